@@ -2,7 +2,8 @@
 //
 //   node bench/chart.mjs > bench/ratios.svg
 //
-// A dot is one figure of one row: xdskit's divided by go-control-plane's, on a logarithmic axis. Left of 1 xdskit needs less.
+// A dot is one figure of one row: xdskit's divided by go-control-plane's, on a logarithmic axis. Left of 1 xdskit needs
+// less.
 import { readFileSync } from "node:fs";
 import { argv } from "node:process";
 import { pathToFileURL } from "node:url";

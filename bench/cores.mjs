@@ -1,12 +1,16 @@
 /**
- * How much sooner a change is written to all streams by more threads, with none of the clients' work in it: `xdsload` holds the streams, and stands still
- * (SIGSTOP) while the server writes a change into their sockets, so that the server has both cores. Then it goes on, reads and acknowledges.
+ * How much sooner a change is written to all streams by more threads, with none of the clients' work in it: `xdsload`
+ * holds the streams, and stands still (SIGSTOP) while the server writes a change into their sockets, so that the server
+ * has both cores. Then it goes on, reads and acknowledges.
  *
- *   node bench/cores.mjs [STREAMS [ROUNDS [eds|cds]]]      after npm run build and go build (see run.sh); prints a line for each number of threads
+ *   node bench/cores.mjs [STREAMS [ROUNDS [eds|cds]]]
  *
- * `written`: milliseconds from the request of the change until the last of the server's threads that serve has come to rest (read every 5 ms, which takes little of a core, from
- * Linux' schedstat), the median of the rounds with the extremes. `threads`: what those threads ran meanwhile. What all sockets hold then is compared with
- * what it must be, so that nobody was left out. `acknowledged`: CPU of server and generator from then on until all have acknowledged.
+ * Needs `npm run build` and `go build` before (see run.sh). Prints a line for each number of threads.
+ *
+ * `written`: milliseconds from the request of the change until the last of the server's threads that serve has come to
+ * rest (read every 5 ms, which takes little of a core, from Linux' schedstat), the median of the rounds with the
+ * extremes. `threads`: what those threads ran meanwhile. What all sockets hold then is compared with what it must be,
+ * so that nobody was left out. `acknowledged`: CPU of server and generator from then on until all have acknowledged.
  */
 import { spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";

@@ -1,4 +1,5 @@
-// What `npm test` does before the tests: builds, and lints meanwhile. Says what it does, and shows the output of what fails.
+// What `npm test` does before the tests: builds, and lints meanwhile. Says what it does, and shows the output of what
+// fails.
 import { spawn } from "node:child_process";
 
 const started = performance.now();

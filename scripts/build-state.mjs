@@ -1,4 +1,5 @@
-// Tells whether what `npm start` runs was built of what lies here now. In doubt it was not: a build too many costs seconds, a stale server costs trust.
+// Tells whether what `npm start` runs was built of what lies here now. In doubt it was not: a build too many costs
+// seconds, a stale server costs trust.
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -29,7 +30,10 @@ export function inputsOf(root) {
   return hash.digest("hex");
 }
 
-/** A hash of the sizes and times of everything that the build writes and the command loads: whoever else writes it makes it differ. */
+/**
+ * A hash of the sizes and times of everything that the build writes and the command loads: whoever else writes it makes
+ * it differ.
+ */
 function outputsOf(root) {
   const hash = createHash("sha256");
   const paths = packagesOf(root).flatMap((folder) =>

@@ -1,5 +1,6 @@
-// `npm run test:long [EFFORT]`: what the suite does only a little of. Plays the random tests many times as long as the suite does
-// (50 times by default), looks for lost changes, and fuzzes. To be run before a larger piece of work is called done.
+// `npm run test:long [EFFORT]`: what the suite does only a little of. Plays the random tests many times as long as the
+// suite does (50 times by default), looks for lost changes, and fuzzes. To be run before a larger piece of work is
+// called done.
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { testFiles } from "./testing/test-files.mjs";

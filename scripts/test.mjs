@@ -1,4 +1,5 @@
-// Runs tests with node:test: `node scripts/test.mjs [--built] [--spec] [PATH…]`, every `*.test.ts` below the paths (default: all of the project).
+// Runs tests with node:test: `node scripts/test.mjs [--built] [--spec] [PATH…]`, every `*.test.ts` below the paths
+// (default: all of the project).
 //   --built  runs what `npm run build` compiled, which saves a third of the time; without it nothing must be built
 //   --spec   a line for each test, as for a single file; several files have a line each
 import { spawn } from "node:child_process";

@@ -1,4 +1,5 @@
-// The floor for Node: rawfan's server on plain node:net sockets. Run it by: rawfan -mode node (see server.go for the protocol).
+// The floor for Node: rawfan's server on plain node:net sockets. Run it by: rawfan -mode node (see server.go for the
+// protocol).
 import { createServer } from "node:net";
 import { createInterface } from "node:readline";
 

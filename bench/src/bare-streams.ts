@@ -14,7 +14,10 @@ export interface Wish {
   readonly names: readonly string[];
 }
 
-/** Clients without a network that acknowledge all they get at once. What they do themselves is next to nothing, and written by hand. */
+/**
+ * Clients without a network that acknowledge all they get at once. What they do themselves is next to nothing, and
+ * written by hand.
+ */
 export interface BareStreams {
   /** How many responses came, to all streams. */
   readonly responses: number;

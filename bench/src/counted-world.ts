@@ -15,7 +15,10 @@ export interface Situation {
   readonly changes?: "cds" | "eds";
   /** As many groups, each with a layer of its own beside the one that all have. Default: one group with one layer. */
   readonly groups?: number;
-  /** Let time go by instead of making a change: the first load assignment lives for so many milliseconds, and needs a heartbeat. */
+  /**
+   * Let time go by instead of making a change: the first load assignment lives for so many milliseconds, and needs a
+   * heartbeat.
+   */
   readonly ttl?: number;
   /** Done at every change besides: what must be seen if the product did it. */
   readonly besides?: (server: XdsServer) => void;
@@ -35,8 +38,9 @@ const common = "common";
 const layerOf = (group: number) => `group-${group}`;
 
 /**
- * Changes before those that are counted. A function that was called some times is compiled anew, at a size that comes first or at one that comes later, and what V8
- * allocates for that is counted as well: 45,000 bytes after three changes, next to nothing after these.
+ * Changes before those that are counted. A function that was called some times is compiled anew, at a size that comes
+ * first or at one that comes later, and what V8 allocates for that is counted as well: 45,000 bytes after three
+ * changes, next to nothing after these.
  */
 const warmUp = 16;
 /** Changes that are counted; the least counts, since some compilation still comes later. */
@@ -82,7 +86,9 @@ async function quiet(streams: number): Promise<void> {
   for (let turn = 0; turn < 20 + streams / 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Makes a server with its streams, changes one thing some times, and says what that costs once all have been warmed up. */
+/**
+ * Makes a server with its streams, changes one thing some times, and says what that costs once all have been warmed up.
+ */
 export async function costOf(counter: OperationCounter, situation: Situation): Promise<Cost> {
   const { resources: count, streams = 0, wishes = [], changes = "eds", groups = 1, ttl, besides } = situation;
   const clock = heldClock();

@@ -14,7 +14,10 @@ export interface Published {
 /** The layer of a group; every group has one of its own. */
 export const layerOf = (group: number) => `group-${group}`;
 
-/** A node belongs to the group whose number follows `-g` in its id, as in `bench-g17-00042`; without one it is in group 0. */
+/**
+ * A node belongs to the group whose number follows `-g` in its id, as in `bench-g17-00042`; without one it is in group
+ * 0.
+ */
 export function groupOf({ id }: { readonly id: string }) {
   const layer = layerOf(Number(/-g(\d+)/.exec(id)?.[1] ?? 0));
   return { name: layer, layers: [layer] };

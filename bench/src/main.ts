@@ -59,7 +59,8 @@ process.once("SIGTERM", async () => {
   process.exit(0);
 });
 
-// `npm run bench:server` has a shell between, which ends alone by a SIGTERM for npm: under npm the end of the parent counts as the signal.
+// `npm run bench:server` has a shell between, which ends alone by a SIGTERM for npm: under npm the end of the parent
+// counts as the signal.
 if (process.env.npm_lifecycle_event !== undefined) {
   const timer = setInterval(() => {
     if (process.ppid === parent) return;

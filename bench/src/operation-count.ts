@@ -5,7 +5,9 @@ import { Session } from "node:inspector/promises";
 export interface Operations {
   /** How often any function of the product, or any block in one (a branch, the body of a loop), was run. */
   readonly steps: number;
-  /** Bytes that were allocated, whoever did it: what V8 does inside, such as to copy a map, has no steps but allocates. */
+  /**
+   * Bytes that were allocated, whoever did it: what V8 does inside, such as to copy a map, has no steps but allocates.
+   */
   readonly bytes: number;
   /** The same steps by function, the most first; for people. */
   readonly where: readonly { readonly name: string; readonly steps: number }[];
@@ -14,8 +16,8 @@ export interface Operations {
 /** Counts what is done, with no help from the code that does it. */
 export interface OperationCounter {
   /**
-   * What `work` costs until it is done: the least of so many times, each number by itself, since what else the process does (a compilation, a garbage collection)
-   * comes on top now and then. One at a time.
+   * What `work` costs until it is done: the least of so many times, each number by itself, since what else the process
+   * does (a compilation, a garbage collection) comes on top now and then. One at a time.
    */
   count(work: () => Promise<void>, times: number): Promise<Operations>;
   close(): void;
@@ -25,8 +27,8 @@ export interface OperationCounter {
 const counted = /\/packages\/[^/]+\/(src|dist)\/|\/node_modules\/(@bufbuild|yaml)\//;
 
 /**
- * V8 counts the calls of every function and block for its code coverage; that is what is read here. To be started before the code that is
- * counted runs for the first time: what was compiled before has counts of functions only.
+ * V8 counts the calls of every function and block for its code coverage; that is what is read here. To be started
+ * before the code that is counted runs for the first time: what was compiled before has counts of functions only.
  */
 export async function createOperationCounter(): Promise<OperationCounter> {
   const session = new Session();

@@ -5,7 +5,8 @@ import type { Wish } from "./bare-streams.js";
 import type { Cost, Situation } from "./counted-world.js";
 import { createOperationCounter, type OperationCounter, type Operations } from "./operation-count.js";
 
-// What a change costs, in operations and not in time, at one size and at ten times that: the cost follows the change, never the total.
+// What a change costs, in operations and not in time, at one size and at ten times that: the cost follows the change,
+// never the total.
 
 const small = 1_000;
 const large = 10_000;

@@ -178,8 +178,9 @@ test("bad files", { timeout: 300_000 }, async (t) => {
     (await fetch(`http://${server.admin}/api/v1/sources`, { signal: AbortSignal.timeout(20_000) })).text();
 
   /**
-   * `spoil` makes something bad. The error is then shown with its code and logged, a change beside it is not taken, and clients, old and new,
-   * have the last good configuration. After `mend` the change is taken. While the whole folder is gone, the change comes afterwards.
+   * `spoil` makes something bad. The error is then shown with its code and logged, a change beside it is not taken, and
+   * clients, old and new, have the last good configuration. After `mend` the change is taken. While the whole folder is
+   * gone, the change comes afterwards.
    */
   const step = (
     name: string,

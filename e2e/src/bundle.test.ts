@@ -10,7 +10,10 @@ import { createScene, type Scene } from "./harness/scene.js";
 const packageDir = join(root, "packages/xdskit");
 const quickstart = join(root, "examples/quickstart/config");
 
-/** The package as it is when it is installed: the command's file, and a bundle beside modules that say that they were loaded. */
+/**
+ * The package as it is when it is installed: the command's file, and a bundle beside modules that say that they were
+ * loaded.
+ */
 async function installed(scene: Scene): Promise<string> {
   const folder = join(scene.directory, "xdskit");
   mkdirSync(join(folder, "dist"), { recursive: true });

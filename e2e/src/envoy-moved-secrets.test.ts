@@ -12,7 +12,9 @@ const rounds = 15;
 for (const variant of variants) {
   test(`Envoy's listener goes from secret to secret, ${variant}`, { timeout: 120_000 }, async (t) => {
     const authority = createAuthority("servers");
-    /** A listener, and the one secret that it names: nothing of what was there before but the listener's name and port. */
+    /**
+     * A listener, and the one secret that it names: nothing of what was there before but the listener's name and port.
+     */
     const files = (name: string, { certificate, key }: Certificate): StageOptions["files"] => {
       return ({ port, source }) => ({
         "all.yaml": [

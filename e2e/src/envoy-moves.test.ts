@@ -18,7 +18,10 @@ import { createScene } from "./harness/scene.js";
 import { startServed } from "./harness/served.js";
 import { eventually } from "./harness/wait.js";
 
-/** What one change leaves of what there was before: nothing but the listener, and that with other routes where they are named anew. */
+/**
+ * What one change leaves of what there was before: nothing but the listener, and that with other routes where they are
+ * named anew.
+ */
 interface World {
   readonly cluster: string;
   readonly service: string;
@@ -128,7 +131,8 @@ for (const variant of variants) {
     await step("takes changes that overtake each other", async () => {
       for (let times = 0; times < 30; times += 1) {
         const seen = load.answered();
-        // On streams of their own two clusters of one load assignment ask for it twice, and nothing tells their answers apart.
+        // On streams of their own two clusters of one load assignment ask for it twice, and nothing tells their answers
+        // apart.
         const isServiceNew = times % 2 === 0 || variant.startsWith("per-type");
         await move("cluster", ...(isServiceNew ? (["service"] as const) : []));
         await eventually("some requests", () => load.answered() > seen + 10, { everyMs: 5 });

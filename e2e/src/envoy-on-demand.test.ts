@@ -229,7 +229,8 @@ for (const variant of variants) {
     await scene.step("loses a cluster that goes away, and takes it when it comes back", async () => {
       server.config.remove({ type: "cds", name: "red" });
       await eventually("no cluster red", async () => !(await admin.activeClusters()).has("red"));
-      // Envoy does not ask again for what it once had ("already subscribed to, skipping"): a request in between waits for its filter's own timeout.
+      // Envoy does not ask again for what it once had ("already subscribed to, skipping"): a request in between waits
+      // for its filter's own timeout.
       server.config.update({ upsert: resourcesOf(...layer) });
       await eventually("an answer from red", async () => (await answer({ "x-cluster": "red" })) === "red");
     });

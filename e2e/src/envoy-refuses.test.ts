@@ -14,7 +14,8 @@ type Fields = Readonly<Record<string, unknown>>;
 type Table = Readonly<Record<string, Fields>>;
 
 /**
- * Of what Envoy refuses and gRPC's clients take, in a field that both read, xdskit warns; and of the size of an expression, which settings of Envoy allow.
+ * Of what Envoy refuses and gRPC's clients take, in a field that both read, xdskit warns; and of the size of an
+ * expression, which settings of Envoy allow.
  */
 const warned = new Set(["wc-default", "retry-int", "retry-int-vh", "eds-ring-hostname", "rx-large"]);
 

@@ -8,7 +8,8 @@ import { eventually } from "./harness/wait.js";
 
 const names = ["a", "b", "c", "d", "e", "f"];
 
-// Envoy stops at the first load assignment that it cannot use, and does not say which one that is: those behind it are lost.
+// Envoy stops at the first load assignment that it cannot use, and does not say which one that is: those behind it are
+// lost.
 for (const variant of ["ads-sotw", "ads-delta"] as const) {
   test(`Envoy's rejections, ${variant}`, { timeout: 120_000 }, async (t) => {
     const assignments = (port: number, third: ResourceText): readonly ResourceText[] =>

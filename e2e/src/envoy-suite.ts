@@ -186,7 +186,8 @@ export function testEnvoy(variant: AnyVariant, options: EnvoySuiteOptions = {}):
         await nothingWarms();
       });
       t.diagnostic(`${failures.length} requests failed while a cluster was exchanged for another`);
-      // By polls and on streams of one type each less is said: there requests may fail while the change is on its way, not once it has come.
+      // By polls and on streams of one type each less is said: there requests may fail while the change is on its way,
+      // not once it has come.
       if (variant !== "rest") assert.deepEqual(failures, []);
       assert.deepEqual(await failuresDuring(() => answersFrom("green")), []);
     });

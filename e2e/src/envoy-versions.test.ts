@@ -50,7 +50,9 @@ const newFields: readonly { readonly since: number; readonly field: string; read
   { since: 40, field: "stats_matcher", fields: { stats_matcher: { reject_all: true } } },
 ];
 
-/** HTTP filters of which each is new in a version of Envoy: an Envoy that lacks one rejects the listener that has it. */
+/**
+ * HTTP filters of which each is new in a version of Envoy: an Envoy that lacks one rejects the listener that has it.
+ */
 const newFilters: readonly { readonly since: number; readonly type: string; readonly fields: object }[] = [
   { since: 37, type: "transform.v3.TransformConfig", fields: {} },
   { since: 38, type: "a2a.v3.A2a", fields: {} },

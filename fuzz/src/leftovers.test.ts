@@ -27,7 +27,10 @@ async function bytesInUse(): Promise<number> {
 
 type Class = new (...parts: never[]) => object;
 
-/** How many there are of a class. Asked again where there are too many: V8 may find a stale pointer, and finalizers let go of more. */
+/**
+ * How many there are of a class. Asked again where there are too many: V8 may find a stale pointer, and finalizers let
+ * go of more.
+ */
 async function countOf(counted: object, most: number): Promise<number> {
   let count = Number.POSITIVE_INFINITY;
   for (let round = 0; round < 5 && count > most; round++) {
@@ -41,7 +44,10 @@ async function countOf(counted: object, most: number): Promise<number> {
 const effort = Number(process.env.EFFORT ?? 1);
 /** The first inputs fill what is kept within limits, and make the compiler work. */
 const warmUp = 100;
-/** What a server keeps of clients on purpose fills up to its limits (responses, rejections, reports), which is more than such a test reaches. */
+/**
+ * What a server keeps of clients on purpose fills up to its limits (responses, rejections, reports), which is more than
+ * such a test reaches.
+ */
 const mostBytes = 24_000_000;
 
 /** What the healthy client holds, and a few that the compiler's registers may. */

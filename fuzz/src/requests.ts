@@ -109,7 +109,9 @@ export const wholeRequests = {
 const wellFormed = { sotw, delta } as const;
 const other = { sotw: "delta", delta: "sotw" } as const;
 
-/** Bytes that a client may send as a request: well-formed messages, some of the other variant, damaged ones, and noise. */
+/**
+ * Bytes that a client may send as a request: well-formed messages, some of the other variant, damaged ones, and noise.
+ */
 export function requestBytes(variant: "sotw" | "delta"): fc.Arbitrary<Uint8Array> {
   return fc.oneof(
     { weight: 20, arbitrary: wellFormed[variant] },

@@ -1,6 +1,9 @@
 import { readResources, writeResources } from "@xdskit/api";
 
-/** A file of every form that YAML may have: resources of many types, wrappers, anchors, aliases, merge keys, comments, blocks. */
+/**
+ * A file of every form that YAML may have: resources of many types, wrappers, anchors, aliases, merge keys, comments,
+ * blocks.
+ */
 const yaml = `# all that a file may hold
 - &web
   "@type": type.googleapis.com/envoy.config.cluster.v3.Cluster

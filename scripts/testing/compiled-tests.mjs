@@ -5,8 +5,8 @@ import { dirname, resolve } from "node:path";
 const imported = /(?:from|import) ?\(?"(\.[^"]+)"/g;
 
 /**
- * The compiled file of a test in `PACKAGE/src/`; the test itself where there is none, where it imports another package's sources,
- * or where it asks for it by a comment that begins with `From sources`.
+ * The compiled file of a test in `PACKAGE/src/`; the test itself where there is none, where it imports another
+ * package's sources, or where it asks for it by a comment that begins with `From sources`.
  */
 export function compiledTest(file) {
   const compiled = file.replace(/(^|\/)src\/(.*)\.ts$/, "$1dist/$2.js");
@@ -16,7 +16,9 @@ export function compiledTest(file) {
 
 const known = new Map();
 
-/** Whether a compiled file, or one that it imports, imports TypeScript: a test may reach into another package's `src/`. */
+/**
+ * Whether a compiled file, or one that it imports, imports TypeScript: a test may reach into another package's `src/`.
+ */
 function reachesSources(file) {
   const before = known.get(file);
   if (before !== undefined) return before;

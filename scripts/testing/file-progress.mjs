@@ -1,4 +1,5 @@
-// A reporter of node:test for many files: a line for each file that ended, and of its tests only what failed or was skipped.
+// A reporter of node:test for many files: a line for each file that ended, and of its tests only what failed or was
+// skipped.
 import { relative } from "node:path";
 import { spec } from "node:test/reporters";
 

@@ -1,4 +1,5 @@
-// Loaded first into each process of a run of compiled tests: the few that have no compiled file are run from their sources.
+// Loaded first into each process of a run of compiled tests: the few that have no compiled file are run from their
+// sources.
 import { register } from "node:module";
 
 if (process.argv[1]?.endsWith(".ts")) {

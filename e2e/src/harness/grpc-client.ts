@@ -25,7 +25,10 @@ export interface GrpcClient {
   readonly process: Process;
   /** Calls that were answered so far. */
   ok(): number;
-  /** The first calls that failed, each with its code and message; not counted: a few by a fault known to be the client's own. */
+  /**
+   * The first calls that failed, each with its code and message; not counted: a few by a fault known to be the client's
+   * own.
+   */
   failures(): readonly string[];
   /** Who answered the last `count` calls. */
   lastBackends(count: number): readonly string[];
@@ -108,8 +111,8 @@ export async function startGrpcClient(
 }
 
 /**
- * grpc-go hands a new route to calls a moment before its balancer has heard of the route's cluster; a call in between fails. No order of
- * responses avoids it. Of more than a few the cause is another one.
+ * grpc-go hands a new route to calls a moment before its balancer has heard of the route's cluster; a call in between
+ * fails. No order of responses avoids it. Of more than a few the cause is another one.
  */
 export function isOwnFault(name: GrpcClientName, failure: string): boolean {
   return name.startsWith("go") && failure.includes('Unavailable "unknown cluster selected for RPC');

@@ -14,7 +14,10 @@ export interface HandshakeOptions {
   readonly client?: Certificate;
 }
 
-/** One request over a new connection: the serial number of the certificate that the server showed. Rejects with what went wrong. */
+/**
+ * One request over a new connection: the serial number of the certificate that the server showed. Rejects with what
+ * went wrong.
+ */
 export function handshake({ port, host, trusted, client }: HandshakeOptions): Promise<string> {
   return new Promise((resolve, reject) => {
     const shown = client === undefined ? {} : { cert: client.certificate, key: client.key };

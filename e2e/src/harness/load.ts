@@ -4,13 +4,19 @@ import type { Scene } from "./scene.js";
 import { get } from "./traffic.js";
 import { eventually } from "./wait.js";
 
-/** Several hundred requests a second, on several connections at once. Each of them is counted, and each must be answered by a backend. */
+/**
+ * Several hundred requests a second, on several connections at once. Each of them is counted, and each must be answered
+ * by a backend.
+ */
 export interface Load {
   /** Requests answered by a backend since the start. */
   answered(): number;
   /** Requests that were not, all of them. */
   failed(): number;
-  /** What went wrong after the first `past` failures, by cause: how often, when first, and what Envoy said of it. A test that allows nothing compares with []. */
+  /**
+   * What went wrong after the first `past` failures, by cause: how often, when first, and what Envoy said of it. A test
+   * that allows nothing compares with [].
+   */
   failures(past?: number): readonly string[];
   /** Resolves once every lane was answered by this backend alone, several times in a row. */
   reaches(backend: string): Promise<unknown>;

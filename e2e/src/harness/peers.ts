@@ -22,8 +22,8 @@ export type PeerName =
   | "h2spec";
 
 /**
- * The path of a peer: from `.cache/peers/bin`, or from PATH, or from where the quickstart puts its Envoy. Where it is missing the test is skipped with a message
- * (undefined is returned), and fails instead when CI is set.
+ * The path of a peer: from `.cache/peers/bin`, or from PATH, or from where the quickstart puts its Envoy. Where it is
+ * missing the test is skipped with a message (undefined is returned), and fails instead when CI is set.
  */
 export function peer(name: PeerName, t: TestContext): string | undefined {
   return findPeer(name) ?? missing(`${name} is not installed`, t);

@@ -4,8 +4,8 @@ const first = 12_000;
 const last = 31_000;
 
 /**
- * A TCP port of 127.0.0.1 that nobody listens on, for programs that must be told their port. It lies below the range from which
- * the kernel takes ports for outgoing connections, so that none of those can take it meanwhile.
+ * A TCP port of 127.0.0.1 that nobody listens on, for programs that must be told their port. It lies below the range
+ * from which the kernel takes ports for outgoing connections, so that none of those can take it meanwhile.
  */
 export async function freePort(): Promise<number> {
   for (let attempt = 0; attempt < 100; attempt += 1) {

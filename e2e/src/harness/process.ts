@@ -20,7 +20,10 @@ export interface Process {
   readonly stdout: readonly string[];
   /** The last lines of standard error. */
   readonly stderr: readonly string[];
-  /** Resolves to the first line of standard output that matches, past ones included; rejects when the process ends first. */
+  /**
+   * Resolves to the first line of standard output that matches, past ones included; rejects when the process ends
+   * first.
+   */
   line(pattern: RegExp, withinMs?: number): Promise<RegExpExecArray>;
   /** The same for standard error, from line number `from` of those kept. */
   errorLine(pattern: RegExp, withinMs?: number): Promise<RegExpExecArray>;

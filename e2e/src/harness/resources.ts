@@ -50,7 +50,9 @@ export interface ClusterText {
   readonly isRejected?: boolean;
   /** The name of its load assignment. Default: its own. */
   readonly serviceName?: string;
-  /** Where its endpoints are asked whether they are well; it warms until each has answered once. Default: nobody asks. */
+  /**
+   * Where its endpoints are asked whether they are well; it warms until each has answered once. Default: nobody asks.
+   */
   readonly healthPath?: string;
 }
 
@@ -88,7 +90,10 @@ const providedByCluster = {
   ],
 };
 
-/** A load assignment that Envoy rejects, and no rule of ours: it drops by one category only, and gRPC's clients by several. */
+/**
+ * A load assignment that Envoy rejects, and no rule of ours: it drops by one category only, and gRPC's clients by
+ * several.
+ */
 export const rejectedAssignment = (clusterName: string): ResourceText => ({
   "@type": typeUrl("envoy.config.endpoint.v3.ClusterLoadAssignment"),
   cluster_name: clusterName,
@@ -153,7 +158,10 @@ export interface HttpConnectionManagerText {
   readonly saysWhy?: boolean;
 }
 
-/** The connection manager whose routes are given, or said to be had from somewhere: `rds`, `scoped_routes`, `route_config`. */
+/**
+ * The connection manager whose routes are given, or said to be had from somewhere: `rds`, `scoped_routes`,
+ * `route_config`.
+ */
 const httpConnectionManager = (
   routes: Record<string, unknown>,
   { filters = [], serverName, saysWhy = false }: Pick<ListenerText, "filters" | "serverName" | "saysWhy">,

@@ -11,7 +11,10 @@ export interface Served {
   put(resources: readonly ResourceText[]): Promise<void>;
 }
 
-/** Starts a server with these resources: for clients of ADS the command, whose folder is a link that is turned, for others the library. */
+/**
+ * Starts a server with these resources: for clients of ADS the command, whose folder is a link that is turned, for
+ * others the library.
+ */
 export const startServed = (
   scene: Scene,
   variant: ClientVariant,

@@ -36,7 +36,10 @@ export interface StageOptions {
   /** Further fields of Envoy's bootstrap. */
   readonly bootstrap?: (props: StageProps) => Readonly<Record<string, unknown>>;
   readonly serveArgs?: readonly string[];
-  /** How long Envoy may take until all is loaded: by default less than the 15 s after which it gives up waiting for a resource. */
+  /**
+   * How long Envoy may take until all is loaded: by default less than the 15 s after which it gives up waiting for a
+   * resource.
+   */
   readonly withinMs?: number;
 }
 

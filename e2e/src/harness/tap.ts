@@ -14,8 +14,9 @@ import type { Scene } from "./scene.js";
 const bytes = (value: Buffer): Buffer => value;
 
 /**
- * With XDSKIT_E2E_WIRE=FILE, the address of a listener between the client and the server at `address` that writes every message of discovery to that
- * file, a line each, with its time and in nearly the language of the transcripts. Otherwise `address` itself.
+ * With XDSKIT_E2E_WIRE=FILE, the address of a listener between the client and the server at `address` that writes every
+ * message of discovery to that file, a line each, with its time and in nearly the language of the transcripts.
+ * Otherwise `address` itself.
  */
 export async function tapped(scene: Scene, address: string): Promise<string> {
   const file = process.env.XDSKIT_E2E_WIRE ?? "";

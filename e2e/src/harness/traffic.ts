@@ -32,7 +32,10 @@ export interface Traffic {
   stop(): Promise<void>;
 }
 
-/** Below the 15 s after which Envoy gives up waiting for what it asked for; long enough for an Envoy that a test holds up for a while. */
+/**
+ * Below the 15 s after which Envoy gives up waiting for what it asked for; long enough for an Envoy that a test holds
+ * up for a while.
+ */
 const answerMs = 12_000;
 
 /** One GET. Never rejects. */

@@ -15,8 +15,8 @@ export interface Questions {
 }
 
 /**
- * Asks one Envoy about many resources at once, and returns the names of those that it refuses. It reads them from files, as it reads those of a management server:
- * what one is refused for says nothing of the others.
+ * Asks one Envoy about many resources at once, and returns the names of those that it refuses. It reads them from
+ * files, as it reads those of a management server: what one is refused for says nothing of the others.
  */
 export async function refusedByEnvoy(scene: Scene, path: string, questions: Questions): Promise<ReadonlySet<string>> {
   const file = (name: string) => join(scene.directory, name);
@@ -58,7 +58,9 @@ export async function refusedByEnvoy(scene: Scene, path: string, questions: Ques
   return await eventually("an answer about each", () => verdicts(admin, envoy.stderr, questions), { withinMs: 30_000 });
 }
 
-/** False while something is not decided. There has to be something that it refuses among clusters and among listeners. */
+/**
+ * False while something is not decided. There has to be something that it refuses among clusters and among listeners.
+ */
 async function verdicts(
   admin: ReturnType<typeof createEnvoyAdmin>,
   log: readonly string[],

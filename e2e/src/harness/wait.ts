@@ -7,8 +7,9 @@ export interface Patience {
 }
 
 /**
- * Calls `check` until it neither throws nor returns `false` or `undefined`, and resolves to what it returned.
- * After `withinMs` (default 12 s: below the 15 s after which Envoy goes on without what it waits for, which is no success) it rejects with what was waited for and how the last check ended.
+ * Calls `check` until it neither throws nor returns `false` or `undefined`, and resolves to what it returned. After
+ * `withinMs` (default 12 s: below the 15 s after which Envoy goes on without what it waits for, which is no success) it
+ * rejects with what was waited for and how the last check ended.
  */
 export async function eventually<T>(
   what: string,

@@ -26,7 +26,8 @@ export interface ServeOptions {
 }
 
 /**
- * The command line under test: this checkout's `xdskit`, or what XDSKIT_COMMAND holds (words separated by spaces), such as an installed one.
+ * The command line under test: this checkout's `xdskit`, or what XDSKIT_COMMAND holds (words separated by spaces), such
+ * as an installed one.
  */
 export function xdskitCommand(): { readonly command: string; readonly args: readonly string[] } {
   const [command, ...args] = (process.env.XDSKIT_COMMAND ?? "").split(" ").filter((word) => word !== "");

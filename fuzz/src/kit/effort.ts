@@ -1,4 +1,7 @@
-/** Milliseconds of processor time that something takes. Unlike the time on the clock, a busy machine does not change it much. */
+/**
+ * Milliseconds of processor time that something takes. Unlike the time on the clock, a busy machine does not change it
+ * much.
+ */
 export async function effortOf(act: () => unknown): Promise<number> {
   const before = process.cpuUsage();
   await act();
@@ -7,7 +10,8 @@ export async function effortOf(act: () => unknown): Promise<number> {
 }
 
 /**
- * Throws where something takes more processor time than `boundMs`, each of three times: once may be the collector's or the compiler's.
+ * Throws where something takes more processor time than `boundMs`, each of three times: once may be the collector's or
+ * the compiler's.
  */
 export async function assertEffort(what: string, boundMs: number, act: () => unknown): Promise<void> {
   let least = Number.POSITIVE_INFINITY;

@@ -24,7 +24,10 @@ export interface RunResult {
 /** How long a failing input is made smaller. */
 const shrinkMs = 20_000;
 
-/** Tries one target with inputs from a seed. What fails is told with the smallest input that was found, and how to see it again. */
+/**
+ * Tries one target with inputs from a seed. What fails is told with the smallest input that was found, and how to see
+ * it again.
+ */
 export async function runTarget(target: FuzzTarget, options: RunOptions): Promise<RunResult> {
   const { seed, path, runs, budgetMs, watchdog } = options;
   const started = performance.now();

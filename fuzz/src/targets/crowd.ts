@@ -50,7 +50,10 @@ export const crowd: FuzzTarget = {
   },
 };
 
-/** Whatever a server sends, a client reads it or says that it is malformed, answers it once, and means the same as one that shares nothing. */
+/**
+ * Whatever a server sends, a client reads it or says that it is malformed, answers it once, and means the same as one
+ * that shares nothing.
+ */
 function live(variant: SotwOrDelta, steps: readonly Step[], seen: { taken: number; malformed: number }): void {
   const interests = ["cluster", "endpoint", "listener"].flatMap((name) => {
     const type = resourceTypes.find(name);

@@ -163,7 +163,9 @@ function textOf(piece: fc.Arbitrary<string>): fc.Arbitrary<Uint8Array> {
   return fc.array(piece, { maxLength: 40 }).map((parts) => new TextEncoder().encode(parts.join("")));
 }
 
-/** Processor time that reading may take: far more than it does, and far less than what grows with the square of a file. */
+/**
+ * Processor time that reading may take: far more than it does, and far less than what grows with the square of a file.
+ */
 const boundMs = ({ bytes }: File) => 1_500 + bytes.length / 20;
 
 export const files: FuzzTarget = {

@@ -172,7 +172,10 @@ async function hold(address: string, { bytes, cuts }: Conversation): Promise<Buf
   return Buffer.concat(parts);
 }
 
-/** What the server says is HTTP/2 whatever it was told, ends with GOAWAY if it ends for an error, and is not more than what was asked for. */
+/**
+ * What the server says is HTTP/2 whatever it was told, ends with GOAWAY if it ends for an error, and is not more than
+ * what was asked for.
+ */
 function assertFrames(answer: Buffer): void {
   assert.ok(answer.length < 2 * 1024 * 1024, `${answer.length} bytes came back`);
   let isOver = false;

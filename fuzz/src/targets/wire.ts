@@ -207,7 +207,10 @@ const call: fc.Arbitrary<HostileCall> = fc.oneof(
   }),
 );
 
-/** UNKNOWN is gRPC's own word for what a client sends that is no message of a service; UNIMPLEMENTED says that there is none. */
+/**
+ * UNKNOWN is gRPC's own word for what a client sends that is no message of a service; UNIMPLEMENTED says that there is
+ * none.
+ */
 const ends = [...mistakes, 2, 5, 12, 13, 14];
 
 export const wire: FuzzTarget = {
@@ -251,7 +254,9 @@ function connectedTo(address: string): ClientHttp2Session {
   return session;
 }
 
-/** One call, written frame by frame: gRPC's own Node client does not always tell the server that a call is cancelled. */
+/**
+ * One call, written frame by frame: gRPC's own Node client does not always tell the server that a call is cancelled.
+ */
 async function live(session: ClientHttp2Session, { method, requests, frame, leave: how }: HostileCall): Promise<void> {
   const head = { ":method": "POST", ":path": method, "content-type": "application/grpc", te: "trailers" };
   const stream = session.request({ ...head, ...frame.headers });
@@ -267,7 +272,8 @@ async function live(session: ClientHttp2Session, { method, requests, frame, leav
     stream.write(Buffer.concat([start, bytes]));
   }
   if (how === "cancel") {
-    // Node does not always tell the end of a stream that it cancelled itself. That the server ended it is looked at later.
+    // Node does not always tell the end of a stream that it cancelled itself. That the server ended it is looked at
+    // later.
     stream.close(constants.NGHTTP2_CANCEL);
     await Promise.race([closed, sleep(20)]);
     return;

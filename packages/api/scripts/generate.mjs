@@ -1,5 +1,5 @@
-// Makes `gen/` from the table of Envoy's API in `schema/`: one typed module a proto file, and one descriptor set for the registry.
-// Nothing of it is committed. Skipped when its inputs are the same as last time.
+// Makes `gen/` from the table of Envoy's API in `schema/`: one typed module a proto file, and one descriptor set for
+// the registry. Nothing of it is committed. Skipped when its inputs are the same as last time.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -32,7 +32,8 @@ async function generate() {
   const table = readTable();
   const files = descriptorsOf(table);
 
-  // Each run works in a folder of its own, and puts the result in place at the end: a run that fails, or runs beside another, leaves `gen/` whole.
+  // Each run works in a folder of its own, and puts the result in place at the end: a run that fails, or runs beside
+  // another, leaves `gen/` whole.
   const outDir = join(packageDir, ".cache", `generate-${process.pid}`);
   process.on("exit", () => rmSync(outDir, { recursive: true, force: true }));
   for (const { name, content } of modulesOf(files)) {
@@ -55,7 +56,10 @@ async function generate() {
   forgetBuilds();
 }
 
-/** `tsc -b` looks at the files of a project only, and these modules are none of them: what was compiled with older ones must be compiled again. */
+/**
+ * `tsc -b` looks at the files of a project only, and these modules are none of them: what was compiled with older ones
+ * must be compiled again.
+ */
 function forgetBuilds() {
   const root = join(packageDir, "../..");
   for (const folder of [
@@ -67,7 +71,10 @@ function forgetBuilds() {
     rmSync(join(root, folder, "tsconfig.tsbuildinfo"), { force: true });
 }
 
-/** The modules of all files but protobuf's own, which the runtime has. Speaks with the plugin as `protoc` does: a request in, a response out. */
+/**
+ * The modules of all files but protobuf's own, which the runtime has. Speaks with the plugin as `protoc` does: a
+ * request in, a response out.
+ */
 function modulesOf(files) {
   const names = files.map(({ name }) => name).filter((name) => !name.startsWith("google/protobuf/"));
   const request = create(CodeGeneratorRequestSchema, {

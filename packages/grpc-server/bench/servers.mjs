@@ -1,6 +1,8 @@
-// What a message to a thousand streams and its answer cost a server: with this package, with node:http2, and with grpc-js.
+// What a message to a thousand streams and its answer cost a server: with this package, with node:http2, and with
+// grpc-js.
 //   npm run build && node packages/grpc-server/bench/servers.mjs [STREAMS [ROUNDS]]
-// A process of its own serves; this one plays the clients with frames that are made once. Prints the CPU time of the server.
+// A process of its own serves; this one plays the clients with frames that are made once. Prints the CPU time of the
+// server.
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { createServer as createHttp2 } from "node:http2";

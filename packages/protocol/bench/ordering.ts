@@ -1,8 +1,10 @@
 /**
- * What make before break costs: of 10,000 resources one changes, 1,000 streams hear of it and acknowledge it, with ordering and without, in turns. Each side has a line of
- * snapshots of its own, so that nothing that streams share is worked out for it by the other.
+ * What make before break costs: of 10,000 resources one changes, 1,000 streams hear of it and acknowledge it, with
+ * ordering and without, in turns. Each side has a line of snapshots of its own, so that nothing that streams share is
+ * worked out for it by the other.
  *
- * npm run -s build && node --expose-gc --import tsx packages/protocol/bench/ordering.ts [resources] [streams] [rounds] [rows]
+ * npm run -s build && node --expose-gc --import tsx packages/protocol/bench/ordering.ts [resources] [streams] [rounds]
+ * [rows]
  */
 import { create } from "@bufbuild/protobuf";
 import { anyPack } from "@bufbuild/protobuf/wkt";
@@ -96,7 +98,10 @@ interface Row {
   /** How many responses it is, for a stream, or for all of a node. */
   readonly responses: { readonly on: number; readonly off: number };
   readonly bound: number | undefined;
-  /** A listener was given other routes before, and drains all the while: its old routes and their cluster are gone, and stay with each client. */
+  /**
+   * A listener was given other routes before, and drains all the while: its old routes and their cluster are gone, and
+   * stay with each client.
+   */
   readonly drains?: true;
 }
 
@@ -286,7 +291,10 @@ function cpu(): number {
   return (user + system) / 1000;
 }
 
-/** The mean without the highest and the lowest tenth: garbage is collected now on one side's round, now on the other's, and counts. */
+/**
+ * The mean without the highest and the lowest tenth: garbage is collected now on one side's round, now on the other's,
+ * and counts.
+ */
 function mean(values: readonly number[]): number {
   const cut = Math.floor(values.length / 10);
   const kept = [...values].sort((a, b) => a - b).slice(cut, values.length - cut);

@@ -1,6 +1,7 @@
 /**
- * What a change costs: of 100,000 resources one changes, and 1,000 streams must hear of it. Beside it, in the same run, a naive server that copies its
- * map for a change, remembers for every stream the version of every resource, and encodes for every stream.
+ * What a change costs: of 100,000 resources one changes, and 1,000 streams must hear of it. Beside it, in the same run,
+ * a naive server that copies its map for a change, remembers for every stream the version of every resource, and
+ * encodes for every stream.
  *
  * node --expose-gc --conditions=@xdskit/source --import tsx packages/protocol/bench/publish.ts [resources] [streams]
  */

@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 import { statSync } from "node:fs";
 
-// While the modules load there is nothing to end in order, and a stop is no failure. Once the command listens for it itself, it says what becomes of it.
+// While the modules load there is nothing to end in order, and a stop is no failure. Once the command listens for it
+// itself, it says what becomes of it.
 const early = (signal) => {
   if (process.listenerCount(signal) === 1) process.exit(0);
 };
@@ -13,7 +14,8 @@ const { main } = await import(program()).catch((error) => {
   console.error(`xdskit: ${error.message}\nIn a checkout, build it first: npm ci && npm run build`);
   process.exit(1);
 });
-// Of these a stop is the usual end, and most of their modules are still to come; what others were to say they did not say.
+// Of these a stop is the usual end, and most of their modules are still to come; what others were to say they did not
+// say.
 const runsUntilStopped = ["serve", "relay", "watch"].includes(process.argv[2]);
 if (!runsUntilStopped) process.off("SIGTERM", early).off("SIGINT", early);
 

@@ -1,5 +1,6 @@
-// Puts the command, the packages under it and what they import together into a few files: opening hundreds of modules takes a third of a start.
-// The last step of `npm run build`. bin/xdskit.mjs runs the result as long as nothing was compiled since; the library's users get the modules.
+// Puts the command, the packages under it and what they import together into a few files: opening hundreds of modules
+// takes a third of a start. The last step of `npm run build`. bin/xdskit.mjs runs the result as long as nothing was
+// compiled since; the library's users get the modules.
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,9 +10,9 @@ const packageDir = fileURLToPath(new URL("..", import.meta.url));
 const root = join(packageDir, "../..");
 
 /**
- * Makes the bundle in a folder, which is put in place as a whole. Below it `js/` stands where `dist/` does in a package,
- * so that what modules read beside themselves is found: `package.json` and the files in `gen/`.
- * `fromSources` bundles the sources, which nobody checks then, rather than what was compiled of them.
+ * Makes the bundle in a folder, which is put in place as a whole. Below it `js/` stands where `dist/` does in a
+ * package, so that what modules read beside themselves is found: `package.json` and the files in `gen/`. `fromSources`
+ * bundles the sources, which nobody checks then, rather than what was compiled of them.
  */
 export async function bundle(folder, { fromSources = false } = {}) {
   const [place, extension] = fromSources ? ["src", "ts"] : ["dist", "js"];

@@ -16,7 +16,9 @@ export const mostBranches = 1_000;
 /** Names that a wait lists. */
 export const mostNamesOfWait = 100;
 
-/** Names of one type that a client remembers for a purpose: dropped, lapsed. With a wildcard the server chooses them. */
+/**
+ * Names of one type that a client remembers for a purpose: dropped, lapsed. With a wildcard the server chooses them.
+ */
 export const mostNamesRemembered = 10_000;
 /** How often a client asks anew for a name that the server may think it has. */
 export const mostRepeats = 3;

@@ -89,7 +89,10 @@ function split(words: readonly string[] = []) {
 /** One resource of a response. */
 export interface SeenResource {
   readonly name: string;
-  /** Undefined for a delta `Resource` without a body: a heartbeat if it has a TTL, else the name could not be resolved (rule 138). */
+  /**
+   * Undefined for a delta `Resource` without a body: a heartbeat if it has a TTL, else the name could not be resolved
+   * (rule 138).
+   */
   readonly content: Content | undefined;
   /** Delta only. */
   readonly version: string | undefined;

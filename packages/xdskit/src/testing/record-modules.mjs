@@ -1,4 +1,5 @@
-// For `node --import`: appends the URL of each module that is imported to the file that RECORDED_MODULES names. What a CommonJS package requires of itself is not seen.
+// For `node --import`: appends the URL of each module that is imported to the file that RECORDED_MODULES names. What a
+// CommonJS package requires of itself is not seen.
 import { appendFileSync } from "node:fs";
 import { register } from "node:module";
 import { isMainThread } from "node:worker_threads";

@@ -10,8 +10,8 @@ import { newIn } from "./rejected.js";
 import { noteConfirmed } from "./unconfirmed-names.js";
 
 /**
- * Takes the answer to a response: `error_detail` alone makes it a rejection, whatever version it carries (rules 20, 21, 26). `superseded`: it answers all older responses of the type, too
- * (SotW); `each`: this one only (delta).
+ * Takes the answer to a response: `error_detail` alone makes it a rejection, whatever version it carries (rules 20, 21,
+ * 26). `superseded`: it answers all older responses of the type, too (SotW); `each`: this one only (delta).
  */
 export function answered(
   subscriber: Subscriber,
@@ -74,7 +74,10 @@ function taken(
   return { kind: "rejected", type, nonce, version, code, message, rejection };
 }
 
-/** SotW: a heartbeat has the bodies once more, and a client that answers only the last response says by rejecting that what it has against those before. */
+/**
+ * SotW: a heartbeat has the bodies once more, and a client that answers only the last response says by rejecting that
+ * what it has against those before.
+ */
 function responseAgainst({ ackedLast }: Subscriber, sent: Sent, outstanding: readonly Sent[]): Sent {
   if (!sent.isHeartbeat) return sent;
   const isOpen = ({ count, isHeartbeat }: Sent) =>

@@ -16,7 +16,9 @@ export function noteInFlight(subscriber: Subscriber, sent: Sent): void {
   subscriber.inFlight = inFlight.length === 0 ? [sent] : [...inFlight.slice(1 - mostInFlight), sent];
 }
 
-/** The unanswered responses that may still change what the client uses: those after the one that it acknowledged last. */
+/**
+ * The unanswered responses that may still change what the client uses: those after the one that it acknowledged last.
+ */
 export function unanswered({ inFlight, ackedLast }: Subscriber): readonly Sent[] {
   return after(inFlight, ackedLast?.order ?? 0);
 }
@@ -76,8 +78,8 @@ export function reject(subscriber: Subscriber, sent: Sent, rejection: Rejection)
 }
 
 /**
- * The client was brought to another set without a response, since nothing in it concerned it: it uses that set then, once
- * nothing else is in flight.
+ * The client was brought to another set without a response, since nothing in it concerned it: it uses that set then,
+ * once nothing else is in flight.
  */
 export function settleSilently(subscriber: Subscriber): void {
   const { used, sent, subscription } = subscriber;
@@ -94,8 +96,8 @@ export function settleSilently(subscriber: Subscriber): void {
 }
 
 /**
- * Something that the client rejected and goes on asking for has gone: SotW says nothing of that where a response is not the
- * full state.
+ * Something that the client rejected and goes on asking for has gone: SotW says nothing of that where a response is not
+ * the full state.
  */
 function isSomeRejectedGone({ subscription, sent, used }: Subscriber, { after }: Rejection): boolean {
   if (after === sent.set) return false;
@@ -106,15 +108,17 @@ function isSomeRejectedGone({ subscription, sent, used }: Subscriber, { after }:
 }
 
 /**
- * A client that does not answer in time is taken to have acknowledged the response `upTo` and all before it, until it says
- * what it has.
+ * A client that does not answer in time is taken to have acknowledged the response `upTo` and all before it, until it
+ * says what it has.
  */
 export function assume(subscriber: Subscriber, { upTo, set }: Omit<Assumption, "said">): void {
   subscriber.assumed = { upTo, set, said: saidBy(subscriber) };
   useNext(subscriber, set, noKeys);
 }
 
-/** The client says something: an answer is taken from what it said before. Returns the assumption, for `assumeAgain`. */
+/**
+ * The client says something: an answer is taken from what it said before. Returns the assumption, for `assumeAgain`.
+ */
 export function takeBack(subscriber: Subscriber): Assumption | undefined {
   const { assumed } = subscriber;
   if (assumed === undefined) return undefined;
@@ -124,8 +128,8 @@ export function takeBack(subscriber: Subscriber): Assumption | undefined {
 }
 
 /**
- * The client has still not answered all of what was assumed to be acknowledged: what waited for that has gone on, and does
- * not go back.
+ * The client has still not answered all of what was assumed to be acknowledged: what waited for that has gone on, and
+ * does not go back.
  */
 export function assumeAgain(subscriber: Subscriber, assumed: Assumption): void {
   if (unanswered(subscriber).some(({ count }) => count <= assumed.upTo)) assume(subscriber, assumed);

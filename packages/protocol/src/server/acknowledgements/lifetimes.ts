@@ -58,7 +58,10 @@ export function noteLifetimes(subscriber: Subscriber, perishable: NameSet, every
   lifetimes.due = 0;
 }
 
-/** Notes the answer to a response that held something with a TTL. `unused`: which names in it the client does not use; `nothing` where it acknowledged it. */
+/**
+ * Notes the answer to a response that held something with a TTL. `unused`: which names in it the client does not use;
+ * `nothing` where it acknowledged it.
+ */
 export function noteAnswer(
   subscriber: Subscriber,
   sent: Sent,
@@ -71,7 +74,8 @@ export function noteAnswer(
   if (unused === "nothing") {
     if (lifetimes.rejected.size > 0) lifetimes.rejected = lifetimes.rejected.without(perishable);
   } else if (isBare) {
-    // The client does not hold what the heartbeat is about, since the TTL was over before it came, or knows no bare heartbeats: it gets the bodies.
+    // The client does not hold what the heartbeat is about, since the TTL was over before it came, or knows no bare
+    // heartbeats: it gets the bodies.
     lifetimes.whole = true;
     subscriber.sent = withPending(subscriber.sent, heldOf(subscriber, perishable));
   } else {
@@ -104,7 +108,10 @@ function lifetimesOf(subscriber: Subscriber): Lifetimes {
   return subscriber.lifetimes;
 }
 
-/** Of the rejected contents those that the set still has: the others are forgotten, or the list would grow with every rejection. */
+/**
+ * Of the rejected contents those that the set still has: the others are forgotten, or the list would grow with every
+ * rejection.
+ */
 function stillThere({ sent: { set: sentSet } }: Subscriber, rejected: NameSet): readonly string[] {
   return [...rejected].filter((identity) => resourceWith(sentSet, identity) !== undefined);
 }

@@ -8,8 +8,9 @@ import type { LastGood, Rejection, Sent, UsedState } from "../state/client-use.j
 import type { Subscriber } from "../state/subscriber.js";
 
 /*
- * What a client has after it rejected a response (NACK). What it uses, and what it must be sent again, depends on what it says of the response: an Envoy that names one bad
- * cluster uses the others (`usesRest`), a client that says nothing may use all, a part or nothing. What is worked out here is shared by all clients that rejected the same.
+ * What a client has after it rejected a response (NACK). What it uses, and what it must be sent again, depends on what
+ * it says of the response: an Envoy that names one bad cluster uses the others (`usesRest`), a client that says nothing
+ * may use all, a part or nothing. What is worked out here is shared by all clients that rejected the same.
  */
 
 /** The keys of all that a response brought or removed. */
@@ -19,7 +20,10 @@ export function keysIn({ carried, removed }: Sent): ReadonlySet<ResourceName> {
 
 const knownNew = new WeakMap<readonly Resource[], WeakMap<LastGood, readonly Resource[]>>();
 
-/** The resources of a response that the client was not using: those that are new to it, and those that a full state repeats though they were rejected before. */
+/**
+ * The resources of a response that the client was not using: those that are new to it, and those that a full state
+ * repeats though they were rejected before.
+ */
 export function newIn({ isWhole, used: { lastGood } }: Subscriber, { carried, set }: Sent): readonly Resource[] {
   if (!isWhole || lastGood.size === 0) return carried;
   let known = knownNew.get(carried);
@@ -63,8 +67,9 @@ function removedBy({ removed, set }: Sent, before: ResourceSet | undefined, isWh
 }
 
 /**
- * The sets that a client uses if, all the same, it took what it rejected: of the last response, unless it said what it did not take, and of those before. Each is what it uses now
- * with that laid over it, since what it did not reject may have changed since.
+ * The sets that a client uses if, all the same, it took what it rejected: of the last response, unless it said what it
+ * did not take, and of those before. Each is what it uses now with that laid over it, since what it did not reject may
+ * have changed since.
  */
 export function perhapsUsed(subscriber: Subscriber): readonly ResourceSet[] {
   const {
@@ -94,7 +99,9 @@ const takenOf = perPair((instead: LastGood, after: ResourceSet): LastGood => {
   return new Map([...instead.keys()].map((key) => [key, ResourceSets.get(after, key)]));
 });
 
-/** The keys of what the client named as faulty, now and before; of a full state only now, since that holds everything. */
+/**
+ * The keys of what the client named as faulty, now and before; of a full state only now, since that holds everything.
+ */
 export function faultyIn(
   { carried, blamed }: Rejection,
   faulty: ReadonlySet<ResourceName>,
@@ -107,8 +114,9 @@ export function faultyIn(
 }
 
 /**
- * The keys of what a client did not get only because it was in a response with something faulty, and what it is to be sent again. That is so once the client accepted another content of
- * something that it rejected, or, where it named what is faulty, anything later. Not before (rules 17, 100); and what is faulty is sent with another content only.
+ * The keys of what a client did not get only because it was in a response with something faulty, and what it is to be
+ * sent again. That is so once the client accepted another content of something that it rejected, or, where it named
+ * what is faulty, anything later. Not before (rules 17, 100); and what is faulty is sent with another content only.
  */
 export function toSendAgain(
   subscriber: Subscriber,

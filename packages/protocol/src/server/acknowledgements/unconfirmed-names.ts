@@ -9,8 +9,9 @@ import { noneUnconfirmed, type Subscriber, type UnconfirmedNames, type Unconfirm
 import { mostInFlight } from "./in-flight.js";
 
 /*
- * A client has what it asks for by name only once it got it. The set that it acknowledged may hold the same already, since others ask for that: so names that it asks for anew are
- * remembered until it acknowledged what brings them. What is worked out here is shared by clients that ask for the same.
+ * A client has what it asks for by name only once it got it. The set that it acknowledged may hold the same already,
+ * since others ask for that: so names that it asks for anew are remembered until it acknowledged what brings them. What
+ * is worked out here is shared by clients that ask for the same.
  */
 
 /** Notes which of these names a client did not ask for before. */
@@ -35,8 +36,8 @@ export function noteAsked(subscriber: Subscriber, names: Iterable<ResourceName>,
 }
 
 /**
- * A client that does not answer makes ever more parts. Those between the same responses are one, and so are the first two beyond as many as responses are remembered of: they count
- * as asked for when the later one was.
+ * A client that does not answer makes ever more parts. Those between the same responses are one, and so are the first
+ * two beyond as many as responses are remembered of: they count as asked for when the later one was.
  */
 function withPart(parts: UnconfirmedNames["parts"], part: UnconfirmedPart): UnconfirmedNames["parts"] {
   const last = parts.at(-1);
@@ -50,7 +51,10 @@ function joined(earlier: UnconfirmedPart, later: UnconfirmedPart): UnconfirmedPa
   return { names: earlier.names.with(later.names), after: later.after };
 }
 
-/** The client answered some of the responses that were outstanding `before`: what they carried it has, unless it rejected that. */
+/**
+ * The client answered some of the responses that were outstanding `before`: what they carried it has, unless it
+ * rejected that.
+ */
 export function noteConfirmed(subscriber: Subscriber, before: readonly Sent[]): void {
   if (subscriber.unconfirmed === noneUnconfirmed) return;
   const {
@@ -88,7 +92,10 @@ function forget(subscriber: Subscriber, heard: (part: UnconfirmedPart) => NameSe
   if (isOther) subscriber.unconfirmed = still.length === 0 ? noneUnconfirmed : { names, parts: still };
 }
 
-/** Names that stand for something among these resources. Of collections and locators it is not told apart what they bring. */
+/**
+ * Names that stand for something among these resources. Of collections and locators it is not told apart what they
+ * bring.
+ */
 const broughtBy = perPair((names: NameSet, carried: readonly Resource[]): NameSet => {
   if (names.hasCollections || names.hasLocators) return names;
   const brought: ResourceName[] = [];

@@ -65,8 +65,8 @@ function acceptedOf(sent: Sent, { usesRest, blamed = [], carried }: Rejection): 
 }
 
 /**
- * Without that of `lastGood` which the client accepted since, asks for no longer, or must have with another content than
- * the rejected one.
+ * Without that of `lastGood` which the client accepted since, asks for no longer, or must have with another content
+ * than the rejected one.
  */
 export function forgiven(used: UsedState, set: ResourceSet, accepted: Accepted, subscription: Subscription): UsedState {
   const { acked, rejection, lastGood, perhaps, faulty } = used;

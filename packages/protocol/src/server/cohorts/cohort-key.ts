@@ -10,9 +10,9 @@ import type { Told } from "../responses/told.js";
 import { noErrors, type Subscriber } from "../state/subscriber.js";
 
 /**
- * Whether the two values of a subscriber, and what drains, say everything about it: nothing is rejected or undecided, all
- * is not asked for again, and nothing has a TTL. What drains does so until a time that is known, and what stays only because
- * the client asks for it is named by that. Every guard of what streams may repeat is here.
+ * Whether the two values of a subscriber, and what drains, say everything about it: nothing is rejected or undecided,
+ * all is not asked for again, and nothing has a TTL. What drains does so until a time that is known, and what stays
+ * only because the client asks for it is named by that. Every guard of what streams may repeat is here.
  */
 export function isPlain(subscriber: Subscriber): boolean {
   const { sent, used, lifetimes, errors, inFlight } = subscriber;
@@ -53,8 +53,9 @@ export function keyOfDraining(subscribers: readonly Subscriber[], snapshot: Snap
 }
 
 /**
- * Equal for streams that send the same when they are given the same snapshot, once they settled at the same one. Parameters, which
- * are a client's own text, stand behind their length, or a client could write such that it has the key of another cohort.
+ * Equal for streams that send the same when they are given the same snapshot, once they settled at the same one.
+ * Parameters, which are a client's own text, stand behind their length, or a client could write such that it has the
+ * key of another cohort.
  */
 export function keyOfRequests(
   subscribers: readonly Subscriber[],

@@ -13,8 +13,9 @@ import type { Subscriber } from "../state/subscriber.js";
 
 /*
  * What streams do from one snapshot to the next, as data: cohorts, which say what each of the types is at, and recorded
- * transitions between them. For example, where a route moves to a new cluster: the first transition sends the cluster; once
- * the client acknowledged it, the second sends the route; and after the next answer the third removes the old cluster.
+ * transitions between them. For example, where a route moves to a new cluster: the first transition sends the cluster;
+ * once the client acknowledged it, the second sends the route; and after the next answer the third removes the old
+ * cluster.
  */
 
 /** What streams were sent of one of their types, and what their clients use. */
@@ -29,7 +30,10 @@ interface Change extends TypeState {
   readonly index: number;
 }
 
-/** What a stream notes and tells of a usual acknowledgement; streams whose clients acknowledge in the same millisecond share it. */
+/**
+ * What a stream notes and tells of a usual acknowledgement; streams whose clients acknowledge in the same millisecond
+ * share it.
+ */
 interface Acknowledgement {
   readonly last: NonNullable<Subscriber["ackedLast"]>;
   readonly effects: readonly StreamEffect[];
@@ -37,8 +41,8 @@ interface Acknowledgement {
 
 /**
  * A recorded response as streams send and remember it that sent as many before (and so use the same nonce), in the same
- * millisecond: a few objects for a thousand streams. Each stream's own would live until its next response, and objects of
- * that age are what costs most to collect.
+ * millisecond: a few objects for a thousand streams. Each stream's own would live until its next response, and objects
+ * of that age are what costs most to collect.
  */
 export interface Sending {
   readonly sent: Sent;
@@ -72,9 +76,9 @@ export interface RecordedTransition {
 }
 
 /**
- * Streams whose clients ask for the same in the same way (`key`), use what one snapshot has of it, and wait for nothing.
- * All of them send the same when they are given the next snapshot, so what the first one sends is remembered here for the
- * others (`Journey`).
+ * Streams whose clients ask for the same in the same way (`key`), use what one snapshot has of it, and wait for
+ * nothing. All of them send the same when they are given the next snapshot, so what the first one sends is remembered
+ * here for the others (`Journey`).
  */
 export class SettledCohort extends LineagePosition {
   /** What tells it from other cohorts at the snapshot. */
@@ -113,8 +117,8 @@ export class SettledCohort extends LineagePosition {
 interface RememberedJourney {
   readonly journey: Journey;
   /**
-   * Keeps the bytes of its responses (`SharedBody`) for the streams that must still send them. A journey does not: streams
-   * hold on to it as long as they are on it.
+   * Keeps the bytes of its responses (`SharedBody`) for the streams that must still send them. A journey does not:
+   * streams hold on to it as long as they are on it.
    */
   readonly bytes: readonly Uint8Array[];
 }

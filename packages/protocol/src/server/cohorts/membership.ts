@@ -8,10 +8,11 @@ import { type CohortSurroundings, isPlain, keyOfDraining, keyOfRequests } from "
 import { settledCohort } from "./settled-cohort.js";
 
 /**
- * Where one stream is: in a cohort, settled or on a journey, or by itself. A change of a group means the same to most of its
- * streams, and to work it out anew for each costs far more than to repeat it. So the first stream of a cohort works out what
- * it does next, which is recorded; the others repeat that. Whatever else happens (a rejection, another subscription, a
- * deadline) has a stream leave its cohort: it goes on by itself from where it is, until it settles again.
+ * Where one stream is: in a cohort, settled or on a journey, or by itself. A change of a group means the same to most
+ * of its streams, and to work it out anew for each costs far more than to repeat it. So the first stream of a cohort
+ * works out what it does next, which is recorded; the others repeat that. Whatever else happens (a rejection, another
+ * subscription, a deadline) has a stream leave its cohort: it goes on by itself from where it is, until it settles
+ * again.
  */
 export class Membership {
   #cohort: SettledCohort | MovingCohort | undefined;
@@ -35,7 +36,9 @@ export class Membership {
     return this.#cohort instanceof MovingCohort ? this.#cohort : undefined;
   }
 
-  /** The snapshot that the client must have: the one given last, or the one to which the lineage of its cohort went on. */
+  /**
+   * The snapshot that the client must have: the one given last, or the one to which the lineage of its cohort went on.
+   */
   get newest(): Snapshot | undefined {
     return this.#cohort === undefined ? this.#given : this.#cohort.snapshot;
   }
@@ -66,8 +69,8 @@ export class Membership {
   }
 
   /**
-   * Sets out for a snapshot with the others of a settled cohort. False where the stream goes by itself. `isAccompanied`: other
-   * streams share its order; then it joins only where none of them can hold it back (`isFree`).
+   * Sets out for a snapshot with the others of a settled cohort. False where the stream goes by itself.
+   * `isAccompanied`: other streams share its order; then it joins only where none of them can hold it back (`isFree`).
    */
   setOut(to: Snapshot, subscribers: readonly Subscriber[], isAccompanied: boolean): boolean {
     const cohort = this.settled;
@@ -194,7 +197,9 @@ export class Membership {
     from.next = { sends: undefined, changes, stage, to: settled };
   }
 
-  /** A stream by itself has nothing to send, and nothing of it is held back: it settles if its client uses everything. */
+  /**
+   * A stream by itself has nothing to send, and nothing of it is held back: it settles if its client uses everything.
+   */
   #settle(subscribers: readonly Subscriber[], around: CohortSurroundings): void {
     const snapshot = this.#given;
     if (snapshot === undefined || subscribers.some(({ inFlight }) => inFlight.length > 0)) return;

@@ -10,8 +10,8 @@ import type { MovingCohort, RecordedResponse, Sending } from "./cohort.js";
 const mostSendings = 8;
 
 /**
- * A recorded response as that with this number of a stream, at this time in milliseconds. Its transition was applied to the
- * subscriber already.
+ * A recorded response as that with this number of a stream, at this time in milliseconds. Its transition was applied to
+ * the subscriber already.
  */
 export function sendingOf(recorded: RecordedResponse, subscriber: Subscriber, count: number, at: number): Sending {
   const { sendings } = recorded;
@@ -48,7 +48,9 @@ export function acknowledgeRecorded(
   return known.effects;
 }
 
-/** The response that these bytes acknowledge in the usual way of the client; undefined where they are something else. */
+/**
+ * The response that these bytes acknowledge in the usual way of the client; undefined where they are something else.
+ */
 export function usuallyAnswered(
   { open }: MovingCohort,
   subscribers: readonly Subscriber[],

@@ -4,7 +4,10 @@ import { numberOf } from "../ordering/past-snapshots.js";
 import type { SnapshotLineage } from "../ordering/snapshot-lineage.js";
 import { SettledCohort } from "./cohort.js";
 
-/** Weak at both ends: cohorts are there for as long as streams are in them, and a snapshot that somebody remembers must not hold what came after it. */
+/**
+ * Weak at both ends: cohorts are there for as long as streams are in them, and a snapshot that somebody remembers must
+ * not hold what came after it.
+ */
 const cohorts = new WeakMap<Snapshot, Map<string, WeakRef<SettledCohort>>>();
 
 /** Cohorts at one snapshot that are remembered: only clients that ask for ever other things make more. */

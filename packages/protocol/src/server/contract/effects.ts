@@ -15,14 +15,20 @@ export interface WaitEnded {
 
 /** What the owner of a stream must do or may note down after an event. */
 export type StreamEffect =
-  /** The first request named the node: find its group and answer with a snapshot event, or end the stream. Once per stream. */
+  /**
+   * The first request named the node: find its group and answer with a snapshot event, or end the stream. Once per
+   * stream.
+   */
   | { readonly kind: "identified"; readonly node: Node }
   /** End the stream with this status; the machine takes no further events. */
   | { readonly kind: "close"; readonly code: StatusCode; readonly message: string }
   | { readonly kind: "subscribed"; readonly type: ResourceType; readonly wildcard: boolean; readonly names: number }
   /** The client asks for names of an authority that is not served. Once for each authority, and for a few of them. */
   | { readonly kind: "foreign"; readonly type: ResourceType; readonly authority: string }
-  /** What the client asks for by name changed, of a type that is supplied on demand. None of the lists names anything twice. */
+  /**
+   * What the client asks for by name changed, of a type that is supplied on demand. None of the lists names anything
+   * twice.
+   */
   | {
       readonly kind: "demanded";
       readonly type: ResourceType;
@@ -46,7 +52,10 @@ export type StreamEffect =
     }
   /** A client did not answer in time: what waited for it goes on without. */
   | ({ readonly kind: "wait-ended" } & WaitEnded)
-  /** The client acknowledged what it is to have, of which so many resources have a TTL that it is not told (`TtlPolicy`). Once for each type. */
+  /**
+   * The client acknowledged what it is to have, of which so many resources have a TTL that it is not told
+   * (`TtlPolicy`). Once for each type.
+   */
   | { readonly kind: "ttl-untold"; readonly type: ResourceType; readonly resources: number }
   /** A SotW request with an old or unknown nonce, which was ignored (rules 27, 28). */
   | { readonly kind: "stale"; readonly type: ResourceType };

@@ -1,8 +1,8 @@
 import type { StreamLimits } from "./options.js";
 
 /**
- * Far above what real clients need (an Envoy with 50,000 clusters names 50,000 load assignments), and low enough that a client which names
- * ever new things cannot take the memory of all others.
+ * Far above what real clients need (an Envoy with 50,000 clusters names 50,000 load assignments), and low enough that a
+ * client which names ever new things cannot take the memory of all others.
  */
 export const defaultStreamLimits: StreamLimits = {
   namesPerRequest: 100_000,
@@ -11,7 +11,10 @@ export const defaultStreamLimits: StreamLimits = {
   typesPerStream: 50,
 };
 
-/** Characters that the names of one stream may have together: a name may be as long as a request, and a locator holds thousands of them. */
+/**
+ * Characters that the names of one stream may have together: a name may be as long as a request, and a locator holds
+ * thousands of them.
+ */
 export function mostCharacters({ namesPerStream }: StreamLimits): number {
   return Math.max(1024 * 1024, 256 * namesPerStream);
 }

@@ -14,18 +14,22 @@ export type TtlPolicy = (typeof ttlPolicies)[number];
 export const ttlPolicies = ["auto", "advertised", "always"] as const;
 
 /**
- * Which clients are told why a resource is not there (`resource_errors`, xRFC TP3): those that say that they understand it (`advertised`), or all of v3
- * (`always`): TP3 lets servers send the field to everybody, since who does not know it ignores it.
+ * Which clients are told why a resource is not there (`resource_errors`, xRFC TP3): those that say that they understand
+ * it (`advertised`), or all of v3 (`always`): TP3 lets servers send the field to everybody, since who does not know it
+ * ignores it.
  */
 export type ResourceErrorPolicy = "advertised" | "always";
 
-/** What one stream may cost. A request that goes beyond a limit ends that stream with RESOURCE_EXHAUSTED (rule 162), no other. */
+/**
+ * What one stream may cost. A request that goes beyond a limit ends that stream with RESOURCE_EXHAUSTED (rule 162), no
+ * other.
+ */
 export interface StreamLimits {
   /** Names in one request. */
   readonly namesPerRequest: number;
   /**
-   * Names that one stream may be subscribed to, over all types, of 256 characters in the mean; also names of one type that may wait to be answered, and resources of one type
-   * that a reconnecting delta client may say it has.
+   * Names that one stream may be subscribed to, over all types, of 256 characters in the mean; also names of one type
+   * that may wait to be answered, and resources of one type that a reconnecting delta client may say it has.
    */
   readonly namesPerStream: number;
   /** Bytes of a node, without its extensions: all that is kept of it for as long as the stream lives. */
@@ -57,13 +61,20 @@ export interface StreamOptions {
   /** Used for a client that sends no node; undefined refuses it with INVALID_ARGUMENT. */
   readonly defaultNode: Node | undefined;
   /**
-   * v3 type URLs of the types of which what is missing may be supplied on demand: what a client names and the snapshot lacks is not said to be absent
-   * before an `absent` event decides so. Whoever lists a type here must decide on every name of a `demanded` effect. Default: none.
+   * v3 type URLs of the types of which what is missing may be supplied on demand: what a client names and the snapshot
+   * lacks is not said to be absent before an `absent` event decides so. Whoever lists a type here must decide on every
+   * name of a `demanded` effect. Default: none.
    */
   readonly onDemand?: ReadonlySet<TypeUrl> | undefined;
-  /** The authorities of names of federation (`xdstp://authority/…`) that are served; names of others do not exist. Default: any. */
+  /**
+   * The authorities of names of federation (`xdstp://authority/…`) that are served; names of others do not exist.
+   * Default: any.
+   */
   readonly authorities?: ReadonlySet<string> | undefined;
-  /** Called when something happened on another stream of the same order that this one may have waited for: `next` may have something. */
+  /**
+   * Called when something happened on another stream of the same order that this one may have waited for: `next` may
+   * have something.
+   */
   readonly progressed?: (() => void) | undefined;
   /** Which clients are told why resources are not there. Default `advertised`. */
   readonly resourceErrors?: ResourceErrorPolicy | undefined;

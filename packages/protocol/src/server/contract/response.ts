@@ -8,7 +8,10 @@ export interface ResponseBody {
   readonly bytes: Uint8Array;
   /** The same, if it need not be encoded again. */
   readonly atHand: Uint8Array | undefined;
-  /** What follows an offset, in pieces, each encoded as it is asked for: for who is slow, and would keep all of it for long. */
+  /**
+   * What follows an offset, in pieces, each encoded as it is asked for: for who is slow, and would keep all of it for
+   * long.
+   */
   rest(from: number): Iterator<Uint8Array>;
 }
 

@@ -10,7 +10,10 @@ const clusterTexts: TextReader = (text, carried) =>
     ? { names: namesOfParts(text, carried, { from: clusters.length, separator: ", ", end: ": " }), usesRest: true }
     : undefined;
 
-/** The same of listeners, one a line. A reason may be a message in text format, whose lines begin as a listener that is called like a field. */
+/**
+ * The same of listeners, one a line. A reason may be a message in text format, whose lines begin as a listener that is
+ * called like a field.
+ */
 const listenerTexts: TextReader = (text, carried) =>
   text.startsWith(listeners)
     ? {
@@ -54,8 +57,9 @@ const broken =
 const ownName = /^(?:cluster_)?name: (?=")/m;
 
 /**
- * A resource that breaks a rule of its proto. Today the whole message stands before the reason, so that of a long one the reason is cut off; it used to
- * stand behind it. Envoy reads all resources before it uses any: it uses nothing of the response.
+ * A resource that breaks a rule of its proto. Today the whole message stands before the reason, so that of a long one
+ * the reason is cut off; it used to stand behind it. Envoy reads all resources before it uses any: it uses nothing of
+ * the response.
  */
 const constraintTexts: TextReader = (text, carried) => {
   const reason = broken.exec(text);
@@ -76,7 +80,10 @@ const constraintTexts: TextReader = (text, carried) => {
 /** Envoy cuts what is longer, and so do we. */
 export const longestText = 4096;
 
-/** The name ends the text: `Duplicate entry of domain a.com in route NAME`, `Unexpected EDS cluster (expecting a): NAME`. */
+/**
+ * The name ends the text: `Duplicate entry of domain a.com in route NAME`, `Unexpected EDS cluster (expecting a):
+ * NAME`.
+ */
 const endings = [
   /^Only (?:a single|unique) .*? in route /s,
   /^Unexpected (?:RDS configuration|EDS cluster|SDS secret|RTDS runtime) \(expecting .*?\): /s,

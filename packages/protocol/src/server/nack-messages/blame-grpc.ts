@@ -3,13 +3,16 @@ import { type CarriedNames, quoted, type TextReader } from "./blame-text.js";
 
 const core = "xDS response validation errors: [";
 const index = /resource index \d+: /y;
-/** What stands in the place of a name: a status of C++, or what Node's client and C++ say of a resource that they cannot read. */
+/**
+ * What stands in the place of a name: a status of C++, or what Node's client and C++ say of a resource that they cannot
+ * read.
+ */
 const nameless =
   /(?:INVALID_ARGUMENT|UNKNOWN|INTERNAL|UNAVAILABLE|UNIMPLEMENTED|FAILED_PRECONDITION|OUT_OF_RANGE): |[A-Za-z]+ message validation failed|incorrect resource type|Can't decode|No resource/y;
 
 /**
- * C++, Python and all that wrap it: `[resource index 0: NAME: INVALID_ARGUMENT: REASON; resource index 2: …]`. What is valid is used (gRFC A46). Node's
- * client says the same without names.
+ * C++, Python and all that wrap it: `[resource index 0: NAME: INVALID_ARGUMENT: REASON; resource index 2: …]`. What is
+ * valid is used (gRFC A46). Node's client says the same without names.
  */
 const coreTexts: TextReader = (text, carried) => {
   if (!text.startsWith(core)) return undefined;
@@ -33,8 +36,8 @@ const goTop = "top level errors: ";
 const goResource = 'resource "';
 
 /**
- * Go: `error parsing "ClusterResource" response: resource "NAME": REASON;⏎resource "NAME": …`. Before come the errors of what it could not read, the last
- * without anything between it and the first resource. What is valid is used.
+ * Go: `error parsing "ClusterResource" response: resource "NAME": REASON;⏎resource "NAME": …`. Before come the errors
+ * of what it could not read, the last without anything between it and the first resource. What is valid is used.
  */
 const goTexts: TextReader = (text, carried) => {
   const start = goStart.exec(text)?.[0];

@@ -8,13 +8,21 @@ export interface Blame {
   readonly usesRest: boolean;
 }
 
-/** Reads one kind of text. Undefined: it is none, or names nothing; no names: it blames what the response did not carry. */
+/**
+ * Reads one kind of text. Undefined: it is none, or names nothing; no names: it blames what the response did not carry.
+ */
 export type TextReader = (text: string, carried: CarriedNames) => Blame | undefined;
 
-/** How many places a name may end at are tried: names hold what separates them from reasons once or twice, hostile texts a thousand times. */
+/**
+ * How many places a name may end at are tried: names hold what separates them from reasons once or twice, hostile texts
+ * a thousand times.
+ */
 const mostEnds = 8;
 
-/** The names of a response, found by looking up what a text says: the cost follows the text, whatever the number of names. */
+/**
+ * The names of a response, found by looking up what a text says: the cost follows the text, whatever the number of
+ * names.
+ */
 export class CarriedNames implements Iterable<ResourceName> {
   readonly #names: Set<ResourceName>;
   readonly #longest: number;
@@ -52,7 +60,10 @@ export class CarriedNames implements Iterable<ResourceName> {
   }
 }
 
-/** The names with which the parts of a text begin, each with `end` behind it. A separator inside of a name separates nothing. */
+/**
+ * The names with which the parts of a text begin, each with `end` behind it. A separator inside of a name separates
+ * nothing.
+ */
 export function namesOfParts(
   text: string,
   carried: CarriedNames,
@@ -94,8 +105,8 @@ const plain = /[^"\\]+/y;
 const utf8 = new TextDecoder();
 
 /**
- * The string whose opening quote stands at `at`, as Go (`%q`) and protobuf's text format write it, and where it ends; undefined where it is no such
- * string, or is cut off.
+ * The string whose opening quote stands at `at`, as Go (`%q`) and protobuf's text format write it, and where it ends;
+ * undefined where it is no such string, or is cut off.
  */
 export function quoted(text: string, at: number): { readonly value: string; readonly end: number } | undefined {
   let value = "";

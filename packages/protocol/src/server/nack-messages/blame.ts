@@ -9,10 +9,11 @@ const texts = [...envoyTexts, ...grpcTexts];
 const mostRead = 8192;
 
 /**
- * Which resources of a rejected response an error detail says are at fault, and whether the client uses the others; undefined where it does not say.
- * Understood is what Envoy writes (each xDS type, SotW and delta, through the Istio agent too), and gRPC's clients: C++ and what wraps it, Go, Java; Node's
- * gives no names. The text is a client's: it may be anything, and only names that the response carried are ever blamed. Clients name the first
- * fault or all of them, so that what is not blamed may be at fault as well.
+ * Which resources of a rejected response an error detail says are at fault, and whether the client uses the others;
+ * undefined where it does not say. Understood is what Envoy writes (each xDS type, SotW and delta, through the Istio
+ * agent too), and gRPC's clients: C++ and what wraps it, Go, Java; Node's gives no names. The text is a client's: it
+ * may be anything, and only names that the response carried are ever blamed. Clients name the first fault or all of
+ * them, so that what is not blamed may be at fault as well.
  */
 export function blameIn(message: string, carried: Iterable<ResourceName>): Blame | undefined {
   const names = new CarriedNames(carried);
@@ -36,7 +37,9 @@ export function blamedNames(message: string, carried: Iterable<ResourceName>): r
 
 const lastBlame = new WeakMap<readonly Resource[], { readonly message: string; readonly blame: Blame | undefined }>();
 
-/** What an error detail says of these resources: streams that share a response and say the same of it cost one reading. */
+/**
+ * What an error detail says of these resources: streams that share a response and say the same of it cost one reading.
+ */
 export function blameOf(message: string, carried: readonly Resource[]): Blame | undefined {
   const last = lastBlame.get(carried);
   if (last?.message === message) return last.blame;

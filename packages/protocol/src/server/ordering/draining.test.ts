@@ -21,7 +21,8 @@ type Word = keyof typeof asked;
 const words = ["cluster", "listener", "route"] as const satisfies readonly Word[];
 
 /**
- * An Envoy that acknowledges all that it gets, and asks for the routes of its listeners, old ones too. `times`: of its order. `isPerType`: it has a stream for each type.
+ * An Envoy that acknowledges all that it gets, and asks for the routes of its listeners, old ones too. `times`: of its
+ * order. `isPerType`: it has a stream for each type.
  */
 function envoy(agent = "envoy", times = orderingTimesFor({ userAgentName: agent }), isPerType = false) {
   const ordering = new Ordering(times);

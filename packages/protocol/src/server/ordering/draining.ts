@@ -10,9 +10,11 @@ import { type Draining, nothingDrains, type Replaced, type Subscriber } from "..
 import type { OrderingTimes } from "./ordering-times.js";
 
 /*
- * Listeners that were replaced or removed go on to serve their connections for a while, and no acknowledgement says until when (Envoy on the wire, 14). So what only they name, such as
- * the routes and clusters of an old listener, stays for `drain` milliseconds after everything that the new listener names is in use. Where the client asked for some of that by name, it says
- * itself when the old listener is gone: it asks for none of it any more. Then it stays no longer, but `linger` milliseconds at least.
+ * Listeners that were replaced or removed go on to serve their connections for a while, and no acknowledgement says
+ * until when (Envoy on the wire, 14). So what only they name, such as the routes and clusters of an old listener, stays
+ * for `drain` milliseconds after everything that the new listener names is in use. Where the client asked for some of
+ * that by name, it says itself when the old listener is gone: it asks for none of it any more. Then it stays no longer,
+ * but `linger` milliseconds at least.
  */
 
 /** How many changes of listeners are remembered; beyond this what the oldest replaced is taken to have drained. */
@@ -21,7 +23,10 @@ const mostDraining = 256;
 /** What one change replaced for clients that ask for the same. Subscriptions to listeners by name are few. */
 const known = new PerKey<Change, Replaced>(100);
 
-/** The client went on from the set `before` to what is `acked` now: if resources of it are gone or name less, they drain from `now` on (milliseconds). `all`: the subscribers of all streams of the order. */
+/**
+ * The client went on from the set `before` to what is `acked` now: if resources of it are gone or name less, they drain
+ * from `now` on (milliseconds). `all`: the subscribers of all streams of the order.
+ */
 export function noteDraining(
   subscriber: Subscriber,
   all: readonly Subscriber[],
@@ -70,8 +75,8 @@ function asksForAny(references: readonly Reference[], all: readonly Subscriber[]
 }
 
 /**
- * Forgets what has drained by now. `all`: the subscribers of all streams of the order, which say whether the successors are in use. Returns whether the client has said that something is to
- * end sooner.
+ * Forgets what has drained by now. `all`: the subscribers of all streams of the order, which say whether the successors
+ * are in use. Returns whether the client has said that something is to end sooner.
  */
 export function drain(
   subscriber: Subscriber,
@@ -107,7 +112,10 @@ function beginOf(
   return now >= since + acknowledgement ? since + acknowledgement : undefined;
 }
 
-/** Whether the client uses what a new listener names: it acknowledged it, or it takes it from elsewhere (nobody asks for it here, or it does not exist). */
+/**
+ * Whether the client uses what a new listener names: it acknowledged it, or it takes it from elsewhere (nobody asks for
+ * it here, or it does not exist).
+ */
 function isInUse({ type, name }: Reference, all: readonly Subscriber[], wanted: Snapshot): boolean {
   const subscribers = all.filter((one) => one.type.typeUrl === type);
   const [first] = subscribers;

@@ -16,8 +16,9 @@ export function namesAny(resources: readonly Resource[]): boolean {
 }
 
 /**
- * Whether a change never holds anything back on the stream of these subscribers, whichever others share its order, as long as those stand at `from` or `to`: it removes nothing,
- * what it brings names nothing that may have to be warm first, and no new cluster (`acknowledgedWarm`) comes on another stream.
+ * Whether a change never holds anything back on the stream of these subscribers, whichever others share its order, as
+ * long as those stand at `from` or `to`: it removes nothing, what it brings names nothing that may have to be warm
+ * first, and no new cluster (`acknowledgedWarm`) comes on another stream.
  */
 export function isFree(subscribers: readonly Subscriber[], from: Snapshot, to: Snapshot): boolean {
   let changes = false;

@@ -7,9 +7,10 @@ import type { GracePeriods, Subscriber } from "../state/subscriber.js";
 import type { OrderingTimes } from "./ordering-times.js";
 
 /**
- * The target of a stage, with those removed resources that nothing names any more, but that the client still asks for by name. They stay until it asks for them no longer, at most
- * `named` milliseconds: clients of gRPC use a cluster until they have the endpoints of its successor, whatever they acknowledged (gRPC on the wire, 8). `retained`: removed resources that
- * are kept by the stage, by key; their time begins when it keeps them no longer.
+ * The target of a stage, with those removed resources that nothing names any more, but that the client still asks for
+ * by name. They stay until it asks for them no longer, at most `named` milliseconds: clients of gRPC use a cluster
+ * until they have the endpoints of its successor, whatever they acknowledged (gRPC on the wire, 8). `retained`: removed
+ * resources that are kept by the stage, by key; their time begins when it keeps them no longer.
  */
 export function withGrace(
   subscriber: Subscriber,

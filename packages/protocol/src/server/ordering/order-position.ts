@@ -3,7 +3,10 @@ import type { Snapshot } from "../../model/snapshot.js";
 import { numberOf, shortenSnapshot } from "./past-snapshots.js";
 import { LineagePosition, type SnapshotLineage } from "./snapshot-lineage.js";
 
-/** Where orders stand whose clients are to have the same and were to have the same before, as far as they ask for it: these go along with the line together. */
+/**
+ * Where orders stand whose clients are to have the same and were to have the same before, as far as they ask for it:
+ * these go along with the line together.
+ */
 export class OrderPosition extends LineagePosition {
   readonly #earlier: readonly Snapshot[];
 
@@ -19,7 +22,10 @@ export class OrderPosition extends LineagePosition {
   }
 }
 
-/** The position of orders whose streams ask for these types; undefined where `snapshot` is no longer the newest of the line. */
+/**
+ * The position of orders whose streams ask for these types; undefined where `snapshot` is no longer the newest of the
+ * line.
+ */
 export function orderPosition(
   line: SnapshotLineage,
   snapshot: Snapshot,
@@ -31,7 +37,10 @@ export function orderPosition(
   return line.position(snapshot, key, () => new OrderPosition(snapshot, types, earlier));
 }
 
-/** What setting out for a snapshot does to what an order remembers (`Ordering.setOut`), for the orders that set out with the same `before`, `last` and `types`. */
+/**
+ * What setting out for a snapshot does to what an order remembers (`Ordering.setOut`), for the orders that set out with
+ * the same `before`, `last` and `types`.
+ */
 export interface Departure {
   before: readonly Snapshot[] | undefined;
   last: Snapshot | undefined;

@@ -20,17 +20,23 @@ import type { SnapshotLineage } from "./snapshot-lineage.js";
 const noSnapshots: readonly Snapshot[] = [];
 
 /**
- * The order in which one client is brought to what it is to have: make before break (rule 120). Routes wait until the client acknowledged a new cluster that they name; a
- * cluster that was removed stays until the client acknowledged routes without it. What waits follows from what the client may be using (`make-before-break.ts`, by way of
- * `shared-stage.ts`); here is whom that concerns, and for how long. An ADS stream has an order of its own; the per-type streams of one node share one, since what is
- * acknowledged on one of them frees what waits on another.
+ * The order in which one client is brought to what it is to have: make before break (rule 120). Routes wait until the
+ * client acknowledged a new cluster that they name; a cluster that was removed stays until the client acknowledged
+ * routes without it. What waits follows from what the client may be using (`make-before-break.ts`, by way of
+ * `shared-stage.ts`); here is whom that concerns, and for how long. An ADS stream has an order of its own; the per-type
+ * streams of one node share one, since what is acknowledged on one of them frees what waits on another.
  */
 export class Ordering {
   readonly times: OrderingTimes;
   readonly #streams = new Set<OrderedStream>();
-  /** Of the streams of which something is held back: how far they may be brought, as of when they were last looked at. */
+  /**
+   * Of the streams of which something is held back: how far they may be brought, as of when they were last looked at.
+   */
   readonly #stages = new Map<OrderedStream, Stage>();
-  /** What the client was to have before, oldest first. It may still use routes of these, and only now ask for a cluster that they name and that was removed since. */
+  /**
+   * What the client was to have before, oldest first. It may still use routes of these, and only now ask for a cluster
+   * that they name and that was removed since.
+   */
   #earlier: readonly Snapshot[] = noSnapshots;
   /** What the client is to have, unless `#position` says so. */
   #wanted: Snapshot | undefined;
@@ -86,7 +92,10 @@ export class Ordering {
     for (const stream of this.#streams) stream.leaveCohort();
   }
 
-  /** A client answered on stream `by`, something of this type or, left out, of any: those others that wait for that are told, and no more of what may be a thousand. */
+  /**
+   * A client answered on stream `by`, something of this type or, left out, of any: those others that wait for that are
+   * told, and no more of what may be a thousand.
+   */
   progressed(by: OrderedStream, type?: ResourceType): void {
     if (this.#stages.size === 0) return;
     for (const [stream, { awaited, waits }] of this.#stages) {
@@ -97,7 +106,10 @@ export class Ordering {
     }
   }
 
-  /** A client answered, or is taken to have. `before`: the sets that it may have been using until then; those that it has left begin to drain. */
+  /**
+   * A client answered, or is taken to have. `before`: the sets that it may have been using until then; those that it
+   * has left begin to drain.
+   */
   acknowledged(subscriber: Subscriber, before: readonly ResourceSet[], now: number): void {
     if (!subscriber.type.drains) return;
     const still = usedBy(subscriber);
@@ -125,7 +137,10 @@ export class Ordering {
     return this.noteStage(stream, sharedStage(stream.subscribers, this.#subscribers(), wanted, circumstances));
   }
 
-  /** Whether `stageOf` may hold anything back. Most changes remove nothing, bring no new cluster, and name nothing while clusters warm elsewhere: those are quickly seen. */
+  /**
+   * Whether `stageOf` may hold anything back. Most changes remove nothing, bring no new cluster, and name nothing while
+   * clusters warm elsewhere: those are quickly seen.
+   */
   #mayWait({ subscribers: mine }: OrderedStream, wanted: Snapshot): boolean {
     let changes = false;
     for (const subscriber of mine) {
@@ -151,7 +166,8 @@ export class Ordering {
         } = subscriber;
         if (!type.acknowledgedWarm || acked === undefined || !subscription.wildcard) continue;
         const current = wanted.of(type);
-        // The client may have carried out the removals of a response that it rejected: what they took away is new to it again.
+        // The client may have carried out the removals of a response that it rejected: what they took away is new to it
+        // again.
         if (rejection?.usesRest === false || changeBetween(acked, current).adds) return true;
         for (const { set } of stillInFlight(subscriber)) if (changeBetween(set, current).adds) return true;
       }
@@ -165,7 +181,8 @@ export class Ordering {
   }
 
   /**
-   * Whether a stream may rest (`Membership`): no answer is waited for, nor, where several streams share the order, does anything drain. It is told (`leaveCohort`) when another stream ends that.
+   * Whether a stream may rest (`Membership`): no answer is waited for, nor, where several streams share the order, does
+   * anything drain. It is told (`leaveCohort`) when another stream ends that.
    */
   mayRest(stream: OrderedStream): boolean {
     if (!this.#streams.has(stream)) return false;
@@ -176,8 +193,9 @@ export class Ordering {
   }
 
   /**
-   * Whether a stream that rests at `from` may repeat how another client's stream went to `to`: it is alone in its order, or each of the others rests at one of the two or is on
-   * the same way. If not, those that are on another way are told to go on by themselves.
+   * Whether a stream that rests at `from` may repeat how another client's stream went to `to`: it is alone in its
+   * order, or each of the others rests at one of the two or is on the same way. If not, those that are on another way
+   * are told to go on by themselves.
    */
   isInStep(stream: OrderedStream, from: Snapshot | undefined, to: Snapshot): boolean {
     if (!this.isShared) return true;
@@ -190,7 +208,10 @@ export class Ordering {
     return isInStep;
   }
 
-  /** Notes that a stream sets out for `wanted` as others did: what `shorten` and `stageOf` would note. `departure`: that of the way. */
+  /**
+   * Notes that a stream sets out for `wanted` as others did: what `shorten` and `stageOf` would note. `departure`: that
+   * of the way.
+   */
   setOut(wanted: Snapshot, departure: Departure, line: SnapshotLineage | undefined): void {
     const last = this.#last;
     // Another stream of the client set out for it before.
@@ -220,7 +241,10 @@ export class Ordering {
     this.#position = this.#positionOn(line, wanted);
   }
 
-  /** Nobody needs to tell it of a newer snapshot: it went along with the line, or one of its streams is about to be given what became different, and tells it. */
+  /**
+   * Nobody needs to tell it of a newer snapshot: it went along with the line, or one of its streams is about to be
+   * given what became different, and tells it.
+   */
   get goesAlong(): boolean {
     return this.#position !== undefined && !this.#position.isLost;
   }
@@ -241,7 +265,10 @@ export class Ordering {
     return this.#types;
   }
 
-  /** From now on the client is to have `wanted`; what it was to have before is remembered, if it differs in something that the client asks for. */
+  /**
+   * From now on the client is to have `wanted`; what it was to have before is remembered, if it differs in something
+   * that the client asks for.
+   */
   #follow(wanted: Snapshot): void {
     const last = this.#last;
     if (wanted === last) return;
@@ -273,7 +300,10 @@ export class Ordering {
     return asking > this.#now ? "asking" : "acknowledging";
   }
 
-  /** A cluster on a stream of its own is acknowledged before it is warm. Until when (milliseconds) what names it waits: see `Patience`. */
+  /**
+   * A cluster on a stream of its own is acknowledged before it is warm. Until when (milliseconds) what names it waits:
+   * see `Patience`.
+   */
   #patientUntil(): Readonly<Record<Exclude<Patience, "none">, number>> {
     let last: number | undefined;
     for (const { subscribers } of this.isShared ? this.#streams : []) {
@@ -289,7 +319,10 @@ export class Ordering {
     return { asking: last + Math.min(askingTime, acknowledgement), acknowledging: last + acknowledgement };
   }
 
-  /** Notes the stage of a stream that does what another one did, and what of that its own client asks for by name. `sent`: the index of the type that it sends; undefined at the end. */
+  /**
+   * Notes the stage of a stream that does what another one did, and what of that its own client asks for by name.
+   * `sent`: the index of the type that it sends; undefined at the end.
+   */
   repeat(stream: OrderedStream, stage: Stage, wanted: Snapshot, sent: number | undefined, now: number): void {
     this.noteStage(stream, stage);
     const { subscribers } = stream;
@@ -302,7 +335,10 @@ export class Ordering {
     }
   }
 
-  /** The set that a stage lets one type be brought to, with those removed resources that the client still asks for by name (`withGrace`). */
+  /**
+   * The set that a stage lets one type be brought to, with those removed resources that the client still asks for by
+   * name (`withGrace`).
+   */
   targetOf(subscriber: Subscriber, stage: Stage, wanted: Snapshot, now: number): ResourceSet {
     if (stage === wholeStage && subscriber.grace === undefined) return wanted.of(subscriber.type);
     const target = stage.targets.get(subscriber.type.typeUrl) ?? wanted.of(subscriber.type);
@@ -310,8 +346,9 @@ export class Ordering {
   }
 
   /**
-   * What a client needs to have of one type to be settled: what it is to have, or the set that it was brought to, if nothing else is in that but removed resources that stay for now, and
-   * no answer of the client is waited for: they stay because connections drain, or because the client asks for them.
+   * What a client needs to have of one type to be settled: what it is to have, or the set that it was brought to, if
+   * nothing else is in that but removed resources that stay for now, and no answer of the client is waited for: they
+   * stay because connections drain, or because the client asks for them.
    */
   meanwhile(stream: OrderedStream, { type, grace, sent: { set: sentSet } }: Subscriber, wanted: Snapshot): ResourceSet {
     const current = wanted.of(type);
@@ -352,7 +389,10 @@ export class Ordering {
     return earliest === Number.POSITIVE_INFINITY ? undefined : earliest;
   }
 
-  /** Time went by: answers for which the stream waited too long are taken as given. Returns those, and what waited for them. */
+  /**
+   * Time went by: answers for which the stream waited too long are taken as given. Returns those, and what waited for
+   * them.
+   */
   expire(stream: OrderedStream, now: number): readonly WaitEnded[] {
     const stage = this.#stages.get(stream);
     this.#now = now;

@@ -17,7 +17,10 @@ export function numberOf(thing: object): number {
 /** The number of the snapshot with which one was shortened last: once is enough for all clients. */
 const shortened = new WeakMap<Snapshot, number>();
 
-/** Has a snapshot that is still remembered keep only what differs from the newest, and none of the snapshots in between (`ChainedMap.shorten`). */
+/**
+ * Has a snapshot that is still remembered keep only what differs from the newest, and none of the snapshots in between
+ * (`ChainedMap.shorten`).
+ */
 export function shortenSnapshot(snapshot: Snapshot, newest: Snapshot): void {
   const number = numberOf(newest);
   if (snapshot === newest || shortened.get(snapshot) === number) return;

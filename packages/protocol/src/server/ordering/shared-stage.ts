@@ -9,8 +9,9 @@ import type { Subscriber } from "../state/subscriber.js";
 import { numberOf } from "./past-snapshots.js";
 
 /*
- * The stage of a stream (how far it may be brought now, `make-before-break.ts`), worked out once for all streams of which the same is known. All that a stage depends on is
- * written into a key; this file makes the key of what is known of a client's streams, and `stageOf`'s view of them (`InUse`) where no stage has that key yet.
+ * The stage of a stream (how far it may be brought now, `make-before-break.ts`), worked out once for all streams of
+ * which the same is known. All that a stage depends on is written into a key; this file makes the key of what is known
+ * of a client's streams, and `stageOf`'s view of them (`InUse`) where no stage has that key yet.
  */
 
 /** Stages on the way to one snapshot that are remembered: only clients that answer in ever new orders make more. */
@@ -19,7 +20,10 @@ const mostStages = 2_000;
 /** By the snapshot that is wanted, and by key. */
 const known = new PerKey<Snapshot, Stage>(mostStages);
 
-/** Characters of the longest key that is remembered: longer ones are of clients with many streams, and hardly another client has the same. */
+/**
+ * Characters of the longest key that is remembered: longer ones are of clients with many streams, and hardly another
+ * client has the same.
+ */
 const longestKey = 4_000;
 
 /** What a stage depends on besides what is known of each type. */
@@ -30,12 +34,16 @@ export interface Circumstances {
 }
 
 /**
- * Whether what names a cluster waits for that cluster's load assignment, where that goes out on another stream: until the client asks for it there and acknowledges it (`asking`); until
- * it acknowledges it, if it asks for it at all (`acknowledging`); or not at all, or no longer (`none`). The same for all types that are warmed by another.
+ * Whether what names a cluster waits for that cluster's load assignment, where that goes out on another stream: until
+ * the client asks for it there and acknowledges it (`asking`); until it acknowledges it, if it asks for it at all
+ * (`acknowledging`); or not at all, or no longer (`none`). The same for all types that are warmed by another.
  */
 export type Patience = "none" | "acknowledging" | "asking";
 
-/** How far a stream may be brought. `mine`: its subscribers, one a type; `all`: those of all streams of its order, its own among them. */
+/**
+ * How far a stream may be brought. `mine`: its subscribers, one a type; `all`: those of all streams of its order, its
+ * own among them.
+ */
 export function sharedStage(
   mine: readonly Subscriber[],
   all: readonly Subscriber[],
@@ -62,8 +70,8 @@ export function isFirst({ lastSent, sent: { set: sentSet } }: Subscriber): boole
 }
 
 /**
- * What the stage depends on of one subscriber. The ids of sets tell types apart, too: no set is of two types. `patient`: it matters which names were acknowledged on other
- * streams.
+ * What the stage depends on of one subscriber. The ids of sets tell types apart, too: no set is of two types.
+ * `patient`: it matters which names were acknowledged on other streams.
  */
 function keyOf(subscriber: Subscriber, isMine: boolean, patient: boolean): string {
   const {
@@ -87,13 +95,19 @@ function keyOf(subscriber: Subscriber, isMine: boolean, patient: boolean): strin
   return `${key}${subscription.wildcard ? "*" : ""} `;
 }
 
-/** The sets that a client may be using of one type: what it acknowledged, what is on its way, and what it rejected and may have taken in part. */
+/**
+ * The sets that a client may be using of one type: what it acknowledged, what is on its way, and what it rejected and
+ * may have taken in part.
+ */
 export function usedBy(subscriber: Subscriber): readonly ResourceSet[] {
   const sets = [subscriber.used.acked, ...stillInFlight(subscriber).map(({ set }) => set), ...perhapsUsed(subscriber)];
   return sets.filter((set) => set !== undefined);
 }
 
-/** What the client has for sure of what it acknowledged: without what a response removes that it rejected, since it may have carried out the removals. */
+/**
+ * What the client has for sure of what it acknowledged: without what a response removes that it rejected, since it may
+ * have carried out the removals.
+ */
 function sureOf(subscriber: Subscriber, acked: ResourceSet): ResourceSet {
   const {
     used: { rejection, lastGood },

@@ -1,12 +1,18 @@
 import type { ResourceType } from "@xdskit/api";
 import type { Snapshot } from "../../model/snapshot.js";
 
-/** Where streams (`RestingPlace`) or orders (`OrderPosition`) stand at a snapshot. It goes along with the line of snapshots as long as nothing of these types becomes different. */
+/**
+ * Where streams (`RestingPlace`) or orders (`OrderPosition`) stand at a snapshot. It goes along with the line of
+ * snapshots as long as nothing of these types becomes different.
+ */
 export class LineagePosition {
   /** Set by `goOn` alone. Not a getter, because it is read several times for each stream and change. */
   snapshot: Snapshot;
   readonly types: readonly ResourceType[];
-  /** The line forgot it though its types may be the same: there were too many positions, or not every stream was to have the next snapshot. */
+  /**
+   * The line forgot it though its types may be the same: there were too many positions, or not every stream was to have
+   * the next snapshot.
+   */
   isLost = false;
 
   constructor(snapshot: Snapshot, types: readonly ResourceType[]) {
@@ -24,8 +30,9 @@ export class LineagePosition {
 const mostPositions = 2_000;
 
 /**
- * The newest snapshot of one list of layers, as it follows one after the other. Streams that rest are not given each: where a change does not concern what they ask for, their
- * position moves to the new snapshot, which costs one step for a thousand of them. To each it is as if it had been given the snapshot and had found nothing new in it.
+ * The newest snapshot of one list of layers, as it follows one after the other. Streams that rest are not given each:
+ * where a change does not concern what they ask for, their position moves to the new snapshot, which costs one step for
+ * a thousand of them. To each it is as if it had been given the snapshot and had found nothing new in it.
  */
 export class SnapshotLineage {
   #newest: Snapshot | undefined;
@@ -41,7 +48,10 @@ export class SnapshotLineage {
     return this.#newest === snapshot;
   }
 
-  /** Another snapshot is the newest, perhaps the first. `moves`: every stream that was to have the one before is to have this one; a rollout has some of them wait. */
+  /**
+   * Another snapshot is the newest, perhaps the first. `moves`: every stream that was to have the one before is to have
+   * this one; a rollout has some of them wait.
+   */
   goOn(to: Snapshot, moves: boolean): void {
     const before = this.#newest;
     if (before === to) return;

@@ -10,8 +10,9 @@ import { withPending } from "../state/sent-state.js";
 import { noneUndecided, type Subscriber } from "../state/subscriber.js";
 
 /*
- * Types that are supplied on demand: what a client names and the snapshot lacks is undecided, neither there nor absent. The server's owner hears of such names (effect `demanded`) and either
- * brings the resource in, with a later snapshot, or decides that there is none (event `absent`).
+ * Types that are supplied on demand: what a client names and the snapshot lacks is undecided, neither there nor absent.
+ * The server's owner hears of such names (effect `demanded`) and either brings the resource in, with a later snapshot,
+ * or decides that there is none (event `absent`).
  */
 
 /** What a request changes about the names that a client asks for explicitly. */
@@ -53,7 +54,8 @@ function withoutLocators(demand: Demand): Demand {
 }
 
 /**
- * Notes the names that a client asks for from now on as undecided: until they are in a snapshot, or it was decided that they do not exist.
+ * Notes the names that a client asks for from now on as undecided: until they are in a snapshot, or it was decided that
+ * they do not exist.
  */
 function noteDemand(subscriber: Subscriber, { added, again, dropped }: Demand): void {
   // Thousands of names are decided one by one: each must not cost as much as all.
@@ -63,7 +65,10 @@ function noteDemand(subscriber: Subscriber, { added, again, dropped }: Demand): 
   subscriber.seen = subscriber.seen.without(dropped);
 }
 
-/** Notes what a request asks for that may be supplied; the effect tells whoever supplies it. Undefined: the request asks for nothing else than before. */
+/**
+ * Notes what a request asks for that may be supplied; the effect tells whoever supplies it. Undefined: the request asks
+ * for nothing else than before.
+ */
 export function demandedOf(
   subscriber: Subscriber,
   asked: Demand,
@@ -95,7 +100,8 @@ export function decide(
 }
 
 /**
- * Compares undecided names with the newest set. Nobody decides on a name that is there; so one that was there and went, before it could be sent, counts as decided from then on.
+ * Compares undecided names with the newest set. Nobody decides on a name that is there; so one that was there and went,
+ * before it could be sent, counts as decided from then on.
  */
 export function noteNewest(subscriber: Subscriber, newest: ResourceSet): void {
   const { undecided, seen } = subscriber;
@@ -112,8 +118,9 @@ export function undecidedIn({ undecided }: Subscriber, current: ResourceSet): Re
 }
 
 /**
- * Whether a full state (SotW LDS and CDS by name) waits for undecided names, since a name that is not in it counts as absent. Names that are asked for while it waits do not make it wait
- * longer, or a client that asks for ever new names would never hear of changes; and a wildcard does not wait for names beside it.
+ * Whether a full state (SotW LDS and CDS by name) waits for undecided names, since a name that is not in it counts as
+ * absent. Names that are asked for while it waits do not make it wait longer, or a client that asks for ever new names
+ * would never hear of changes; and a wildcard does not wait for names beside it.
  */
 export function mustWait(subscriber: Subscriber, undecided: ReadonlySet<ResourceName>): boolean {
   if (!subscriber.type.fullState || subscriber.subscription.wildcard) return false;

@@ -3,7 +3,10 @@ import { nameOf } from "../../model/names/locator.js";
 import type { NameSet } from "../../model/names/name-set.js";
 import type { StreamEffect } from "../contract/effects.js";
 
-/** The authority of a name of federation, if it is none of those that are served. No authority is the server that is asked. */
+/**
+ * The authority of a name of federation, if it is none of those that are served. No authority is the server that is
+ * asked.
+ */
 export function foreignAuthority(name: ResourceName, authorities: ReadonlySet<string> | undefined): string | undefined {
   if (authorities === undefined) return undefined;
   const authority = authorityOf(nameOf(name));

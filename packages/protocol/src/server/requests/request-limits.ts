@@ -18,7 +18,9 @@ export function beyondTypes(types: number, { typesPerStream }: StreamLimits): st
   return types < typesPerStream ? undefined : `the stream asks for more than ${typesPerStream} resource types`;
 }
 
-/** Why a stream goes beyond what one may hold, after a request changed what it asks for; undefined where it does not. */
+/**
+ * Why a stream goes beyond what one may hold, after a request changed what it asks for; undefined where it does not.
+ */
 export function beyondStream(subscribers: readonly Subscriber[], limits: StreamLimits): string | undefined {
   let names = 0;
   let characters = 0;
@@ -34,7 +36,10 @@ export function beyondStream(subscribers: readonly Subscriber[], limits: StreamL
   return undefined;
 }
 
-/** Names that a client takes back at once are still to be answered under a wildcard, which it may put off by not reading. */
+/**
+ * Names that a client takes back at once are still to be answered under a wildcard, which it may put off by not
+ * reading.
+ */
 export function beyondPending(
   { sent: { pending } }: Subscriber,
   before: number,

@@ -7,8 +7,8 @@ export type RequestedType =
   | { readonly kind: "refused"; readonly message: string };
 
 /**
- * The type that a request is about. Resources are answered in the API of the type URL that was asked for, whatever the API of
- * the method is: a client's resource version and its transport version are two settings.
+ * The type that a request is about. Resources are answered in the API of the type URL that was asked for, whatever the
+ * API of the method is: a client's resource version and its transport version are two settings.
  */
 export function requestedType(typeUrl: TypeUrl, { types, only, api }: StreamOptions): RequestedType {
   if (typeUrl === "") {

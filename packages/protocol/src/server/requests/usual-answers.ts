@@ -4,8 +4,9 @@ import { type AnswerFields, UsualAnswer } from "../../wire/usual-answer.js";
 import type { Sent } from "../state/client-use.js";
 
 /*
- * A client acknowledges the responses of a type in the same bytes each time, but for nonce and version; and clients of one kind do so alike. So one acknowledgement that was read is
- * remembered (`UsualAnswer`), and those that equal it need not be decoded.
+ * A client acknowledges the responses of a type in the same bytes each time, but for nonce and version; and clients of
+ * one kind do so alike. So one acknowledgement that was read is remembered (`UsualAnswer`), and those that equal it
+ * need not be decoded.
  */
 
 /** Usual answers by the names that they repeat (SotW), to share among clients. */
@@ -14,15 +15,19 @@ const known = new WeakMap<NameSet, UsualAnswer[]>();
 /** How many different ones are remembered for the same names, over all types. */
 const mostWays = 32;
 
-/** How many of the longer ones: clients that write a list in ever another order share none, and each would keep its own for nothing. */
+/**
+ * How many of the longer ones: clients that write a list in ever another order share none, and each would keep its own
+ * for nothing.
+ */
 const mostLongWays = 8;
 
 /** Enough for an acknowledgement without names: type URL, version, nonce. */
 const mostBytesWithoutNames = 1024;
 
 /**
- * The usual answer of a client, made of an acknowledgement that was read; the same object for clients that write theirs alike. Undefined where it is not worth remembering. `names`: those
- * that it repeats; one that is much longer than these is not kept.
+ * The usual answer of a client, made of an acknowledgement that was read; the same object for clients that write theirs
+ * alike. Undefined where it is not worth remembering. `names`: those that it repeats; one that is much longer than
+ * these is not kept.
  */
 export function usualAnswerOf(
   { bytes, node }: Pick<Request, "bytes" | "node">,

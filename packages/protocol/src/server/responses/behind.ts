@@ -10,8 +10,8 @@ import { differences } from "./content.js";
 import { select } from "./selection.js";
 
 /**
- * Of the resources that a client asks for, how many differ between two sets. Costs what differs, once for all clients that ask for the same; for sets of different lines it costs both
- * sets, once.
+ * Of the resources that a client asks for, how many differ between two sets. Costs what differs, once for all clients
+ * that ask for the same; for sets of different lines it costs both sets, once.
  */
 export function countDifferences(subscription: Subscription, from: ResourceSet, to: ResourceSet): number {
   if (from === to) return 0;

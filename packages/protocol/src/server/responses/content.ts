@@ -12,8 +12,8 @@ import type { Subscriber } from "../state/subscriber.js";
 import { type ErrorsToTell, keyOfErrors } from "./resource-errors.js";
 
 /**
- * All that decides what one response says: what the client asked for, what it holds and what it is to hold. A value, apart from the stream that has it, because streams with an equal
- * need get the same bytes (`shared-responses.ts`).
+ * All that decides what one response says: what the client asked for, what it holds and what it is to hold. A value,
+ * apart from the stream that has it, because streams with an equal need get the same bytes (`shared-responses.ts`).
  */
 export interface Need {
   readonly variant: SotwOrDelta;
@@ -38,7 +38,10 @@ export interface Need {
   readonly errors?: ErrorsToTell | undefined;
 }
 
-/** What a client needs to be brought to the set `current`. `pending`: those of the pending names that are to be answered now. */
+/**
+ * What a client needs to be brought to the set `current`. `pending`: those of the pending names that are to be answered
+ * now.
+ */
 export function needOf(
   { api, subscription, tellsVariants, sent: { set: sentSet, everything, mustAnswer } }: Subscriber,
   current: ResourceSet,
@@ -69,15 +72,24 @@ export interface Content {
   readonly unresolved: readonly ResourceName[];
   /** Delta: resources that the client holds and whose TTL starts anew, without bodies (rule 131). */
   readonly heartbeats?: readonly Resource[] | undefined;
-  /** Delta: what the client holds and is to hold no more, in the words of one that knows variants: by name and constraints (xRFC TP2). */
+  /**
+   * Delta: what the client holds and is to hold no more, in the words of one that knows variants: by name and
+   * constraints (xRFC TP2).
+   */
   readonly removedVariants?: readonly Resource[] | undefined;
   /** Why names have no resource, for clients that are told. */
   readonly errors?: readonly ResourceError[] | undefined;
-  /** Those of the resources that are new to the client or changed, or that it asked for again: what they refer to is sent after them (`StreamWarming`). */
+  /**
+   * Those of the resources that are new to the client or changed, or that it asked for again: what they refer to is
+   * sent after them (`StreamWarming`).
+   */
   readonly fresh: readonly Resource[];
 }
 
-/** A key that is equal for needs with an equal content, and for no others. Parameters, which are a client's own text, stand last, or it could write the key of another need. */
+/**
+ * A key that is equal for needs with an equal content, and for no others. Parameters, which are a client's own text,
+ * stand last, or it could write the key of another need.
+ */
 export function keyOf(need: Need): string {
   const { subscription } = need;
   const flags =
@@ -90,7 +102,8 @@ export function keyOf(need: Need): string {
 }
 
 /**
- * Whether it is quickly seen that nothing is due: most changes do not concern most streams that ask by name, and for those no need is put together. False: perhaps something is due.
+ * Whether it is quickly seen that nothing is due: most changes do not concern most streams that ask by name, and for
+ * those no need is put together. False: perhaps something is due.
  */
 export function isUnconcerned(sent: SentState, subscription: Subscription, current: ResourceSet): boolean {
   const { set, pending, everything, mustAnswer } = sent;
@@ -126,8 +139,8 @@ export function* differences({
 }
 
 /**
- * What a client lacks: the resources that are new to it or changed, each once (`fresh`), and those that it holds and is to hold no more (`gone`). Where it holds nothing, nothing is
- * compared.
+ * What a client lacks: the resources that are new to it or changed, each once (`fresh`), and those that it holds and is
+ * to hold no more (`gone`). Where it holds nothing, nothing is compared.
  */
 export function lacking(need: Need): { readonly fresh: readonly Resource[]; readonly gone: readonly Resource[] } {
   const { subscription, sentSet, current } = need;

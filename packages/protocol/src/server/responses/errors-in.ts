@@ -15,8 +15,8 @@ export function isPassing({ code }: ResourceError): boolean {
 }
 
 /**
- * The errors of a response, one a name: of names that must be answered and are not there, and of names whose resource goes. On delta, that there is none is said by
- * `removed_resources`; an error is only what says more.
+ * The errors of a response, one a name: of names that must be answered and are not there, and of names whose resource
+ * goes. On delta, that there is none is said by `removed_resources`; an error is only what says more.
  */
 export function errorsIn(need: Need, gone: readonly Resource[]): readonly ResourceError[] {
   const { errors, subscription, current, pending, variant } = need;

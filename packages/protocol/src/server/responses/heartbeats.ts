@@ -11,7 +11,10 @@ import { headOf } from "./outgoing.js";
 import { type ResponseMaker, type SharedResponse, share } from "./shared-responses.js";
 import type { Told } from "./told.js";
 
-/** What a heartbeat is made for, of a client that holds `current` and waits for no names. Streams with an equal need get the same bytes. */
+/**
+ * What a heartbeat is made for, of a client that holds `current` and waits for no names. Streams with an equal need get
+ * the same bytes.
+ */
 interface HeartbeatNeed extends Need {
   /** Resources that need a heartbeat this often, or more often, get one; milliseconds. */
   readonly interval: number;
@@ -24,7 +27,9 @@ interface HeartbeatNeed extends Need {
 /** What the need of a client is that holds everything and waits for no names. */
 const allSent = { everything: false, pending: NameSet.empty, mustAnswer: false, absenceUnsaid: false } as const;
 
-/** A heartbeat, which starts a client's TTLs anew, if one is due. Only for a client that holds all that it is to hold. */
+/**
+ * A heartbeat, which starts a client's TTLs anew, if one is due. Only for a client that holds all that it is to hold.
+ */
 export function heartbeatOf(
   maker: ResponseMaker & { readonly variant: SotwOrDelta },
   subscriber: Subscriber,
@@ -69,8 +74,8 @@ function sharedHeartbeat(maker: ResponseMaker, need: HeartbeatNeed, head: Respon
 }
 
 /**
- * Rules 131 and 132: resources that have a TTL and no others, without bodies. Envoy on the wire, 3: in SotW with their bodies, and where responses
- * are full state all that is subscribed to, since what is left out would count as removed.
+ * Rules 131 and 132: resources that have a TTL and no others, without bodies. Envoy on the wire, 3: in SotW with their
+ * bodies, and where responses are full state all that is subscribed to, since what is left out would count as removed.
  */
 function contentOf(need: HeartbeatNeed): Content | undefined {
   const { current, subscription, interval, rejected, whole } = need;

@@ -20,7 +20,10 @@ interface CountedNonce {
   readonly tail: Uint8Array;
 }
 
-/** Nonces as bytes, for streams that have sent as many responses as each other. The place of a number is the number modulo `mostNonces`. */
+/**
+ * Nonces as bytes, for streams that have sent as many responses as each other. The place of a number is the number
+ * modulo `mostNonces`.
+ */
 const nonces: CountedNonce[] = [];
 const mostNonces = 1024;
 
@@ -40,7 +43,10 @@ export function isEarlierNonce(nonce: Nonce, count: number): boolean {
   return Number.isInteger(number) && number > 0 && number < count && String(number) === nonce;
 }
 
-/** A response as one stream sends it, and what is remembered of it. `count`: of the responses of the stream, with this one; `at` in milliseconds. */
+/**
+ * A response as one stream sends it, and what is remembered of it. `count`: of the responses of the stream, with this
+ * one; `at` in milliseconds.
+ */
 export function outgoing(
   { type, lastSent, sent: { set: sentSet } }: Subscriber,
   { content, body, perishable }: SharedResponse,

@@ -12,8 +12,9 @@ import { nextSotwSubscription } from "../state/sotw-subscription.js";
 /** What of a set is asked for, with a version of its own: what a client without a stream can be up to date with. */
 export interface Selection {
   /**
-   * The sum over the names and versions of the resources in it, whatever their order: every replica and every restart computes the same one, and a
-   * change of what was not asked for leaves it as it is. All of a set has the set's version.
+   * The sum over the names and versions of the resources in it, whatever their order: every replica and every restart
+   * computes the same one, and a change of what was not asked for leaves it as it is. All of a set has the set's
+   * version.
    */
   readonly version: Version;
   /** Each once; names that do not exist are left out. */
@@ -24,8 +25,8 @@ export interface Selection {
 }
 
 /**
- * What one request without a stream asks for, by names in canonical form. There is no history: no names mean what they mean in a first request (rules 38,
- * 76 and the choice for a first `[]`), and `*` is the wildcard for every type.
+ * What one request without a stream asks for, by names in canonical form. There is no history: no names mean what they
+ * mean in a first request (rules 38, 76 and the choice for a first `[]`), and `*` is the wildcard for every type.
  */
 export function selectionOf(names: readonly ResourceName[], type: ResourceType): Subscription {
   return nextSotwSubscription(undefined, NameSet.of(names), type, "v3");
@@ -55,7 +56,10 @@ export function select(set: ResourceSet, subscription: Subscription): Selection 
   return selection;
 }
 
-/** Whether what is selected from two sets may differ, as is quickly seen: most who ask by name are not concerned by most changes. */
+/**
+ * Whether what is selected from two sets may differ, as is quickly seen: most who ask by name are not concerned by most
+ * changes.
+ */
 export function mayDiffer(subscription: Subscription, from: ResourceSet, to: ResourceSet): boolean {
   if (from === to) return false;
   // One name is looked up as quickly.

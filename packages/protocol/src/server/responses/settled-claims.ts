@@ -16,16 +16,19 @@ export interface SettledClaims {
 
 const noneRenamed: ReadonlyMap<ResourceName, Resource> = new Map();
 
-/** Of claims that several streams share: what was decided last, with a key for set and subscription. Not the set itself, since an old one keeps all later ones alive. */
+/**
+ * Of claims that several streams share: what was decided last, with a key for set and subscription. Not the set itself,
+ * since an old one keeps all later ones alive.
+ */
 const decided = new WeakMap<ClaimedVersions, { readonly key: string; readonly settled: SettledClaims }>();
 
 /** Of lists of names that many clients ask for, those names that a set does not have. */
 const absences = new BoundedCache<NameSet>(64);
 
 /**
- * Compares what a client says to have with what it is to have (rules 105–108). A client that is up to date costs no look at its names,
- * and one that says what another said in the same bytes nothing at all. `warming`: what must come again, whatever it has. Not for sets and
- * subscriptions that know variants.
+ * Compares what a client says to have with what it is to have (rules 105–108). A client that is up to date costs no
+ * look at its names, and one that says what another said in the same bytes nothing at all. `warming`: what must come
+ * again, whatever it has. Not for sets and subscriptions that know variants.
  */
 export function settledClaims(
   claimed: ClaimedVersions,

@@ -2,7 +2,10 @@ import type { ResponseHead } from "../../wire/responses.js";
 import type { ResponseBody } from "../contract/response.js";
 import type { Content } from "./content.js";
 
-/** How bodies are written: all at once, or from an offset on, piece by piece. Both give the same bytes whenever they are called. */
+/**
+ * How bodies are written: all at once, or from an offset on, piece by piece. Both give the same bytes whenever they are
+ * called.
+ */
 export interface BodyWriter {
   write(head: ResponseHead, content: Content): Uint8Array;
   rest(head: ResponseHead, content: Content, from: number): Iterator<Uint8Array>;
@@ -12,8 +15,9 @@ export interface BodyWriter {
 const smallBytes = 8 * 1024;
 
 /**
- * The body of a response, shared by all streams that send it. A large one does not keep its bytes alive; the cache of bodies and those who are about to send it do, and if they are gone
- * they are encoded again. So a stream of a slow client that is in the middle of it costs an offset, not a response.
+ * The body of a response, shared by all streams that send it. A large one does not keep its bytes alive; the cache of
+ * bodies and those who are about to send it do, and if they are gone they are encoded again. So a stream of a slow
+ * client that is in the middle of it costs an offset, not a response.
  */
 export class SharedBody implements ResponseBody {
   readonly length: number;

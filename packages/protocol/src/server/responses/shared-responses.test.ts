@@ -27,7 +27,10 @@ function variantsFor(...values: readonly string[]): Snapshot {
   return updateSnapshot(emptySnapshot(), { upsert });
 }
 
-/** What a client of all clusters with this value of the parameter `env` is sent: each cluster's own value, and whether its TTL is told. */
+/**
+ * What a client of all clusters with this value of the parameter `env` is sent: each cluster's own value, and whether
+ * its TTL is told.
+ */
 function ask(snapshot: Snapshot, env: string, clientFeatures: string[]): readonly string[] {
   const stream = createStream({
     variant: "sotw",

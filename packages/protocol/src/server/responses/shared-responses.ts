@@ -43,7 +43,10 @@ export function sharedResponse(maker: ResponseMaker, need: Need, head: ResponseH
   );
 }
 
-/** A response by two keys: that of its content, and that of its body, since contents may differ and bodies be the same. Where something has a TTL, clients that are told it have a body of their own. */
+/**
+ * A response by two keys: that of its content, and that of its body, since contents may differ and bodies be the same.
+ * Where something has a TTL, clients that are told it have a body of their own.
+ */
 export function share(
   maker: ResponseMaker,
   head: ResponseHead,

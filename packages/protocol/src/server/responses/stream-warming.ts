@@ -8,7 +8,10 @@ import type { Subscriber } from "../state/subscriber.js";
 import type { Content } from "./content.js";
 import { namesToWarm, openingsOfAll, openingsReferredTo, WarmingNames } from "./warming.js";
 
-/** Has a stream send what its client's new and changed resources need to become warm: after a cluster its load assignment, after a route configuration its virtual hosts. */
+/**
+ * Has a stream send what its client's new and changed resources need to become warm: after a cluster its load
+ * assignment, after a route configuration its virtual hosts.
+ */
 export class StreamWarming {
   readonly #types: ResourceTypes;
   readonly #isPerType: boolean;
@@ -29,7 +32,10 @@ export class StreamWarming {
     return true;
   }
 
-  /** The names of a type that resources sent on this stream refer to and that warm with them (rule 122), until they were delivered. */
+  /**
+   * The names of a type that resources sent on this stream refer to and that warm with them (rule 122), until they were
+   * delivered.
+   */
   namesOf(type: TypeUrl): NameSet {
     return this.#names.get(type)?.names ?? NameSet.empty;
   }
@@ -55,7 +61,10 @@ export class StreamWarming {
     }
   }
 
-  /** A response was sent that brings a type to `current`: what warms its new and changed resources is pending from now on (rules 121, 122). */
+  /**
+   * A response was sent that brings a type to `current`: what warms its new and changed resources is pending from now
+   * on (rules 121, 122).
+   */
   sent(content: Content, current: ResourceSet, subscribers: ReadonlyMap<TypeUrl, Subscriber>): void {
     if (content.fresh.length === 0 || this.#isPerType) return;
     for (const url of current.type.warmedBy) {

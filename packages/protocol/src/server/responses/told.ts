@@ -9,8 +9,9 @@ import type { Subscriber } from "../state/subscriber.js";
 import { tellsErrors } from "./resource-errors.js";
 
 /**
- * Whether the client of one stream is told TTLs and the reasons of errors: that follows from the features that its node lists and from the settings of its group. It is decided when one of
- * the two changes and not for every response, since a node may list any number of features.
+ * Whether the client of one stream is told TTLs and the reasons of errors: that follows from the features that its node
+ * lists and from the settings of its group. It is decided when one of the two changes and not for every response, since
+ * a node may list any number of features.
  */
 export class Told {
   readonly #options: StreamOptions;
@@ -34,7 +35,10 @@ export class Told {
     this.#decide();
   }
 
-  /** The settings of the node's group; undefined for no TTLs, and for what the options say of errors. True where they are others than before. */
+  /**
+   * The settings of the node's group; undefined for no TTLs, and for what the options say of errors. True where they
+   * are others than before.
+   */
   follow(ttl: TtlPolicy | undefined, errors: ResourceErrorPolicy | undefined): boolean {
     if (ttl === this.#ttlPolicy && errors === this.#errorPolicy) return false;
     this.#ttlPolicy = ttl;

@@ -6,8 +6,9 @@ import type { Subscription } from "../../model/subscription.js";
 import type { Content } from "./content.js";
 
 /*
- * A client cannot use a new or changed cluster before it got its load assignment after it: the cluster warms. So that is sent again, also where it is as before (rules 121,
- * 122). Which names a response refers to, and which of them a client is subscribed to, is worked out here, once for all streams that send it; `stream-warming.ts` has them sent.
+ * A client cannot use a new or changed cluster before it got its load assignment after it: the cluster warms. So that
+ * is sent again, also where it is as before (rules 121, 122). Which names a response refers to, and which of them a
+ * client is subscribed to, is worked out here, once for all streams that send it; `stream-warming.ts` has them sent.
  */
 
 /** What resources refer to of one type. */
@@ -15,26 +16,36 @@ interface Referred {
   readonly names: NameSet;
   /** Of the names that are collections (`<route configuration>/*`), what stands before the `*`. */
   readonly openings: NameSet;
-  /** The last subscription that was compared with `names`, and what they have in common: streams often share a subscription. */
+  /**
+   * The last subscription that was compared with `names`, and what they have in common: streams often share a
+   * subscription.
+   */
   last: { readonly subscribed: NameSet; readonly names: NameSet } | undefined;
 }
 
 const known = new PerKey<Content | ResourceSet, Referred>();
 
 /**
- * The names `<route configuration>/` of the route configurations in a response whose virtual hosts come by VHDS. A listener warms until a response says something below that
- * name, which Envoy does not ask for: it is enough to say that nothing is known under it (Envoy on the wire, 7).
+ * The names `<route configuration>/` of the route configurations in a response whose virtual hosts come by VHDS. A
+ * listener warms until a response says something below that name, which Envoy does not ask for: it is enough to say
+ * that nothing is known under it (Envoy on the wire, 7).
  */
 export function openingsReferredTo(content: Content, type: TypeUrl): NameSet {
   return referredTo(content, content.fresh, type).openings;
 }
 
-/** The same for all that a set holds: where the client gets route configurations on another stream, and it is not known here which. */
+/**
+ * The same for all that a set holds: where the client gets route configurations on another stream, and it is not known
+ * here which.
+ */
 export function openingsOfAll(set: ResourceSet, type: TypeUrl): NameSet {
   return referredTo(set, set, type).openings;
 }
 
-/** Of the names of a type that the new or changed resources of a response refer to, those that a client is subscribed to. */
+/**
+ * Of the names of a type that the new or changed resources of a response refer to, those that a client is subscribed
+ * to.
+ */
 export function namesToWarm(content: Content, type: TypeUrl, subscription: Subscription): NameSet {
   const { wildcard, names, parameters = "" } = subscription;
   const referred = referredTo(content, content.fresh, type);
@@ -53,8 +64,9 @@ export function namesToWarm(content: Content, type: TypeUrl, subscription: Subsc
 }
 
 /**
- * The names of a type that resources sent so far refer to, kept until a client asks for that type, which it may never do: its load assignments may come from elsewhere. So names that
- * no resource refers to any more are dropped when there are too many, and to add costs only what was sent.
+ * The names of a type that resources sent so far refer to, kept until a client asks for that type, which it may never
+ * do: its load assignments may come from elsewhere. So names that no resource refers to any more are dropped when there
+ * are too many, and to add costs only what was sent.
  */
 export class WarmingNames {
   readonly #type: TypeUrl;

@@ -20,8 +20,8 @@ export interface DeltaSubscriptionChange {
 }
 
 /**
- * Reads a request's names: first what it subscribes to, then what it unsubscribes from. The first request of a type on a stream that has neither is the
- * wildcard where the type says so (rules 51, 58).
+ * Reads a request's names: first what it subscribes to, then what it unsubscribes from. The first request of a type on
+ * a stream that has neither is the wildcard where the type says so (rules 51, 58).
  */
 export function nextDeltaSubscription(
   before: DeltaSubscription | undefined,

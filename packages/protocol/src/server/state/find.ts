@@ -6,8 +6,9 @@ import type { Subscription } from "../../model/subscription.js";
 import { everyVariant, findVariants } from "../../model/variants.js";
 
 /**
- * What a name stands for: the resource that has it and those with that alias (rule 135), else the members of that collection. All of them, not the first that bears the alias, or one would
- * have to be sent because another was removed.
+ * What a name stands for: the resource that has it and those with that alias (rule 135), else the members of that
+ * collection. All of them, not the first that bears the alias, or one would have to be sent because another was
+ * removed.
  */
 export function find(set: ResourceSet, name: ResourceName): readonly Resource[] {
   if (ResourceSets.hasVariants(set) || isLocator(name)) return findVariants(set, name);

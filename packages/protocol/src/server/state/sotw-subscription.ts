@@ -11,8 +11,9 @@ export interface SotwSubscription extends Subscription {
 }
 
 /**
- * Reads a request's names against what was subscribed before, `undefined` for the first request of the type on the stream.
- * The first request decides: no names means the wildcard for LDS, CDS and SRDS (rule 38); after any name was given, no names means nothing (rule 43).
+ * Reads a request's names against what was subscribed before, `undefined` for the first request of the type on the
+ * stream. The first request decides: no names means the wildcard for LDS, CDS and SRDS (rule 38); after any name was
+ * given, no names means nothing (rule 43).
  */
 export function nextSotwSubscription(
   before: SotwSubscription | undefined,

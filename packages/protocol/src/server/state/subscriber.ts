@@ -9,7 +9,10 @@ import { nothingSent, type SentState } from "./sent-state.js";
 
 /** What is remembered of a client that is told TTLs, for one type of which something has one. */
 export interface Lifetimes {
-  /** Resources that need a heartbeat this often, or more often, are to have one; milliseconds, 0 for none. Latest wins: a slow client gets one, not ten. */
+  /**
+   * Resources that need a heartbeat this often, or more often, are to have one; milliseconds, 0 for none. Latest wins:
+   * a slow client gets one, not ten.
+   */
   due: number;
   /** Everything was sent since the last beat, and so all TTLs started anew. */
   refreshed: boolean;
@@ -19,7 +22,10 @@ export interface Lifetimes {
   whole: boolean;
 }
 
-/** What one change of listeners replaced or removed; the same object for all clients that were brought from the one set to the other. */
+/**
+ * What one change of listeners replaced or removed; the same object for all clients that were brought from the one set
+ * to the other.
+ */
 export interface Replaced {
   /** As they were: each named something that what took its place does not name. */
   readonly listeners: readonly Resource[];
@@ -29,7 +35,10 @@ export interface Replaced {
   readonly successors: readonly Reference[];
 }
 
-/** Listeners that were replaced or removed, while they still serve connections (`draining.ts`). Times are in milliseconds. */
+/**
+ * Listeners that were replaced or removed, while they still serve connections (`draining.ts`). Times are in
+ * milliseconds.
+ */
 export interface Draining {
   readonly what: Replaced;
   /** The client asks by name for something that the old ones named: it will say when they are gone. */
@@ -46,15 +55,15 @@ export interface Draining {
 export const nothingDrains: readonly Draining[] = [];
 
 /**
- * By key, removed resources that stay, since the client asks for them by name (`grace-period.ts`). `until`: at most until then, in milliseconds; undefined while something that the client
- * may be using names them.
+ * By key, removed resources that stay, since the client asks for them by name (`grace-period.ts`). `until`: at most
+ * until then, in milliseconds; undefined while something that the client may be using names them.
  */
 export type GracePeriods = Map<ResourceName, { readonly resource: Resource; until: number | undefined }>;
 
 /**
  * What is remembered of one client and one type on one stream: what it asked for, and two immutable values, what it was
- * sent and what it uses. Streams whose clients stand at equal values share those (`cohorts/`); all else here is the stream's
- * own: the numbers, nonces and times of its responses, and what most clients never need.
+ * sent and what it uses. Streams whose clients stand at equal values share those (`cohorts/`); all else here is the
+ * stream's own: the numbers, nonces and times of its responses, and what most clients never need.
  */
 export interface Subscriber {
   readonly type: ResourceType;
@@ -101,7 +110,10 @@ export function drains({ draining }: Subscriber): boolean {
   return draining.length > 0;
 }
 
-/** Whether the time of something that drains is over, though nobody looked at it since. Asked for each response, and mostly nothing drains. */
+/**
+ * Whether the time of something that drains is over, though nobody looked at it since. Asked for each response, and
+ * mostly nothing drains.
+ */
 export function someHaveDrained(subscribers: readonly Subscriber[], now: number): boolean {
   for (const { draining } of subscribers) {
     if (draining.length === 0) continue;
@@ -161,7 +173,8 @@ export function newSubscriber(type: ResourceType, api: ApiVersion): Subscriber {
 }
 
 /**
- * Has each set that is remembered of a client, perhaps for long, keep only what differs from the newest, and none of the sets in between. Mostly it is the newest, and there is nothing to do.
+ * Has each set that is remembered of a client, perhaps for long, keep only what differs from the newest, and none of
+ * the sets in between. Mostly it is the newest, and there is nothing to do.
  */
 export function shortenSets(subscriber: Subscriber, newest: ResourceSet | undefined): void {
   const {
@@ -189,7 +202,10 @@ function shortenBoth(one: ResourceSet, other: ResourceSet | undefined, newest: R
   if (other !== undefined && other !== newest) ResourceSets.shorten(other);
 }
 
-/** A list in delivery order with one more in its place. To sort it anew for each type of each stream takes long when a fleet connects. */
+/**
+ * A list in delivery order with one more in its place. To sort it anew for each type of each stream takes long when a
+ * fleet connects.
+ */
 export function inOrder<Kind extends Pick<Subscriber, "type">>(ordered: readonly Kind[], added: Kind): Kind[] {
   const behind = ordered.findIndex(({ type }) => type.deliveryOrder > added.type.deliveryOrder);
   if (behind < 0) return [...ordered, added];

@@ -27,7 +27,10 @@ import type { Surroundings, VariantRules } from "./sotw-or-delta-rules.js";
 export interface Course {
   /** What the snapshot has of the type, or what the stage lets it be. */
   readonly target: ResourceSet;
-  /** Names that the stage holds back: a client that asks for one of them anew is neither sent it nor told that it does not exist. */
+  /**
+   * Names that the stage holds back: a client that asks for one of them anew is neither sent it nor told that it does
+   * not exist.
+   */
   readonly heldBack: ReadonlySet<ResourceName> | undefined;
   readonly snapshot: Snapshot;
   readonly node: Node;
@@ -46,8 +49,9 @@ export interface DeliveryContext<Kind extends Subscriber> {
 }
 
 /**
- * Makes the responses of one stream. Each brings one type from what its client holds to the target that `ServerStream` gives: what it lacks (`content.ts`), as bytes that all
- * streams with the same need share (`shared-responses.ts`), with a nonce of the stream's own.
+ * Makes the responses of one stream. Each brings one type from what its client holds to the target that `ServerStream`
+ * gives: what it lacks (`content.ts`), as bytes that all streams with the same need share (`shared-responses.ts`), with
+ * a nonce of the stream's own.
  */
 export class Delivery<Asked extends Request, Kind extends Subscriber> {
   readonly #rules: VariantRules<Asked, Kind>;
@@ -60,7 +64,10 @@ export class Delivery<Asked extends Request, Kind extends Subscriber> {
     this.#context = context;
   }
 
-  /** Brings one type to its target. Undefined where the client need not be told anything of that: then it counts as brought there. */
+  /**
+   * Brings one type to its target. Undefined where the client need not be told anything of that: then it counts as
+   * brought there.
+   */
   bring(subscriber: Kind, course: Course): OutgoingResponse | undefined {
     const response = this.#respond(subscriber, course);
     if (response !== undefined) return response;

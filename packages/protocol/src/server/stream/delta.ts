@@ -28,14 +28,20 @@ import { type SentState, sentState, withPending } from "../state/sent-state.js";
 import type { Subscriber } from "../state/subscriber.js";
 import type { Surroundings, VariantRules } from "./sotw-or-delta-rules.js";
 
-/** What is remembered of a delta client. Its requests say what changes about the subscription, and a nonce says only which response is answered (rules 31, 32). */
+/**
+ * What is remembered of a delta client. Its requests say what changes about the subscription, and a nonce says only
+ * which response is answered (rules 31, 32).
+ */
 export interface DeltaSubscriber extends Subscriber {
   subscription: DeltaSubscription;
   /** What a reconnecting client said to have, until the snapshot is there to compare with. */
   claimed: ClaimedVersions | undefined;
 }
 
-/** The incremental variant: how requests change what a client is subscribed to and which names are pending, and what a response says. */
+/**
+ * The incremental variant: how requests change what a client is subscribed to and which names are pending, and what a
+ * response says.
+ */
 export const delta: VariantRules<DeltaRequest, DeltaSubscriber> = {
   variant: "delta",
   read: readDeltaRequest,
@@ -144,7 +150,10 @@ function content(need: Need): Content | undefined {
   return { resources, ...absent, errors, fresh: resources };
 }
 
-/** What the client is told not to be there. No name is in both lists, resources and removed (rules 95, 96), but for a client that knows variants and loses one of them. */
+/**
+ * What the client is told not to be there. No name is in both lists, resources and removed (rules 95, 96), but for a
+ * client that knows variants and loses one of them.
+ */
 function absentIn(
   { current, tellsVariants }: Need,
   resources: readonly Resource[],
@@ -185,7 +194,10 @@ function next(
   return { subscription, pending, dropped: step.dropped, everything: step.everything };
 }
 
-/** Rules 97, 98: what a client no longer names, but still has by its wildcard, it is to have in the variant for the parameters of the wildcard. */
+/**
+ * Rules 97, 98: what a client no longer names, but still has by its wildcard, it is to have in the variant for the
+ * parameters of the wildcard.
+ */
 function asWildcardHas(pending: NameSet, { names, parameters = "" }: DeltaSubscription): NameSet {
   if (parameters === "" && !pending.hasLocators) return pending;
   return NameSet.of([...pending].map((name) => (names.has(name) ? name : `${nameOf(name)}${parameters}`)));

@@ -17,17 +17,22 @@ export interface Surroundings {
   readonly api: ApiVersion;
   /** The client is told TTLs of this type. */
   tellsTtl(subscriber: Subscriber): boolean;
-  /** Whether a type that makes clients ask again for this one (`askedAgainAfter`) was sent after this one (rule 123). */
+  /**
+   * Whether a type that makes clients ask again for this one (`askedAgainAfter`) was sent after this one (rule 123).
+   */
   sentBefore(subscriber: Subscriber): boolean;
-  /** The names of this type that resources sent on this stream refer to and that warm with them (rule 122), until they were delivered. */
+  /**
+   * The names of this type that resources sent on this stream refer to and that warm with them (rule 122), until they
+   * were delivered.
+   */
   warming(subscriber: Subscriber): NameSet;
   /** Delta: the versions that a client claimed to have are kept no longer. */
   settled(claimed: ClaimedVersions): void;
 }
 
 /**
- * All in which SotW and delta differ: `sotw.ts` and `delta.ts` implement it, and `ServerStream` is the same for both. `Asked` is the variant's request, `Kind` what it remembers of a
- * client for one type.
+ * All in which SotW and delta differ: `sotw.ts` and `delta.ts` implement it, and `ServerStream` is the same for both.
+ * `Asked` is the variant's request, `Kind` what it remembers of a client for one type.
  */
 export interface VariantRules<Asked extends Request, Kind extends Subscriber> extends BodyWriter {
   readonly variant: SotwOrDelta;
@@ -43,7 +48,10 @@ export interface VariantRules<Asked extends Request, Kind extends Subscriber> ex
   receive(subscriber: Kind, request: Asked, surroundings: Surroundings, now: number): readonly StreamEffect[];
   /** Which names a request asks for or drops that changed those subscribed to from `before` to `after`. */
   demand(request: Asked, before: NameSet, after: NameSet): Demand;
-  /** Compares what a reconnecting client said to have with what it is to have, once that is known; what it has need not be sent. */
+  /**
+   * Compares what a reconnecting client said to have with what it is to have, once that is known; what it has need not
+   * be sent.
+   */
   settleClaims(subscriber: Kind, current: ResourceSet, surroundings: Surroundings): void;
   /** The versions that a client claimed to have and that are not compared yet. */
   claimsOf(subscriber: Kind): ClaimedVersions | undefined;

@@ -21,20 +21,31 @@ import { nextSotwSubscription, type SotwSubscription } from "../state/sotw-subsc
 import type { Subscriber } from "../state/subscriber.js";
 import type { Surroundings, VariantRules } from "./sotw-or-delta-rules.js";
 
-/** What is remembered of a SotW client. Each of its requests repeats the whole subscription, and the nonce decides whether a request counts (rules 27–30). */
+/**
+ * What is remembered of a SotW client. Each of its requests repeats the whole subscription, and the nonce decides
+ * whether a request counts (rules 27–30).
+ */
 export interface SotwSubscriber extends Subscriber {
   subscription: SotwSubscription;
   /** The names of the last request that counted, for telling repetitions. */
   lastNames: NamesIdentity;
-  /** The last response was answered. What clients repeat after that is no further answer (rule 6; gRPC on the wire, 5). */
+  /**
+   * The last response was answered. What clients repeat after that is no further answer (rule 6; gRPC on the wire, 5).
+   */
   settled: boolean;
-  /** The response before the last one, while that is a heartbeat sent before this one was answered: the answer to this one still counts, though its nonce is old. */
+  /**
+   * The response before the last one, while that is a heartbeat sent before this one was answered: the answer to this
+   * one still counts, though its nonce is old.
+   */
   crossed: Sent | undefined;
   /** The version that a (re)connecting client said to have, until the snapshot is there to compare with. */
   claimed: Version | undefined;
 }
 
-/** The state-of-the-world variant: how requests change what a client is subscribed to and which names are pending, and what a response says. */
+/**
+ * The state-of-the-world variant: how requests change what a client is subscribed to and which names are pending, and
+ * what a response says.
+ */
 export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
   variant: "sotw",
   read: readSotwRequest,
@@ -59,7 +70,8 @@ export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
   receive(subscriber, request, surroundings, now) {
     const { lastSent, type } = subscriber;
     const repeated = sameNames(request.names.identity, subscriber.lastNames);
-    // Rule 30: before the first response, whatever nonce a request carries is of another stream. It counts, since no acknowledgement will follow that repeats its names.
+    // Rule 30: before the first response, whatever nonce a request carries is of another stream. It counts, since no
+    // acknowledgement will follow that repeats its names.
     if (request.nonce === "" || lastSent === undefined) {
       // Rule 104's like: nothing new. Rule 11: a burst of requests before the first answer is one.
       // A client that rejected everything so far has no good nonce to ask with.
@@ -87,8 +99,8 @@ export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
         if (!repeated) return changeNames(subscriber, request, surroundings);
         return asksAgain(subscriber, surroundings) ? [] : [{ kind: "stale", type }];
       }
-      // Rules 27–29: an old nonce. New names are ignored as well: the client repeats them when it answers the response that it has not seen yet.
-      // A rejection of a known response is true whatever was sent since.
+      // Rules 27–29: an old nonce. New names are ignored as well: the client repeats them when it answers the response
+      // that it has not seen yet. A rejection of a known response is true whatever was sent since.
       const known = subscriber.inFlight.find(({ nonce }) => nonce === request.nonce);
       const effect = known && answered(subscriber, known, request.error, now, "superseded");
       return [effect?.kind === "rejected" ? effect : { kind: "stale", type }];
@@ -115,7 +127,8 @@ export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
     if (surroundings.tellsTtl(subscriber) && ResourceSets.perishable(current) !== undefined) return;
     // Nor does it say which variants it has: it may have asked with other parameters then.
     if (ResourceSets.hasVariants(current)) return;
-    // Rule 33, and the choice on reconnects: only where it is sure that the version speaks of all that is asked for now.
+    // Rule 33, and the choice on reconnects: only where it is sure that the version speaks of all that is asked for
+    // now.
     if (claimed !== current.version || !type.fullState || !subscription.wildcard || subscription.names.size > 0) return;
     const { pending, everything } = subscriber.sent;
     subscriber.sent = sentState(current, pending, everything, false);
@@ -241,7 +254,10 @@ function asksAgain(subscriber: SotwSubscriber, surroundings: Surroundings): bool
 /** A longer version is none of a server of ours, and is not kept. */
 const longestVersion = 512;
 
-/** The first request of a type, or one that takes its place: the client holds nothing, unless its version shows otherwise (`settleClaims`). */
+/**
+ * The first request of a type, or one that takes its place: the client holds nothing, unless its version shows
+ * otherwise (`settleClaims`).
+ */
 function startAnew(subscriber: SotwSubscriber, request: SotwRequest): void {
   subscriber.sent = sentState(emptyResourceSet(subscriber.type), NameSet.empty, false, waits(subscriber));
   subscriber.claimed = request.version === "" || request.version.length > longestVersion ? undefined : request.version;
@@ -255,8 +271,9 @@ function answerEverything(subscriber: SotwSubscriber): void {
 }
 
 /**
- * Whether the client cannot go on without a response, even an empty one. So it is with a full state, which says that there is nothing by being empty. Names of other types that do
- * not exist have no answer (rule 72), nor do types that this server does not know (rule 161).
+ * Whether the client cannot go on without a response, even an empty one. So it is with a full state, which says that
+ * there is nothing by being empty. Names of other types that do not exist have no answer (rule 72), nor do types that
+ * this server does not know (rule 161).
  */
 function waits({ type, subscription: { wildcard, names } }: SotwSubscriber): boolean {
   if (type.schema === undefined) return false;
@@ -267,7 +284,10 @@ function isInterested({ subscription: { wildcard, names } }: SotwSubscriber): bo
   return wildcard || names.size > 0;
 }
 
-/** Rules 69–71, 75: names that were not in the request before are pending, whatever was sent earlier; names that were dropped are not. */
+/**
+ * Rules 69–71, 75: names that were not in the request before are pending, whatever was sent earlier; names that were
+ * dropped are not.
+ */
 function addNewNames(subscriber: SotwSubscriber, before: SotwSubscription): void {
   const { wildcard, names } = subscriber.subscription;
   const { set, pending, everything, mustAnswer } = subscriber.sent;

@@ -11,7 +11,10 @@ import type { Told } from "../responses/told.js";
 import type { Subscriber } from "../state/subscriber.js";
 import type { TypeStatus } from "../state/type-status.js";
 
-/** What is known of a stream, of each type that it asks for. `newest`: what its client is to have; `told`: what it is told. */
+/**
+ * What is known of a stream, of each type that it asks for. `newest`: what its client is to have; `told`: what it is
+ * told.
+ */
 export function statusesOf(
   stream: OrderedStream,
   newest: Snapshot | undefined,
@@ -63,12 +66,18 @@ function statusOf(
   };
 }
 
-/** The version of what a client uses. Where it uses a set that no response had, since it rejected a part of one, it is the version that it acknowledged last. */
+/**
+ * The version of what a client uses. Where it uses a set that no response had, since it rejected a part of one, it is
+ * the version that it acknowledged last.
+ */
 function versionOf(subscriber: Subscriber, acked: ResourceSet): Version {
   return saidBy(subscriber).lastGood.size === 0 ? acked.version : (subscriber.ackedLast?.version ?? "");
 }
 
-/** The client uses exactly what it is to have, of all that it asks for, but for what stays for now (`Ordering.meanwhile`). */
+/**
+ * The client uses exactly what it is to have, of all that it asks for, but for what stays for now
+ * (`Ordering.meanwhile`).
+ */
 export function areSettled(stream: OrderedStream, newest: Snapshot, ordering: Ordering | undefined): boolean {
   for (const subscriber of stream.subscribers) {
     const needed = ordering?.meanwhile(stream, subscriber, newest) ?? newest.of(subscriber.type);

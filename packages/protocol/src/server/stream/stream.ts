@@ -60,7 +60,9 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
   readonly #warming: StreamWarming;
   #phase: Phase = { kind: "new" };
   #lineage: SnapshotLineage | undefined;
-  /** The snapshot that the pass is made from, once a response of it went out; undefined between passes. See `Stream`. */
+  /**
+   * The snapshot that the pass is made from, once a response of it went out; undefined between passes. See `Stream`.
+   */
   #begun: Snapshot | undefined;
   readonly #told: Told;
   /** The time that the machine was told last, in milliseconds. */
@@ -159,7 +161,9 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
     return true;
   }
 
-  /** Something happens that its cohort does not share, and that other streams of its order may have to take account of. */
+  /**
+   * Something happens that its cohort does not share, and that other streams of its order may have to take account of.
+   */
   #leaveCohort(): void {
     this.#membership.leave();
     this.#ordering?.leaveCohorts();
@@ -171,7 +175,9 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
     for (const one of this.#ordered) if (one.undecided.size > 0) noteNewest(one, snapshot.of(one.type));
   }
 
-  /** What is remembered of older snapshots must not keep those in between alive, since a client may be behind for long. */
+  /**
+   * What is remembered of older snapshots must not keep those in between alive, since a client may be behind for long.
+   */
   #shorten(before: Snapshot | undefined, to: Snapshot): void {
     for (const subscriber of this.#ordered) shortenSets(subscriber, before?.of(subscriber.type));
     this.#ordering?.shorten(to);
@@ -189,11 +195,15 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
     return this.#find(newest, this.#phase.node);
   }
 
-  /** The next response, worked out for this stream. A method of its own, since V8 would take three times as long to optimize `next` with it. */
+  /**
+   * The next response, worked out for this stream. A method of its own, since V8 would take three times as long to
+   * optimize `next` with it.
+   */
   #find(newest: Snapshot, node: Node): OutgoingResponse | undefined {
     const snapshot = this.#begun ?? newest;
     const ordering = this.#ordering;
-    // A type that moves on without a response, since there is nothing to say, counts as acknowledged, which may let another type go on: at most one round for each.
+    // A type that moves on without a response, since there is nothing to say, counts as acknowledged, which may let
+    // another type go on: at most one round for each.
     for (let round = 0; round <= this.#ordered.length; round++) {
       const stage = ordering?.stageOf(this, snapshot, this.#now) ?? wholeStage;
       // From here on it matters what the other streams of its order do.
@@ -334,8 +344,8 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
   }
 
   /**
-   * Takes an acknowledgement of a recorded response without decoding it, where its bytes are those of an earlier one but for
-   * nonce, version and node.
+   * Takes an acknowledgement of a recorded response without decoding it, where its bytes are those of an earlier one
+   * but for nonce, version and node.
    */
   #usual(bytes: Uint8Array): readonly StreamEffect[] | undefined {
     const { moving } = this.#membership;
@@ -460,7 +470,8 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
     const before = subscriber.type.drains ? usedBy(subscriber) : [];
     const effects = [...this.#rules.receive(subscriber, request, this.#surroundings, this.#now)];
     const ordering = this.#ordering;
-    // An acknowledgement may leave `acked` as it was: of a name that was asked for anew, say. So the lists are compared, too.
+    // An acknowledgement may leave `acked` as it was: of a name that was asked for anew, say. So the lists are
+    // compared, too.
     const isAnswer =
       subscriber.used.acked !== acked || subscriber.used.rejection !== rejection || subscriber.inFlight !== inFlight;
     if (ordering !== undefined && isAnswer) {
