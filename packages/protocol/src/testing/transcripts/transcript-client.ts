@@ -4,6 +4,7 @@ import {
   defaultStreamLimits,
   type Node,
   type Ordering,
+  type SnapshotLineage,
   type Stream,
   type StreamEffect,
   type StreamEvent,
@@ -30,6 +31,8 @@ export interface Shared {
   readonly unknown: UnknownTypes;
   readonly ledger: VersionLedger;
   readonly groups: ReadonlyMap<string, SampleGroup>;
+  /** By group, the lineage of its snapshots; of none where streams are given each of them. */
+  readonly lineages: ReadonlyMap<string, SnapshotLineage>;
   /** Milliseconds. */
   readonly now: () => number;
   /** Changes go out make before break. */
@@ -111,9 +114,14 @@ export class TranscriptClient {
   /** The node's new configuration. A stream that has not sent its node hears of it later. */
   snapshot(group: SampleGroup): void {
     if (!this.#identified) return;
+    const lineage = this.#case.lineages.get(this.group);
+    if (lineage !== undefined && this.#stream.isAbreast(group.snapshot)) return;
+    // Only streams that were given the very same snapshot can go along with it.
+    if (lineage !== undefined) this.#from = group;
     this.#step({
       kind: "snapshot",
-      snapshot: watchedSnapshot(group, (looked) => (this.#from = looked)),
+      snapshot: lineage === undefined ? watchedSnapshot(group, (looked) => (this.#from = looked)) : group.snapshot,
+      lineage,
       ttl: this.#ttl,
       ordering: this.#order,
       unknown: this.#case.unknown,

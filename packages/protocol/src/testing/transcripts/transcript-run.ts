@@ -1,6 +1,7 @@
 import type { Node } from "../../model/node.js";
 import { Ordering } from "../../server/ordering/ordering.js";
 import { orderingTimesFor } from "../../server/ordering/ordering-times.js";
+import { SnapshotLineage } from "../../server/ordering/snapshot-lineage.js";
 import type { UnknownTypes } from "../../server/requests/unknown-types.js";
 import { millisecondsOf, sampleResource } from "../sample-resources.js";
 import { type Edit, edit, type SampleGroup, typeOf } from "../sample-world.js";
@@ -21,6 +22,7 @@ const mostStops = 50;
 /** Runs a case in one of its modes. Throws where a response breaks what holds for every response. */
 export function runCase(one: Case, mode: Mode): readonly Ran[] {
   const groups = new Map<string, SampleGroup>();
+  const lineages = new Map<string, SnapshotLineage>();
   const clients = new Map<string, TranscriptClient>();
   const ledger = createVersionLedger();
   const labels = new Map<string, string[]>();
@@ -43,6 +45,7 @@ export function runCase(one: Case, mode: Mode): readonly Ran[] {
     demand,
     ledger,
     groups,
+    lineages,
     labelOf,
     say: (line: string) => out.push(line),
     now: () => now,
@@ -70,6 +73,11 @@ export function runCase(one: Case, mode: Mode): readonly Ran[] {
     const [, groupName = "all", rest = ""] = /^(?:@([a-z]+) )?(.*)$/.exec(words) ?? [];
     const group = edit(groups.get(groupName), rest === "nothing" ? [] : readEdits(rest, deletes));
     groups.set(groupName, group);
+    if (one.lineage) {
+      const lineage = lineages.get(groupName) ?? new SnapshotLineage();
+      lineages.set(groupName, lineage);
+      lineage.goOn(group.snapshot, true);
+    }
     for (const client of clients.values()) if (client.group === groupName) client.snapshot(group);
   }
 

@@ -40,6 +40,8 @@ export interface Case extends Line {
   readonly demand: readonly string[];
   /** Changes go out make before break; streams per type are of one node and share an order. */
   readonly ordered: boolean;
+  /** The snapshots of a group are a lineage: streams that rest are not given what does not concern them. */
+  readonly lineage: boolean;
   readonly steps: readonly Step[];
 }
 
@@ -97,6 +99,7 @@ class Draft {
   readonly #show = new Set<Detail>();
   #demand: readonly string[] = [];
   #ordered = false;
+  #lineage = false;
   readonly #steps: { readonly line: Line; readonly expected: Line[] }[] = [];
 
   constructor(file: string, output: RegExp, line: Line, tags: string, title: string) {
@@ -120,6 +123,7 @@ class Draft {
     else if (word === "for") this.#types = rest.slice(2);
     else if (word === "demand") this.#demand = rest;
     else if (line.text === "ordered") this.#ordered = true;
+    else if (line.text === "lineage") this.#lineage = true;
     else if (word === "show") for (const detail of rest) this.#show.add(detail as Detail);
     else if (this.#output.test(line.text)) {
       const step = this.#steps.at(-1);
@@ -141,6 +145,7 @@ class Draft {
       show: this.#show,
       demand: this.#demand,
       ordered: this.#ordered,
+      lineage: this.#lineage,
       steps: this.#steps.map(({ line, expected }) => ({ ...line, expected })),
     };
   }
