@@ -51,7 +51,7 @@ describe("what a start loads", () => {
     assert.deepEqual(packages, ["commander"]);
     assert.deepEqual(
       own.filter((file) => file.startsWith("xdskit/src/commands/")).sort(),
-      ["arguments", "serve", "table", "to-files-options"].map((name) => `xdskit/src/commands/${name}.ts`),
+      ["arguments", "serve", "serving-options", "table"].map((name) => `xdskit/src/commands/${name}.ts`),
     );
     assert.ok(own.length <= 20, own.join("\n"));
   });

@@ -1,29 +1,13 @@
 import type { ValidateLevel } from "@xdskit/client";
-import type { Address } from "@xdskit/server/address";
 import { Command, Option } from "commander";
-import { type LogFormat, type LogLevel, logFormats, logLevels } from "../output/log-options.js";
 import type { Terminal } from "../output/terminal.js";
 import type { TlsOptions } from "../settings/tls-options.js";
-import {
-  addressOption,
-  collect,
-  optionalAddressOption,
-  readDuration,
-  readDurationWithUnit,
-  readMetadata,
-} from "./arguments.js";
+import { collect, readDuration, readDurationWithUnit, readMetadata } from "./arguments.js";
+import { addOutputOptions, addPortOptions, type ServingArguments, servingOptions } from "./serving-options.js";
 import { addTlsOptions, addTokenOption, refuseContents, tlsOptionNames } from "./tls-options.js";
-import {
-  type ToFilesArguments,
-  toFilesFormatOption,
-  toFilesGroupOption,
-  toFilesOption,
-  toFilesPathOption,
-  toFilesSettings,
-} from "./to-files-options.js";
 import { validateOption } from "./validate-option.js";
 
-interface Options extends ToFilesArguments, TlsOptions {
+interface Options extends ServingArguments, TlsOptions {
   readonly server?: readonly string[];
   readonly path?: readonly string[];
   readonly bootstrap?: string;
@@ -41,14 +25,6 @@ interface Options extends ToFilesArguments, TlsOptions {
   readonly ackWait?: number;
   readonly hold?: number;
   readonly validate?: ValidateLevel;
-  readonly grpc: Address;
-  readonly rest: Address | "off";
-  readonly restHold?: number;
-  readonly admin: Address;
-  readonly settings?: string;
-  readonly descriptors?: readonly string[];
-  readonly logLevel: LogLevel;
-  readonly logFormat: LogFormat;
 }
 
 /** Files need none of these options, and a bootstrap has its own settings for its servers. */
@@ -96,7 +72,7 @@ export function relayCommand(terminal: Terminal, exit: (status: number) => void)
     .option("--per-type", "a stream for each type (default: one for all)")
     .addOption(new Option("--api <version>", "of the origin's protocol (default: v3)").choices(["v2", "v3"]))
     .option("--refresh-delay <duration>", "REST: from an answer to the next poll (default: 1s)", readDuration);
-  return addTokenOption(addTlsOptions(command, { client: "relay", server: "origin" }), "stream")
+  addTokenOption(addTlsOptions(command, { client: "relay", server: "origin" }), "stream")
     .option("--node-id <id>", "who the relay is to the origin (default: xdskit-relay)")
     .option("--node-cluster <name>", "the cluster of this node")
     .option("--metadata <key=value>", "of this node: a text, or JSON in { } or [ ]; may be repeated", readMetadata)
@@ -116,31 +92,16 @@ export function relayCommand(terminal: Terminal, exit: (status: number) => void)
       "how long a change waits for what the origin should have sent before it (default: 15s)",
       readDurationWithUnit,
     )
-    .addOption(validateOption())
-    .addOption(
-      addressOption("--grpc <host:port>", "where Envoys and gRPC clients connect; port 0 picks one", "127.0.0.1:18000"),
-    )
-    .addOption(optionalAddressOption("--rest <host:port>", "where REST clients poll; off: nowhere", "127.0.0.1:18001"))
-    .option("--rest-hold <duration>", "how long a poll waits for something new (default: 800ms)", readDurationWithUnit)
-    .addOption(addressOption("--admin <host:port>", "where /livez, /readyz, /metrics are", "127.0.0.1:19000"))
-    .option("--settings <file>", "the origin, groups, limits …")
-    .addOption(toFilesOption())
-    .addOption(toFilesGroupOption())
-    .addOption(toFilesPathOption())
-    .addOption(toFilesFormatOption())
-    .option("--descriptors <file>", "a descriptor set with messages of your own; may be repeated", collect)
-    .addOption(new Option("--log-level <level>", "how much to log").choices(logLevels).default("info"))
-    .addOption(new Option("--log-format <format>", "for people, or for machines").choices(logFormats).default("pretty"))
+    .addOption(validateOption());
+  addPortOptions(command).option("--settings <file>", "the origin, groups, limits …");
+  return addOutputOptions(command)
     .addHelpText("after", details)
-    .action(async (options: Options, command: Command) => {
+    .action(async (options: Options) => {
       refuseContents(options, command);
       // Loaded only now: other commands start faster without gRPC and the messages.
       const { runRelay } = await import("../relay/run-relay.js");
-      const { server: servers, path: paths, descriptors = [], rest, ...more } = options;
+      const { server: servers, path: paths, settings, ...more } = options;
       const upstream = { ...more, servers, paths };
-      const toFiles = toFilesSettings(options, command);
-      exit(
-        await runRelay({ ...more, rest: rest === "off" ? undefined : rest, descriptors, upstream, toFiles }, terminal),
-      );
+      exit(await runRelay({ ...servingOptions(options, command), settings, upstream }, terminal));
     });
 }

@@ -1,41 +1,13 @@
-import type { Address } from "@xdskit/server/address";
-import { Command, Option } from "commander";
-import { type LogFormat, type LogLevel, logFormats, logLevels } from "../output/log-options.js";
+import { Command } from "commander";
 import type { Terminal } from "../output/terminal.js";
-import type { FileFormat } from "../to-files/file-formats.js";
-import {
-  addressOption,
-  collect,
-  optionalAddressOption,
-  readDuration,
-  readDurationWithUnit,
-  readWorkers,
-} from "./arguments.js";
-import {
-  toFilesFormatOption,
-  toFilesGroupOption,
-  toFilesOption,
-  toFilesPathOption,
-  toFilesSettings,
-} from "./to-files-options.js";
+import { readDuration, readWorkers } from "./arguments.js";
+import { addOutputOptions, addPortOptions, type ServingArguments, servingOptions } from "./serving-options.js";
 
-interface Options {
-  readonly grpc: Address;
-  readonly rest: Address | "off";
-  readonly restHold?: number;
-  readonly admin: Address;
-  readonly settings?: string;
+interface Options extends ServingArguments {
   readonly settle?: number;
   readonly allowEmpty?: boolean;
   readonly allowPartial?: boolean;
-  readonly descriptors?: readonly string[];
   readonly workers?: number | "auto";
-  readonly toFiles?: string;
-  readonly toFilesGroup?: string;
-  readonly toFilesPath?: string;
-  readonly toFilesFormat?: FileFormat;
-  readonly logLevel: LogLevel;
-  readonly logFormat: LogFormat;
 }
 
 const details = `
@@ -59,34 +31,22 @@ Examples:
 
 /** `xdskit serve`: a management server for the resources of a folder. */
 export function serveCommand(terminal: Terminal, exit: (status: number) => void): Command {
-  return new Command("serve")
+  const command = new Command("serve")
     .description("Serves the resources found in a folder to Envoys and gRPC clients, and follows its changes.")
-    .argument("[dir]", "the folder", "./config")
-    .addOption(
-      addressOption("--grpc <host:port>", "where Envoys and gRPC clients connect; port 0 picks one", "127.0.0.1:18000"),
-    )
-    .addOption(optionalAddressOption("--rest <host:port>", "where REST clients poll; off: nowhere", "127.0.0.1:18001"))
-    .option("--rest-hold <duration>", "how long a poll waits for something new (default: 800ms)", readDurationWithUnit)
-    .addOption(addressOption("--admin <host:port>", "where /livez, /readyz, /metrics are", "127.0.0.1:19000"))
+    .argument("[dir]", "the folder", "./config");
+  addPortOptions(command)
     .option("--settings <file>", "groups, limits … (default: DIR/xdskit.yaml if it is there)")
     .option("--settle <duration>", "changes within this time are one change (default: 100ms)", readDuration)
     .option("--allow-empty", "start even if there is nothing to serve yet")
     .option("--allow-partial", "at the start, serve the files without errors and leave out the others")
-    .option("--descriptors <file>", "a descriptor set with messages of your own; may be repeated", collect)
-    .option("--workers <count>", "threads that serve gRPC, or auto: one a processor (default: 1)", readWorkers)
-    .addOption(toFilesOption())
-    .addOption(toFilesGroupOption())
-    .addOption(toFilesPathOption())
-    .addOption(toFilesFormatOption())
-    .addOption(new Option("--log-level <level>", "how much to log").choices(logLevels).default("info"))
-    .addOption(new Option("--log-format <format>", "for people, or for machines").choices(logFormats).default("pretty"))
+    .option("--workers <count>", "threads that serve gRPC, or auto: one a processor (default: 1)", readWorkers);
+  return addOutputOptions(command)
     .addHelpText("after", details)
-    .action(async (directory: string, options: Options, command: Command) => {
+    .action(async (directory: string, options: Options) => {
       // Loaded only now: other commands start faster without gRPC and the messages.
       const { runServe } = await import("../serve/run-serve.js");
-      const { allowEmpty = false, allowPartial = false, descriptors = [] } = options;
-      const rest = options.rest === "off" ? undefined : options.rest;
-      const toFiles = toFilesSettings(options, command);
-      exit(await runServe({ ...options, rest, directory, allowEmpty, allowPartial, descriptors, toFiles }, terminal));
+      const { settings, settle, allowEmpty = false, allowPartial = false, workers } = options;
+      const own = { directory, settings, settle, allowEmpty, allowPartial, workers };
+      exit(await runServe({ ...servingOptions(options, command), ...own }, terminal));
     });
 }

@@ -1,46 +1,17 @@
 import { XdskitError } from "@xdskit/api";
-import { createFolderSource, createServer, type FolderSummary } from "@xdskit/server";
-import { lazyMetrics } from "../admin/lazy-metrics.js";
-import { pendingSource, sourceAfter } from "../admin/source-status.js";
+import { createServer } from "@xdskit/server";
 import { mustBeFolder } from "../files/must-be-folder.js";
-import { counted, countsOfSnapshot } from "../output/counts.js";
-import type { Log } from "../output/log.js";
+import { counted } from "../output/counts.js";
 import type { Terminal } from "../output/terminal.js";
-import { version } from "../process/version.js";
-import { exampleNode } from "../serving/example-node.js";
-import { createJsonFindings } from "../serving/json-findings.js";
-import { announceAdmin, openAdmin, openListeners } from "../serving/listeners.js";
-import { createEventLog, loggedAt } from "../serving/logs/event-log.js";
-import { createSourceLog, logFinding } from "../serving/logs/source-log.js";
-import { warnOfOlderEnvoys } from "../serving/older-envoys.js";
-import { type Running, runServing } from "../serving/run-serving.js";
-import type { ServingOptions } from "../serving/serving-options.js";
-import { watchSettings } from "../serving/settings-watch.js";
-import { startSummary } from "../serving/start-summary.js";
-import { registryWith } from "../settings/descriptors.js";
-import { ignoredFiles, loadSettings, pathFromSettings } from "../settings/load-settings.js";
-import { typesFor } from "../settings/own-types.js";
-import {
-  folderSettings,
-  groupNames,
-  groupsOfLayers,
-  layersOf,
-  serverOptions,
-  serverTls,
-  whereServed,
-} from "../settings/server-settings.js";
+import { runServing, type Serving, type ServingOptions } from "../serving/serving.js";
+import { loadSettings } from "../settings/load-settings.js";
+import { groupNames, layersOf, serverOptions, serverTls } from "../settings/server-settings.js";
 import { mustNotBeServed } from "../to-files/not-served.js";
-import { startToFiles } from "../to-files/to-files.js";
-import { createDanglingCheck } from "./dangling-check.js";
+import { ServedFolder, type ServedFolderOptions } from "./served-folder.js";
 
 /** The options of `serve`. */
-export interface ServeOptions extends ServingOptions {
-  readonly directory: string;
+export interface ServeOptions extends ServingOptions, ServedFolderOptions {
   readonly settings?: string;
-  /** Milliseconds; undefined: what the settings say. */
-  readonly settle?: number;
-  readonly allowEmpty: boolean;
-  readonly allowPartial: boolean;
   /** Undefined: what the settings say. */
   readonly workers?: number | "auto";
 }
@@ -53,7 +24,7 @@ export interface ServeOptions extends ServingOptions {
  * must be fixed first.
  */
 export function runServe(options: ServeOptions, terminal: Terminal): Promise<number> {
-  return runServing("serve", options, terminal, (running, log) => startServe(options, running, log, terminal));
+  return runServing("serve", options, terminal, (serving) => startServe(options, serving));
 }
 
 /** An empty folder may be intended: the error says how to start anyway. */
@@ -71,128 +42,47 @@ const emptiness: ReadonlySet<string> = new Set([
   "XDSKIT_GROUP_FOLDERS",
 ]);
 
-async function startServe(options: ServeOptions, running: Running, log: Log, terminal: Terminal): Promise<void> {
+async function startServe(options: ServeOptions, serving: Serving): Promise<void> {
+  const { directory, toFiles } = options;
   // First: `--allow-empty` waits for a missing folder, but not for a file to become a folder.
-  await mustBeFolder(options.directory, true);
-  const loaded = await loadSettings(options.directory, options.settings);
+  await mustBeFolder(directory, true);
+  const loaded = await loadSettings(directory, options.settings);
   const { settings } = loaded;
-  running.closers.push(watchSettings(loaded.disk, log));
-  if (options.toFiles !== undefined) {
-    const written = options.toFiles.directory;
-    await mustNotBeServed({ served: options.directory, folders: layersOf(settings), written });
-  }
-  const registry = await registryWith([
-    ...(settings.descriptors ?? []).map((path) => pathFromSettings(loaded, path)),
-    ...options.descriptors,
-  ]);
-  const types = typesFor(registry, loaded);
+  if (toFiles !== undefined)
+    await mustNotBeServed({ served: directory, folders: layersOf(settings), written: toFiles.directory });
+  const { registry, types } = await serving.definitions(loaded);
   const fromSettings = serverOptions(settings);
-  const rest = options.restHold === undefined ? fromSettings.rest : { ...fromSettings.rest, holdMs: options.restHold };
   const workers = options.workers ?? fromSettings.workers;
   const tls = serverTls(loaded);
+  const rest = serving.restOptions(fromSettings);
   const server = createServer({ ...fromSettings, types, registry, rest, workers, tls });
-  running.server = server;
-  server.on(
-    createEventLog(
-      log,
-      () => running.servesSince,
-      (group, type, name) => whereServed(settings, group, (layer) => last?.whereIs(layer, { type, key: name })),
-    ),
-    loggedAt(options.logLevel),
-  );
-  const olderEnvoys = warnOfOlderEnvoys(server, log, {
+  const folder = new ServedFolder(options, {
+    server,
+    loaded,
     registry,
-    whereIs: (group, resource) => whereServed(settings, group, (layer) => last?.whereIs(layer, resource)),
+    types,
+    log: serving.log,
+    nothingServed: () => serving.announceAdmin(),
   });
-  let revision = 0;
-  server.on(
-    (event) => {
-      if (event.kind === "configuration-applied") revision = event.revision;
+  await serving.serve({
+    server,
+    registry,
+    settingsFile: loaded.file,
+    groups: settings.groups,
+    tls,
+    whereIs: (group, resource) => folder.whereIs(group, resource),
+    sources: (about) => [folder.status(about(...groupNames(settings)))],
+    async begin() {
+      await server.addSource(folder.source).catch((error: unknown) => {
+        throw withAdvice(error);
+      });
+      // Before that, nodes are told nothing, and no group has a snapshot.
+      folder.checkNames();
     },
-    (kind) => kind === "configuration-applied",
-  );
-
-  let last: FolderSummary | undefined;
-  const logReading = createSourceLog(log, ({ changedLayers }) => ({
-    revision,
-    groups: groupsOfLayers(settings, changedLayers),
-  }));
-  const folder = folderSettings(settings);
-  const source = createFolderSource({
-    ...folder,
-    directory: options.directory,
-    ignore: ignoredFiles(loaded),
-    allowEmpty: options.allowEmpty,
-    allowPartial: options.allowPartial,
-    settleMs: options.settle ?? folder.settleMs,
-    read: { registry, types },
-    onRead: (summary) => {
-      last = summary;
-      status = sourceAfter(status, summary, new Date());
-      logReading(summary);
-      if (!summary.serving) announceAdmin(running, terminal);
-      checkNames();
-    },
+    banner: () => ({
+      text: `serves ${directory}: ${counted(folder.files, "file")}`,
+      word: "serving",
+      fields: { directory },
+    }),
   });
-  const dangling = createDanglingCheck({
-    groups: groupNames(settings),
-    snapshotOf: server.snapshotOf,
-    types: server.types,
-    whereIs: (group, resource) => whereServed(settings, group, (layer) => last?.whereIs(layer, resource)),
-  });
-  const checkNames = () => {
-    // While files with errors are left out, many names are missing only for that reason. Skipped resources count as
-    // missing.
-    const isWhole = last?.skipped !== undefined && last.applied;
-    if (!isWhole && last?.findings.some(({ severity }) => severity === "error")) return;
-    for (const finding of dangling.update()) logFinding(log, finding);
-  };
-  let status = pendingSource(source.name, options.directory);
-  const jsonFindings = createJsonFindings(server);
-  const sources = () => {
-    const inJson = new Set(groupNames(settings).flatMap(jsonFindings));
-    return [
-      { ...status, findings: [...status.findings, ...dangling.findings(), ...olderEnvoys.findings(), ...inJson] },
-    ];
-  };
-  const readiness = () => running.readiness;
-  const metrics = lazyMetrics({ server, readiness, sources });
-  const admin = await openAdmin(options.admin, {
-    readiness,
-    sources,
-    metrics: metrics.read,
-    nodes: server,
-    rollouts: server,
-    stats: server.stats,
-  });
-  running.admin = admin;
-
-  await server.addSource(source).catch((error: unknown) => {
-    throw withAdvice(error);
-  });
-  // Before that, nodes are told nothing, and no group has a snapshot.
-  checkNames();
-  if (options.toFiles !== undefined) {
-    const groups = groupNames(settings);
-    const files = await startToFiles({ ...options.toFiles, server, groups, registry, log });
-    running.closers.push(files.close);
-    await files.settled();
-  }
-  const open = await openListeners(running, server, admin, options, { terminal, log, isSecured: tls !== undefined });
-  if (open === undefined) return;
-  const groups = server.stats().groups.map(({ name }) => ({ name, snapshot: server.snapshotOf(name) }));
-  if (options.logFormat === "json") {
-    const counts = Object.fromEntries(
-      groups.map((group) => [group.name, Object.fromEntries(countsOfSnapshot(group.snapshot))]),
-    );
-    log.info({ version, directory: options.directory, settings: loaded.file, groups: counts }, "serving");
-  } else if (options.logLevel !== "silent") {
-    const what = `serves ${options.directory}: ${counted(last?.files ?? 0, "file")}`;
-    const node = exampleNode(settings.groups);
-    terminal.err(
-      startSummary({ what, settingsFile: loaded.file, groups, grpc: open.grpc, admin: open.admin, node, tls }),
-    );
-  }
-  running.readiness = "ready";
-  running.servesSince = new Date();
 }

@@ -1,7 +1,6 @@
-import type { Snapshot } from "@xdskit/protocol";
 import type { ServerTls } from "@xdskit/server";
 import { type Address, formatAddress } from "@xdskit/server/address";
-import { countedAll, countsOfSnapshot } from "../output/counts.js";
+import { type Counts, countedAll } from "../output/counts.js";
 import { version } from "../process/version.js";
 import type { ExampleNode } from "./example-node.js";
 
@@ -11,7 +10,7 @@ export interface StartSummary {
   readonly what: string;
   readonly settingsFile: string | undefined;
   /** By group, in the order of the settings. */
-  readonly groups: readonly { readonly name: string; readonly snapshot: Snapshot | undefined }[];
+  readonly counts: readonly (readonly [group: string, counts: Counts])[];
   readonly grpc: Address;
   readonly admin: Address;
   /** A node that the server accepts. */
@@ -22,7 +21,7 @@ export interface StartSummary {
 
 /** The text for standard error: what was read, which groups get it, and what to do next. */
 export function startSummary(summary: StartSummary): string {
-  const { what, settingsFile, groups, grpc, admin, node, tls } = summary;
+  const { what, settingsFile, counts, grpc, admin, node, tls } = summary;
   const settings = settingsFile === undefined ? "" : `, settings from ${settingsFile}`;
   const server = formatAddress(reachable(grpc));
   const secured =
@@ -30,7 +29,7 @@ export function startSummary(summary: StartSummary): string {
   const of = node.group === undefined ? "" : ` of group ${node.group}`;
   const lines = [
     `xdskit ${version} ${what}${settings}`,
-    ...groups.map(({ name, snapshot }) => `  group ${name}: ${countedAll(countsOfSnapshot(snapshot))}`),
+    ...counts.map(([group, resources]) => `  group ${group}: ${countedAll(resources)}`),
     `  admin: http://${formatAddress(reachable(admin))}/`,
     `Point an Envoy${of} here:`,
     `  npx xdskit bootstrap --server ${server}${node.flags}${secured} > envoy.yaml && envoy -c envoy.yaml`,

@@ -52,7 +52,11 @@ export function layersOf({ groups }: Settings): readonly string[] | undefined {
 }
 
 /** The groups; without settings all nodes are one group. */
-export function groupNames({ groups }: Settings): readonly string[] {
+export function groupNames({
+  groups,
+}: {
+  readonly groups?: readonly { readonly name: string }[] | undefined;
+}): readonly string[] {
   return groups?.map(({ name }) => name) ?? [everyNode];
 }
 

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { createRegistry } from "@xdskit/api";
 import { createServer } from "@xdskit/server";
-import type { AdminServer } from "../admin/admin-server.js";
-import type { Log } from "../output/log.js";
-import { isLoopback, openListeners } from "./listeners.js";
-import type { Running } from "./run-serving.js";
+import { isLoopback } from "./open-ports.js";
+import { Serving, type ServingOptions } from "./serving.js";
 
 test("only addresses of this machine are loopback", () => {
   for (const host of ["127.0.0.1", "127.8.0.1", "::1", "::ffff:127.0.0.1", "localhost", "LOCALHOST", "a.localhost"])
@@ -20,18 +19,34 @@ test("who listens beyond this machine without TLS is warned, once for each port"
     ["0.0.0.0", true, ["admin"], "0.0.0.0"],
     ["127.0.0.1", false, [], "127.0.0.1"],
   ] as const) {
-    const admin: AdminServer = { address: { host: adminHost, port: 1 }, close: async () => {} };
     const warned: string[] = [];
-    const note = (_: object, message: string) => void warned.push(message);
-    const log: Log = { debug: note, info: note, warn: note, error: note };
-    const server = createServer();
-    const running: Running = {
-      ...{ readiness: "starting", servesSince: undefined, server, admin, adminAnnounced: false, closers: [] },
+    const err = (line: string) => {
+      const { level, msg } = JSON.parse(line);
+      if (level === "warn") warned.push(msg);
     };
     const address = { host, port: 0 };
-    const terminal = { out: () => {}, err: () => {} };
-    await openListeners(running, server, admin, { grpc: address, rest: address }, { terminal, log, isSecured });
-    await server.close();
+    const options: ServingOptions = {
+      grpc: address,
+      rest: address,
+      admin: { host: adminHost, port: 0 },
+      toFiles: undefined,
+      descriptors: [],
+      logLevel: "info",
+      logFormat: "json",
+    };
+    const serving = new Serving(options, { out: () => {}, err });
+    await serving.serve({
+      server: createServer(),
+      registry: createRegistry(),
+      settingsFile: undefined,
+      groups: undefined,
+      tls: isSecured ? { certificateFile: "cert.pem", keyFile: "key.pem" } : undefined,
+      whereIs: () => undefined,
+      sources: () => [],
+      begin: async () => {},
+      banner: () => ({ text: "", word: "serving", fields: {} }),
+    });
+    await serving.stop();
     assert.deepEqual(
       warned.map(
         (message) =>

@@ -1,0 +1,62 @@
+import type { Address } from "@xdskit/server/address";
+import { type Command, Option } from "commander";
+import { type LogFormat, type LogLevel, logFormats, logLevels } from "../output/log-options.js";
+import type { ServingOptions } from "../serving/serving.js";
+import { type FileFormat, fileFormats } from "../to-files/file-formats.js";
+import { addressOption, collect, optionalAddressOption, readDurationWithUnit } from "./arguments.js";
+
+/** The options of every command that serves, as commander reads them. */
+export interface ServingArguments {
+  readonly grpc: Address;
+  readonly rest: Address | "off";
+  readonly restHold?: number;
+  readonly admin: Address;
+  readonly settings?: string;
+  readonly descriptors?: readonly string[];
+  readonly toFiles?: string;
+  readonly toFilesGroup?: string;
+  readonly toFilesPath?: string;
+  readonly toFilesFormat?: FileFormat;
+  readonly logLevel: LogLevel;
+  readonly logFormat: LogFormat;
+}
+
+/** Adds the ports. */
+export function addPortOptions(command: Command): Command {
+  return command
+    .addOption(
+      addressOption("--grpc <host:port>", "where Envoys and gRPC clients connect; port 0 picks one", "127.0.0.1:18000"),
+    )
+    .addOption(optionalAddressOption("--rest <host:port>", "where REST clients poll; off: nowhere", "127.0.0.1:18001"))
+    .option("--rest-hold <duration>", "how long a poll waits for something new (default: 800ms)", readDurationWithUnit)
+    .addOption(addressOption("--admin <host:port>", "where /livez, /readyz, /metrics are", "127.0.0.1:19000"));
+}
+
+/** Adds the options for descriptors, files and the log. */
+export function addOutputOptions(command: Command): Command {
+  return command
+    .option("--descriptors <file>", "a descriptor set with messages of your own; may be repeated", collect)
+    .option("--to-files <dir>", "also write what is served to this folder, for Envoys that read files")
+    .option("--to-files-group <name>", "the group whose resources are written (default: the only one)")
+    .option("--to-files-path <dir>", "what Envoy calls that folder, where it is another machine's (default: DIR)")
+    .addOption(
+      new Option(
+        "--to-files-format <format>",
+        "json, or pb: binary, which also holds what xdskit does not know (default: json)",
+      ).choices(fileFormats),
+    )
+    .addOption(new Option("--log-level <level>", "how much to log").choices(logLevels).default("info"))
+    .addOption(
+      new Option("--log-format <format>", "for people, or for machines").choices(logFormats).default("pretty"),
+    );
+}
+
+/** What a command that serves needs of the options. Ends with a usage error for options that need `--to-files`. */
+export function servingOptions(options: ServingArguments, command: Command): ServingOptions {
+  const { grpc, rest, restHold, admin, descriptors = [], logLevel, logFormat } = options;
+  const { toFiles: directory, toFilesGroup: group, toFilesPath: path, toFilesFormat: format } = options;
+  const [other] = Object.entries({ group, path, format }).filter(([, value]) => value !== undefined);
+  if (directory === undefined && other !== undefined) command.error(`error: --to-files-${other[0]} is for --to-files`);
+  const toFiles = directory === undefined ? undefined : { directory, group, path, format };
+  return { grpc, rest: rest === "off" ? undefined : rest, restHold, admin, toFiles, descriptors, logLevel, logFormat };
+}
