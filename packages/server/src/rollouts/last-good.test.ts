@@ -9,7 +9,7 @@ import { withMemoryServer } from "../testing/running-server.js";
 import { testNode } from "../testing/test-node.js";
 import { cluster } from "../testing/test-resources.js";
 import { waitFor } from "../testing/wait-for.js";
-import { createLastGood } from "./last-good.js";
+import { LastGood } from "./last-good.js";
 import type { Member } from "./member.js";
 
 const { type } = createResource(cluster("a"));
@@ -59,7 +59,7 @@ async function assertCollected(references: readonly WeakRef<object>[]): Promise<
 }
 
 test("of a stream that is gone only what it acknowledged is held", async () => {
-  const lastGood = createLastGood();
+  const lastGood = new LastGood();
   const held = (() => {
     const { member, held } = goneStream();
     lastGood.note(member);

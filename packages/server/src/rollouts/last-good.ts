@@ -37,20 +37,57 @@ export interface Suspect extends Keyed {
   readonly good: Resource | undefined;
 }
 
+/** How much is kept of streams that are gone, by type: different sets, or lists of names. */
+const keptOfGone = 16;
+/** How many different sets are looked at, those that were acknowledged last. */
+const lookedAt = 64;
+
 /**
  * Knows what the streams of a group acknowledged last. Nothing is kept of open streams: they are asked when a client
  * rejects something.
  */
-export interface LastGood {
+export class LastGood {
+  readonly #gone = new Map<ResourceType, readonly Known[]>();
+  /** The contents of rejected responses without a named culprit: streams that were sent the same share them. */
+  readonly #seen = new WeakSet<readonly Resource[]>();
+
   /** A stream is about to go: what it acknowledged may be the last that anybody did. */
-  note(member: Member): void;
+  note({ client }: Member): void {
+    for (const status of client.status?.() ?? []) {
+      const { type, acknowledged, subscription } = status;
+      if (acknowledged === undefined || acknowledged.set.size === 0) continue;
+      const others = (this.#gone.get(type) ?? []).filter(({ subscription: { wildcard, names } }) => {
+        return wildcard !== subscription.wildcard || names !== subscription.names;
+      });
+      this.#gone.set(type, [knownOf(status), ...others].slice(0, keptOfGone));
+    }
+  }
+
   /** The sets that are kept become older by a change. */
-  aged(): void;
+  aged(): void {
+    for (const kept of this.#gone.values())
+      for (const { acknowledged } of kept) if (acknowledged !== undefined) ResourceSets.shorten(acknowledged.set);
+  }
+
   /**
    * The contents that a rejection may be about: those that the client blames; if it blames none, all that were new to
    * it. `isWhole`: the response held the client's whole target. Empty if it repeats another client's rejection.
    */
-  contentsOf(type: ResourceType, rejection: Rejection, from: Member, isWhole: boolean): readonly Resource[];
+  contentsOf(type: ResourceType, rejection: Rejection, from: Member, isWhole: boolean): readonly Resource[] {
+    const { blamed, carried, before, after } = rejection;
+    if (blamed !== undefined) {
+      const faulty = new Set(blamed);
+      return carried.filter(({ name }) => faulty.has(name));
+    }
+    const fresh = isWhole ? changeBetween(before ?? emptyResourceSet(type), after).upserted : carried;
+    const subscription = isWhole ? statusOf(from, type)?.subscription : undefined;
+    if (subscription !== undefined && !subscription.wildcard)
+      return fresh.filter(({ key }) => subscription.names.has(key));
+    if (this.#seen.has(fresh)) return [];
+    this.#seen.add(fresh);
+    return fresh;
+  }
+
   /**
    * Those for which something better is known: another acknowledged content, or an acknowledged absence. After a start
    * of the server nothing is known, and a client that comes back would lose what it has. If the client blames none,
@@ -61,29 +98,38 @@ export interface LastGood {
     rejection: Rejection,
     from: Member,
     members: Iterable<Member>,
-  ): readonly Suspect[];
-}
+  ): readonly Suspect[] {
+    const [first] = contents;
+    if (first === undefined) return [];
+    const { type } = first;
+    const acknowledged = this.#acknowledged(type, rejection, from, members);
+    const suspects: Suspect[] = [];
+    for (const rejected of contents) {
+      let good: Resource | undefined;
+      let isProven = false;
+      let wasAbsent = false;
+      for (const each of acknowledged) {
+        if (!uses(each, rejected.key)) continue;
+        const had = ResourceSets.get(each.set, rejected.key);
+        if (had === undefined) wasAbsent ||= each.proves || each.set === rejection.before;
+        else if (had.version !== rejected.version) good ??= had;
+        else isProven ||= each.proves;
+      }
+      // Another client uses it, and no client blames it.
+      if (rejection.blamed === undefined && isProven) continue;
+      if (good !== undefined || wasAbsent) suspects.push({ type, key: rejected.key, rejected, good });
+    }
+    return suspects;
+  }
 
-/** How much is kept of streams that are gone, by type: different sets, or lists of names. */
-const keptOfGone = 16;
-/** How many different sets are looked at, those that were acknowledged last. */
-const lookedAt = 64;
-
-export function createLastGood(): LastGood {
-  const gone = new Map<ResourceType, readonly Known[]>();
-  /** The contents of rejected responses without a named culprit: streams that were sent the same share them. */
-  const seen = new WeakSet<readonly Resource[]>();
-
-  function candidates(type: ResourceType, rejection: Rejection, from: Member, members: Iterable<Member>) {
+  /** What others acknowledged of a type, the last first, then what the client itself had before. */
+  #acknowledged(type: ResourceType, { before }: Rejection, from: Member, members: Iterable<Member>) {
     const bySet = new Map<ResourceSet, Acknowledged>();
     const add = ({ acknowledged, subscription, rejects }: Known) => {
       if (acknowledged === undefined) return;
       const { set, at = 0 } = acknowledged;
-      let known = bySet.get(set);
-      if (known === undefined) {
-        known = { set, at, wildcard: false, names: new Set(), proves: false };
-        bySet.set(set, known);
-      }
+      const known = bySet.get(set) ?? { set, at, wildcard: false, names: new Set(), proves: false };
+      bySet.set(set, known);
       known.at = Math.max(known.at, at);
       known.wildcard ||= subscription.wildcard;
       known.names.add(acknowledged.names);
@@ -93,66 +139,12 @@ export function createLastGood(): LastGood {
       const status = member === from ? undefined : statusOf(member, type);
       if (status !== undefined) add(knownOf(status));
     }
-    for (const status of gone.get(type) ?? []) add(status);
+    for (const status of this.#gone.get(type) ?? []) add(status);
     const found = [...bySet.values()].sort((a, b) => b.at - a.at).slice(0, lookedAt);
-    const { before } = rejection;
     // The client may also not have asked for it until now.
     if (before !== undefined) found.push({ set: before, at: 0, wildcard: true, names: new Set(), proves: false });
     return found;
   }
-
-  return {
-    note({ client }) {
-      for (const status of client.status?.() ?? []) {
-        const { type, acknowledged, subscription } = status;
-        if (acknowledged === undefined || acknowledged.set.size === 0) continue;
-        const others = (gone.get(type) ?? []).filter(({ subscription: { wildcard, names } }) => {
-          return wildcard !== subscription.wildcard || names !== subscription.names;
-        });
-        gone.set(type, [knownOf(status), ...others].slice(0, keptOfGone));
-      }
-    },
-    aged() {
-      for (const kept of gone.values())
-        for (const { acknowledged } of kept) if (acknowledged !== undefined) ResourceSets.shorten(acknowledged.set);
-    },
-    contentsOf(type, { blamed, carried, before, after }, from, isWhole) {
-      if (blamed !== undefined) {
-        const faulty = new Set(blamed);
-        return carried.filter(({ name }) => faulty.has(name));
-      }
-      const fresh = isWhole ? changeBetween(before ?? emptyResourceSet(type), after).upserted : carried;
-      const subscription = isWhole ? statusOf(from, type)?.subscription : undefined;
-      if (subscription !== undefined && !subscription.wildcard)
-        return fresh.filter(({ key }) => subscription.names.has(key));
-      if (seen.has(fresh)) return [];
-      seen.add(fresh);
-      return fresh;
-    },
-    suspectsAmong(contents, rejection, from, members) {
-      const [first] = contents;
-      if (first === undefined) return [];
-      const { type } = first;
-      const acknowledged = candidates(type, rejection, from, members);
-      const suspects: Suspect[] = [];
-      for (const rejected of contents) {
-        let good: Resource | undefined;
-        let isProven = false;
-        let wasAbsent = false;
-        for (const each of acknowledged) {
-          if (!uses(each, rejected.key)) continue;
-          const had = ResourceSets.get(each.set, rejected.key);
-          if (had === undefined) wasAbsent ||= each.proves || each.set === rejection.before;
-          else if (had.version !== rejected.version) good ??= had;
-          else isProven ||= each.proves;
-        }
-        // Another client uses it, and no client blames it.
-        if (rejection.blamed === undefined && isProven) continue;
-        if (good !== undefined || wasAbsent) suspects.push({ type, key: rejected.key, rejected, good });
-      }
-      return suspects;
-    },
-  };
 }
 
 function uses({ wildcard, names }: Acknowledged, key: ResourceName): boolean {

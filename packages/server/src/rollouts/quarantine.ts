@@ -24,128 +24,124 @@ export interface QuarantineEntry extends Keyed {
 }
 
 /** The contents that are kept from some or all streams of a group, each until the resource has another content. */
-export interface Quarantine {
-  readonly entries: Iterable<QuarantineEntry>;
-  readonly size: number;
-  has(keyed: Keyed, version: Version | undefined): boolean;
-  find(keyed: Keyed, version: Version | undefined): QuarantineEntry | undefined;
+export class Quarantine {
+  readonly #byId = new Map<string, Map<Version | undefined, QuarantineEntry>>();
+  #steps: readonly number[] | undefined;
+
+  get isEmpty(): boolean {
+    return this.#byId.size === 0;
+  }
+
+  *entries(): Iterable<QuarantineEntry> {
+    for (const entries of this.#byId.values()) yield* entries.values();
+  }
+
+  find(keyed: Keyed, version: Version | undefined): QuarantineEntry | undefined {
+    return this.#byId.get(idOf(keyed))?.get(version);
+  }
+
   /** Ignores contents that are there already. */
-  add(entries: Iterable<QuarantineEntry>): readonly QuarantineEntry[];
-  delete(entries: Iterable<QuarantineEntry>): readonly QuarantineEntry[];
+  add(entries: Iterable<QuarantineEntry>): readonly QuarantineEntry[] {
+    const added: QuarantineEntry[] = [];
+    for (const entry of entries) {
+      const id = idOf(entry);
+      const others = this.#byId.get(id) ?? new Map<Version | undefined, QuarantineEntry>();
+      const known = others.get(entry.version);
+      // An entry for all applies to later members, too.
+      if (known !== undefined && known.after <= entry.after) continue;
+      this.#byId.set(id, others.set(entry.version, entry));
+      added.push(entry);
+    }
+    this.#steps = undefined;
+    return added;
+  }
+
+  /** Returns those that were there. */
+  delete(entries: Iterable<QuarantineEntry>): readonly QuarantineEntry[] {
+    this.#steps = undefined;
+    return [...entries].filter((entry) => {
+      const id = idOf(entry);
+      const others = this.#byId.get(id);
+      const isThere = others?.delete(entry.version) === true;
+      if (others?.size === 0) this.#byId.delete(id);
+      return isThere;
+    });
+  }
+
   /** Ends it for contents that are no longer anyone's target; `undo` holds what some get instead of the newest. */
-  settle(newest: Snapshot, undo: Overrides | undefined): readonly QuarantineEntry[];
+  settle(newest: Snapshot, undo: Overrides | undefined): readonly QuarantineEntry[] {
+    const served = new Set<QuarantineEntry>();
+    for (const [id, entries, keyed] of this.#resources()) {
+      const held = undo?.get(id);
+      const targets = [resourceIn(newest, keyed), ...(held === undefined ? [] : [held.resource])];
+      for (const target of targets) for (const entry of chain(entries, target)) served.add(entry);
+    }
+    const over = [...this.entries()].filter((entry) => !served.has(entry));
+    if (over.length === 0) return over;
+    const suspicions = new Set(over.map(({ suspicion }) => suspicion));
+    suspicions.delete(undefined);
+    return this.delete([...this.entries()].filter((each) => !served.has(each) || suspicions.has(each.suspicion)));
+  }
+
   /** Lays it over the snapshot of a member of that order: the newest, except for `overrides`. */
-  lay(overrides: Overrides, newest: Snapshot, order: number): void;
+  lay(overrides: Overrides, newest: Snapshot, order: number): void {
+    for (const [id, entries, { type, key }] of this.#resources()) {
+      const held = overrides.get(id);
+      const target = held === undefined ? resourceIn(newest, { type, key }) : held.resource;
+      const last = [...chain(entries, target, order)].at(-1);
+      if (last !== undefined) overrides.set(id, { type, key, resource: last.instead });
+    }
+  }
+
   /** Whether any of these resources, as the newest has it, is kept from a member of that order. */
-  keeps(resources: Overrides, newest: Snapshot, order: number): boolean;
+  keeps(resources: Overrides, newest: Snapshot, order: number): boolean {
+    for (const [id, entries, keyed] of this.#resources()) {
+      const entry = resources.has(id) ? entries.get(resourceIn(newest, keyed)?.version) : undefined;
+      if (entry !== undefined && entry.after < order) return true;
+    }
+    return false;
+  }
+
   /** Equal for orders that it makes no difference between. */
-  classOf(order: number): number;
+  classOf(order: number): number {
+    return this.#stepsNow().findLast((after) => after < order) ?? Number.NEGATIVE_INFINITY;
+  }
+
   /** An order of each class but that of those for whom nothing is in quarantine. */
-  readonly orders: readonly number[];
+  get orders(): readonly number[] {
+    return this.#stepsNow().map((after) => after + 1);
+  }
+
+  /** Each `after` that there is, ascending; there are few. Found anew when it is asked for. */
+  #stepsNow(): readonly number[] {
+    this.#steps ??= [...new Set(Array.from(this.entries(), ({ after }) => after))].sort((a, b) => a - b);
+    return this.#steps;
+  }
+
+  /** The id of each is kept: all are looked at with each change, and to make an id costs more than to look. */
+  *#resources(): Iterable<[id: string, entries: ReadonlyMap<Version | undefined, QuarantineEntry>, keyed: Keyed]> {
+    for (const [id, entries] of this.#byId)
+      for (const keyed of entries.values()) {
+        yield [id, entries, keyed];
+        break;
+      }
+  }
 }
 
-export function createQuarantine(): Quarantine {
-  /** With the id of each: all are looked at with each change, and to make an id costs more than to look. */
-  const entries = new Map<QuarantineEntry, string>();
-  const byId = new Map<string, Map<Version | undefined, QuarantineEntry>>();
-  const find = (id: string, version: Version | undefined) => byId.get(id)?.get(version);
-  let steps: readonly number[] | undefined;
-  /** Each `after` that there is, ascending; there are few. Found anew when it is asked for. */
-  function stepsNow(): readonly number[] {
-    steps ??= [...new Set(Array.from(entries.keys(), ({ after }) => after))].sort((a, b) => a - b);
-    return steps;
+/**
+ * What applies to a target for a member of that order: its replacement may itself be in quarantine, and two may replace
+ * each other.
+ */
+function chain(
+  entries: ReadonlyMap<Version | undefined, QuarantineEntry>,
+  target: Resource | undefined,
+  order = Number.POSITIVE_INFINITY,
+): Iterable<QuarantineEntry> {
+  const found = new Set<QuarantineEntry>();
+  let entry = entries.get(target?.version);
+  while (entry !== undefined && entry.after < order && !found.has(entry)) {
+    found.add(entry);
+    entry = entries.get(entry.instead?.version);
   }
-  function remove(which: Iterable<QuarantineEntry>): readonly QuarantineEntry[] {
-    const removed = [...which].filter(take);
-    if (removed.length > 0) steps = undefined;
-    return removed;
-  }
-  /** Whichever there is of that content; false if there is none. */
-  function take(entry: QuarantineEntry): boolean {
-    const id = idOf(entry);
-    const known = find(id, entry.version);
-    if (known === undefined) return false;
-    entries.delete(known);
-    const others = byId.get(id);
-    others?.delete(known.version);
-    if (others?.size === 0) byId.delete(id);
-    return true;
-  }
-  function put(id: string, entry: QuarantineEntry): void {
-    entries.set(entry, id);
-    const others = byId.get(id);
-    if (others === undefined) byId.set(id, new Map([[entry.version, entry]]));
-    else others.set(entry.version, entry);
-  }
-  return {
-    get entries() {
-      return entries.keys();
-    },
-    get size() {
-      return entries.size;
-    },
-    has: (keyed, version) => find(idOf(keyed), version) !== undefined,
-    find: (keyed, version) => find(idOf(keyed), version),
-    add(more) {
-      const added: QuarantineEntry[] = [];
-      for (const entry of more) {
-        const id = idOf(entry);
-        const known = find(id, entry.version);
-        // An entry for all applies to later members, too.
-        if (known !== undefined && known.after <= entry.after) continue;
-        if (known !== undefined) take(known);
-        put(id, entry);
-        added.push(entry);
-      }
-      if (added.length > 0) steps = undefined;
-      return added;
-    },
-    delete: remove,
-    settle(newest, undo) {
-      const served = new Set<QuarantineEntry>();
-      const keep = (id: string, version: Version | undefined) => {
-        const entry = find(id, version);
-        if (entry === undefined || served.has(entry)) return;
-        served.add(entry);
-        // The replacement may itself be in quarantine for others.
-        keep(id, entry.instead?.version);
-      };
-      for (const [entry, id] of entries) {
-        const held = undo?.get(id);
-        keep(id, resourceIn(newest, entry)?.version);
-        if (held !== undefined) keep(id, held.resource?.version);
-      }
-      if (served.size === entries.size) return [];
-      const over = [...entries.keys()].filter((entry) => !served.has(entry));
-      const suspicions = new Set(over.map(({ suspicion }) => suspicion));
-      suspicions.delete(undefined);
-      return remove([...entries.keys()].filter((entry) => !served.has(entry) || suspicions.has(entry.suspicion)));
-    },
-    lay(overrides, newest, order) {
-      for (const [keyed, id] of entries) {
-        const held = overrides.get(id);
-        let resource = held === undefined ? resourceIn(newest, keyed) : held.resource;
-        // The replacement may itself be in quarantine; each content is visited once, since two may replace each other.
-        const seen = new Set<QuarantineEntry>();
-        for (;;) {
-          const entry = find(id, resource?.version);
-          if (entry === undefined || entry.after >= order || seen.has(entry)) break;
-          seen.add(entry);
-          resource = entry.instead;
-        }
-        if (seen.size > 0) overrides.set(id, { type: keyed.type, key: keyed.key, resource });
-      }
-    },
-    keeps(resources, newest, order) {
-      for (const [entry, id] of entries) {
-        if (entry.after >= order || !resources.has(id)) continue;
-        if (resourceIn(newest, entry)?.version === entry.version) return true;
-      }
-      return false;
-    },
-    classOf: (order) => stepsNow().findLast((after) => after < order) ?? Number.NEGATIVE_INFINITY,
-    get orders() {
-      return stepsNow().map((after) => after + 1);
-    },
-  };
+  return found;
 }

@@ -7,7 +7,7 @@ import { manualClock } from "../testing/manual-clock.js";
 import { testNode } from "../testing/test-node.js";
 import { cluster } from "../testing/test-resources.js";
 import type { Member } from "./member.js";
-import { createRollout } from "./rollout.js";
+import { RolloutMachine } from "./rollout.js";
 
 it("remembers little of each rejection of a large change", () => {
   const subscriber = { changed() {}, standing: () => "pending" as const };
@@ -15,7 +15,7 @@ it("remembers little of each rejection of a large change", () => {
     return { node: testNode({ id: `n${order}` }), kind: "stream", client: subscriber, order };
   });
   const context = { id: 1, group: "all", clock: manualClock(), isKeptFrom: () => false, spread() {}, report() {} };
-  const rollout = createRollout({ ...context, members: () => members });
+  const rollout = new RolloutMachine({ ...context, members });
   const resources = Array.from({ length: 1_000 }, (_, index) => createResource(cluster(`c${index}`)));
   const changes = resources.map((after) => ({ type: after.type, key: after.key, before: undefined, after }));
   rollout.change(changes, fullSettings({ steps: [{ percent: 100 }] }));

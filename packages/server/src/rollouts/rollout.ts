@@ -1,4 +1,4 @@
-import type { ResourceType, Version } from "@xdskit/api";
+import type { ResourceType } from "@xdskit/api";
 import type { Rejection } from "@xdskit/protocol";
 import type { Clock } from "../basics/clock.js";
 import {
@@ -8,9 +8,10 @@ import {
   type RolloutStatus,
   shownAtMost,
 } from "../contracts/rollout-status.js";
-import type { FullRolloutSettings } from "../settings/rollout-settings.js";
+import { type FullRolloutSettings, fullSettings } from "../settings/rollout-settings.js";
 import type { Member } from "./member.js";
-import { idOf, type KeyChange, type Overrides } from "./overrides.js";
+import type { KeyChange, Overrides } from "./overrides.js";
+import { type Concern, RolloutChange } from "./rollout-change.js";
 import { createShare, type Share } from "./share.js";
 
 /** What a rollout needs of its group. */
@@ -19,7 +20,7 @@ export interface RolloutContext {
   readonly group: string;
   readonly clock: Clock;
   /** All streams and polls of the group. */
-  members(): Iterable<Member>;
+  readonly members: Iterable<Member>;
   /** Whether a quarantine keeps some of the change from this one: what it acknowledges is not the change. */
   isKeptFrom(member: Member): boolean;
   /** Some members get another snapshot now. */
@@ -27,327 +28,263 @@ export interface RolloutContext {
   report(outcome: RolloutOutcome): void;
 }
 
-/** One change that goes through a group by steps, or several that came one on top of the other. */
-export interface RolloutMachine {
-  readonly isUnderWay: boolean;
-  /** What members that are not reached have instead of the newest. */
-  readonly undo: Overrides;
-  reaches(member: Member): boolean;
-  /** The group has a new snapshot. Reached nodes get that, too, and the rollout starts again at the first step. */
-  change(changes: Iterable<KeyChange>, settings: FullRolloutSettings): void;
-  /** Some resources became different for all at once. */
-  pass(changes: Iterable<KeyChange>): void;
-  came(member: Member): void;
-  left(member: Member): void;
-  /** Its standing may have changed. */
-  progressed(member: Member): void;
-  rejected(member: Member, type: ResourceType, rejection: Rejection): void;
-  end(how: "completed" | "rolled-back"): boolean;
-  halt(reason: string): boolean;
-  resume(): boolean;
-  status(): RolloutStatus;
-  /** Waits for nothing any more. */
-  close(): void;
-}
-
 /** Nodes come and go with ids of their own choice, and may all reject a change that halted. */
 const mostRejections = 1_000;
-/** Of what a rejection may be about so much is remembered: a change may be large, and rejected by many. */
-const mostAbout = 100;
 
 interface Noted extends RolloutRejection {
-  /** What of the change it may be about: versions by resource, at most 100. */
-  readonly about: ReadonlyMap<string, Version | undefined>;
+  readonly about: Concern;
 }
 
-export function createRollout(context: RolloutContext): RolloutMachine {
-  const { id, group, clock } = context;
-  const undo: Overrides = new Map();
-  /** The target version of each resource. */
-  const wanted = new Map<string, Version | undefined>();
-  const rejections = new Map<string, Noted>();
-  const startedAt = new Date();
-  let since = startedAt;
-  let settings: FullRolloutSettings = { steps: [], soakMs: 0, haltAfter: 1, timeoutMs: 1 };
-  let state: RolloutState = "waiting";
-  let reason = "";
-  let step = 0;
-  let shares: Share[] = [];
-  /** Node ids that were reached by what this is on top of. */
-  let kept = new Set<string>();
-  const reached = new Set<Member>();
-  /** Of those that are reached and acknowledge. */
-  const pending = new Set<Member>();
-  const acknowledged = new Set<Member>();
-  /** The soak time of this step is over. */
-  let soaked = false;
+/** Where a rollout is, and what exists only there. */
+type State =
+  /** A timer runs: the timeout for what reached members still have to answer, or the soak time. */
+  | { readonly kind: "waiting" | "soaking"; readonly since: Date; stop(): void }
+  /** It goes no further by itself. */
+  | { readonly kind: "halted"; readonly since: Date; readonly reason: string }
+  /** Nothing changes any more: this is its last status. */
+  | { readonly kind: "over"; readonly status: RolloutStatus };
+
+/**
+ * One change that goes through a group by steps, or several that came one on top of the other. A step reaches members
+ * and waits for them, soaks, and then the next one begins.
+ */
+export class RolloutMachine {
+  readonly #context: RolloutContext;
+  readonly #change = new RolloutChange();
+  readonly #rejections = new Map<string, Noted>();
   /** Rejections that somebody has decided to go on with. */
-  let forgiven = 0;
-  let stopTimer = () => {};
-  let final: RolloutStatus | undefined;
+  #forgiven = 0;
+  readonly #startedAt = new Date();
+  #state: State = { kind: "waiting", since: this.#startedAt, stop() {} };
+  #settings: FullRolloutSettings = fullSettings({ steps: [] });
+  #step = 0;
+  /** The soak time of this step is over. */
+  #isSoaked = false;
+  /** Who belongs to it: those that were reached by what this is on top of, then a share for each step that began. */
+  #shares: Share[] = [];
+  readonly #reached = new Set<Member>();
+  /** Reached, and still to answer. */
+  readonly #pending = new Set<Member>();
+  /** Reached, and not pending. Others answered something else, or never answer. */
+  readonly #acknowledged = new Set<Member>();
 
-  const isUnderWay = () => state === "waiting" || state === "soaking" || state === "halted";
-
-  function enter(next: RolloutState, outcome: RolloutOutcome): void {
-    state = next;
-    since = new Date();
-    if (!isUnderWay()) {
-      stopTimer();
-      final = statusNow();
-    }
-    context.report(outcome);
+  constructor(context: RolloutContext) {
+    this.#context = context;
   }
 
-  /** Reaches the members of the step, and waits for them. */
-  function begin(outcome: RolloutOutcome): void {
-    const next = settings.steps[step];
-    if (next === undefined) {
-      finish("completed");
-      return;
-    }
-    shares.push(createShare(next, nodesThatAcknowledge()));
-    const before = reached.size;
-    for (const member of context.members()) if (belongs(member)) reached.add(member);
-    soaked = step > 0 && reached.size === before;
-    state = "waiting";
-    since = new Date();
-    context.report(outcome);
-    context.spread();
-    wait();
+  get isUnderWay(): boolean {
+    return this.#state.kind !== "over";
   }
 
-  function wait(): void {
-    pending.clear();
-    acknowledged.clear();
-    for (const member of reached) note(member);
-    stopTimer();
-    stopTimer = clock.after(settings.timeoutMs, () => halt(timeoutReason()));
-    goOn();
+  /** What members that are not reached have instead of the newest. */
+  get undo(): Overrides {
+    return this.#change.undo;
   }
 
-  function note(member: Member): void {
-    switch (member.client.standing?.()) {
-      case "settled":
-        pending.delete(member);
-        if (context.isKeptFrom(member)) acknowledged.delete(member);
-        else acknowledged.add(member);
-        break;
-      case "rejected":
-        pending.delete(member);
-        // The node may still reject something older; then it has answered all of this and rejected none of it.
-        if (!rejections.has(member.node.id) && !context.isKeptFrom(member)) acknowledged.add(member);
-        break;
-      case "pending":
-        if (!acknowledged.has(member)) pending.add(member);
-        break;
-      default:
-    }
+  reaches(member: Member): boolean {
+    return !this.isUnderWay || this.#reached.has(member);
   }
 
-  function goOn(): void {
-    if (state !== "waiting" || pending.size > 0 || acknowledged.size === 0) return;
-    stopTimer();
-    if (soaked || settings.soakMs === 0) {
-      advance();
-      return;
-    }
-    stopTimer = clock.after(settings.soakMs, () => {
-      soaked = true;
-      state = "waiting";
-      stopTimer = clock.after(settings.timeoutMs, () => halt(timeoutReason()));
-      goOn();
-    });
-    enter("soaking", "soaking");
+  /** The group has a new snapshot. Reached nodes get that, too, and the rollout starts again at the first step. */
+  change(changes: Iterable<KeyChange>, settings: FullRolloutSettings): void {
+    const isFirst = this.#shares.length === 0;
+    this.#settings = settings;
+    this.#change.add(changes);
+    for (const [node, { about }] of this.#rejections) if (!this.#change.wants(about)) this.#rejections.delete(node);
+    if (this.#isWithdrawn()) return;
+    const kept = nodesOf(this.#reached);
+    this.#shares = [{ has: ({ id }) => kept.has(id) }];
+    this.#step = 0;
+    this.#forgiven = 0;
+    this.#begin(isFirst ? "started" : "restarted");
+    this.#haltIfRejected();
   }
 
-  function advance(): void {
-    step += 1;
-    begin("advanced");
+  /** Some resources became different for all at once. */
+  pass(changes: Iterable<KeyChange>): void {
+    this.#change.pass(changes);
+    this.#isWithdrawn();
   }
 
-  function finish(how: "completed" | "rolled-back" | "withdrawn"): void {
-    step = Math.min(step, Math.max(0, settings.steps.length - 1));
-    enter(how, how);
-    context.spread();
+  came(member: Member): void {
+    if (!this.isUnderWay || !this.#belongs(member)) return;
+    this.#reached.add(member);
+    if (member.client.standing !== undefined) this.#pending.add(member);
   }
 
-  function belongs({ node, client }: Member): boolean {
-    if (kept.has(node.id)) return true;
-    // Each is asked: a step by count takes the node that comes.
-    return shares.some((share) => share.has(node, client.standing !== undefined));
+  left(member: Member): void {
+    this.#reached.delete(member);
+    this.#acknowledged.delete(member);
+    if (this.#pending.delete(member)) this.#goOn();
   }
 
-  function* nodesThatAcknowledge(): Iterable<string> {
-    const seen = new Set<string>();
-    for (const { node, client } of context.members()) {
-      if (client.standing === undefined || seen.has(node.id)) continue;
-      seen.add(node.id);
-      yield node.id;
-    }
+  /** Its standing may have changed. */
+  progressed(member: Member): void {
+    if (!this.isUnderWay || !this.#reached.has(member) || this.#acknowledged.has(member)) return;
+    this.#note(member);
+    this.#goOn();
   }
 
-  function halt(why: string): boolean {
-    if (!isUnderWay() || state === "halted") return false;
-    stopTimer();
-    reason = why;
-    enter("halted", "halted");
+  rejected(member: Member, type: ResourceType, rejection: Rejection): void {
+    if (!this.isUnderWay || !this.#reached.has(member)) return;
+    const about = this.#change.concernOf(type, rejection);
+    if (about.size === 0 || this.#rejections.size >= Math.max(mostRejections, this.#settings.haltAfter)) return;
+    const { version, code, message } = rejection;
+    const node = member.node.id;
+    this.#rejections.set(node, { node, type: type.name, version, code, message, at: new Date(), about });
+    this.#acknowledged.delete(member);
+    this.#haltIfRejected();
+  }
+
+  end(how: "completed" | "rolled-back" | "withdrawn"): boolean {
+    if (!this.isUnderWay) return false;
+    this.#step = Math.min(this.#step, Math.max(0, this.#settings.steps.length - 1));
+    this.#enter({ kind: "over", status: this.#statusIn(how, new Date(), "") }, how);
+    this.#context.spread();
     return true;
   }
 
-  function haltIfRejected(): void {
-    const count = rejections.size - forgiven;
-    if (count < settings.haltAfter) return;
-    const last = [...rejections.values()].at(-1);
-    const nodes = count === 1 ? `node ${JSON.stringify(last?.node)}` : `${count} nodes`;
-    halt(`${nodes} rejected it${last === undefined ? "" : `: ${last.message}`}`);
+  halt(reason: string): boolean {
+    if (!this.isUnderWay || this.#state.kind === "halted") return false;
+    this.#enter({ kind: "halted", since: new Date(), reason }, "halted");
+    return true;
   }
 
-  function timeoutReason(): string {
-    const waited = `in ${duration(settings.timeoutMs)}`;
-    const nodes = distinct(pending);
-    if (nodes.size === 0) return `no node of step ${step + 1} acknowledged it ${waited}`;
+  resume(): boolean {
+    if (this.#state.kind !== "halted") return false;
+    this.#forgiven = this.#rejections.size;
+    this.#enter(this.#waiting(), "resumed");
+    this.#wait();
+    return true;
+  }
+
+  status(): RolloutStatus {
+    const state = this.#state;
+    if (state.kind === "over") return state.status;
+    return this.#statusIn(state.kind, state.since, state.kind === "halted" ? state.reason : "");
+  }
+
+  /** Waits for nothing any more. */
+  close(): void {
+    if ("stop" in this.#state) this.#state.stop();
+  }
+
+  #enter(next: State, outcome?: RolloutOutcome): void {
+    this.close();
+    this.#state = next;
+    if (outcome !== undefined) this.#context.report(outcome);
+  }
+
+  #waiting(): State {
+    const stop = this.#context.clock.after(this.#settings.timeoutMs, () => this.halt(this.#timeoutReason()));
+    return { kind: "waiting", since: new Date(), stop };
+  }
+
+  #isWithdrawn(): boolean {
+    return this.undo.size === 0 && this.end("withdrawn");
+  }
+
+  /** Reaches the members of the step, and waits for them. */
+  #begin(outcome: RolloutOutcome): void {
+    const step = this.#settings.steps[this.#step];
+    if (step === undefined) {
+      this.end("completed");
+      return;
+    }
+    const { members } = this.#context;
+    const acknowledging = [...members].filter(({ client }) => client.standing !== undefined);
+    this.#shares.push(createShare(step, nodesOf(acknowledging)));
+    const before = this.#reached.size;
+    for (const member of members) if (this.#belongs(member)) this.#reached.add(member);
+    this.#isSoaked = this.#step > 0 && this.#reached.size === before;
+    this.#enter(this.#waiting(), outcome);
+    this.#context.spread();
+    this.#wait();
+  }
+
+  #wait(): void {
+    this.#pending.clear();
+    this.#acknowledged.clear();
+    for (const member of this.#reached) this.#note(member);
+    this.#goOn();
+  }
+
+  /** Looks at what a reached member that has not acknowledged the change says of it. */
+  #note(member: Member): void {
+    const standing = member.client.standing?.();
+    if (standing === "pending") this.#pending.add(member);
+    else this.#pending.delete(member);
+    // A node that rejects may reject something older; then it has answered all of this and rejected none of it.
+    const isAnswer = standing === "settled" || (standing === "rejected" && !this.#rejections.has(member.node.id));
+    if (isAnswer && !this.#context.isKeptFrom(member)) this.#acknowledged.add(member);
+  }
+
+  #goOn(): void {
+    if (this.#state.kind !== "waiting" || this.#pending.size > 0 || this.#acknowledged.size === 0) return;
+    const { soakMs } = this.#settings;
+    if (this.#isSoaked || soakMs === 0) {
+      this.#step += 1;
+      this.#begin("advanced");
+      return;
+    }
+    const stop = this.#context.clock.after(soakMs, () => {
+      this.#isSoaked = true;
+      this.#enter(this.#waiting());
+      this.#goOn();
+    });
+    this.#enter({ kind: "soaking", since: new Date(), stop }, "soaking");
+  }
+
+  #belongs({ node, client }: Member): boolean {
+    // Each is asked: a step by count takes the node that comes.
+    return this.#shares.some((share) => share.has(node, client.standing !== undefined));
+  }
+
+  #haltIfRejected(): void {
+    const count = this.#rejections.size - this.#forgiven;
+    if (count < this.#settings.haltAfter) return;
+    const last = [...this.#rejections.values()].at(-1);
+    const nodes = count === 1 ? `node ${JSON.stringify(last?.node)}` : `${count} nodes`;
+    this.halt(`${nodes} rejected it${last === undefined ? "" : `: ${last.message}`}`);
+  }
+
+  #timeoutReason(): string {
+    const waited = `in ${duration(this.#settings.timeoutMs)}`;
+    const nodes = nodesOf(this.#pending);
+    if (nodes.size === 0) return `no node of step ${this.#step + 1} acknowledged it ${waited}`;
     const [first] = nodes;
     const others = nodes.size > 1 ? ` and ${nodes.size - 1} more` : "";
     return `node ${JSON.stringify(first)}${others} did not acknowledge it ${waited}`;
   }
 
-  /** What of the change a rejection may be about. */
-  function concernOf(type: ResourceType, { blamed, carried, before, after }: Rejection): Noted["about"] {
-    const about = new Map<string, Version | undefined>();
-    const faulty = blamed && new Set(blamed);
-    for (const resource of carried) {
-      const id = idOf(resource);
-      if (!wanted.has(id) || wanted.get(id) !== resource.version) continue;
-      if (faulty === undefined || faulty.has(resource.name)) about.set(id, resource.version);
-      if (about.size === mostAbout) return about;
-    }
-    if (faulty !== undefined || about.size > 0) return about;
-    for (const keyed of undo.values()) {
-      if (keyed.type !== type || wanted.get(idOf(keyed)) !== undefined) continue;
-      if (before?.get(keyed.key) !== undefined && after.get(keyed.key) === undefined) about.set(idOf(keyed), undefined);
-      if (about.size === mostAbout) break;
-    }
-    return about;
-  }
-
-  function statusNow(): RolloutStatus {
-    const all = new Set<string>();
-    for (const { node, kind } of context.members()) if (kind === "stream") all.add(node.id);
-    const reachedNodes = new Set<string>();
-    for (const { node, kind } of reached) if (kind === "stream") reachedNodes.add(node.id);
-    const pendingNodes = distinct(pending);
-    const held = state === "completed" ? 0 : all.size - reachedNodes.size;
+  #statusIn(state: RolloutState, since: Date, reason: string): RolloutStatus {
+    const { id, group, members } = this.#context;
+    const all = nodesOf([...members].filter(isStream)).size;
+    const held = state === "completed" ? 0 : all - nodesOf([...this.#reached].filter(isStream)).size;
+    const pending = nodesOf(this.#pending);
     return {
       id,
       group,
       state,
-      reason: state === "halted" ? reason : "",
-      step: step + 1,
-      steps: settings.steps,
-      startedAt,
+      reason,
+      step: this.#step + 1,
+      steps: this.#settings.steps,
+      startedAt: this.#startedAt,
       since,
-      changed: undo.size,
-      resources: first(undo.values(), ({ type, key }) => ({ type: type.name, name: key })),
-      nodes: {
-        reached: all.size - held,
-        pending: pendingNodes.size,
-        rejected: rejections.size,
-        held,
-      },
-      waitsFor: first(pendingNodes, (node) => node),
-      rejections: first(rejections.values(), ({ about: _, ...told }) => told),
+      changed: this.undo.size,
+      resources: first(this.undo.values(), ({ type, key }) => ({ type: type.name, name: key })),
+      nodes: { reached: all - held, pending: pending.size, rejected: this.#rejections.size, held },
+      waitsFor: first(pending, (node) => node),
+      rejections: first(this.#rejections.values(), ({ about: _, ...told }) => told),
     };
   }
-
-  return {
-    get isUnderWay() {
-      return isUnderWay();
-    },
-    undo,
-    reaches: (member) => !isUnderWay() || reached.has(member),
-    change(changes, newSettings) {
-      for (const { type, key, before, after } of changes) {
-        const id = idOf({ type, key });
-        const known = undo.get(id);
-        const base = known === undefined ? before : known.resource;
-        if (base?.version === after?.version) {
-          undo.delete(id);
-          wanted.delete(id);
-        } else {
-          undo.set(id, { type, key, resource: base });
-          wanted.set(id, after?.version);
-        }
-      }
-      const isFirst = settings.steps.length === 0;
-      settings = newSettings;
-      for (const [node, { about }] of rejections) {
-        const stands = [...about].some(([id, version]) => wanted.has(id) && wanted.get(id) === version);
-        if (!stands) rejections.delete(node);
-      }
-      if (undo.size === 0) {
-        finish("withdrawn");
-        return;
-      }
-      kept = distinct(reached);
-      shares = [];
-      step = 0;
-      forgiven = 0;
-      reason = "";
-      begin(isFirst ? "started" : "restarted");
-      haltIfRejected();
-    },
-    pass(changes) {
-      for (const change of changes) {
-        undo.delete(idOf(change));
-        wanted.delete(idOf(change));
-      }
-      if (undo.size === 0) finish("withdrawn");
-    },
-    came(member) {
-      if (!isUnderWay() || !belongs(member)) return;
-      reached.add(member);
-      if (member.client.standing !== undefined) pending.add(member);
-    },
-    left(member) {
-      reached.delete(member);
-      acknowledged.delete(member);
-      if (pending.delete(member)) goOn();
-    },
-    progressed(member) {
-      if (!isUnderWay() || !reached.has(member) || acknowledged.has(member)) return;
-      note(member);
-      goOn();
-    },
-    rejected(member, type, rejection) {
-      if (!isUnderWay() || !reached.has(member)) return;
-      const about = concernOf(type, rejection);
-      if (about.size === 0 || rejections.size >= Math.max(mostRejections, settings.haltAfter)) return;
-      const { version, code, message } = rejection;
-      const node = member.node.id;
-      rejections.set(node, { node, type: type.name, version, code, message, at: new Date(), about });
-      acknowledged.delete(member);
-      haltIfRejected();
-    },
-    end(how) {
-      if (!isUnderWay()) return false;
-      finish(how);
-      return true;
-    },
-    halt,
-    resume() {
-      if (state !== "halted") return false;
-      forgiven = rejections.size;
-      reason = "";
-      enter("waiting", "resumed");
-      wait();
-      return true;
-    },
-    status: () => final ?? statusNow(),
-    close: () => stopTimer(),
-  };
 }
 
-function distinct(members: Iterable<Member>): Set<string> {
+function isStream({ kind }: Member): boolean {
+  return kind === "stream";
+}
+
+function nodesOf(members: Iterable<Member>): Set<string> {
   const ids = new Set<string>();
   for (const { node } of members) ids.add(node.id);
   return ids;

@@ -4,13 +4,13 @@ import type { Clock } from "../basics/clock.js";
 import type { Group } from "../configuration/groups.js";
 import type { Events } from "../contracts/events.js";
 import type { LiftableQuarantine, QuarantineCause, Quarantined } from "../contracts/quarantined.js";
-import type { RolloutOutcome } from "../contracts/rollout-status.js";
-import { type Rollout, shownAtMost } from "../contracts/rollout-status.js";
+import { type Rollout, type RolloutOutcome, shownAtMost } from "../contracts/rollout-status.js";
 import type { ViewStats } from "../contracts/stats.js";
 import { fullSettings, type RolloutSettings } from "../settings/rollout-settings.js";
-import { createGroupView, type GroupView } from "./group-view.js";
+import { GroupView, type GroupViewContext } from "./group-view.js";
 import type { Member, ViewClient } from "./member.js";
 import type { QuarantineEntry } from "./quarantine.js";
+import type { RolloutMachine } from "./rollout.js";
 
 /** Where a stream, or a poll, sits in its group. */
 export interface Seat {
@@ -54,124 +54,173 @@ export interface Views {
   close(): void;
 }
 
+/** What the groups of a server share. */
+interface Shared {
+  readonly clock: Clock;
+  readonly events: Pick<Events, "emit">;
+  readonly groups: Set<GroupOfViews>;
+  readonly outcomes: Map<RolloutOutcome, number>;
+  readonly causes: Map<QuarantineCause, number>;
+  rollouts: number;
+}
+
 export function createViews(clock: Clock, events: Pick<Events, "emit">): Views {
-  const views = new Map<ViewedGroup, { readonly name: string; view(): GroupView | undefined }>();
-  const outcomes = new Map<RolloutOutcome, number>();
-  const causes = new Map<QuarantineCause, number>();
-  let lastId = 0;
-  let lastOrder = 0;
-
-  function createView(
-    group: Group,
-    members: ReadonlySet<Member>,
-    newest: () => Snapshot | undefined,
-    respread: () => void,
-  ) {
-    const { name } = group;
-    return createGroupView({
-      group: name,
-      clock,
-      members,
-      newest,
-      keepsLastGood: group.onReject === "lastGood",
-      lastOrder: () => lastOrder,
-      nextId: () => ++lastId,
-      spread() {
-        for (const { client } of members) client.changed();
-        respread();
-      },
-      rolloutIs(outcome, { status }) {
-        outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
-        events.emit(() => ({ kind: "rollout", outcome, rollout: status() }));
-      },
-      quarantineIs(outcome, entries) {
-        if (outcome === "began") for (const { cause } of entries) causes.set(cause, (causes.get(cause) ?? 0) + 1);
-        const resources = () => entries.slice(0, shownAtMost).map((entry) => quarantined(name, entry));
-        events.emit(() => ({
-          kind: "quarantine",
-          outcome,
-          group: name,
-          count: entries.length,
-          resources: resources(),
-        }));
-      },
-    });
-  }
-
+  const groups = new Set<GroupOfViews>();
+  const shared: Shared = { clock, events, groups, outcomes: new Map(), causes: new Map(), rollouts: 0 };
   return {
-    open(group, newest, respread) {
-      const members = new Set<Member>();
-      const hasSettings = group.onReject === "lastGood" || typeof group.rollout === "object";
-      let view = hasSettings ? createView(group, members, newest, respread) : undefined;
-      const viewed: ViewedGroup = {
-        get isPlain() {
-          return view === undefined;
-        },
-        join(node, kind, client) {
-          lastOrder += 1;
-          const member = { node, kind, client, order: lastOrder };
-          members.add(member);
-          view?.came(member);
-          return {
-            snapshot: (newest) => (view === undefined ? newest : view.snapshotFor(member, newest)),
-            progressed: () => view?.progressed(member),
-            rejected: (...args) => view?.rejected(member, ...args),
-            ends() {
-              // First, or a rollout that goes on because of it would count on it.
-              members.delete(member);
-              view?.ends(member);
-            },
-            leave() {
-              if (members.delete(member)) view?.left(member);
-            },
-          };
-        },
-        changed(before, after, wish) {
-          const plan = wish ?? group.rollout ?? "off";
-          if (typeof plan === "object") view ??= createView(group, members, newest, respread);
-          if (plan === "on-demand") view?.changed(before, after, "on-demand");
-          else view?.changed(before, after, plan === "off" ? "at-once" : fullSettings(plan));
-        },
-        snapshots: () => view?.snapshots() ?? [],
-        close() {
-          views.delete(viewed);
-          view?.close();
-        },
-      };
-      views.set(viewed, { name: group.name, view: () => view });
-      return viewed;
+    open(...of) {
+      const group = new GroupOfViews(shared, ...of);
+      groups.add(group);
+      return group;
     },
-    rollouts() {
-      const found: Rollout[] = [];
-      for (const { view } of views.values()) {
-        const rollout = view()?.rollout;
-        if (rollout === undefined) continue;
-        const isStill = () => view()?.rollout === rollout;
-        found.push({
-          ...rollout.status(),
-          promote: () => isStill() && view()?.promote() === true,
-          rollBack: () => isStill() && view()?.rollBack() === true,
-          halt: (reason = "by hand") => rollout.halt(reason),
-          resume: () => rollout.resume(),
-        });
-      }
-      return found;
-    },
-    quarantines: () =>
-      Array.from(views.values(), ({ name, view }) =>
-        Array.from(view()?.quarantine ?? [], (entry) => ({
-          ...quarantined(name, entry),
-          lift: () => view()?.lift([entry]) === true,
-        })),
-      ).flat(),
+    rollouts: () => [...groups].flatMap((group) => group.rollout() ?? []),
+    quarantines: () => [...groups].flatMap((group) => group.quarantines()),
     stats: () => ({
-      rollouts: Array.from(outcomes, ([outcome, count]) => ({ outcome, count })),
-      quarantined: Array.from(causes, ([cause, count]) => ({ cause, count })),
+      rollouts: Array.from(shared.outcomes, ([outcome, count]) => ({ outcome, count })),
+      quarantined: Array.from(shared.causes, ([cause, count]) => ({ cause, count })),
     }),
     close() {
-      for (const { view } of views.values()) view()?.close();
+      for (const { view } of groups) view?.close();
     },
   };
+}
+
+class GroupOfViews implements ViewedGroup, GroupViewContext {
+  readonly #shared: Shared;
+  readonly #rollout: Group["rollout"];
+  readonly #respread: () => void;
+  readonly group: string;
+  readonly keepsLastGood: boolean;
+  readonly newest: () => Snapshot | undefined;
+  readonly members = new Set<Member>();
+  lastOrder = 0;
+  view: GroupView | undefined;
+
+  constructor(shared: Shared, group: Group, newest: () => Snapshot | undefined, respread: () => void) {
+    this.#shared = shared;
+    this.#rollout = group.rollout;
+    this.#respread = respread;
+    this.group = group.name;
+    this.keepsLastGood = group.onReject === "lastGood";
+    this.newest = newest;
+    if (this.keepsLastGood || typeof group.rollout === "object") this.view = new GroupView(this);
+  }
+
+  get clock(): Clock {
+    return this.#shared.clock;
+  }
+
+  get isPlain(): boolean {
+    return this.view === undefined;
+  }
+
+  join(node: Node, kind: Member["kind"], client: ViewClient): Seat {
+    this.lastOrder += 1;
+    const member = new SeatedMember(this, node, kind, client, this.lastOrder);
+    this.members.add(member);
+    this.view?.rollout?.came(member);
+    return member;
+  }
+
+  changed(before: Snapshot, after: Snapshot, wish: Wish): void {
+    const plan = wish ?? this.#rollout ?? "off";
+    if (typeof plan === "object") this.view ??= new GroupView(this);
+    if (plan === "on-demand") this.view?.changed(before, after, "on-demand");
+    else this.view?.changed(before, after, plan === "off" ? "at-once" : fullSettings(plan));
+  }
+
+  snapshots(): Iterable<Snapshot> {
+    return this.view?.snapshots() ?? [];
+  }
+
+  close(): void {
+    this.#shared.groups.delete(this);
+    this.view?.close();
+  }
+
+  rollout(): Rollout | undefined {
+    const { view } = this;
+    const rollout = view?.rollout;
+    if (rollout === undefined) return undefined;
+    return {
+      ...rollout.status(),
+      promote: () => rollout.end("completed"),
+      rollBack: () => view?.rollout === rollout && view.rollBack(),
+      halt: (reason = "by hand") => rollout.halt(reason),
+      resume: () => rollout.resume(),
+    };
+  }
+
+  quarantines(): readonly LiftableQuarantine[] {
+    return Array.from(this.view?.quarantine ?? [], (entry) => ({
+      ...quarantined(this.group, entry),
+      lift: () => this.view?.lift(entry) === true,
+    }));
+  }
+
+  nextId(): number {
+    this.#shared.rollouts += 1;
+    return this.#shared.rollouts;
+  }
+
+  spread(): void {
+    for (const { client } of this.members) client.changed();
+    this.#respread();
+  }
+
+  rolloutIs(outcome: RolloutOutcome, rollout: RolloutMachine): void {
+    const { events, outcomes } = this.#shared;
+    outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+    events.emit(() => ({ kind: "rollout", outcome, rollout: rollout.status() }));
+  }
+
+  quarantineIs(outcome: "began" | "ended", entries: readonly QuarantineEntry[]): void {
+    const { events, causes } = this.#shared;
+    const { group } = this;
+    if (outcome === "began") for (const { cause } of entries) causes.set(cause, (causes.get(cause) ?? 0) + 1);
+    events.emit(() => {
+      const resources = entries.slice(0, shownAtMost).map((entry) => quarantined(group, entry));
+      return { kind: "quarantine", outcome, group, count: entries.length, resources };
+    });
+  }
+}
+
+class SeatedMember implements Member, Seat {
+  readonly #group: GroupOfViews;
+  readonly node: Node;
+  readonly kind: Member["kind"];
+  readonly client: ViewClient;
+  readonly order: number;
+
+  constructor(group: GroupOfViews, node: Node, kind: Member["kind"], client: ViewClient, order: number) {
+    this.#group = group;
+    this.node = node;
+    this.kind = kind;
+    this.client = client;
+    this.order = order;
+  }
+
+  snapshot(newest: Snapshot): Snapshot {
+    return this.#group.view?.snapshotFor(this, newest) ?? newest;
+  }
+
+  progressed(): void {
+    this.#group.view?.rollout?.progressed(this);
+  }
+
+  rejected(type: ResourceType, rejection: Rejection, isWhole: boolean): void {
+    this.#group.view?.rejected(this, type, rejection, isWhole);
+  }
+
+  ends(): void {
+    // First, or a rollout that goes on because of it would count on it.
+    this.#group.members.delete(this);
+    this.#group.view?.ends(this);
+  }
+
+  leave(): void {
+    if (this.#group.members.delete(this)) this.#group.view?.rollout?.left(this);
+  }
 }
 
 function quarantined(

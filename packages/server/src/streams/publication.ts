@@ -177,9 +177,9 @@ export function createPublication(
       get isAwaited() {
         return seat.isAwaited === true;
       },
-      progressed: seat.progressed,
-      rejected: seat.rejected,
-      ends: seat.ends,
+      progressed: () => seat.progressed(),
+      rejected: (...about) => seat.rejected(...about),
+      ends: () => seat.ends(),
       leave() {
         if (!shared.clients.delete(client)) return;
         seat.leave();

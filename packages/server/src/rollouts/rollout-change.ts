@@ -1,0 +1,67 @@
+import type { ResourceType, Version } from "@xdskit/api";
+import type { Rejection } from "@xdskit/protocol";
+import { idOf, type KeyChange, type Override } from "./overrides.js";
+
+/** A resource of the change: what it was before, and the version that it is to have; undefined: it is to be gone. */
+interface Changed extends Override {
+  readonly wanted: Version | undefined;
+}
+
+/** What of a change a rejection may be about: the wanted versions by resource. */
+export type Concern = ReadonlyMap<string, Version | undefined>;
+
+/** Of what a rejection may be about so much is remembered: a change may be large, and rejected by many. */
+const mostAbout = 100;
+
+/** What a rollout brings to the nodes: one change, or several that came one on top of the other. */
+export class RolloutChange {
+  /** What members that are not reached have instead of the newest. */
+  readonly undo = new Map<string, Changed>();
+
+  add(changes: Iterable<KeyChange>): void {
+    for (const { type, key, before, after } of changes) {
+      const id = idOf({ type, key });
+      const known = this.undo.get(id);
+      const resource = known === undefined ? before : known.resource;
+      if (resource?.version === after?.version) this.undo.delete(id);
+      else this.undo.set(id, { type, key, resource, wanted: after?.version });
+    }
+  }
+
+  /** These became different for all at once. */
+  pass(changes: Iterable<KeyChange>): void {
+    for (const change of changes) this.undo.delete(idOf(change));
+  }
+
+  /** At most 100 of the resources that the rejection may be about. */
+  concernOf(type: ResourceType, rejection: Rejection): Concern {
+    const about = new Map<string, Version | undefined>();
+    for (const [id, wanted] of this.#concerned(type, rejection)) {
+      about.set(id, wanted);
+      if (about.size === mostAbout) break;
+    }
+    return about;
+  }
+
+  *#concerned(type: ResourceType, { blamed, carried, before, after }: Rejection): Iterable<[string, Version?]> {
+    const faulty = blamed && new Set(blamed);
+    let isCarried = false;
+    for (const resource of carried) {
+      const id = idOf(resource);
+      if (this.undo.get(id)?.wanted !== resource.version || faulty?.has(resource.name) === false) continue;
+      isCarried = true;
+      yield [id, resource.version];
+    }
+    if (faulty !== undefined || isCarried) return;
+    for (const [id, { type: of, key, wanted }] of this.undo) {
+      const isGone = of === type && wanted === undefined;
+      if (isGone && before?.get(key) !== undefined && after.get(key) === undefined) yield [id];
+    }
+  }
+
+  /** Whether any of it is still wanted. */
+  wants(about: Concern): boolean {
+    for (const [id, version] of about) if (this.undo.has(id) && this.undo.get(id)?.wanted === version) return true;
+    return false;
+  }
+}
