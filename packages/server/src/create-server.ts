@@ -32,9 +32,9 @@ import { defaultKeepalive } from "./settings/keepalive.js";
 import { defaultServerLimits } from "./settings/limits.js";
 import { checkLoadReportSettings } from "./settings/load-report-settings.js";
 import { defaultRestOptions } from "./settings/rest-options.js";
-import { createConfiguring } from "./streams/configuring.js";
+import { Configuring } from "./streams/configuring.js";
 import { type Counters, createCounters } from "./streams/counters.js";
-import { answerFetch } from "./streams/fetch.js";
+import { UnaryFetch } from "./streams/fetch.js";
 import { createHeldMemory } from "./streams/held-memory.js";
 import { createNodeOrders } from "./streams/node-orders.js";
 import { createPublication } from "./streams/publication.js";
@@ -67,7 +67,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     rest: settings.rest,
     tls: options.tls,
   });
-  const configuring = createConfiguring({
+  const configuring = new Configuring({
     ...{ layers, publication, arrivals, events, counters, authorities: settings.authorities, pool },
     published: services.update,
   });
@@ -115,7 +115,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
       return stop;
     },
     stats: () => statsOf(core, pool),
-    snapshotOf: publication.snapshotOf,
+    snapshotOf: (group) => publication.snapshotOf(group),
     ...checkedLedger(ledger),
     contentArrival: (contents) => arrivals.of(arrivals.revision, contents),
     rollouts: views.rollouts,
@@ -255,7 +255,7 @@ function createDiscovery({ options, types, limits, rest, authorities, clock }: S
     const { only, unary } = connection.method;
     if (unary && only !== undefined) {
       calls += 1;
-      return answerFetch(context, connection, only, numbers.nextId(), () => {
+      return new UnaryFetch(context, connection, only, numbers.nextId(), () => {
         calls -= 1;
       });
     }

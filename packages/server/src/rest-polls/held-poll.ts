@@ -13,7 +13,7 @@ import {
 import type { FairQueue } from "../basics/fair-queue.js";
 import type { PollAnswer } from "../contracts/poll-transport.js";
 import type { NodeStreamInfo } from "../contracts/stream-info.js";
-import type { Membership } from "../streams/publication.js";
+import type { Membership } from "../streams/membership.js";
 import type { GroupClient } from "../streams/shared-stacks.js";
 import type { Poller, Unaccepted, Verdict } from "./delivered.js";
 import { type PollContext, pollFault, pollInfo } from "./poll-context.js";

@@ -37,61 +37,86 @@ export interface ConfiguringContext {
  * Takes every change of the configuration, from programs and sources, into the layers, then out to streams and
  * workers.
  */
-export interface Configuring {
+export class Configuring {
+  readonly #context: ConfiguringContext;
+  /** Added so far. */
+  readonly sources: Source[] = [];
+  /** What ends the holds of sources that could not start, by their names. */
+  readonly #failed = new Map<string, () => void>();
+
+  constructor(context: ConfiguringContext) {
+    this.#context = context;
+  }
+
   /**
    * Applies what a program sets. Throws an XdskitError, and changes nothing, if the content or its rollout is wrong.
    */
-  readonly apply: ApplyLayer;
-  drop(layer: LayerName): ConfigArrival;
+  readonly apply: ApplyLayer = (layer, read, how) => {
+    const changes = this.#applied(layer, () => [read()], how);
+    const revision = this.#publish(changes, how);
+    // What a program sets after a source has failed says that it goes on without.
+    for (const name of this.#failed.keys()) this.#forgetFailure(name);
+    this.#context.published();
+    return this.#context.arrivals.of(revision, changes[0]);
+  };
+
+  readonly drop = (layer: LayerName): ConfigArrival => {
+    const change = this.#context.layers.drop(layer);
+    return this.#context.arrivals.of(this.#publish(change === undefined ? [] : [change]), change);
+  };
+
   /**
    * Resolves once the source has applied its first configuration. Rejects if it could not start: then nothing is
    * published until a program sets something, or a source of that name starts.
    */
-  addSource(source: Source): Promise<void>;
-  /** Added so far. */
-  readonly sources: readonly Source[];
-}
-
-/**
- * What became different, and the number of the change: of the last that made a difference, where this one made none.
- */
-interface Applied {
-  readonly changes: readonly LayerChange[];
-  readonly revision: number;
-}
-
-export function createConfiguring(context: ConfiguringContext): Configuring {
-  const { layers, publication, arrivals, events, counters, authorities, pool, published } = context;
-  const sources: Source[] = [];
-  /** What ends the holds of sources that could not start, by their names. */
-  const failed = new Map<string, () => void>();
-
-  function refused(source: string, findings: readonly Finding[]): void {
-    counters.configurationsRefused += 1;
-    events.emit(() => ({ kind: "configuration-refused", source, findings }));
-  }
-
-  /** `source` is the origin that events name. */
-  function applyAll(source: string, read: () => readonly LayerUpdate[], how: ChangeOptions = {}): Applied {
-    let changes: readonly LayerChange[];
+  async addSource(source: Source): Promise<void> {
+    this.sources.push(source);
+    const { name } = source;
+    const { publication, events, published } = this.#context;
+    const release = publication.hold();
+    this.#forgetFailure(name);
     try {
-      checkRollout(how.rollout);
-      const updates = read();
-      if (authorities !== undefined) {
-        refuseForeign(
-          updates.flatMap(({ upsert }) => upsert),
-          authorities,
-        );
-      }
-      changes = layers.apply(updates);
+      await source.start({
+        apply: (updates) => void this.#publish(this.#applied(name, () => updates)),
+        report: (findings) => {
+          if (findings.some(({ severity }) => severity === "error")) this.#refused(name, findings);
+          else events.emit(() => ({ kind: "configuration-checked", source: name, findings }));
+        },
+      });
     } catch (error) {
-      if (error instanceof XdskitError) refused(source, error.findings);
+      // If it were released, the parts of other sources would go out as if they were everything, and clients would
+      // drop this one's resources.
+      this.#forgetFailure(name);
+      this.#failed.set(name, release);
       throw error;
     }
-    return { changes, revision: publish(changes, how) };
+    this.#tell([], release);
+    published();
   }
 
-  function publish(changes: readonly LayerChange[], { rollout }: ChangeOptions = {}): number {
+  #refused(source: string, findings: readonly Finding[]): void {
+    this.#context.counters.configurationsRefused += 1;
+    this.#context.events.emit(() => ({ kind: "configuration-refused", source, findings }));
+  }
+
+  /** Takes updates into the layers, all or none. `source` is the origin that events name. */
+  #applied(source: string, read: () => readonly LayerUpdate[], how?: ChangeOptions): readonly LayerChange[] {
+    const { layers, authorities } = this.#context;
+    try {
+      checkRollout(how?.rollout);
+      const updates = read();
+      const upserted = updates.flatMap(({ upsert }) => upsert);
+      refuseForeign(upserted, authorities);
+      return layers.apply(updates);
+    } catch (error) {
+      if (error instanceof XdskitError) this.#refused(source, error.findings);
+      throw error;
+    }
+  }
+
+  /** Returns the number of the change: of the last that made a difference, where this one made none. */
+  #publish(changes: readonly LayerChange[], how?: ChangeOptions): number {
+    const { publication, arrivals, events, counters, published } = this.#context;
     if (changes.length === 0) return arrivals.revision;
     counters.configurationsApplied += 1;
     const revision = arrivals.begin(changes);
@@ -103,14 +128,15 @@ export function createConfiguring(context: ConfiguringContext): Configuring {
       upserted: count("upserted"),
       removed: count("removed"),
     }));
-    publishing(changes, () => publication.publish(changes, rollout), rollout);
+    this.#tell(changes, () => publication.publish(changes, how?.rollout), how);
     published();
     return revision;
   }
 
   /** Publishes to streams with `tell`, and passes the same changes to workers. */
-  function publishing(changes: readonly LayerChange[], tell: () => void, rollout?: ChangeOptions["rollout"]): void {
-    pool?.changed(changes, rollout);
+  #tell(changes: readonly LayerChange[], tell: () => void, how?: ChangeOptions): void {
+    const { pool } = this.#context;
+    pool?.changed(changes, how?.rollout);
     try {
       tell();
     } finally {
@@ -118,46 +144,8 @@ export function createConfiguring(context: ConfiguringContext): Configuring {
     }
   }
 
-  function forgetFailure(name: string): void {
-    publishing([], () => failed.get(name)?.());
-    failed.delete(name);
+  #forgetFailure(name: string): void {
+    this.#tell([], () => this.#failed.get(name)?.());
+    this.#failed.delete(name);
   }
-
-  return {
-    sources,
-    apply(layer, read, how) {
-      const { changes, revision } = applyAll(layer, () => [read()], how);
-      // What a program sets after a source has failed says that it goes on without.
-      for (const name of failed.keys()) forgetFailure(name);
-      published();
-      return arrivals.of(revision, changes[0]);
-    },
-    drop(layer) {
-      const change = layers.drop(layer);
-      return arrivals.of(publish(change === undefined ? [] : [change]), change);
-    },
-    async addSource(source) {
-      sources.push(source);
-      const { name } = source;
-      const release = publication.hold();
-      forgetFailure(name);
-      try {
-        await source.start({
-          apply: (updates) => applyAll(name, () => updates),
-          report(findings) {
-            if (findings.some(({ severity }) => severity === "error")) refused(name, findings);
-            else events.emit(() => ({ kind: "configuration-checked", source: name, findings }));
-          },
-        });
-      } catch (error) {
-        // If it were released, the parts of other sources would go out as if they were everything, and clients would
-        // drop this one's resources.
-        forgetFailure(name);
-        failed.set(name, release);
-        throw error;
-      }
-      publishing([], release);
-      published();
-    },
-  };
 }

@@ -7,104 +7,55 @@ import type { WorkDone } from "../event-loop/event-loop-stats.js";
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** What a server counts while it runs; `ServerStats` is read from it. */
-export interface Counters {
-  /** The row of a kind of stream; the caller counts in it. */
-  stream(method: Method): Mutable<StreamStats>;
-  type(type: ResourceType, variant: SotwOrDelta): Mutable<TypeStats>;
-  fetch(method: Method & { readonly only: ResourceType }): Mutable<FetchStats>;
-  poll(type: ResourceType, api: ApiVersion): Mutable<PollStats>;
-  refuse(code: StatusCode): void;
-  /** By HTTP status. */
-  refusePoll(status: number): void;
-  readonly streams: readonly StreamStats[];
-  readonly types: readonly TypeStats[];
-  readonly fetches: readonly FetchStats[];
-  readonly polls: readonly PollStats[];
-  readonly pollsRefused: readonly { readonly status: number; readonly count: number }[];
-  readonly refused: readonly { readonly code: StatusCode; readonly count: number }[];
-  /** The work done since the start, summed up. */
-  work(): WorkDone;
-  configurationsApplied: number;
-  configurationsRefused: number;
-  waitsEnded: number;
-}
+export type Counters = ReturnType<typeof createCounters>;
 
-export function createCounters(): Counters {
-  const streams = new Map<string, Mutable<StreamStats>>();
-  const types = new Map<string, Mutable<TypeStats>>();
+export function createCounters() {
+  const streams = new Rows<StreamStats>();
+  const types = new Rows<TypeStats>();
   /** The same rows, for types that there are, without putting a key together each time. */
   const byType = {
     sotw: new WeakMap<ResourceType, Mutable<TypeStats>>(),
     delta: new WeakMap<ResourceType, Mutable<TypeStats>>(),
   };
-  const fetches = new Map<string, Mutable<FetchStats>>();
-  const polls = new Map<string, Mutable<PollStats>>();
+  const fetches = new Rows<FetchStats>();
+  const polls = new Rows<PollStats>();
   const refused = new Map<StatusCode, number>();
   const pollsRefused = new Map<number, number>();
   return {
-    stream: ({ api, variant, only }) => {
+    /** The row of a kind of stream; the caller counts in it. */
+    stream({ api, variant, only }: Method) {
       const service = only?.name ?? "ads";
-      return row(streams, `${api} ${variant} ${service}`, () => ({
-        api,
-        variant,
-        service,
-        open: 0,
-        behind: 0,
-        opened: 0,
-        requests: 0,
-        requestBytes: 0,
-      }));
+      const counts = { open: 0, behind: 0, opened: 0, requests: 0, requestBytes: 0 };
+      return streams.row(`${api} ${variant} ${service}`, { api, variant, service, ...counts });
     },
-    type: (type, variant) => {
+    type(type: ResourceType, variant: SotwOrDelta) {
       const counted = byType[variant].get(type);
       if (counted !== undefined) return counted;
       // Clients may ask for anything: all unknown types share one row, or the table could grow without end.
       const { typeUrl, name } = type.schema === undefined ? unknownTypes : type;
-      const found = row(types, `${variant} ${typeUrl}`, () => ({
-        typeUrl,
-        type: name,
-        variant,
-        responses: 0,
-        heartbeats: 0,
-        resources: 0,
-        removals: 0,
-        responseBytes: 0,
-        acknowledged: 0,
-        rejected: 0,
-        rejectedVersions: 0,
-        stale: 0,
-      }));
-      byType[variant].set(type, found);
-      return found;
+      const row = types.row(`${variant} ${typeUrl}`, { typeUrl, type: name, variant, ...noResponses });
+      byType[variant].set(type, row);
+      return row;
     },
-    fetch: ({ api, only: { typeUrl, name } }) =>
-      row(fetches, `${api} ${typeUrl}`, () => ({ typeUrl, type: name, api, calls: 0 })),
-    poll: ({ typeUrl, name }, api) =>
-      row(polls, `${api} ${typeUrl}`, () => ({
-        typeUrl,
-        type: name,
-        api,
-        held: 0,
-        polls: 0,
-        requestBytes: 0,
-        answered: 0,
-        notModified: 0,
-        incomplete: 0,
-        leftOut: 0,
-      })),
-    refusePoll: (status) => void pollsRefused.set(status, (pollsRefused.get(status) ?? 0) + 1),
-    refuse: (code) => void refused.set(code, (refused.get(code) ?? 0) + 1),
+    fetch({ api, only: { typeUrl, name } }: Method & { readonly only: ResourceType }) {
+      return fetches.row(`${api} ${typeUrl}`, { typeUrl, type: name, api, calls: 0 });
+    },
+    poll: ({ typeUrl, name }: ResourceType, api: ApiVersion) =>
+      polls.row(`${api} ${typeUrl}`, { typeUrl, type: name, api, ...noPolls }),
+    /** By HTTP status. */
+    refusePoll: (status: number) => void pollsRefused.set(status, (pollsRefused.get(status) ?? 0) + 1),
+    refuse: (code: StatusCode) => void refused.set(code, (refused.get(code) ?? 0) + 1),
     get streams() {
-      return Array.from(streams.values(), (each) => ({ ...each }));
+      return streams.copies();
     },
     get types() {
-      return Array.from(types.values(), (each) => ({ ...each }));
+      return types.copies();
     },
     get fetches() {
-      return Array.from(fetches.values(), (each) => ({ ...each }));
+      return fetches.copies();
     },
     get polls() {
-      return Array.from(polls.values(), (each) => ({ ...each }));
+      return polls.copies();
     },
     get pollsRefused() {
       return Array.from(pollsRefused, ([status, count]) => ({ status, count }));
@@ -112,16 +63,16 @@ export function createCounters(): Counters {
     get refused() {
       return Array.from(refused, ([code, count]) => ({ code, count }));
     },
-    work() {
-      const configurations = this.configurationsApplied;
-      const done = { streamsOpened: 0, streamsClosed: 0, requests: 0, responses: 0, configurations };
-      for (const { opened, open, requests } of streams.values()) {
+    /** The work done since the start, summed up. */
+    work(): WorkDone {
+      const done = { streamsOpened: 0, streamsClosed: 0, requests: 0, responses: 0 };
+      for (const { opened, open, requests } of streams) {
         done.streamsOpened += opened;
         done.streamsClosed += opened - open;
         done.requests += requests;
       }
-      for (const { responses } of types.values()) done.responses += responses;
-      return done;
+      for (const { responses } of types) done.responses += responses;
+      return { ...done, configurations: this.configurationsApplied };
     },
     configurationsApplied: 0,
     configurationsRefused: 0,
@@ -130,6 +81,11 @@ export function createCounters(): Counters {
 }
 
 const unknownTypes = { typeUrl: "", name: "unknown" } as const;
+const noResponses = {
+  ...{ responses: 0, heartbeats: 0, resources: 0, removals: 0, responseBytes: 0 },
+  ...{ acknowledged: 0, rejected: 0, rejectedVersions: 0, stale: 0 },
+};
+const noPolls = { held: 0, polls: 0, requestBytes: 0, answered: 0, notModified: 0, incomplete: 0, leftOut: 0 };
 
 /** Counts a response that was sent. */
 export function countResponse(stats: Mutable<TypeStats>, response: OutgoingResponse): void {
@@ -140,10 +96,21 @@ export function countResponse(stats: Mutable<TypeStats>, response: OutgoingRespo
   stats.responseBytes += response.body.length + response.tail.byteLength;
 }
 
-function row<Row>(rows: Map<string, Row>, key: string, make: () => Row): Row {
-  const known = rows.get(key);
-  if (known !== undefined) return known;
-  const made = make();
-  rows.set(key, made);
-  return made;
+/** What is counted, by what. */
+class Rows<Row extends object> {
+  readonly #rows = new Map<string, Mutable<Row>>();
+
+  row(key: string, first: Row): Mutable<Row> {
+    const row = this.#rows.get(key) ?? first;
+    this.#rows.set(key, row);
+    return row;
+  }
+
+  [Symbol.iterator](): Iterator<Row> {
+    return this.#rows.values();
+  }
+
+  copies(): readonly Row[] {
+    return Array.from(this.#rows.values(), (row) => ({ ...row }));
+  }
 }

@@ -1,13 +1,22 @@
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import type { ResourceName, ResourceType } from "@xdskit/api";
-import { createStream, type ResourceErrorPolicy, type Snapshot, type StreamEffect, statusCode } from "@xdskit/protocol";
+import {
+  createStream,
+  type ResourceErrorPolicy,
+  type Snapshot,
+  type StatusCode,
+  type Stream,
+  type StreamEffect,
+  statusCode,
+} from "@xdskit/protocol";
 import type { StreamInfo } from "../contracts/stream-info.js";
 import type { CallHandler, DiscoveryCall } from "../contracts/transport.js";
 import { errorsOfLate } from "../on-demand/late-names.js";
 import type { Outcome } from "../on-demand/wanted.js";
 import { countResponse } from "./counters.js";
-import type { Membership } from "./publication.js";
+import type { Membership } from "./membership.js";
 import type { SessionContext } from "./session-context.js";
+import type { GroupClient } from "./shared-stacks.js";
 
 /**
  * Appended to a request, these fields clear `version_info` and `response_nonce` (the last value of a field counts). A
@@ -20,137 +29,139 @@ const asIfItHadNothing = Uint8Array.of((1 << 3) | WireType.LengthDelimited, 0, (
  * with UNAVAILABLE, which clients retry; an empty answer would tell them that there is nothing. Names that do not
  * exist are left out.
  */
-export function answerFetch(
-  context: Omit<SessionContext<never>, "queue" | "ended">,
-  connection: DiscoveryCall,
-  only: ResourceType,
-  id: number,
-  /** Called once when nothing is left of the call. */
-  ended: () => void,
-) {
-  const { types, limits, defaultNode, onDemand, naming, publication, counters, events } = context;
-  const { method, peer } = connection;
-  const info: StreamInfo = { id, method, peer };
-  const stream = createStream({
-    variant: "sotw",
-    api: method.api,
-    types,
-    only,
-    limits,
-    defaultNode,
-    onDemand,
-    ...naming,
-  });
-  let over = false;
-  let asked = false;
-  let membership: Membership | undefined;
-  let resourceErrors: ResourceErrorPolicy | undefined;
-  let names: Iterable<ResourceName> = [];
+export class UnaryFetch implements CallHandler {
+  readonly #context: Omit<SessionContext<never>, "queue" | "ended">;
+  readonly #connection: DiscoveryCall;
+  readonly #only: ResourceType;
+  readonly #info: StreamInfo;
+  readonly #stream: Stream;
+  readonly #ended: () => void;
+  #isAsked = false;
+  #isOver = false;
+  #membership: Membership | undefined;
+  #resourceErrors: ResourceErrorPolicy | undefined;
+  #names: Iterable<ResourceName> = [];
   /** Names that may yet be supplied: without them the answer would say that they do not exist. */
-  const undecided = new Set<ResourceName>();
-  const late = new Set<ResourceName>();
+  readonly #undecided = new Set<ResourceName>();
+  readonly #late = new Set<ResourceName>();
 
-  function end(code: (typeof statusCode)[keyof typeof statusCode], message: string): void {
-    over = true;
-    membership?.leave();
-    if (code !== statusCode.ok) {
-      counters.refuse(code);
-      events.emit(() => ({ kind: "stream-refused", stream: info, node: undefined, code, message }));
-    }
-    connection.end(code, message);
+  /** `ended` is called once when nothing is left of the call. */
+  constructor(
+    context: Omit<SessionContext<never>, "queue" | "ended">,
+    connection: DiscoveryCall,
+    only: ResourceType,
+    id: number,
+    ended: () => void,
+  ) {
+    const { types, limits, defaultNode, onDemand, naming } = context;
+    const { method, peer } = connection;
+    this.#context = context;
+    this.#connection = connection;
+    this.#only = only;
+    this.#info = { id, method, peer };
+    this.#ended = ended;
+    const { api } = method;
+    this.#stream = createStream({ variant: "sotw", api, types, only, limits, defaultNode, onDemand, ...naming });
   }
 
-  /** Finds the node, and the names to decide before the answer. False if the call has ended. */
-  function prepare(effects: readonly StreamEffect[]): boolean {
-    for (const effect of effects) {
-      if (effect.kind === "close") {
-        end(effect.code, effect.message);
-        return false;
-      }
-      if (effect.kind === "identified") {
-        const admission = publication.admit(effect.node);
-        if ("code" in admission) {
-          end(admission.code, admission.message);
-          return false;
-        }
-        resourceErrors = admission.resourceErrors;
-        membership = admission.join({ changed: () => {}, settled });
-      }
-      if (effect.kind === "demanded") {
-        names = effect.names;
-        const answered = membership?.interest?.demand(effect);
-        for (const name of answered?.undecided ?? []) undecided.add(name);
-        for (const name of answered?.late ?? []) late.add(name);
-      }
-    }
-    if (membership !== undefined) return true;
-    end(statusCode.invalidArgument, "the request names no node");
-    return false;
+  received(bytes: Uint8Array): void {
+    if (this.#isOver || this.#isAsked) return;
+    this.#isAsked = true;
+    this.#context.counters.fetch({ ...this.#info.method, only: this.#only }).calls += 1;
+    this.#guard(() => {
+      const request = Buffer.concat([bytes, asIfItHadNothing]);
+      for (const effect of this.#stream.step({ kind: "request", bytes: request }))
+        if (!this.#isOver) this.#note(effect);
+      if (this.#isOver) return;
+      if (this.#membership === undefined) this.#end(statusCode.invalidArgument, "the request names no node");
+      // While nothing is known there is nothing to wait for.
+      else if (this.#undecided.size === 0 || this.#membership.snapshot() === undefined) this.#answer();
+    });
   }
 
-  function settled(_type: ResourceType, name: ResourceName, outcome: Outcome): void {
-    if (outcome === "late") late.add(name);
-    if (!undecided.delete(name) || undecided.size > 0) return;
+  drained(): void {}
+
+  finished(): void {
+    if (!this.#isOver && !this.#isAsked) this.#end(statusCode.invalidArgument, "there was no request");
+  }
+
+  closed(): void {
+    this.#isOver = true;
+    this.#membership?.leave();
+    this.#ended();
+  }
+
+  /** Finds the node, and the names to decide before the answer. */
+  #note(effect: StreamEffect): void {
+    if (effect.kind === "close") this.#end(effect.code, effect.message);
+    if (effect.kind === "identified") {
+      const admission = this.#context.publication.admit(effect.node);
+      if ("code" in admission) {
+        this.#end(admission.code, admission.message);
+        return;
+      }
+      this.#resourceErrors = admission.resourceErrors;
+      const settled: GroupClient["settled"] = (_type, name, outcome) => this.#settled(name, outcome);
+      this.#membership = admission.join({ changed() {}, settled });
+    }
+    if (effect.kind === "demanded") {
+      this.#names = effect.names;
+      const answered = this.#membership?.interest?.demand(effect);
+      for (const name of answered?.undecided ?? []) this.#undecided.add(name);
+      for (const name of answered?.late ?? []) this.#late.add(name);
+    }
+  }
+
+  #settled(name: ResourceName, outcome: Outcome): void {
+    if (outcome === "late") this.#late.add(name);
     // A found resource is in the snapshot by the end of the turn.
-    setImmediate(() => guard(answer));
+    if (this.#undecided.delete(name) && this.#undecided.size === 0)
+      setImmediate(() => this.#guard(() => this.#answer()));
   }
 
-  function answer(): void {
-    if (over) return;
-    const snapshot = membership?.snapshot();
+  #answer(): void {
+    if (this.#isOver) return;
+    const snapshot = this.#membership?.snapshot();
     if (snapshot === undefined) {
-      end(statusCode.unavailable, "no configuration is known yet");
+      this.#end(statusCode.unavailable, "no configuration is known yet");
       return;
     }
+    const only = this.#only;
     // All that is not there by now does not exist.
-    stream.step({ kind: "absent", type: only, names, errors: errorsOfLate(late) });
-    const unknown = membership?.unknown();
-    stream.step({ kind: "snapshot", snapshot, resourceErrors, unknown });
-    const response = stream.next();
-    if (response === undefined && unknown?.has(only.typeUrl)) {
-      end(statusCode.unavailable, "it is not known yet what there is of this type");
+    this.#stream.step({ kind: "absent", type: only, names: this.#names, errors: errorsOfLate(this.#late) });
+    const unknown = this.#membership?.unknown();
+    this.#stream.step({ kind: "snapshot", snapshot, resourceErrors: this.#resourceErrors, unknown });
+    const response = this.#stream.next();
+    if (response !== undefined) {
+      countResponse(this.#context.counters.type(response.type, "sotw"), response);
+      this.#connection.send(response.body.bytes, response.tail, response.body);
+    } else if (unknown?.has(only.typeUrl)) {
+      this.#end(statusCode.unavailable, "it is not known yet what there is of this type");
       return;
-    }
-    if (response === undefined) {
-      connection.send(emptyResponse(only, method.api, snapshot), new Uint8Array());
-    } else {
-      countResponse(counters.type(response.type, "sotw"), response);
-      connection.send(response.body.bytes, response.tail, response.body);
-    }
-    end(statusCode.ok, "");
+    } else this.#connection.send(emptyResponse(only, this.#info.method.api, snapshot), new Uint8Array());
+    this.#end(statusCode.ok, "");
   }
 
-  function guard(action: () => void): void {
+  #end(code: StatusCode, message: string): void {
+    this.#isOver = true;
+    this.#membership?.leave();
+    if (code !== statusCode.ok) {
+      this.#context.counters.refuse(code);
+      this.#context.events.emit(() => {
+        return { kind: "stream-refused", stream: this.#info, node: undefined, code, message };
+      });
+    }
+    this.#connection.end(code, message);
+  }
+
+  #guard(action: () => void): void {
     try {
       action();
     } catch (error) {
-      events.emit(() => ({ kind: "fault", stream: info, error }));
-      if (!over) end(statusCode.internal, "internal error");
+      this.#context.events.emit(() => ({ kind: "fault", stream: this.#info, error }));
+      if (!this.#isOver) this.#end(statusCode.internal, "internal error");
     }
   }
-
-  const handler: CallHandler = {
-    received(bytes) {
-      if (over || asked) return;
-      asked = true;
-      counters.fetch({ ...method, only }).calls += 1;
-      guard(() => {
-        const effects = stream.step({ kind: "request", bytes: concat(bytes, asIfItHadNothing) });
-        // While nothing is known there is nothing to wait for.
-        if (prepare(effects) && (undecided.size === 0 || membership?.snapshot() === undefined)) answer();
-      });
-    },
-    drained() {},
-    finished() {
-      if (!over && !asked) end(statusCode.invalidArgument, "there was no request");
-    },
-    closed() {
-      over = true;
-      membership?.leave();
-      ended();
-    },
-  };
-  return handler;
 }
 
 /** A response with a version and no resources: none of the requested names exists. */
@@ -160,11 +171,4 @@ function emptyResponse(type: ResourceType, api: "v2" | "v3", snapshot: Snapshot)
   writer.tag(1, WireType.LengthDelimited).string(snapshot.of(type).version);
   writer.tag(4, WireType.LengthDelimited).string(typeUrl);
   return writer.finish();
-}
-
-function concat(a: Uint8Array, b: Uint8Array): Uint8Array {
-  const joined = new Uint8Array(a.byteLength + b.byteLength);
-  joined.set(a);
-  joined.set(b, a.byteLength);
-  return joined;
 }

@@ -1,16 +1,17 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { resourceTypes } from "@xdskit/api";
+import { systemClock } from "../basics/clock.js";
 import { createLayers } from "../configuration/layers.js";
 import { clusterResource } from "../testing/test-resources.js";
-import { createSharedStacks } from "./shared-stacks.js";
+import { SharedStacks } from "./shared-stacks.js";
 
 const clusters = resourceTypes.find("cluster")!;
 
-describe("createSharedStacks", () => {
+describe("SharedStacks", () => {
   it("keeps the 16 stacks that were left last, up to date, and no more", () => {
     const layers = createLayers();
-    const stacks = createSharedStacks(layers);
+    const stacks = new SharedStacks(layers, systemClock, () => true);
     const set = (layer: string, ...names: string[]) => {
       const upsert = names.map((name) => clusterResource(name));
       const changes = layers.apply([{ layer, kind: "replace", upsert }]);

@@ -1,12 +1,12 @@
-import type { ResourceName, ResourceType } from "@xdskit/api";
-import { type Snapshot, SnapshotLineage } from "@xdskit/protocol";
-import { type Clock, systemClock } from "../basics/clock.js";
+import type { ResourceName, ResourceType, TypeUrl } from "@xdskit/api";
+import { type Snapshot, SnapshotLineage, type UnknownTypes } from "@xdskit/protocol";
+import type { Clock } from "../basics/clock.js";
 import { isBelow } from "../configuration/below.js";
 import { createLayerStack, type LayerStack } from "../configuration/layer-stack.js";
 import type { LayerChange, Layers } from "../configuration/layers.js";
 import type { Outcome } from "../on-demand/wanted.js";
 import type { ViewClient } from "../rollouts/member.js";
-import type { ViewedGroup } from "../rollouts/views.js";
+import type { ViewedGroup, Wish } from "../rollouts/views.js";
 import type { LayerName } from "../settings/group-settings.js";
 import { createPulse, type Pulse } from "./pulse.js";
 
@@ -17,20 +17,77 @@ export interface GroupClient extends ViewClient {
 }
 
 /** A stack of layers, and the streams of all groups that have this list of layers. */
-export interface SharedStack {
-  readonly names: readonly LayerName[] | undefined;
-  /** The layer of one group's supplied resources, below all others. */
-  readonly below: LayerName | undefined;
+export class SharedStack {
+  readonly #shared: SharedStacks;
+  /** Unique among stacks. */
+  readonly key: string;
+  /** Its layers by name; undefined stands for all layers but those of supply on demand. */
+  readonly layers: readonly (LayerName | undefined)[];
   readonly stack: LayerStack;
   /** Its snapshots, one after the other: streams that rest go along with them. */
-  readonly line: SnapshotLineage;
-  readonly clients: Set<GroupClient>;
+  readonly line = new SnapshotLineage();
+  readonly clients = new Set<GroupClient>();
   /** Which streams of its groups get what. */
-  readonly views: Set<ViewedGroup>;
+  readonly views = new Set<ViewedGroup>();
   /** The heartbeats of clients that are told TTLs. */
   readonly pulse: Pulse;
   /** How many groups use it. */
-  groups: number;
+  groups = 0;
+
+  constructor(shared: SharedStacks, key: string, names: readonly LayerName[] | undefined, below?: LayerName) {
+    this.#shared = shared;
+    this.key = key;
+    this.layers = [...(below === undefined ? [] : [below]), ...(names ?? [undefined])];
+    this.stack = createLayerStack(shared.layers, names, below);
+    this.pulse = createPulse(shared.clock, () => this.#snapshots());
+  }
+
+  /** What its streams may be told now: undefined while nothing is known yet. */
+  newest(): Snapshot | undefined {
+    return this.#shared.isOpen() ? this.stack.snapshot() : undefined;
+  }
+
+  /** Types whose content is not known yet. The same set until it changes, if one layer has it. */
+  unknown(): UnknownTypes {
+    const { awaited } = this.#shared;
+    if (awaited.size === 0) return undefined;
+    const [first, ...more] = [...awaited].filter(([layer]) => this.has(layer)).map(([, types]) => types);
+    return more.length === 0 ? first : new Set([...(first ?? []), ...more.flatMap((types) => [...types])]);
+  }
+
+  has(layer: LayerName): boolean {
+    return this.layers.includes(layer) || this.layers.includes(undefined);
+  }
+
+  /** Streams that rest can go along from the newest. */
+  start(): void {
+    const newest = this.newest();
+    if (newest !== undefined) this.line.start(newest);
+  }
+
+  /** Takes over the changes; tells the streams if they are told anything yet. */
+  publish(changes: readonly LayerChange[], wish: Wish, isOpen: boolean): void {
+    const before = this.stack.known;
+    if (!this.stack.update(changes) || !isOpen) return;
+    const after = this.stack.known;
+    if (before !== undefined && after !== undefined) for (const view of this.views) view.changed(before, after, wish);
+    let isPlain = after !== undefined;
+    for (const view of this.views) isPlain &&= view.isPlain;
+    if (after !== undefined) this.line.goOn(after, isPlain);
+    this.tell(isPlain ? after : undefined);
+    this.pulse.update();
+  }
+
+  /** `newest`: it is the target of all. */
+  tell(newest?: Snapshot): void {
+    for (const each of this.clients) each.changed(newest);
+  }
+
+  *#snapshots(): Iterable<Snapshot> {
+    const newest = this.newest();
+    if (newest !== undefined) yield newest;
+    for (const view of this.views) yield* view.snapshots();
+  }
 }
 
 /**
@@ -41,87 +98,71 @@ export interface SharedStack {
 const keptUnused = 16;
 
 /** The stacks in use, one for each different list of layers, and those that were until lately. */
-export interface SharedStacks {
+export class SharedStacks {
+  readonly layers: Layers;
+  readonly clock: Clock;
+  /** Whether streams are told anything. */
+  readonly isOpen: () => boolean;
+  /** Of these types it is not known yet what the layer has. */
+  readonly awaited = new Map<LayerName, ReadonlySet<TypeUrl>>();
+  readonly #byKey = new Map<string, SharedStack>();
+  readonly #byLayer = new Map<LayerName | undefined, Set<SharedStack>>();
+  /** Stacks that no group uses, in the order in which they were left. */
+  readonly #unused = new Set<SharedStack>();
+
+  constructor(layers: Layers, clock: Clock, isOpen: () => boolean) {
+    this.layers = layers;
+    this.clock = clock;
+    this.isOpen = isOpen;
+  }
+
   /**
    * Returns the stack of a list (undefined: all layers); give it back with `release`. Costs nothing if it was left
-   * lately.
+   * lately. `below` is the layer of one group's supplied resources, below all others.
    */
-  acquire(names: readonly LayerName[] | undefined, below?: LayerName | undefined): SharedStack;
-  release(shared: SharedStack): void;
-  /** The stacks that have one of the changed layers; costs those, not all that there are. */
-  touchedBy(changes: readonly LayerChange[]): Iterable<SharedStack>;
-  [Symbol.iterator](): Iterator<SharedStack>;
-}
+  acquire(names: readonly LayerName[] | undefined, below?: LayerName | undefined): SharedStack {
+    const key = JSON.stringify([names ?? null, below]);
+    const shared = this.#byKey.get(key) ?? new SharedStack(this, key, names, below);
+    shared.groups += 1;
+    this.#unused.delete(shared);
+    this.#byKey.set(key, shared);
+    for (const layer of shared.layers) {
+      const having = this.#byLayer.get(layer) ?? new Set();
+      this.#byLayer.set(layer, having.add(shared));
+    }
+    return shared;
+  }
 
-/** `visible` is the part of a stack's snapshot that streams may be told now. */
-export function createSharedStacks(
-  layers: Layers,
-  clock: Clock = systemClock,
-  visible: (stack: LayerStack) => Snapshot | undefined = (stack) => stack.snapshot(),
-): SharedStacks {
-  const byNames = new Map<string, SharedStack>();
-  const byLayer = new Map<LayerName, Set<SharedStack>>();
-  /** Stacks that no group uses, in the order in which they were left. */
-  const unused = new Set<SharedStack>();
-  /** Stacks of all layers. */
-  const ofAll = new Set<SharedStack>();
-  const keyOf = (names: readonly LayerName[] | undefined, below: LayerName | undefined) =>
-    JSON.stringify([names ?? null, below]);
-  function forget(shared: SharedStack): void {
-    unused.delete(shared);
-    byNames.delete(keyOf(shared.names, shared.below));
-    ofAll.delete(shared);
-    for (const name of layersOf(shared)) {
-      const having = byLayer.get(name);
-      having?.delete(shared);
-      if (having?.size === 0) byLayer.delete(name);
+  release(shared: SharedStack): void {
+    shared.groups -= 1;
+    if (shared.groups > 0) return;
+    this.#unused.add(shared);
+    for (const oldest of this.#unused) {
+      if (this.#unused.size <= keptUnused) break;
+      this.#forget(oldest);
     }
   }
 
-  return {
-    acquire(names, below) {
-      const known = byNames.get(keyOf(names, below));
-      if (known !== undefined) {
-        known.groups += 1;
-        unused.delete(known);
-        return known;
-      }
-      const stack = createLayerStack(layers, names, below);
-      const views: SharedStack["views"] = new Set();
-      const pulse = createPulse(clock, function* () {
-        const newest = visible(stack);
-        if (newest !== undefined) yield newest;
-        for (const view of views) yield* view.snapshots();
-      });
-      const line = new SnapshotLineage();
-      const made: SharedStack = { names, below, stack, line, views, clients: new Set(), pulse, groups: 1 };
-      byNames.set(keyOf(names, below), made);
-      if (names === undefined) ofAll.add(made);
-      for (const name of layersOf(made)) {
-        const having = byLayer.get(name) ?? new Set();
-        byLayer.set(name, having.add(made));
-      }
-      return made;
-    },
-    release(shared) {
-      shared.groups -= 1;
-      if (shared.groups > 0) return;
-      unused.add(shared);
-      for (const oldest of unused) {
-        if (unused.size <= keptUnused) break;
-        forget(oldest);
-      }
-    },
-    touchedBy(changes) {
-      const touched = new Set<SharedStack>(changes.every(({ layer }) => isBelow(layer)) ? [] : ofAll);
-      for (const { layer } of changes) for (const shared of byLayer.get(layer) ?? []) touched.add(shared);
-      return touched;
-    },
-    [Symbol.iterator]: () => byNames.values(),
-  };
-}
+  #forget(shared: SharedStack): void {
+    this.#unused.delete(shared);
+    this.#byKey.delete(shared.key);
+    for (const layer of shared.layers) {
+      const having = this.#byLayer.get(layer);
+      having?.delete(shared);
+      if (having?.size === 0) this.#byLayer.delete(layer);
+    }
+  }
 
-/** The layers of a stack that are listed by name: none where it has all layers, but the one below. */
-function layersOf({ names, below }: Pick<SharedStack, "names" | "below">): readonly LayerName[] {
-  return below === undefined ? (names ?? []) : [below, ...(names ?? [])];
+  /** The stacks that have one of the changed layers; costs those, not all that there are. */
+  touchedBy(changes: readonly LayerChange[]): Iterable<SharedStack> {
+    const touched = new Set<SharedStack>();
+    const layers = changes.map(({ layer }) => layer);
+    for (const layer of layers.every(isBelow) ? layers : [undefined, ...layers])
+      for (const shared of this.#byLayer.get(layer) ?? []) touched.add(shared);
+    return touched;
+  }
+
+  [Symbol.iterator](): Iterator<SharedStack> {
+    return this.#byKey.values();
+  }
 }
