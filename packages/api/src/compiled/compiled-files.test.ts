@@ -38,6 +38,9 @@ const files: { readonly [what: string]: unknown } = {
     ...[cluster(""), cluster("four", { lb_policy: "BEST" }), cluster("five", { type: "EDS", eds_cluster_config: {} })],
     ...[cluster("six", { connect_timeout: "1s500ms" }), cluster("seven", { altStatName: "a", alt_stat_name: "b" })],
   ],
+  "nothing, and then a value that Envoy refuses": [
+    ...[null, "CLUSTER_PROVIDED", "ROUND_ROBIN"].map((lb_policy, index) => cluster(`of ${index}`, { lb_policy })),
+  ],
   "a response": { version_info: "7", resources: [cluster("one"), cluster("two", { alt_stat_name: "x" })] },
   "a response that says its type": { type_url: url("config.cluster.v3.Cluster"), resources: [cluster("one")] },
   "wrapped, with a TTL and aliases": [

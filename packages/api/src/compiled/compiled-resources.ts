@@ -4,7 +4,6 @@ import { type BodyMemory, BodySlabs } from "../reading/body-slabs.js";
 import { detached, type FileReading } from "../reading/file-reading.js";
 import { makeResource, type Resource } from "../resources/resource.js";
 import type { Wrapping } from "../resources/wrapping.js";
-import { mustHoldNumbers } from "../validate/refused/fast.js";
 import { isDoubt } from "./doubt.js";
 import { Encoding } from "./encoding.js";
 import { type Kinds, kindsOf } from "./kinds.js";
@@ -49,7 +48,6 @@ export class CompiledResources {
     try {
       encoding.start();
       writer.writeTyped(encoding, item);
-      if (encoding.hosts > 0 && mustHoldNumbers(writer.schema.typeName, item)) return undefined;
       const made = makeResource(kind.type, own, wrapping, () => ({ body: this.body(), references: references() }));
       return { resource: this.reading.views ? detached(made) : made, type: kind.shown };
     } catch (error) {

@@ -1,6 +1,6 @@
-import type { ResourceName, TypeUrl } from "../names/identifiers.js";
 import { canonicalName } from "../names/xdstp.js";
 import type { Reference } from "../references/reference.js";
+import type { Refer } from "../references/rules.js";
 import { giveUp } from "./doubt.js";
 
 /** Free bytes after every write: enough for a tag, a number and a length. */
@@ -24,8 +24,6 @@ export class Encoding {
   top = 0;
   /** References of the current message only: copy them to keep them. */
   references: Reference[] = [];
-  /** How many socket addresses hold something other than an IP address, such as a host name. */
-  hosts = 0;
   private bytes = Buffer.allocUnsafeSlow(sizeToStart);
   private at = 0;
 
@@ -37,7 +35,6 @@ export class Encoding {
     this.top = 0;
     // Setting the length would release the list's memory.
     while (this.references.length > 0) this.references.pop();
-    this.hosts = 0;
     if (this.bytes.length > sizeToKeep) this.bytes = Buffer.allocUnsafeSlow(sizeToStart);
   }
 
@@ -70,15 +67,15 @@ export class Encoding {
   }
 
   /** Notes a resource that the message names, once each. */
-  refer(type: TypeUrl, name: ResourceName): void {
-    if (this.muted > 0 || name === "") return;
+  readonly refer: Refer = (type, name) => {
+    if (this.muted > 0 || typeof name !== "string" || name === "") return;
     const { references } = this;
     const canonical = canonicalName(name);
     for (const known of references) if (known.name === canonical && known.type === type) return;
     // The search takes time that grows with the square of their number.
     if (references.length >= 1000) giveUp();
     references.push({ type, name: canonical });
-  }
+  };
 
   /** Reserves room for a tag, a number and a length. */
   room(): void {

@@ -4,7 +4,7 @@ import type { FieldCheck } from "../validate/field-check.js";
 import type { ValueCheck } from "../validate/values/value-check.js";
 import { giveUp } from "./doubt.js";
 import type { Encoding } from "./encoding.js";
-import { enumScalar, type Scalar, scalarOf } from "./scalars.js";
+import { type Scalar, scalarOf, scalarOfField } from "./scalars.js";
 import { keysInOrder } from "./well-known.js";
 import type { MessageWriter, WriteField } from "./writers.js";
 
@@ -43,11 +43,6 @@ export function createWriteField(
     case "map":
       return createWriteMap(field, check, writerOf);
   }
-}
-
-function scalarOfField(field: DescField): Scalar | undefined {
-  if (field.enum !== undefined) return enumScalar(field.enum) as Scalar | undefined;
-  return field.scalar === undefined ? undefined : scalarOf(field.scalar);
 }
 
 function oneScalar(number: number, scalar: Scalar, check: ValueCheck | undefined, omitsZero: boolean): WriteField {

@@ -3,30 +3,24 @@ import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
 import { schemaOf, typeNameOf } from "../messages/any.js";
 import { typeUrlPrefix } from "../names/identifiers.js";
 import { copied } from "../reading/file-reading.js";
-import { jsonReferenceRule } from "../references/json-rules.js";
+import { type Fields, referenceRule } from "../references/rules.js";
 import { perRegistry } from "../registry/per-registry.js";
 import { isObject } from "../text/source-document.js";
 import type { FieldCheck } from "../validate/field-check.js";
-import { jsonCheckOf } from "../validate/json-checks.js";
 import { plansOf } from "../validate/message-plan.js";
-import { holdsAddress, seldomFields, usualFields } from "../validate/refused/fast.js";
+import { refusalRules } from "../validate/refused/rules.js";
+import { specialRules } from "../validate/special-checks.js";
 import { keepsRulesUnset } from "../validate/validate-message.js";
-import { isIpv4, isIpv6 } from "../validate/values/ip-address.js";
 import { giveUp } from "./doubt.js";
 import { createWriteField } from "./field-writer.js";
+import { readsValues, viewOf } from "./json-view.js";
 import { scalarOf } from "./scalars.js";
-import { createShapes, type Member, type Members, type Shape, type Shapes } from "./shape.js";
+import { createShapes, type Judge, type Member, type Members, type Shape } from "./shape.js";
 import { wellKnown } from "./well-known.js";
-import type { MessageWriter, WriteField, WriteMessage } from "./writers.js";
+import type { MessageWriter, WriteMessage } from "./writers.js";
 
-/** The writers for the messages of one registry. They are made on first use, and live as long as the registry. */
-export interface Writers {
-  readonly of: (schema: DescMessage) => MessageWriter;
-  /** By type URL; for a v2 type the writer of its successor. Undefined if the type is unknown. */
-  readonly byUrl: (url: string) => MessageWriter | undefined;
-}
-
-export const writersOf = perRegistry(createWriters);
+/** The writers of a registry live as long as it. */
+export const writersOf = perRegistry((registry) => new Writers(registry));
 
 /** How many spellings of type URLs are remembered. */
 const mostUrls = 5000;
@@ -43,40 +37,46 @@ export function isUnread({ typeName }: DescMessage): boolean {
   return typeName.startsWith("google.protobuf.") && typeName !== "google.protobuf.Empty";
 }
 
-function createWriters(registry: Registry): Writers {
-  const known = new WeakMap<DescMessage, MessageWriter>();
-  const urls = new Map<string, MessageWriter>();
+/** The writers for the messages of one registry. They are made on first use. */
+class Writers {
+  private readonly registry: Registry;
+  private readonly known = new WeakMap<DescMessage, MessageWriter>();
+  private readonly urls = new Map<string, MessageWriter>();
 
-  const writers: Writers = {
-    of(schema) {
-      let writer = known.get(schema);
-      if (writer === undefined) {
-        writer = schema.typeName === "google.protobuf.Any" ? anyWriter(schema) : createWriter(schema);
-        known.set(schema, writer);
-      }
-      return writer;
-    },
-    byUrl(url) {
-      let writer = urls.get(url);
-      if (writer === undefined) {
-        const schema = schemaOf(typeNameOf(url), registry);
-        if (schema === undefined) return undefined;
-        writer = writers.of(schema);
-        if (urls.size >= mostUrls) urls.clear();
-        // A URL from YAML is a view of its file's text.
-        urls.set(copied(url), writer);
-      }
-      return writer;
-    },
+  constructor(registry: Registry) {
+    this.registry = registry;
+  }
+
+  readonly of = (schema: DescMessage): MessageWriter => {
+    let writer = this.known.get(schema);
+    if (writer === undefined) {
+      writer = schema.typeName === "google.protobuf.Any" ? this.anyWriter(schema) : this.writer(schema);
+      this.known.set(schema, writer);
+    }
+    return writer;
   };
 
-  function createWriter(schema: DescMessage): MessageWriter {
+  /** By type URL; for a v2 type the writer of its successor. Undefined if the type is unknown. */
+  byUrl(url: string): MessageWriter | undefined {
+    let writer = this.urls.get(url);
+    if (writer === undefined) {
+      const schema = schemaOf(typeNameOf(url), this.registry);
+      if (schema === undefined) return undefined;
+      writer = this.of(schema);
+      if (this.urls.size >= mostUrls) this.urls.clear();
+      // A URL from YAML is a view of its file's text.
+      this.urls.set(copied(url), writer);
+    }
+    return writer;
+  }
+
+  private writer(schema: DescMessage): MessageWriter {
     const named = namesOf(schema);
     const special = wellKnown[schema.typeName] ?? (isWrapperDesc(schema) ? wrapperWriter(schema) : undefined);
     if (special !== undefined) return writerOf(named, special, (out, json) => special(out, valueIn(json)));
     // Fields are compiled when the first message arrives: a message may contain its own type, and most types are never
     // used.
-    const compile = () => Object.assign(writer, objectWriters(schema));
+    const compile = () => Object.assign(writer, this.objectWriters(schema));
     const writer = writerOf(
       named,
       (out, json) => compile().write(out, json),
@@ -85,51 +85,18 @@ function createWriters(registry: Registry): Writers {
     return writer;
   }
 
-  function objectWriters(schema: DescMessage) {
-    const reference = jsonReferenceRule(schema);
-    const check = jsonCheckOf(schema.typeName);
-    if (reference === "unknown" || check === "unknown" || isUnread(schema))
-      return { write: giveUp, writeTyped: giveUp };
-    const members = membersOf(schema, registry, writers.of);
-    const mutes = mutesOf(schema);
-
-    const writer = ({ root, after, orderOf }: Shapes): WriteMessage => {
-      return (out, json) => {
-        if (!isObject(json)) return giveUp();
-        out.enter();
-        out.muted += mutes;
-        if (check !== undefined && !check(json)) giveUp();
-        reference?.(json, out);
-        const { values, top } = out;
-        let shape: Shape = root;
-        let end = top;
-        for (const key in json) {
-          shape = shape.lastKey === key ? (shape.lastNext as Shape) : after(shape, key);
-          values[end++] = json[key];
-        }
-        const { places, writes } = shape.order ?? orderOf(shape);
-        out.top = end;
-        for (let index = 0; index < places.length; index++) {
-          const value = values[top + (places[index] as number)];
-          // Null mostly means that nothing is set.
-          if (value === null) giveUp();
-          (writes[index] as Member["write"])(out, value);
-        }
-        out.top = top;
-        out.muted -= mutes;
-        out.leave();
-        return undefined;
-      };
-    };
-    return { write: writer(createShapes(members, false)), writeTyped: writer(createShapes(members, true)) };
+  private objectWriters(schema: DescMessage): Pick<MessageWriter, "write" | "writeTyped"> {
+    if (isUnread(schema)) return { write: giveUp, writeTyped: giveUp };
+    const members = membersOf(schema, this.registry, this.of);
+    return { write: objectWriter(schema, members, false), writeTyped: objectWriter(schema, members, true) };
   }
 
   /** The content of an `Any` is also written in canonical order; its type URL gets the usual prefix and the v3 name. */
-  function anyWriter(schema: DescMessage): MessageWriter {
+  private anyWriter(schema: DescMessage): MessageWriter {
     let usual = 2;
     const write: WriteMessage = (out, json) => {
       const url = isObject(json) ? json["@type"] : undefined;
-      const content = typeof url === "string" ? writers.byUrl(url) : undefined;
+      const content = typeof url === "string" ? this.byUrl(url) : undefined;
       if (content === undefined) return giveUp();
       // Other readers canonicalize only so many nested `Any`s. Nothing deeper is accepted here.
       out.enter(2);
@@ -146,30 +113,83 @@ function createWriters(registry: Registry): Writers {
     };
     return writerOf(namesOf(schema), write, (out, json) => write(out, valueIn(json)));
   }
+}
 
-  return writers;
+/** Writes messages from objects. @param typed whether they have `"@type"` */
+function objectWriter(schema: DescMessage, members: Members, typed: boolean): WriteMessage {
+  const { root, after, orderOf } = createShapes(members, typed);
+  const judges = judgesOf(schema, typed);
+  const view = viewOf(schema);
+  const mutes = mutesOf(schema);
+  return (out, json) => {
+    if (!isObject(json)) return giveUp();
+    out.enter();
+    out.muted += mutes;
+    const { values, top } = out;
+    let shape: Shape = root;
+    let end = top;
+    for (const key in json) {
+      shape = shape.lastKey === key ? (shape.lastNext as Shape) : after(shape, key);
+      values[end++] = json[key];
+    }
+    const { places, writes } = shape.order ?? orderOf(shape);
+    out.top = end;
+    if (shape.judges === undefined) {
+      const message = view(json) as Fields;
+      shape.judges = judges.filter((judge) => readsValues(() => judge(out, message)));
+    } else if (shape.judges.length > 0) {
+      const message = view(json) as Fields;
+      for (const judge of shape.judges) judge(out, message);
+    }
+    for (let index = 0; index < places.length; index++) {
+      const value = values[top + (places[index] as number)];
+      // Null mostly means that nothing is set.
+      if (value === null) giveUp();
+      (writes[index] as Member["write"])(out, value);
+    }
+    out.top = top;
+    out.muted -= mutes;
+    out.leave();
+    return undefined;
+  };
+}
+
+/**
+ * What judges messages of a schema before they are written: gives up at one that a rule refuses, and notes what it
+ * names. Messages with `"@type"` may be resources.
+ */
+function judgesOf(schema: DescMessage, typed: boolean): readonly Judge[] {
+  const rules = [...specialRules(schema.typeName), ...refusalRules(schema.typeName, typed)];
+  const judges = rules.map(
+    (rule): Judge =>
+      (_out, message) => {
+        if (rule(message as never).length > 0) giveUp();
+      },
+  );
+  const refer = referenceRule(schema);
+  return refer === undefined ? judges : [...judges, (out, message) => refer(message, out.refer)];
 }
 
 /** What messages of a schema must and may have. */
-export function membersOf(schema: DescMessage, registry: Registry, writerOf: Writers["of"]): Members {
+export function membersOf(
+  schema: DescMessage,
+  registry: Registry,
+  writerOf: (schema: DescMessage) => MessageWriter,
+): Members {
   const { oneofs, checks } = plansOf(registry).own(schema);
   const checkOf = new Map<DescField, FieldCheck>(checks.map((check) => [check.field, check]));
   const empty: Message = create(schema);
   const byNumber = new Map<number, Member>();
-  const seldom = seldomFields(schema.typeName);
-  const usual = usualFields(schema.typeName);
-  const required = schema.fields.filter(({ name }) => usual.includes(name)).map(({ number }) => number);
-  for (const check of checks) if (!keepsRulesUnset(check, empty)) required.push(check.field.number);
+  const required = checks.filter((check) => !keepsRulesUnset(check, empty)).map(({ field }) => field.number);
   return {
     find(key) {
       const field = schema.fields.find(({ name, jsonName }) => name === key || jsonName === key);
-      if (field === undefined || seldom.includes(field.name)) return undefined;
+      if (field === undefined) return undefined;
       let member = byNumber.get(field.number);
       if (member === undefined) {
         const check = checkOf.get(field);
-        const plain = createWriteField(field, check, writerOf);
-        if (plain === undefined) return undefined;
-        const write = holdsAddress(schema.typeName, field.name) ? noting(plain) : plain;
+        const write = createWriteField(field, check, writerOf);
+        if (write === undefined) return undefined;
         member = { field, write };
         byNumber.set(field.number, member);
       }
@@ -177,14 +197,6 @@ export function membersOf(schema: DescMessage, registry: Registry, writerOf: Wri
     },
     required,
     requiredOneofs: oneofs.map(({ localName }) => localName),
-  };
-}
-
-/** Writes a socket's address, and counts it if it is not an IP address. */
-function noting(write: WriteField): WriteField {
-  return (out, json) => {
-    if (typeof json !== "string" || !(isIpv4(json) || isIpv6(json))) out.hosts += 1;
-    write(out, json);
   };
 }
 

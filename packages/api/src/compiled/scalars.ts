@@ -1,4 +1,4 @@
-import { type DescEnum, ScalarType } from "@bufbuild/protobuf";
+import { type DescEnum, type DescField, ScalarType } from "@bufbuild/protobuf";
 import { giveUp } from "./doubt.js";
 import type { Encoding } from "./encoding.js";
 
@@ -104,8 +104,14 @@ export function scalarOf(type: ScalarType): Scalar | undefined {
   return scalars[type];
 }
 
+/** Reads and writes one value of a field. Undefined for messages, and for types that Envoy's API does not use. */
+export function scalarOfField(field: DescField): Scalar | undefined {
+  if (field.enum !== undefined) return enumScalar(field.enum) as Scalar | undefined;
+  return field.scalar === undefined ? undefined : scalarOf(field.scalar);
+}
+
 /** The values of an enum, by name or by number. Undefined if null is one of its values. */
-export function enumScalar(schema: DescEnum): Scalar<number> | undefined {
+function enumScalar(schema: DescEnum): Scalar<number> | undefined {
   const [first] = schema.values;
   if (first === undefined || schema.typeName === "google.protobuf.NullValue") return undefined;
   const numbers = new Map<unknown, number>();

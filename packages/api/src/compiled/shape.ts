@@ -1,5 +1,7 @@
 import type { DescField } from "@bufbuild/protobuf";
+import type { Fields } from "../references/rules.js";
 import { giveUp } from "./doubt.js";
+import type { Encoding } from "./encoding.js";
 import type { WriteField } from "./writers.js";
 
 /** A field that an object may have. */
@@ -27,6 +29,9 @@ interface Order {
 /** How many sequences of keys are remembered for one schema. Others are looked up every time. */
 const mostShapes = 500;
 
+/** Gives up at a message that a rule refuses, or notes what the message names. */
+export type Judge = (out: Encoding, message: Fields) => void;
+
 /** What the keys of an object mean, in their sequence. It is computed once for all objects with the same keys. */
 export interface Shape {
   readonly parent: Shape | undefined;
@@ -36,10 +41,23 @@ export interface Shape {
   lastNext: Shape | undefined;
   readonly next: Map<string, Shape>;
   order: Order | undefined;
+  /**
+   * Those that the values of such an object decide about. The others read no value of the first such object, so for
+   * them all are alike. Undefined until there was one.
+   */
+  judges: readonly Judge[] | undefined;
 }
 
 function createShape(parent: Shape | undefined, member: Member | undefined): Shape {
-  return { parent, member, lastKey: undefined, lastNext: undefined, next: new Map(), order: undefined };
+  return {
+    parent,
+    member,
+    lastKey: undefined,
+    lastNext: undefined,
+    next: new Map(),
+    order: undefined,
+    judges: undefined,
+  };
 }
 
 /** The shapes of the messages of one schema. */

@@ -23,7 +23,8 @@ const mostSpans = 1000;
 const longestKept = 12;
 const spans = new Map<unknown, Span>();
 
-function spanOf(json: unknown): Span {
+/** Reads a duration of no less than zero. */
+export function spanOf(json: unknown): Span {
   const known = spans.get(json);
   if (known !== undefined) return known;
   const match = typeof json === "string" ? /^(\d{1,12})(?:\.(\d{1,9}))?s$/.exec(json) : null;

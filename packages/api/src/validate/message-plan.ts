@@ -2,7 +2,7 @@ import { type DescField, type DescMessage, getOption, hasOption, type Registry }
 import { createReach, type MessageField } from "../messages/walk-plan.js";
 import { perRegistry } from "../registry/per-registry.js";
 import { compileField, type FieldCheck, type FieldRules } from "./field-check.js";
-import { mayBeRefused } from "./refused/rules.js";
+import { refusalRules } from "./refused/rules.js";
 import { isSpecial } from "./special-checks.js";
 
 /** A oneof that needs a member. */
@@ -71,7 +71,7 @@ function createPlans(registry: Registry): Plans {
   }
 
   const leadsToRules = createReach((schema) => {
-    if (isSpecial(schema.typeName) || mayBeRefused(schema.typeName)) return true;
+    if (isSpecial(schema.typeName) || refusalRules(schema.typeName, true).length > 0) return true;
     const { oneofs, checks } = ownRules(schema);
     return oneofs.length > 0 || checks.length > 0;
   });

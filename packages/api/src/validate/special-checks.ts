@@ -1,12 +1,12 @@
-import type { Message } from "@bufbuild/protobuf";
 import type { FieldStep } from "../errors/field-path.js";
 import type { SpecialProblem } from "./refused/problem.js";
+import type { Rule } from "./refused/rules.js";
 import { judgeRegex } from "./values/regex.js";
 
 /** Envoy refuses larger programs, unless its runtime or the matcher sets another limit. */
-export const programLimit = 100;
+const programLimit = 100;
 
-const checks: Readonly<Record<string, (message: never) => readonly SpecialProblem[]>> = {
+const checks: Readonly<Record<string, Rule>> = {
   "envoy.type.matcher.v3.RegexMatcher": checkRegex,
   "xds.type.matcher.v3.RegexMatcher": checkRegex,
   "envoy.config.route.v3.RouteConfiguration": checkDomains,
@@ -18,10 +18,13 @@ export function isSpecial(typeName: string): boolean {
   return typeName === "google.protobuf.Any" || Object.hasOwn(checks, typeName);
 }
 
-/** Problems of a message whose type has a special check. */
-export function specialProblems(typeName: string, message: Message): readonly SpecialProblem[] {
-  return checks[typeName]?.(message as never) ?? [];
+/** The special checks of a type. */
+export function specialRules(typeName: string): readonly Rule[] {
+  const check = checks[typeName];
+  return check === undefined ? none : [check];
 }
+
+const none: readonly Rule[] = [];
 
 interface RegexMatcher {
   readonly regex: string;
@@ -56,8 +59,9 @@ function checkDomains(routes: { readonly virtualHosts: readonly VirtualHost[] })
   const owners = new Map<string, { readonly name: string; readonly host: number }>();
   for (const [host, { name, domains }] of routes.virtualHosts.entries()) {
     for (const [index, domain] of domains.entries()) {
-      const owner = owners.get(asciiLowerCase(domain));
-      if (owner === undefined) owners.set(asciiLowerCase(domain), { name, host });
+      const key = asciiLowerCase(domain);
+      const owner = owners.get(key);
+      if (owner === undefined) owners.set(key, { name, host });
       else if (owner.host !== host)
         problems.push(duplicate(["virtual_hosts", host, "domains", index], domain, owner.name));
     }
@@ -70,8 +74,9 @@ function checkHostDomains({ name, domains }: VirtualHost): readonly SpecialProbl
   const problems: SpecialProblem[] = [];
   const seen = new Set<string>();
   for (const [index, domain] of domains.entries()) {
-    if (seen.has(asciiLowerCase(domain))) problems.push(duplicate(["domains", index], domain, name));
-    seen.add(asciiLowerCase(domain));
+    const key = asciiLowerCase(domain);
+    if (seen.has(key)) problems.push(duplicate(["domains", index], domain, name));
+    seen.add(key);
   }
   return problems;
 }
@@ -84,5 +89,5 @@ function duplicate(steps: readonly FieldStep[], domain: string, owner: string): 
 
 /** Envoy compares domains without case, for ASCII letters only. */
 function asciiLowerCase(text: string): string {
-  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+  return /[A-Z]/.test(text) ? text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase()) : text;
 }

@@ -8,10 +8,9 @@ import { fieldValue, type MessageField } from "../messages/walk-plan.js";
 import { envoyRegistry, type Registry } from "../registry/registry.js";
 import type { FieldCheck } from "./field-check.js";
 import { type OwnRules, type Plans, plansOf } from "./message-plan.js";
-import type { SpecialProblem } from "./refused/problem.js";
-import { mayBeRefused, refusals } from "./refused/rules.js";
+import { type Rule, refusalRules } from "./refused/rules.js";
 import { isOfGrpc, isSpared } from "./spared-fields.js";
-import { isSpecial, specialProblems } from "./special-checks.js";
+import { isSpecial, specialRules } from "./special-checks.js";
 import { isUnchecked } from "./unchecked-messages.js";
 import type { Violation } from "./values/value-check.js";
 
@@ -98,12 +97,10 @@ class Validator {
         this.any(message as Any, path, depth);
         return;
       }
-      if (this.rules) this.special(specialProblems(schema.typeName, message), path);
+      if (this.rules) this.special(specialRules(schema.typeName), message, path);
     }
-    if (this.envoy && mayBeRefused(schema.typeName)) {
-      const problems = refusals(schema.typeName, message, path === undefined);
-      if (problems.length > 0 && !isOfGrpc(path)) this.special(problems, path);
-    }
+    const refusals = this.envoy ? refusalRules(schema.typeName, path === undefined) : [];
+    if (refusals.length > 0 && !isOfGrpc(path)) this.special(refusals, message, path);
     const plan = this.plans(schema);
     if (this.rules) this.own(plan, message, path);
     for (const field of plan.nested) this.nested(field, message, path, depth + 1);
@@ -175,9 +172,11 @@ class Validator {
     }
   }
 
-  private special(problems: readonly SpecialProblem[], path: FieldPath | undefined): void {
-    for (const { code, severity, steps, message: text } of problems)
-      this.add(steps.reduce<FieldPath | undefined>(stepInto, path), text, code, undefined, severity);
+  private special(rules: readonly Rule[], message: Message, path: FieldPath | undefined): void {
+    for (const rule of rules) {
+      for (const { code, severity, steps, message: text } of rule(message as never))
+        this.add(steps.reduce<FieldPath | undefined>(stepInto, path), text, code, undefined, severity);
+    }
   }
 
   private violation(path: FieldPath | undefined, { message: text, rule }: Violation, message: Message): void {

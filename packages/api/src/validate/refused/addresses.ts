@@ -1,7 +1,6 @@
-import type { FieldStep } from "../../errors/field-path.js";
 import { isIpv4, isIpv6 } from "../values/ip-address.js";
 import type { SpecialProblem } from "./problem.js";
-import { quoted, refused } from "./problem.js";
+import { none, quoted, refused, within } from "./problem.js";
 
 /** `envoy.config.core.v3.SocketAddress` */
 export interface SocketAddress {
@@ -31,37 +30,30 @@ export function isNumericAddress(text: string): boolean {
 }
 
 /** Problems of an address that nobody resolves: Envoy's default resolver accepts only IP addresses. */
-export function addressProblems(
-  address: Address | undefined,
-  steps: readonly FieldStep[],
-  advice: string,
-): SpecialProblem[] {
+export function addressProblems(address: Address | undefined, advice: string): readonly SpecialProblem[] {
   switch (address?.address.case) {
     case undefined:
-      return [refused(steps, "needs an address")];
+      return [refused([], "needs an address")];
     case "socketAddress":
-      return socketAddressProblems(address.address.value, [...steps, "socket_address"], advice);
+      return within(socketAddressProblems(address.address.value, advice), "socket_address");
     case "pipe": {
       const { length } = Buffer.from(address.address.value.path);
-      if (length <= longestPath) return [];
-      return [refused([...steps, "pipe", "path"], `has ${length} bytes; a socket's path has at most ${longestPath}`)];
+      if (length <= longestPath) return none;
+      return [refused(["pipe", "path"], `has ${length} bytes; a socket's path has at most ${longestPath}`)];
     }
     default:
-      return [];
+      return none;
   }
 }
 
 /** The same for a socket address. */
-export function socketAddressProblems(
-  { address, portSpecifier, resolverName }: SocketAddress,
-  steps: readonly FieldStep[],
-  advice: string,
-): SpecialProblem[] {
+export function socketAddressProblems(socket: SocketAddress, advice: string): readonly SpecialProblem[] {
+  const { address, portSpecifier, resolverName } = socket;
   // Other resolvers have their own rules.
-  if (resolverName !== "" && resolverName !== "envoy.ip") return [];
+  if (resolverName !== "" && resolverName !== "envoy.ip") return none;
   if (!isNumericAddress(address))
-    return [refused([...steps, "address"], `must be an IP address, not ${quoted(address)}${advice}`)];
+    return [refused(["address"], `must be an IP address, not ${quoted(address)}${advice}`)];
   if (portSpecifier.case === "namedPort")
-    return [refused([...steps, "named_port"], "cannot be used with an IP address; give port_value")];
-  return [];
+    return [refused(["named_port"], "cannot be used with an IP address; give port_value")];
+  return none;
 }

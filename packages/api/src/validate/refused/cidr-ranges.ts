@@ -1,8 +1,7 @@
-import type { FieldStep } from "../../errors/field-path.js";
 import { isIpv4 } from "../values/ip-address.js";
 import { isNumericAddress } from "./addresses.js";
 import type { SpecialProblem } from "./problem.js";
-import { quoted, refused } from "./problem.js";
+import { none, quoted, refused, within } from "./problem.js";
 
 /** `envoy.config.core.v3.CidrRange` */
 export interface CidrRange {
@@ -10,17 +9,15 @@ export interface CidrRange {
   readonly prefixLen?: number | undefined;
 }
 
-/** Problems of address ranges. */
-export function cidrProblems(ranges: readonly CidrRange[], steps: readonly FieldStep[]): SpecialProblem[] {
-  return ranges.flatMap((range, index) => cidrProblem(range, [...steps, index]));
+/** Problems of the address ranges of a field. */
+export function cidrProblems(ranges: readonly CidrRange[], field: string): readonly SpecialProblem[] {
+  return ranges.flatMap((range, index) => within(cidrProblem(range), field, index));
 }
 
 /** Problems of one range. A prefix longer than the address means the whole address. */
-export function cidrProblem({ addressPrefix }: CidrRange, steps: readonly FieldStep[]): SpecialProblem[] {
-  if (isNumericAddress(addressPrefix)) return [];
-  return [
-    refused([...steps, "address_prefix"], `must be an IP address without a length, not ${quoted(addressPrefix)}`),
-  ];
+export function cidrProblem({ addressPrefix }: CidrRange): readonly SpecialProblem[] {
+  if (isNumericAddress(addressPrefix)) return none;
+  return [refused(["address_prefix"], `must be an IP address without a length, not ${quoted(addressPrefix)}`)];
 }
 
 /**

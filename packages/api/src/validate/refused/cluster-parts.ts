@@ -2,7 +2,7 @@ import type { FieldStep } from "../../errors/field-path.js";
 import { isNumericAddress, type SocketAddress, socketAddressProblems } from "./addresses.js";
 import { type Cluster, typeOf } from "./clusters.js";
 import type { SpecialProblem } from "./problem.js";
-import { quoted, refused, refusedByEnvoy } from "./problem.js";
+import { quoted, refused, refusedByEnvoy, within } from "./problem.js";
 import { isShorter, type Span } from "./spans.js";
 
 interface SourceAddress {
@@ -29,17 +29,8 @@ interface PartsCluster extends Cluster {
   readonly healthChecks: readonly { readonly healthChecker: { readonly case?: string | undefined } }[];
 }
 
-/** Problems of cluster parts that do not depend on its type. */
-export function clusterPartProblems(cluster: PartsCluster): SpecialProblem[] {
-  return [
-    ...bindProblems(cluster),
-    ...dnsProblems(cluster),
-    ...ejectionProblems(cluster),
-    ...protocolProblems(cluster),
-  ];
-}
-
-function bindProblems({ upstreamBindConfig: config }: PartsCluster): SpecialProblem[] {
+/** Source addresses: Envoy binds one for each version of IP. */
+export function bindProblems({ upstreamBindConfig: config }: PartsCluster): SpecialProblem[] {
   if (config === undefined) return [];
   const { sourceAddress, additionalSourceAddresses: additional, extraSourceAddresses: extra } = config;
   const at = (field: string, ...more: readonly FieldStep[]) => ["upstream_bind_config", field, ...more];
@@ -48,11 +39,12 @@ function bindProblems({ upstreamBindConfig: config }: PartsCluster): SpecialProb
   if (extra.length > 0 && additional.length > 0)
     return [refused(at("additional_source_addresses"), "cannot be combined with extra_source_addresses")];
   const others = extra.length > 0 ? extra.map(({ address }) => address) : additional;
-  const problems =
-    sourceAddress === undefined ? [] : socketAddressProblems(sourceAddress, at("source_address"), advice);
+  const problems: SpecialProblem[] = [];
+  if (sourceAddress !== undefined)
+    problems.push(...within(socketAddressProblems(sourceAddress, advice), ...at("source_address")));
   for (const [index, address] of others.entries()) {
     const steps = at(field, index, ...(extra.length > 0 ? ["address"] : []));
-    if (address !== undefined) problems.push(...socketAddressProblems(address, steps, advice));
+    if (address !== undefined) problems.push(...within(socketAddressProblems(address, advice), ...steps));
   }
   if (others.length > 0 && sourceAddress === undefined)
     problems.push(refused(at(field), "needs source_address beside"));
@@ -63,19 +55,22 @@ function bindProblems({ upstreamBindConfig: config }: PartsCluster): SpecialProb
   return [refused(at(field, 0), "must be of the other version of IP than source_address")];
 }
 
-function dnsProblems(cluster: PartsCluster): SpecialProblem[] {
+/** Of clusters that resolve names. */
+export function dnsProblems(cluster: PartsCluster): SpecialProblem[] {
+  const { dnsResolvers, dnsFailureRefreshRate } = cluster;
+  if (dnsResolvers.length === 0 && dnsFailureRefreshRate === undefined) return [];
   const type = typeOf(cluster);
   if (type !== "STRICT_DNS" && type !== "LOGICAL_DNS") return [];
   const problems: SpecialProblem[] = [];
   // Envoy ignores the deprecated list if one of its successors is set.
   const isReplaced = cluster.dnsResolutionConfig !== undefined || cluster.typedDnsResolverConfig !== undefined;
-  for (const [index, { address }] of (isReplaced ? [] : cluster.dnsResolvers).entries()) {
+  for (const [index, { address }] of (isReplaced ? [] : dnsResolvers).entries()) {
     if (address.case !== "socketAddress") continue;
     const { address: text } = address.value as SocketAddress;
     const steps = ["dns_resolvers", index, "socket_address", "address"];
     if (!isNumericAddress(text)) problems.push(refused(steps, `must be an IP address, not ${quoted(text)}`));
   }
-  const { baseInterval, maxInterval } = cluster.dnsFailureRefreshRate ?? {};
+  const { baseInterval, maxInterval } = dnsFailureRefreshRate ?? {};
   if (isShorter(maxInterval, baseInterval))
     problems.push(refused(["dns_failure_refresh_rate", "max_interval"], "must be at least base_interval"));
   return problems;
@@ -83,7 +78,8 @@ function dnsProblems(cluster: PartsCluster): SpecialProblem[] {
 
 const usualEjection: Span = { seconds: 30n, nanos: 0 };
 
-function ejectionProblems(cluster: PartsCluster): SpecialProblem[] {
+/** Outlier detection. */
+export function ejectionProblems(cluster: PartsCluster): SpecialProblem[] {
   const { baseEjectionTime = usualEjection, maxEjectionTime } = cluster.outlierDetection ?? {};
   if (!isShorter(maxEjectionTime, baseEjectionTime)) return [];
   const type = typeOf(cluster);
@@ -93,7 +89,8 @@ function ejectionProblems(cluster: PartsCluster): SpecialProblem[] {
   return [refuse(["outlier_detection", "max_ejection_time"], `must be at least base_ejection_time${base}`)];
 }
 
-function protocolProblems(cluster: PartsCluster): SpecialProblem[] {
+/** Protocols that exclude each other, or that health checks need. */
+export function protocolProblems(cluster: PartsCluster): SpecialProblem[] {
   const { httpProtocolOptions, http2ProtocolOptions, typedExtensionProtocolOptions, protocolSelection } = cluster;
   const problems: SpecialProblem[] = [];
   const extended = Object.keys(typedExtensionProtocolOptions).length > 0;

@@ -1,6 +1,6 @@
 import { type LoadAssignment, numericEndpoints } from "./endpoints.js";
 import type { SpecialProblem } from "./problem.js";
-import { refused, refusedByEnvoy } from "./problem.js";
+import { none, refused, refusedByEnvoy, within } from "./problem.js";
 
 /** The fields of `envoy.config.cluster.v3.Cluster` that depend on its type. */
 export interface Cluster {
@@ -24,12 +24,12 @@ export function typeOf({ clusterDiscoveryType: { case: kind, value } }: Cluster)
 }
 
 /** Fields that do not match the cluster's type. */
-export function clusterTypeProblems(cluster: Cluster): SpecialProblem[] {
+export function typeProblems(cluster: Cluster): readonly SpecialProblem[] {
   switch (typeOf(cluster)) {
     case "STATIC": {
       const advice = ": the endpoints of a STATIC cluster are not resolved; STRICT_DNS and LOGICAL_DNS resolve names";
       const { loadAssignment } = cluster;
-      return loadAssignment === undefined ? [] : numericEndpoints(loadAssignment, ["load_assignment"], advice);
+      return loadAssignment === undefined ? none : within(numericEndpoints(loadAssignment, advice), "load_assignment");
     }
     case "EDS":
       return edsProblems(cluster);
@@ -40,19 +40,19 @@ export function clusterTypeProblems(cluster: Cluster): SpecialProblem[] {
     case "ORIGINAL_DST":
       return originalDstProblems(cluster);
     default:
-      return [];
+      return none;
   }
 }
 
-function edsProblems({ edsClusterConfig }: Cluster): SpecialProblem[] {
-  if (edsClusterConfig?.edsConfig !== undefined) return [];
+function edsProblems({ edsClusterConfig }: Cluster): readonly SpecialProblem[] {
+  if (edsClusterConfig?.edsConfig !== undefined) return none;
   const example = "such as { ads: {}, resource_api_version: V3 }";
   return [refused(["type"], `a cluster of type EDS needs eds_cluster_config.eds_config, ${example}`)];
 }
 
-function logicalDnsProblems({ loadAssignment }: Cluster): SpecialProblem[] {
+function logicalDnsProblems({ loadAssignment }: Cluster): readonly SpecialProblem[] {
   const localities = loadAssignment?.endpoints ?? [];
-  if (localities.length === 1 && localities[0]?.lbEndpoints.length === 1) return [];
+  if (localities.length === 1 && localities[0]?.lbEndpoints.length === 1) return none;
   const count = localities.reduce((sum, { lbEndpoints }) => sum + lbEndpoints.length, 0);
   const found = `has ${count} in ${localities.length} ${localities.length === 1 ? "locality" : "localities"}`;
   const steps = loadAssignment === undefined ? ["type"] : ["load_assignment"];
@@ -62,7 +62,7 @@ function logicalDnsProblems({ loadAssignment }: Cluster): SpecialProblem[] {
 }
 
 /** Clusters that resolve names have their own resolver. */
-function resolverProblems({ loadAssignment }: Cluster): SpecialProblem[] {
+function resolverProblems({ loadAssignment }: Cluster): readonly SpecialProblem[] {
   const problems: SpecialProblem[] = [];
   for (const [locality, { lbEndpoints }] of (loadAssignment?.endpoints ?? []).entries()) {
     for (const [index, { hostIdentifier }] of lbEndpoints.entries()) {
@@ -82,7 +82,7 @@ interface EndpointOfName {
   };
 }
 
-function originalDstProblems(cluster: Cluster): SpecialProblem[] {
+function originalDstProblems(cluster: Cluster): readonly SpecialProblem[] {
   const problems: SpecialProblem[] = [];
   if (cluster.loadAssignment !== undefined)
     problems.push(refused(["load_assignment"], "a cluster of type ORIGINAL_DST must not have one"));
@@ -108,33 +108,37 @@ interface LbCluster extends Cluster {
     | undefined;
 }
 
-/** Load balancing policies that do not match the cluster's type or each other. */
-export function lbPolicyProblems(cluster: LbCluster): SpecialProblem[] {
-  const { lbPolicy, loadBalancingPolicy, lbSubsetConfig, commonLbConfig } = cluster;
+/** What load_balancing_policy excludes. */
+export function loadBalancingPolicyProblems(cluster: LbCluster): readonly SpecialProblem[] {
+  const { loadBalancingPolicy, lbSubsetConfig, commonLbConfig } = cluster;
+  if (loadBalancingPolicy === undefined) return none;
+  if (loadBalancingPolicy.policies.length === 0)
+    return [refused(["load_balancing_policy"], "needs at least one policy")];
   const type = typeOf(cluster);
   // gRPC's clients read load_balancing_policy, and ignore what it replaces.
   const conflict = type === "EDS" || type === "LOGICAL_DNS" || type === undefined ? refusedByEnvoy : refused;
-  if (loadBalancingPolicy !== undefined) {
-    if (loadBalancingPolicy.policies.length === 0)
-      return [refused(["load_balancing_policy"], "needs at least one policy")];
-    const problems: SpecialProblem[] = [];
-    const message = "cannot be combined with load_balancing_policy";
-    if (lbSubsetConfig !== undefined) problems.push(conflict(["lb_subset_config"], message));
-    const locality = commonLbConfig?.localityConfigSpecifier.case;
-    if (locality !== undefined) problems.push(conflict(["common_lb_config", snakeCase(locality)], message));
-    if (commonLbConfig?.consistentHashingLbConfig !== undefined)
-      problems.push(conflict(["common_lb_config", "consistent_hashing_lb_config"], message));
-    return problems;
-  }
+  const problems: SpecialProblem[] = [];
+  const message = "cannot be combined with load_balancing_policy";
+  if (lbSubsetConfig !== undefined) problems.push(conflict(["lb_subset_config"], message));
+  const locality = commonLbConfig?.localityConfigSpecifier.case;
+  if (locality !== undefined) problems.push(conflict(["common_lb_config", snakeCase(locality)], message));
+  if (commonLbConfig?.consistentHashingLbConfig !== undefined)
+    problems.push(conflict(["common_lb_config", "consistent_hashing_lb_config"], message));
+  return problems;
+}
+
+/** An lb_policy that does not match the cluster's type or its configuration. */
+export function lbPolicyProblems(cluster: LbCluster): readonly SpecialProblem[] {
+  const { lbPolicy, loadBalancingPolicy, lbSubsetConfig } = cluster;
+  if (loadBalancingPolicy !== undefined) return none;
   if (lbPolicy === lbPolicies.loadBalancingPolicyConfig)
     return [refused(["lb_policy"], "needs load_balancing_policy beside LOAD_BALANCING_POLICY_CONFIG")];
-  if (lbPolicy === lbPolicies.clusterProvided) {
-    if (lbSubsetConfig !== undefined)
-      return [refused(["lb_subset_config"], "cannot be combined with lb_policy CLUSTER_PROVIDED")];
-    if (type === undefined || type === "ORIGINAL_DST") return [];
-    return [refused(["lb_policy"], `must not be CLUSTER_PROVIDED in a cluster of type ${type}, which provides none`)];
-  }
-  return lbConfigProblems(cluster, type);
+  if (lbPolicy !== lbPolicies.clusterProvided) return lbConfigProblems(cluster);
+  if (lbSubsetConfig !== undefined)
+    return [refused(["lb_subset_config"], "cannot be combined with lb_policy CLUSTER_PROVIDED")];
+  const type = typeOf(cluster);
+  if (type === undefined || type === "ORIGINAL_DST") return none;
+  return [refused(["lb_policy"], `must not be CLUSTER_PROVIDED in a cluster of type ${type}, which provides none`)];
 }
 
 /** Cluster.LbPolicy */
@@ -142,20 +146,17 @@ const ringHash = 2;
 const maglev = 5;
 const leastRing = 1024n;
 
-function lbConfigProblems(
-  { lbPolicy, lbConfig, commonLbConfig }: LbCluster,
-  type: string | undefined,
-): SpecialProblem[] {
+function lbConfigProblems(cluster: LbCluster): readonly SpecialProblem[] {
+  const { lbPolicy, commonLbConfig } = cluster;
   const problems: SpecialProblem[] = [];
-  if (commonLbConfig?.consistentHashingLbConfig?.useHostnameForHashing && (type === "STATIC" || type === "EDS")) {
+  const type = commonLbConfig?.consistentHashingLbConfig?.useHostnameForHashing ? typeOf(cluster) : undefined;
+  if (type === "STATIC" || type === "EDS") {
     const steps = ["common_lb_config", "consistent_hashing_lb_config", "use_hostname_for_hashing"];
-    problems.push(
-      (type === "EDS" ? refusedByEnvoy : refused)(
-        steps,
-        `must not be set in a cluster of type ${type}: it needs a name`,
-      ),
-    );
+    const message = `must not be set in a cluster of type ${type}: it needs a name`;
+    problems.push((type === "EDS" ? refusedByEnvoy : refused)(steps, message));
   }
+  if (lbPolicy !== ringHash && lbPolicy !== maglev) return problems;
+  const { lbConfig } = cluster;
   if (lbPolicy === ringHash && lbConfig.case === "ringHashLbConfig") {
     const { minimumRingSize = leastRing, maximumRingSize } = lbConfig.value as {
       readonly minimumRingSize?: bigint;

@@ -1,7 +1,7 @@
 import { type CidrRange, cidrProblems } from "./cidr-ranges.js";
 import { type Filter, filterOrderProblems } from "./filters.js";
 import type { SpecialProblem } from "./problem.js";
-import { below, refused } from "./problem.js";
+import { refused, within } from "./problem.js";
 import { upgradeProblems } from "./routes.js";
 
 interface ConnectionManager {
@@ -22,9 +22,9 @@ export function connectionManagerProblems(manager: ConnectionManager): SpecialPr
     ...filterOrderProblems(manager.httpFilters, "http_filters"),
     ...upgradeProblems(manager),
     ...manager.upgradeConfigs.flatMap(({ filters }, index) =>
-      filterOrderProblems(filters, "filters").map((problem) => below(["upgrade_configs", index], problem)),
+      within(filterOrderProblems(filters, "filters"), "upgrade_configs", index),
     ),
-    ...cidrProblems(manager.internalAddressConfig?.cidrRanges ?? [], ["internal_address_config", "cidr_ranges"]),
+    ...within(cidrProblems(manager.internalAddressConfig?.cidrRanges ?? [], "cidr_ranges"), "internal_address_config"),
     ...inlineScopeProblems(manager),
   ];
   if (manager.stripMatchingHostPort && manager.stripPortMode.case !== undefined && manager.stripPortMode.value === true)

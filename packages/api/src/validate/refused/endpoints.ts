@@ -1,7 +1,6 @@
-import type { FieldStep } from "../../errors/field-path.js";
 import { type Address, addressProblems } from "./addresses.js";
 import type { SpecialProblem } from "./problem.js";
-import { refused } from "./problem.js";
+import { none, refused, within } from "./problem.js";
 
 interface Endpoint {
   readonly address?: Address | undefined;
@@ -19,41 +18,34 @@ export interface LoadAssignment {
 }
 
 /** Endpoints of EDS and of STATIC clusters: nobody resolves their names. */
-export function numericEndpoints(
-  assignment: LoadAssignment,
-  steps: readonly FieldStep[],
-  advice: string,
-): SpecialProblem[] {
-  return assignment.endpoints.flatMap(({ lbEndpoints }, locality) =>
-    lbEndpoints.flatMap((each, index) => {
-      const at = [...steps, "endpoints", locality, "lb_endpoints", index];
-      return endpointProblems(each, at, advice);
-    }),
+export function numericEndpoints({ endpoints }: LoadAssignment, advice: string): readonly SpecialProblem[] {
+  return endpoints.flatMap(({ lbEndpoints }, locality) =>
+    lbEndpoints.flatMap((each, index) =>
+      within(endpointProblems(each, advice), "endpoints", locality, "lb_endpoints", index),
+    ),
   );
 }
 
-function endpointProblems(
-  { hostIdentifier }: LbEndpoint,
-  steps: readonly FieldStep[],
-  advice: string,
-): SpecialProblem[] {
+function endpointProblems({ hostIdentifier }: LbEndpoint, advice: string): readonly SpecialProblem[] {
   if (hostIdentifier.case !== "endpoint") {
     const field = hostIdentifier.case === "endpointName" ? ["endpoint_name"] : [];
-    return [refused([...steps, ...field], "needs an endpoint with an address")];
+    return [refused(field, "needs an endpoint with an address")];
   }
   const { address, healthCheckConfig, additionalAddresses } = hostIdentifier.value as Endpoint;
-  const at = [...steps, "endpoint"];
   const health = healthCheckConfig?.address;
-  return [
-    ...addressProblems(address, [...at, "address"], advice),
-    ...(health === undefined ? [] : addressProblems(health, [...at, "health_check_config", "address"], advice)),
+  const own = addressProblems(address, advice);
+  if (own.length === 0 && health === undefined && additionalAddresses.length === 0) return none;
+  const problems = [
+    ...within(own, "address"),
+    ...(health === undefined ? none : within(addressProblems(health, advice), "health_check_config", "address")),
     ...additionalAddresses.flatMap((more, index) =>
-      addressProblems(more.address, [...at, "additional_addresses", index, "address"], advice),
+      within(addressProblems(more.address, advice), "additional_addresses", index, "address"),
     ),
   ];
+  return within(problems, "endpoint");
 }
 
 /** For a load assignment that is a resource. One inside a cluster is checked with the cluster. */
-export function loadAssignmentProblems(assignment: LoadAssignment): SpecialProblem[] {
-  return numericEndpoints(assignment, [], ": endpoints of EDS are not resolved");
+export function loadAssignmentProblems(assignment: LoadAssignment): readonly SpecialProblem[] {
+  return numericEndpoints(assignment, ": endpoints of EDS are not resolved");
 }

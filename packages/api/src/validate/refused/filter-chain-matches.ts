@@ -1,7 +1,6 @@
-import type { FieldStep } from "../../errors/field-path.js";
 import { type CidrRange, canonicalRange, cidrProblems } from "./cidr-ranges.js";
 import type { SpecialProblem } from "./problem.js";
-import { quoted, refused } from "./problem.js";
+import { none, quoted, refused, within } from "./problem.js";
 
 /** `envoy.config.listener.v3.FilterChainMatch` */
 export interface FilterChainMatch {
@@ -36,8 +35,8 @@ export function matchProblems(chains: readonly MatchingChain[]): SpecialProblem[
   const numberOf = numbering();
   for (const [index, { filterChainMatch }] of chains.entries()) {
     const steps = ["filter_chains", index, "filter_chain_match"];
-    const own = filterChainMatch === undefined ? [] : ownProblems(filterChainMatch, steps);
-    problems.push(...own);
+    const own = filterChainMatch === undefined ? none : ownProblems(filterChainMatch);
+    problems.push(...within(own, ...steps));
     if (own.length > 0) continue;
     for (const combination of combinationsOf(filterChainMatch ?? everything, numberOf)) {
       const owner = owners.get(combination);
@@ -57,19 +56,17 @@ function sameAs(owner: number, index: number): string {
   return `matches connections that filter_chains[${owner}] matches by the same rules`;
 }
 
-function ownProblems(match: FilterChainMatch, steps: readonly FieldStep[]): SpecialProblem[] {
+function ownProblems(match: FilterChainMatch): readonly SpecialProblem[] {
   const problems: SpecialProblem[] = [
-    ...cidrProblems(match.prefixRanges, [...steps, "prefix_ranges"]),
-    ...cidrProblems(match.directSourcePrefixRanges, [...steps, "direct_source_prefix_ranges"]),
-    ...cidrProblems(match.sourcePrefixRanges, [...steps, "source_prefix_ranges"]),
+    ...cidrProblems(match.prefixRanges, "prefix_ranges"),
+    ...cidrProblems(match.directSourcePrefixRanges, "direct_source_prefix_ranges"),
+    ...cidrProblems(match.sourcePrefixRanges, "source_prefix_ranges"),
   ];
   for (const [index, name] of match.serverNames.entries()) {
     if (!name.includes("*") || name.startsWith("*.")) continue;
-    problems.push(
-      refused([...steps, "server_names", index], `may have a wildcard as "*." in front only, not ${quoted(name)}`),
-    );
+    problems.push(refused(["server_names", index], `may have a wildcard as "*." in front only, not ${quoted(name)}`));
   }
-  const unknown = (field: string) => refused([...steps, field], "is not implemented by Envoy");
+  const unknown = (field: string) => refused([field], "is not implemented by Envoy");
   if (match.addressSuffix !== "") problems.push(unknown("address_suffix"));
   if (match.suffixLen !== undefined) problems.push(unknown("suffix_len"));
   return problems;

@@ -2,7 +2,7 @@ import { isIpv6 } from "../values/ip-address.js";
 import { type Address, addressProblems, type SocketAddress } from "./addresses.js";
 import { type MatchingChain, matchProblems, namedChainProblems } from "./filter-chain-matches.js";
 import type { SpecialProblem } from "./problem.js";
-import { refused } from "./problem.js";
+import { none, refused, within } from "./problem.js";
 
 /** The parts of `envoy.config.listener.v3.Listener` that are checked. */
 export interface Listener {
@@ -59,11 +59,11 @@ function internalProblems(listener: Listener): SpecialProblem[] {
 function socketProblems({ address, additionalAddresses, bindToPort, enableMptcp }: Listener): SpecialProblem[] {
   if (address === undefined)
     return [refused([], "a listener needs an address, unless it is an api_listener or an internal_listener")];
-  const problems = placeProblems(address, ["address"]);
+  const problems = [...within(placeProblems(address), "address")];
   const kind = kindOf(address);
   for (const [index, more] of additionalAddresses.entries()) {
     const steps = ["additional_addresses", index, "address"];
-    problems.push(...placeProblems(more.address, steps));
+    problems.push(...within(placeProblems(more.address), ...steps));
     if (more.address !== undefined && kindOf(more.address) !== kind)
       problems.push(refused(steps, "must be of the same protocol, TCP or UDP, as the listener's address"));
   }
@@ -72,16 +72,14 @@ function socketProblems({ address, additionalAddresses, bindToPort, enableMptcp 
   return problems;
 }
 
-function placeProblems(address: Address | undefined, steps: readonly (string | number)[]): SpecialProblem[] {
+function placeProblems(address: Address | undefined): readonly SpecialProblem[] {
   if (address?.address.case === "envoyInternalAddress")
-    return [refused([...steps, "envoy_internal_address"], "is no place to listen at: use internal_listener")];
-  const problems = addressProblems(address, steps, ": a listener's address is not resolved");
+    return [refused(["envoy_internal_address"], "is no place to listen at: use internal_listener")];
+  const problems = addressProblems(address, ": a listener's address is not resolved");
   if (address?.address.case !== "socketAddress" || problems.length > 0) return problems;
   const { value } = address.address;
-  if (!value.ipv4Compat || isCompatible(value)) return [];
-  return [
-    refused([...steps, "socket_address", "ipv4_compat"], "is for :: and IPv6 addresses that hold an IPv4 address"),
-  ];
+  if (!value.ipv4Compat || isCompatible(value)) return none;
+  return [refused(["socket_address", "ipv4_compat"], "is for :: and IPv6 addresses that hold an IPv4 address")];
 }
 
 /** The IPv6 wildcard address, or an IPv4 address in IPv6: `::ffff:10.0.0.1`. */

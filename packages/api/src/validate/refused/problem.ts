@@ -10,6 +10,9 @@ export interface SpecialProblem {
   readonly message: string;
 }
 
+/** Of a message that is fine: most are, so no list is made for each. */
+export const none: readonly SpecialProblem[] = [];
+
 /** Refused by every build of Envoy. */
 export function refused(steps: readonly FieldStep[], message: string): SpecialProblem {
   return { code: "XDSKIT_CLIENTS_REFUSE", severity: "error", steps, message };
@@ -25,7 +28,8 @@ export function quoted(text: string): string {
   return JSON.stringify(shortened(text));
 }
 
-/** The same problem, inside a nested message. */
-export function below(steps: readonly FieldStep[], problem: SpecialProblem): SpecialProblem {
-  return { ...problem, steps: [...steps, ...problem.steps] };
+/** The problems of a nested message, as those of the message around it. */
+export function within(problems: readonly SpecialProblem[], ...steps: readonly FieldStep[]): readonly SpecialProblem[] {
+  if (problems.length === 0) return problems;
+  return problems.map((problem) => ({ ...problem, steps: [...steps, ...problem.steps] }));
 }

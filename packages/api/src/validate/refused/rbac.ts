@@ -1,6 +1,6 @@
 import { type CidrRange, cidrProblem } from "./cidr-ranges.js";
 import type { SpecialProblem } from "./problem.js";
-import { refused } from "./problem.js";
+import { none, refused, within } from "./problem.js";
 
 interface Choice {
   readonly case?: string | undefined;
@@ -14,16 +14,16 @@ const sources: { readonly [localName: string]: string } = {
 };
 
 /** Source addresses. */
-export function principalProblems({ identifier }: { readonly identifier: Choice }): SpecialProblem[] {
+export function principalProblems({ identifier }: { readonly identifier: Choice }): readonly SpecialProblem[] {
   const field = sources[identifier.case ?? ""];
-  return field === undefined ? [] : cidrProblem(identifier.value as CidrRange, [field]);
+  return field === undefined ? none : within(cidrProblem(identifier.value as CidrRange), field);
 }
 
 /** Destination addresses and ports. */
-export function permissionProblems({ rule }: { readonly rule: Choice }): SpecialProblem[] {
-  if (rule.case === "destinationIp") return cidrProblem(rule.value as CidrRange, ["destination_ip"]);
-  if (rule.case !== "destinationPortRange") return [];
+export function permissionProblems({ rule }: { readonly rule: Choice }): readonly SpecialProblem[] {
+  if (rule.case === "destinationIp") return within(cidrProblem(rule.value as CidrRange), "destination_ip");
+  if (rule.case !== "destinationPortRange") return none;
   const { start, end } = rule.value as { readonly start: number; readonly end: number };
-  if (start < end) return [];
+  if (start < end) return none;
   return [refused(["destination_port_range"], `must end above its start, ${start}: its end, ${end}, is not in it`)];
 }

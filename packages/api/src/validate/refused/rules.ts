@@ -1,6 +1,5 @@
-import type { Message } from "@bufbuild/protobuf";
-import { clusterPartProblems } from "./cluster-parts.js";
-import { clusterTypeProblems, lbPolicyProblems } from "./clusters.js";
+import * as parts from "./cluster-parts.js";
+import * as clusters from "./clusters.js";
 import { connectionManagerProblems } from "./connection-managers.js";
 import { loadAssignmentProblems } from "./endpoints.js";
 import { chainOrderProblems, unconfiguredProblems } from "./filters.js";
@@ -12,9 +11,9 @@ import { routeHeaderProblems } from "./route-headers.js";
 import * as routes from "./routes.js";
 import * as tls from "./tls.js";
 
-type Rule = (message: never) => readonly SpecialProblem[];
+/** Says what is wrong with a message; empty if Envoy takes it. */
+export type Rule = (message: never) => readonly SpecialProblem[];
 
-const cluster = "envoy.config.cluster.v3.Cluster";
 const listener = "envoy.config.listener.v3";
 const route = "envoy.config.route.v3";
 const manager = "envoy.extensions.filters.network.http_connection_manager.v3";
@@ -51,22 +50,22 @@ const rules: { readonly [typeName: string]: readonly Rule[] } = {
 
 /** Only for resources: inside another message the same content is valid. */
 const ofResources: { readonly [typeName: string]: readonly Rule[] } = {
-  [cluster]: [clusterTypeProblems, lbPolicyProblems, clusterPartProblems],
+  "envoy.config.cluster.v3.Cluster": [
+    clusters.typeProblems,
+    clusters.lbPolicyProblems,
+    clusters.loadBalancingPolicyProblems,
+    parts.bindProblems,
+    parts.dnsProblems,
+    parts.ejectionProblems,
+    parts.protocolProblems,
+  ],
   "envoy.config.endpoint.v3.ClusterLoadAssignment": [loadAssignmentProblems],
   [`${listener}.Listener`]: [listenerProblems],
 };
 
 const none: readonly Rule[] = [];
 
-/** Whether Envoy may refuse messages of a type. */
-export function mayBeRefused(typeName: string): boolean {
-  return Object.hasOwn(rules, typeName) || Object.hasOwn(ofResources, typeName);
-}
-
-/** What Envoy refuses of a message. */
-export function refusals(typeName: string, message: Message, isResource: boolean): readonly SpecialProblem[] {
-  const own = rules[typeName] ?? none;
-  const more = isResource ? (ofResources[typeName] ?? none) : none;
-  if (own.length + more.length === 0) return [];
-  return [...own, ...more].flatMap((rule) => rule(message as never));
+/** The rules for messages of a type. `isResource`: also those that hold only for a resource of this type. */
+export function refusalRules(typeName: string, isResource: boolean): readonly Rule[] {
+  return rules[typeName] ?? (isResource ? ofResources[typeName] : undefined) ?? none;
 }

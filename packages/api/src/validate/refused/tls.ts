@@ -22,7 +22,17 @@ interface ValidationContext {
   readonly verifyCertificateSpki: readonly string[];
 }
 
-interface CommonTlsContext {
+/** Fields of a CommonTlsContext that each bring certificates. */
+const certificateSources = [
+  "tlsCertificates",
+  "tlsCertificateSdsSecretConfigs",
+  "tlsCertificateProviderInstance",
+  "tlsCertificateCertificateProvider",
+  "tlsCertificateCertificateProviderInstance",
+  "customTlsCertificateSelector",
+] as const;
+
+interface CommonTlsContext extends Readonly<Partial<Record<(typeof certificateSources)[number], unknown>>> {
   readonly tlsCertificates: readonly TlsCertificate[];
   readonly tlsCertificateSdsSecretConfigs: readonly unknown[];
   readonly validationContextType: { readonly case?: string | undefined; readonly value?: unknown };
@@ -90,10 +100,8 @@ export function upstreamTlsProblems({ commonTlsContext }: TlsContext): SpecialPr
 export function downstreamTlsProblems({ commonTlsContext }: TlsContext): SpecialProblem[] {
   if (commonTlsContext === undefined) return [refused([], "needs common_tls_context with a certificate")];
   if (hasUnknown(commonTlsContext)) return [];
-  for (const [field, value] of Object.entries(commonTlsContext)) {
-    const isOfCertificate = field.startsWith("tlsCertificate") || field.startsWith("customTlsCertificate");
-    if (isOfCertificate && value !== undefined && !(Array.isArray(value) && value.length === 0)) return [];
-  }
+  const certificates = certificateSources.map((name) => commonTlsContext[name]);
+  if (certificates.some((value) => value !== undefined && !(Array.isArray(value) && value.length === 0))) return [];
   return [
     refused(["common_tls_context"], "needs a certificate: tls_certificates or tls_certificate_sds_secret_configs"),
   ];

@@ -1,0 +1,132 @@
+import type { DescField, DescMessage } from "@bufbuild/protobuf";
+import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
+import { isObject } from "../text/source-document.js";
+import { giveUp } from "./doubt.js";
+import { scalarOfField } from "./scalars.js";
+import { spanOf } from "./well-known.js";
+
+type Read = (json: unknown) => unknown;
+
+const views = new WeakMap<DescMessage, Read>();
+
+/**
+ * Shows a message in JSON with the properties of the decoded one, so that the same rules judge both. A property is read
+ * when it is asked for. Reading it gives up at what the writer of its field would not take.
+ */
+export function viewOf(schema: DescMessage): Read {
+  let view = views.get(schema);
+  if (view === undefined) {
+    view = createView(schema);
+    views.set(schema, view);
+  }
+  return view;
+}
+
+function createView(schema: DescMessage): Read {
+  const [first] = schema.fields;
+  if (isWrapperDesc(schema) && first !== undefined) return scalarReader(first);
+  if (schema.typeName === "google.protobuf.Duration") return spanOf;
+  if (schema.typeName === "google.protobuf.Any") return (json) => ({ typeUrl: objectOf(json)["@type"] });
+  // No rule reads the others.
+  if (schema.typeName.startsWith("google.protobuf.")) return (json) => json;
+  class View {
+    readonly [source]: JsonFields;
+    constructor(json: JsonFields) {
+      this[source] = json;
+    }
+  }
+  const property = (name: string, get: (this: View) => unknown) => Object.defineProperty(View.prototype, name, { get });
+  for (const field of schema.fields) {
+    if (field.oneof !== undefined) continue;
+    const read = fieldReader(field);
+    const get = getterOf(field);
+    const unset = unsetValue(field);
+    property(field.localName, function () {
+      const json = get(this[source]);
+      return json === undefined ? unset : read(json);
+    });
+  }
+  for (const oneof of schema.oneofs) {
+    const members = oneof.fields.map((field) => ({
+      name: field.localName,
+      get: getterOf(field),
+      read: fieldReader(field),
+    }));
+    property(oneof.localName, function () {
+      for (const { name, get, read } of members) {
+        const json = get(this[source]);
+        if (json !== undefined) return { case: name, value: read(json) };
+      }
+      return unsetOneof;
+    });
+  }
+  return (json) => new View(objectOf(json));
+}
+
+const source = Symbol("json");
+const unsetOneof = { case: undefined };
+const emptyList: readonly unknown[] = [];
+
+interface JsonFields {
+  readonly [key: string]: unknown;
+}
+
+/** How many values of fields were read. */
+let reads = 0;
+
+/** Whether a function reads a value of a view: one that finds all its fields unset does not. */
+export function readsValues(read: () => void): boolean {
+  const before = reads;
+  read();
+  return reads !== before;
+}
+
+/** Gets the value under either name of a field. The writer gives up at null, and where both are set. */
+function getterOf({ name, jsonName }: DescField): (json: JsonFields) => unknown {
+  return (json) => {
+    let value = json[name];
+    if (value === undefined && name !== jsonName) value = json[jsonName];
+    if (value === undefined) return undefined;
+    reads += 1;
+    return value ?? undefined;
+  };
+}
+
+function fieldReader(field: DescField): Read {
+  const one = field.message === undefined ? scalarReader(field) : messageReader(field, field.message);
+  if (field.fieldKind === "list") return (json) => (Array.isArray(json) ? json.map((item) => one(item)) : giveUp());
+  if (field.fieldKind !== "map") return one;
+  return (json) => Object.fromEntries(Object.entries(objectOf(json)).map(([key, item]) => [key, one(item)]));
+}
+
+function scalarReader(field: DescField): Read {
+  const { read, checked } = scalarOfField(field) ?? { read: giveUp };
+  return checked === undefined ? read : (json) => checked(read(json));
+}
+
+/** The view is made when it is needed: a message may contain its own type. */
+function messageReader(field: DescField, message: DescMessage): Read {
+  let view: Read | undefined;
+  const read: Read = (json) => {
+    view ??= viewOf(message);
+    return view(json);
+  };
+  // A wrapper is a bare value only in a field of its own.
+  const isBare = field.fieldKind === "message" && field.oneof === undefined;
+  return isBare || !isWrapperDesc(message) ? read : (json) => ({ value: read(json) });
+}
+
+function unsetValue(field: DescField): unknown {
+  if (field.fieldKind === "list") return emptyList;
+  if (field.fieldKind === "map") return {};
+  if (field.message !== undefined || field.presence === explicit) return undefined;
+  const { zero, checked } = scalarOfField(field) ?? {};
+  return checked === undefined ? zero : checked(zero);
+}
+
+/** FeatureSet.FieldPresence.EXPLICIT */
+const explicit = 1;
+
+function objectOf(json: unknown): JsonFields {
+  return isObject(json) ? json : giveUp();
+}
