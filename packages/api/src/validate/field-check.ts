@@ -1,17 +1,19 @@
 import type { DescEnum, DescField } from "@bufbuild/protobuf";
+import type { Any } from "@bufbuild/protobuf/wkt";
 import { bytesChecks } from "./bytes-rules.js";
 import { numberChecks } from "./order-rules.js";
 import { stringChecks } from "./string-rules.js";
 import { durationChecks, timestampChecks } from "./time-rules.js";
 import {
   allOf,
+  type LimitRules,
+  limitChecks,
   listOf,
   type RuleSet,
   ruleCheck,
   ruleOf,
   type ValueCheck,
   type Violation,
-  written,
 } from "./values/value-check.js";
 
 /** The compiled `validate.rules` of one field. */
@@ -54,7 +56,12 @@ export function compileField(field: DescField, rules: FieldRules): FieldCheck {
   return {
     field,
     required: isRequired ? { message: "is required", rule: `${requiredBy}.required: true` } : undefined,
-    whole: kind === "repeated" ? listCheck(set) : kind === "map" ? mapCheck(set) : valueCheck(rules, field),
+    whole:
+      kind === "repeated"
+        ? unlessEmpty(set, allOf(limitChecks("repeated", set, listLimits)))
+        : kind === "map"
+          ? allOf(limitChecks("map", set, mapLimits))
+          : valueCheck(rules, field),
     items: items === undefined ? undefined : valueCheck(items, field),
     keys: keys === undefined ? undefined : keyCheck(keys, field),
     nonEmpty: kind === "string" && setRules(set).every((rule) => isLeastLength(rule) && ruleOf(set, rule) === 1n),
@@ -80,8 +87,11 @@ function valueCheck(rules: FieldRules, field: DescField): ValueCheck | undefined
   const kind = rules.type.case;
   const set = (rules.type.value ?? {}) as RuleSet;
   if (kind === undefined) return undefined;
-  const check = allOf(checksOf(kind, set, field.enum));
-  if (check === undefined || ruleOf(set, "ignoreEmpty") !== true) return check;
+  return unlessEmpty(set, allOf(checksOf(kind, set, field.enum)));
+}
+
+function unlessEmpty(rules: RuleSet, check: ValueCheck | undefined): ValueCheck | undefined {
+  if (check === undefined || ruleOf(rules, "ignoreEmpty") !== true) return check;
   return (value) => (isEmpty(value) ? undefined : check(value));
 }
 
@@ -92,7 +102,7 @@ function checksOf(kind: string, rules: RuleSet, schema: DescEnum | undefined): r
     case "bytes":
       return bytesChecks(rules);
     case "bool":
-      return boolChecks(rules);
+      return limitChecks("bool", rules, boolLimits);
     case "enum":
       return enumChecks(rules, schema);
     case "duration":
@@ -100,18 +110,15 @@ function checksOf(kind: string, rules: RuleSet, schema: DescEnum | undefined): r
     case "timestamp":
       return timestampChecks(rules);
     case "any":
-      return anyChecks(rules);
+      return limitChecks("any", rules, anyLimits);
     default:
       return numberChecks(kind, rules);
   }
 }
 
-function boolChecks(rules: RuleSet): readonly ValueCheck[] {
-  const exact = ruleOf<boolean>(rules, "const");
-  return exact === undefined
-    ? []
-    : [ruleCheck(`bool.const: ${exact}`, `must be ${exact}`, (value: boolean) => value === exact)];
-}
+const boolLimits: LimitRules<boolean> = {
+  const: ["must be {}", (limit: boolean) => (value) => value === limit],
+};
 
 function enumChecks(rules: RuleSet, schema: DescEnum | undefined): readonly ValueCheck[] {
   const checks = [...numberChecks("enum", rules)];
@@ -138,82 +145,41 @@ function enumChecks(rules: RuleSet, schema: DescEnum | undefined): readonly Valu
   });
 }
 
-function anyChecks(rules: RuleSet): readonly ValueCheck[] {
-  const allowed = listOf<string>(rules, "in");
-  const forbidden = listOf<string>(rules, "notIn");
-  const url = (value: { readonly typeUrl: string }) => value.typeUrl;
-  const checks: ValueCheck[] = [];
-  if (allowed.length > 0) {
-    const message = `must hold one of ${allowed.join(", ")}`;
-    checks.push(
-      ruleCheck(`any.in: ${written(allowed)}`, message, (value: { typeUrl: string }) => allowed.includes(url(value))),
-    );
-  }
-  if (forbidden.length > 0) {
-    const message = `must not hold one of ${forbidden.join(", ")}`;
-    checks.push(
-      ruleCheck(
-        `any.not_in: ${written(forbidden)}`,
-        message,
-        (value: { typeUrl: string }) => !forbidden.includes(url(value)),
-      ),
-    );
-  }
-  return checks;
-}
+const anyLimits: LimitRules<Any> = {
+  in: [
+    (limit: readonly string[]) => `must hold one of ${limit.join(", ")}`,
+    (limit: readonly string[]) =>
+      ({ typeUrl }) =>
+        limit.includes(typeUrl),
+  ],
+  notIn: [
+    (limit: readonly string[]) => `must not hold one of ${limit.join(", ")}`,
+    (limit: readonly string[]) =>
+      ({ typeUrl }) =>
+        !limit.includes(typeUrl),
+  ],
+};
 
-function listCheck(rules: RuleSet): ValueCheck | undefined {
-  const checks: ValueCheck[] = [];
-  const least = ruleOf<bigint>(rules, "minItems");
-  const most = ruleOf<bigint>(rules, "maxItems");
-  if (least !== undefined) {
-    const message = least === 1n ? "must have at least one item" : `must have at least ${least} items`;
-    checks.push(
-      ruleCheck(`repeated.min_items: ${least}`, message, (list: readonly unknown[]) => list.length >= Number(least)),
-    );
-  }
-  if (most !== undefined) {
-    checks.push(
-      ruleCheck(
-        `repeated.max_items: ${most}`,
-        `must have at most ${most} items`,
-        (list: readonly unknown[]) => list.length <= Number(most),
-      ),
-    );
-  }
-  if (ruleOf(rules, "unique") === true) {
-    const unique = (list: readonly unknown[]) =>
-      new Set(list.map((item) => (item instanceof Uint8Array ? item.join() : item))).size === list.length;
-    checks.push(ruleCheck("repeated.unique: true", "must not have an item twice", unique));
-  }
-  const check = allOf(checks);
-  if (check === undefined || ruleOf(rules, "ignoreEmpty") !== true) return check;
-  return (list) => (isEmpty(list) ? undefined : check(list));
-}
+const listLimits: LimitRules<readonly unknown[]> = {
+  minItems: [atLeast("item"), (limit: bigint) => (list) => list.length >= Number(limit)],
+  maxItems: ["must have at most {} items", (limit: bigint) => (list) => list.length <= Number(limit)],
+  unique: [
+    "must not have an item twice",
+    () => (list) => new Set(list.map((item) => (item instanceof Uint8Array ? item.join() : item))).size === list.length,
+  ],
+};
 
-function mapCheck(rules: RuleSet): ValueCheck | undefined {
-  const checks: ValueCheck[] = [];
-  const least = ruleOf<bigint>(rules, "minPairs");
-  const most = ruleOf<bigint>(rules, "maxPairs");
-  const size = (map: object) => Object.keys(map).length;
-  if (least !== undefined) {
-    const message = least === 1n ? "must have at least one entry" : `must have at least ${least} entries`;
-    checks.push(ruleCheck(`map.min_pairs: ${least}`, message, (map: object) => size(map) >= Number(least)));
-  }
-  if (most !== undefined) {
-    checks.push(
-      ruleCheck(
-        `map.max_pairs: ${most}`,
-        `must have at most ${most} entries`,
-        (map: object) => size(map) <= Number(most),
-      ),
-    );
-  }
-  if (ruleOf(rules, "noSparse") === true) {
-    const full = (map: object) => Object.values(map).every((value) => value !== undefined && value !== null);
-    checks.push(ruleCheck("map.no_sparse: true", "must have a value for every key", full));
-  }
-  return allOf(checks);
+const mapLimits: LimitRules<object> = {
+  minPairs: [atLeast("entry", "entries"), (limit: bigint) => (map) => Object.keys(map).length >= Number(limit)],
+  maxPairs: ["must have at most {} entries", (limit: bigint) => (map) => Object.keys(map).length <= Number(limit)],
+  noSparse: [
+    "must have a value for every key",
+    () => (map) => Object.values(map).every((value) => value !== undefined && value !== null),
+  ],
+};
+
+function atLeast(one: string, many = `${one}s`): (limit: bigint) => string {
+  return (limit) => (limit === 1n ? `must have at least one ${one}` : `must have at least ${limit} ${many}`);
 }
 
 /** Keys are strings in JavaScript. Rules for other key types compare the values behind them. */

@@ -33,14 +33,8 @@ export function orderChecks<Value>(kind: string, rules: RuleSet, { compare, show
     );
   const exact = ruleOf<Value>(rules, "const");
   if (exact !== undefined) add("const", exact, `must be ${show(exact)}`, (value) => compare(value, exact) === 0);
-  const low = boundOf<Value>(rules, [
-    ["gt", false],
-    ["gte", true],
-  ]);
-  const high = boundOf<Value>(rules, [
-    ["lt", false],
-    ["lte", true],
-  ]);
+  const low = boundOf<Value>(rules, "gt", "gte");
+  const high = boundOf<Value>(rules, "lt", "lte");
   const above = (value: Value, bound: Bound<Value>) => isBeyond(compare(value, bound.limit), bound.inclusive);
   const below = (value: Value, bound: Bound<Value>) => isBeyond(compare(bound.limit, value), bound.inclusive);
   if (low !== undefined && high !== undefined && compare(low.limit, high.limit) > 0) {
@@ -71,10 +65,10 @@ interface Bound<Value> {
   readonly inclusive: boolean;
 }
 
-function boundOf<Value>(rules: RuleSet, names: readonly (readonly [string, boolean])[]): Bound<Value> | undefined {
-  for (const [name, inclusive] of names) {
+function boundOf<Value>(rules: RuleSet, open: string, closed: string): Bound<Value> | undefined {
+  for (const name of [open, closed]) {
     const limit = ruleOf<Value>(rules, name);
-    if (limit !== undefined) return { name, limit, inclusive };
+    if (limit !== undefined) return { name, limit, inclusive: name === closed };
   }
   return undefined;
 }

@@ -1,5 +1,5 @@
 import { type Ordering, orderChecks } from "./order-rules.js";
-import { type RuleSet, ruleCheck, ruleOf, type ValueCheck } from "./values/value-check.js";
+import { type LimitRules, limitChecks, type RuleSet, type ValueCheck } from "./values/value-check.js";
 
 /** A `google.protobuf.Duration` or `Timestamp`. */
 interface Instant {
@@ -15,32 +15,28 @@ function compare(a: Instant, b: Instant): number {
 const durations: Ordering<Instant> = { compare, show: showDuration };
 const times: Ordering<Instant> = { compare, show: ({ seconds }) => new Date(Number(seconds) * 1000).toISOString() };
 
+const limits: LimitRules<Instant> = {
+  ltNow: ["must be in the past", () => (value) => millis(value) < Date.now()],
+  gtNow: ["must be in the future", () => (value) => millis(value) > Date.now()],
+  within: [
+    (limit: Instant) => `must be within ${showDuration(limit)} of now`,
+    (limit: Instant) => (value) => Math.abs(millis(value) - Date.now()) <= millis(limit),
+  ],
+};
+
 /** The rules of durations. */
-export function durationChecks(rules: RuleSet): ValueCheck[] {
+export function durationChecks(rules: RuleSet): readonly ValueCheck[] {
   return orderChecks("duration", rules, durations);
 }
 
 /** The rules of times. */
-export function timestampChecks(rules: RuleSet): ValueCheck[] {
-  const checks = orderChecks("timestamp", rules, times);
-  const now = () => Date.now();
-  const millis = ({ seconds, nanos }: Instant) => Number(seconds) * 1000 + nanos / 1e6;
-  if (ruleOf(rules, "ltNow") === true) {
-    checks.push(ruleCheck("timestamp.lt_now: true", "must be in the past", (value: Instant) => millis(value) < now()));
-  }
-  if (ruleOf(rules, "gtNow") === true) {
-    checks.push(
-      ruleCheck("timestamp.gt_now: true", "must be in the future", (value: Instant) => millis(value) > now()),
-    );
-  }
-  const within = ruleOf<Instant>(rules, "within");
-  if (within !== undefined) {
-    const near = (value: Instant) => Math.abs(millis(value) - now()) <= millis(within);
-    checks.push(
-      ruleCheck(`timestamp.within: ${showDuration(within)}`, `must be within ${showDuration(within)} of now`, near),
-    );
-  }
-  return checks;
+export function timestampChecks(rules: RuleSet): readonly ValueCheck[] {
+  const show = (limit: unknown) => (limit === true ? "true" : showDuration(limit as Instant));
+  return [...orderChecks("timestamp", rules, times), ...limitChecks("timestamp", rules, limits, show)];
+}
+
+function millis({ seconds, nanos }: Instant): number {
+  return Number(seconds) * 1000 + nanos / 1e6;
 }
 
 function showDuration({ seconds, nanos }: Instant): string {

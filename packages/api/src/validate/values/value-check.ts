@@ -18,6 +18,41 @@ export function ruleCheck(rule: string, message: string, keeps: (value: never) =
   return (value) => (keeps(value as never) ? undefined : violation);
 }
 
+/** A rule that is one of several: `string.email`, `bytes.ipv4` … */
+export interface WellKnown {
+  readonly case?: string | undefined;
+  readonly value?: unknown;
+}
+
+/**
+ * The rules of a kind that a limit parametrizes, by their local names: what a value must be (`{}` stands for the
+ * limit), and makes the test of values.
+ */
+export type LimitRules<Value> = Readonly<
+  Record<
+    string,
+    readonly [message: string | ((limit: never) => string), createTest: (limit: never) => (value: Value) => boolean]
+  >
+>;
+
+/** The checks for those of these rules that are set. */
+export function limitChecks<Value>(
+  kind: string,
+  rules: RuleSet,
+  limits: LimitRules<Value>,
+  show: (limit: unknown) => string = written,
+): readonly ValueCheck[] {
+  return Object.entries(limits).flatMap(([name, [message, createTest]]) => {
+    const limit = ruleOf(rules, name);
+    if (limit === undefined || (limit === false && name !== "const") || (Array.isArray(limit) && limit.length === 0))
+      return [];
+    const shown = name === "pattern" ? limit : show(limit);
+    const rule = `${kind}.${name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}: ${shown}`;
+    const text = typeof message === "string" ? message.replace("{}", () => show(limit)) : message(limit as never);
+    return [ruleCheck(rule, text, createTest(limit as never))];
+  });
+}
+
 /** A rule that is set; undefined if it is not (and not its default). */
 export function ruleOf<Value>(rules: RuleSet, name: string): Value | undefined {
   return Object.hasOwn(rules, name) ? (rules[name] as Value) : undefined;
@@ -34,6 +69,11 @@ export function written(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(written).join(", ")}]`;
   if (value instanceof Uint8Array) return JSON.stringify(String.fromCharCode(...value));
   return String(value);
+}
+
+/** The values of a rule, for a message. */
+export function listed(values: readonly unknown[]): string {
+  return values.map(written).join(", ");
 }
 
 /** Several checks as one, which returns the first violation. */
