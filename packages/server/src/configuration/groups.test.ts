@@ -67,7 +67,9 @@ describe("createGroups", () => {
 
   it("is one group of all nodes and layers where there are no settings", () => {
     const groups = createGroups(undefined);
-    assert.deepEqual(groups.of(node), { name: "all", layers: undefined, ttl: "auto", key: "all" });
+    const { name, layers, ttl, key, ...others } = groups.of(node)!;
+    assert.deepEqual({ name, layers, ttl, key }, { name: "all", layers: undefined, ttl: "auto", key: "all" });
+    assert.ok(Object.values(others).every((setting) => setting === undefined));
     assert.deepEqual(groups.configured, [groups.of(testNode())]);
   });
 

@@ -1,9 +1,10 @@
 import { type Finding, XdskitError } from "@xdskit/api";
-import { type Node, type ResourceErrorPolicy, type TtlPolicy, ttlPolicies } from "@xdskit/protocol";
+import type { Node, ResourceErrorPolicy, TtlPolicy } from "@xdskit/protocol";
 import type { GroupOf, GroupSettings, LayerName, ViewSettings } from "../settings/group-settings.js";
 import { checkLoadReportSettings, type LoadReportSettings } from "../settings/load-report-settings.js";
 import { faultsOf, matcherOf } from "../settings/node-match.js";
 import { rolloutFaults } from "../settings/rollout-settings.js";
+import { anyOf, wrongWords } from "./option-checks.js";
 
 /** A group as the server knows it. */
 export interface Group extends ViewSettings {
@@ -33,26 +34,19 @@ export function createGroups(
   ttlByDefault: TtlPolicy = "auto",
   views: ViewSettings = {},
 ): Groups {
+  const ready = (own: Omit<Group, "ttl" | "key"> & { readonly ttl?: TtlPolicy | undefined }, key: string): Group => {
+    const { name, layers, loadReports, ttl = ttlByDefault, resourceErrors } = own;
+    const { onReject = views.onReject, rollout = views.rollout } = own;
+    return { name, layers, loadReports, ttl, resourceErrors, onReject, rollout, key };
+  };
   if (settings === undefined) {
-    const all: Group = { name: everyNode, layers: undefined, ttl: ttlByDefault, ...viewsOf(views, {}), key: everyNode };
+    const all = ready({ name: everyNode, layers: undefined }, everyNode);
     return { of: () => all, configured: [all] };
   }
   if (typeof settings === "function") {
     const of = (node: Node) => {
-      const found = settings(node);
-      if (found === undefined) return undefined;
-      const { name, layers, loadReports, ttl = ttlByDefault, resourceErrors } = found;
-      const { onReject, rollout } = viewsOf(views, found);
-      return {
-        name,
-        layers,
-        loadReports,
-        ttl,
-        resourceErrors,
-        onReject,
-        rollout,
-        key: JSON.stringify([name, ...layers]),
-      };
+      const own = settings(node);
+      return own && ready(own, JSON.stringify([own.name, ...own.layers]));
     };
     return { of, configured: [] };
   }
@@ -61,45 +55,29 @@ export function createGroups(
   for (const [index, { loadReports }] of settings.entries()) {
     checkLoadReportSettings(loadReports, `groups[${index}].loadReports`);
   }
-  const ready = settings.map((each) => {
-    const { name, match, layers, loadReports, ttl = ttlByDefault, resourceErrors } = each;
-    const group: Group = { name, layers, loadReports, ttl, resourceErrors, ...viewsOf(views, each), key: name };
-    return { group, matches: matcherOf(match) };
-  });
+  const groups = settings.map((own) => ({ group: ready(own, own.name), matches: matcherOf(own.match) }));
   return {
-    of: (node) => ready.find(({ matches }) => matches(node))?.group,
-    configured: ready.map(({ group }) => group),
+    of: (node) => groups.find(({ matches }) => matches(node))?.group,
+    configured: groups.map(({ group }) => group),
   };
-}
-
-function viewsOf(byDefault: ViewSettings, own: ViewSettings): ViewSettings {
-  const onReject = own.onReject ?? byDefault.onReject;
-  const rollout = own.rollout ?? byDefault.rollout;
-  return { ...(onReject === undefined ? {} : { onReject }), ...(rollout === undefined ? {} : { rollout }) };
 }
 
 function findingsOf(settings: readonly GroupSettings[]): Finding[] {
   const findings: Finding[] = [];
-  const add = (field: string, message: string) =>
-    findings.push({ code: "XDSKIT_GROUP_INVALID", severity: "error", field, message });
   const seen = new Set<string>();
-  settings.forEach((group, index) => {
-    const { name, match, layers, ttl = "auto", resourceErrors: errors = "advertised" } = group;
-    const field = `groups[${index}]`;
-    const { onReject = "newest", rollout } = group;
-    if (onReject !== "newest" && onReject !== "lastGood") add(`${field}.onReject`, "it must be newest or lastGood");
-    for (const fault of rolloutFaults(rollout)) add(`${field}.rollout.${fault.field}`, fault.message);
-    if (name === "") add(`${field}.name`, "a group needs a name");
-    if (seen.has(name)) add(`${field}.name`, `there are two groups named ${JSON.stringify(name)}`);
+  for (const [index, group] of settings.entries()) {
+    const { name, match, layers, rollout } = group;
+    const add = (field: keyof GroupSettings | `rollout.${string}`, message: string) => {
+      findings.push({ code: "XDSKIT_GROUP_INVALID", severity: "error", field: `groups[${index}].${field}`, message });
+    };
+    for (const { option, known } of wrongWords(group)) add(option, `it must be ${anyOf(known)}`);
+    for (const fault of rolloutFaults(rollout)) add(`rollout.${fault.field}`, fault.message);
+    if (name === "") add("name", "a group needs a name");
+    if (seen.has(name)) add("name", `there are two groups named ${JSON.stringify(name)}`);
     seen.add(name);
-    for (const fault of faultsOf(match)) add(`${field}.match`, fault);
-    if (!ttlPolicies.includes(ttl)) add(`${field}.ttl`, "it must be auto, advertised or always");
-    if (errors !== "advertised" && errors !== "always")
-      add(`${field}.resourceErrors`, "it must be advertised or always");
-    if (layers.length === 0) add(`${field}.layers`, `group ${JSON.stringify(name)} has no layers to serve`);
-    if (new Set(layers).size < layers.length) {
-      add(`${field}.layers`, `group ${JSON.stringify(name)} names a layer twice`);
-    }
-  });
+    for (const fault of faultsOf(match)) add("match", fault);
+    if (layers.length === 0) add("layers", `group ${JSON.stringify(name)} has no layers to serve`);
+    if (new Set(layers).size < layers.length) add("layers", `group ${JSON.stringify(name)} names a layer twice`);
+  }
   return findings;
 }

@@ -8,14 +8,7 @@ import type { LayerChange, Layers, ResourceKey } from "./layers.js";
  * earlier layer's resource comes back. Groups with the same list share one stack. Nothing is computed before it is
  * first read; from then on a change costs what changed, times the layers.
  */
-export interface LayerStack {
-  /** Undefined while none of its layers is there; empty from when the last was dropped. */
-  snapshot(): Snapshot | undefined;
-  /** The same, as far as somebody has asked for it before. */
-  readonly known: Snapshot | undefined;
-  /** Takes over what became different in the layers; true if the snapshot is another one now. */
-  update(changes: readonly LayerChange[]): boolean;
-}
+export type LayerStack = ReturnType<typeof createLayerStack>;
 
 /**
  * `names` from the lowest to the highest; undefined: all layers. `below` is a layer below them, which by itself does
@@ -25,7 +18,7 @@ export function createLayerStack(
   layers: Layers,
   names: readonly LayerName[] | undefined,
   below?: LayerName | undefined,
-): LayerStack {
+) {
   let current: Snapshot | undefined;
   /** True while `current` was derived here, false while it is the only layer's own snapshot. */
   let own = false;
@@ -46,30 +39,21 @@ export function createLayerStack(
     const [only] = from;
     own = from.length > 1;
     if (!own) return only === undefined ? undefined : layers.get(only);
-    // Starts from nothing and not from the lowest layer, which goes on to change by itself.
-    const winners = new Map<string, Resource>();
-    for (const name of from) {
-      for (const set of layers.get(name)?.sets.values() ?? []) {
-        for (const resource of set) winners.set(keyOf({ type: resource.type, name: resource.key }), resource);
-      }
-    }
-    return updateSnapshot(emptySnapshot(), { upsert: winners.values() });
+    // Starts from nothing and not from the lowest layer, which goes on to change by itself. The last of a name wins.
+    const sets = from.flatMap((name) => [...(layers.get(name)?.sets.values() ?? [])]);
+    return updateSnapshot(emptySnapshot(), { upsert: sets.flatMap((set) => [...set]) });
   }
 
   function derive(before: Snapshot, from: readonly LayerName[], changes: readonly LayerChange[]): Snapshot {
-    // By key, since one change may touch a name in several layers.
-    const upsert = new Map<string, Resource>();
-    const remove = new Map<string, ResourceKey>();
+    const upsert: Resource[] = [];
+    const remove: ResourceKey[] = [];
     const highestFirst = from.map((name) => layers.get(name)).reverse();
     const settle = ({ type, name }: ResourceKey) => {
       const now = before.of(type).get(name);
-      for (const layer of highestFirst) {
-        const winner = layer?.of(type).get(name);
-        if (winner === undefined) continue;
-        if (winner.version !== now?.version) upsert.set(keyOf({ type, name }), winner);
-        return;
-      }
-      if (now !== undefined) remove.set(keyOf({ type, name }), { type, name });
+      let winner: Resource | undefined;
+      for (const layer of highestFirst) winner ??= layer?.of(type).get(name);
+      if (winner === undefined && now !== undefined) remove.push({ type, name });
+      if (winner !== undefined && winner.version !== now?.version) upsert.push(winner);
     };
     for (const change of changes) {
       // A dropped layer is gone, but its resources must be removed.
@@ -77,18 +61,21 @@ export function createLayerStack(
       for (const { type, key } of change.upserted) settle({ type, name: key });
       change.removed.forEach(settle);
     }
-    return updateSnapshot(before, { upsert: upsert.values(), remove: remove.values() });
+    return updateSnapshot(before, { upsert, remove });
   }
 
   return {
-    snapshot() {
+    /** Undefined while none of its layers is there; empty from when the last was dropped. */
+    snapshot(): Snapshot | undefined {
       if (current === undefined && present().length > 0) current = build(all());
       return current;
     },
-    get known() {
+    /** The same, as far as somebody has asked for it before. */
+    get known(): Snapshot | undefined {
       return current;
     },
-    update(changes) {
+    /** Takes over what became different in the layers; true if the snapshot is another one now. */
+    update(changes: readonly LayerChange[]): boolean {
       if (current === undefined) return changes.some(concerns);
       const before = current;
       const from = all();
@@ -97,8 +84,4 @@ export function createLayerStack(
       return current !== before;
     },
   };
-}
-
-function keyOf({ type, name }: ResourceKey): string {
-  return `${type.typeUrl} ${name}`;
 }

@@ -41,22 +41,21 @@ export function createLayers(): Layers {
     get: (layer) => layers.get(layer),
     apply(updates) {
       // All errors must be found before a snapshot is derived: after that, the old snapshot is no longer the newest of
-      // its lineage.
-      const fresh = new Map<LayerUpdate, Snapshot>();
-      for (const update of updates) {
-        const first = layers.has(update.layer) ? undefined : firstSnapshot(update);
-        if (first === undefined) refuseDuplicates(updates);
-        else fresh.set(update, first);
-      }
+      // its lineage. The first content of a layer takes nothing from any snapshot.
+      const first = new Map<LayerUpdate, Snapshot>();
+      for (const update of updates)
+        if (!layers.has(update.layer)) first.set(update, updateSnapshot(emptySnapshot(), { upsert: update.upsert }));
+      // Comparing sizes saves a start a set of all names.
+      if (!updates.every((update) => sizeOf(first.get(update)) === update.upsert.length)) refuseDuplicates(updates);
       const changes: LayerChange[] = [];
       for (const update of updates) {
         const known = layers.get(update.layer);
         const before = known ?? emptySnapshot();
-        const change = update.kind === "replace" ? replacement(before, update) : patch(before, update);
-        if (known !== undefined && change.upserted.length === 0 && change.removed.length === 0) continue;
-        const first = known === undefined ? fresh.get(update) : undefined;
+        const change = changeOf(before, update);
         const { upserted: upsert, removed: remove } = change;
-        layers.set(update.layer, first ?? updateSnapshot(before, { upsert, remove }));
+        if (known !== undefined && upsert.length === 0 && remove.length === 0) continue;
+        const fresh = known === undefined ? first.get(update) : undefined;
+        layers.set(update.layer, fresh ?? updateSnapshot(before, { upsert, remove }));
         changes.push(change);
       }
       return changes;
@@ -65,20 +64,16 @@ export function createLayers(): Layers {
       const before = layers.get(layer);
       if (before === undefined) return undefined;
       layers.delete(layer);
-      return replacement(before, { layer, kind: "replace", upsert: [] });
+      return changeOf(before, { layer, kind: "replace", upsert: [] });
     },
   };
 }
 
-/**
- * The first content of a layer, which takes nothing from any snapshot. Undefined if it is smaller than the list that
- * was given: a name came twice. Comparing sizes saves a start a set of all names.
- */
-function firstSnapshot({ upsert }: LayerUpdate): Snapshot | undefined {
-  const first = updateSnapshot(emptySnapshot(), { upsert });
-  let held = 0;
-  for (const { size } of first.sets.values()) held += size;
-  return held === upsert.length ? first : undefined;
+function sizeOf(snapshot: Snapshot | undefined): number | undefined {
+  if (snapshot === undefined) return undefined;
+  let resources = 0;
+  for (const { size } of snapshot.sets.values()) resources += size;
+  return resources;
 }
 
 function refuseDuplicates(updates: readonly LayerUpdate[]): void {
@@ -111,35 +106,19 @@ function namesOf(map: Map<ResourceType, Set<ResourceName>>, type: ResourceType):
   return names;
 }
 
-function patch(before: Snapshot, update: LayerUpdate): LayerChange {
-  const upserted = update.upsert.filter((resource) => differs(before, resource));
-  const kept = new Map<ResourceType, Set<ResourceName>>();
-  // What one update both removes and puts in is there afterwards.
-  if (update.remove !== undefined && update.remove.length > 0) {
-    for (const { type, key } of update.upsert) namesOf(kept, type).add(key);
-  }
-  const named = (update.remove ?? []).flatMap(({ type, name }) => before.of(type).named(name));
-  const removed = named
-    .filter(({ type, key }) => !kept.get(type)?.has(key))
-    .map(({ type, key }) => ({ type, name: key }));
-  return { layer: update.layer, upserted, removed };
-}
-
-function replacement(before: Snapshot, update: LayerUpdate): LayerChange {
+function changeOf(before: Snapshot, { layer, kind, upsert, remove = [] }: LayerUpdate): LayerChange {
   // A start: nothing can be equal, or in the way.
-  if (before.sets.size === 0) return { layer: update.layer, upserted: [...update.upsert], removed: [] };
-  const upserted = update.upsert.filter((resource) => differs(before, resource));
-  const next = new Map<ResourceType, Set<ResourceName>>();
-  for (const { type, key } of update.upsert) namesOf(next, type).add(key);
+  if (before.sets.size === 0) return { layer, upserted: [...upsert], removed: [] };
+  // Equal content has an equal version.
+  const upserted = upsert.filter(({ type, key, version }) => before.of(type).get(key)?.version !== version);
   const removed: ResourceKey[] = [];
-  for (const set of before.sets.values()) {
-    const names = next.get(set.type);
-    for (const { type, key } of set) if (!names?.has(key)) removed.push({ type, name: key });
-  }
-  return { layer: update.layer, upserted, removed };
-}
-
-/** Whether a resource is new or has another content than the one of its name; equal content has an equal version. */
-function differs(before: Snapshot, resource: Resource): boolean {
-  return before.of(resource.type).get(resource.key)?.version !== resource.version;
+  // What one update both removes and puts in is there afterwards.
+  const kept = new Map<ResourceType, Set<ResourceName>>();
+  for (const { type, key } of upsert) namesOf(kept, type).add(key);
+  const drop = ({ type, key }: Resource) => {
+    if (!kept.get(type)?.has(key)) removed.push({ type, name: key });
+  };
+  if (kind === "replace") for (const set of before.sets.values()) for (const each of set) drop(each);
+  else for (const { type, name } of remove) for (const each of before.of(type).named(name)) drop(each);
+  return { layer, upserted, removed };
 }

@@ -1,47 +1,49 @@
 import { XdskitError } from "@xdskit/api";
 import { ttlPolicies } from "@xdskit/protocol";
 import type { ServerOptions } from "../contracts/xds-server.js";
-import { limitsOf, type OnDemandLimits, type OnDemandOptions } from "../settings/on-demand-options.js";
-import type { RestOptions } from "../settings/rest-options.js";
+import { limitsOf, type OnDemandOptions } from "../settings/on-demand-options.js";
 import { rolloutFaults } from "../settings/rollout-settings.js";
+
+/** The words that there are for the options that take one. */
+const words = {
+  ttl: ttlPolicies,
+  resourceErrors: ["advertised", "always"],
+  onReject: ["newest", "lastGood"],
+} as const satisfies Partial<Record<keyof ServerOptions, readonly string[]>>;
+
+/** Finds options, of a server or a group, whose word does not exist. `known`: those that do. */
+export function* wrongWords(options: Pick<ServerOptions, keyof typeof words>) {
+  for (const option of Object.keys(words) as (keyof typeof words)[]) {
+    const known: readonly string[] = words[option];
+    const value = options[option];
+    if (value !== undefined && !known.includes(value)) yield { option, value, known };
+  }
+}
+
+/** For messages: `a, b or c`. */
+export function anyOf(known: readonly string[]): string {
+  return `${known.slice(0, -1).join(", ")} or ${known.at(-1)}`;
+}
 
 /**
  * Checks what types alone cannot: times and counts, and values from programs without types. Throws an XdskitError
  * (XDSKIT_SERVER_OPTION) that names the option.
  */
-export function checkOptions({
-  eventLoop,
-  keepalive,
-  onDemand,
-  ordering,
-  rest,
-  ttl,
-  resourceErrors,
-  onReject,
-  rollout,
-  tls,
-}: ServerOptions): void {
-  if (ttl !== undefined && !ttlPolicies.includes(ttl)) throw wrong("ttl", '"auto", "advertised" or "always"', ttl);
-  if (resourceErrors !== undefined && resourceErrors !== "advertised" && resourceErrors !== "always")
-    throw wrong("resourceErrors", '"advertised" or "always"', resourceErrors);
-  if (onReject !== undefined && onReject !== "newest" && onReject !== "lastGood")
-    throw wrong("onReject", '"newest" or "lastGood"', onReject);
+export function checkOptions(options: ServerOptions): void {
+  const { eventLoop, keepalive, onDemand, ordering, rest, rollout, tls } = options;
+  for (const { option, value, known } of wrongWords(options))
+    throw wrong(option, anyOf(known.map((word) => JSON.stringify(word))), value);
   checkRollout(rollout);
   for (const field of tls === undefined ? [] : (["certificateFile", "keyFile"] as const)) {
     if (typeof tls?.[field] !== "string" || tls[field] === "")
       throw wrong(`tls.${field}`, "a file's path", tls?.[field]);
   }
-  if (rest !== undefined) checkRest(rest);
-  for (const [option, value] of Object.entries(ordering || {})) {
-    if (value !== undefined && !(value >= 0)) throw wrong(`ordering.${option}`, "milliseconds", value);
-  }
-  for (const [option, value] of Object.entries(keepalive ?? {})) {
-    if (value !== undefined && !(option === "maxAgeMs" ? value > 0 : value >= 0))
-      throw wrong(`keepalive.${option}`, "milliseconds", value);
-  }
-  for (const [option, value] of Object.entries(eventLoop || {})) {
-    if (value !== undefined && !(value >= 1)) throw wrong(`eventLoop.${option}`, "milliseconds, at least 1", value);
-  }
+  checkNumbers("rest", { holdMs: rest?.holdMs }, "milliseconds, or 0 for not at all", 0);
+  checkNumbers("rest", { requestTimeoutMs: rest?.requestTimeoutMs }, "milliseconds above 0", Number.MIN_VALUE);
+  checkNumbers("ordering", ordering, "milliseconds", 0);
+  checkNumbers("keepalive", { ...keepalive, maxAgeMs: undefined }, "milliseconds", 0);
+  checkNumbers("keepalive", { maxAgeMs: keepalive?.maxAgeMs }, "milliseconds", Number.MIN_VALUE);
+  checkNumbers("eventLoop", eventLoop, "milliseconds, at least 1", 1);
   if (onDemand !== undefined) checkOnDemand(onDemand);
 }
 
@@ -51,23 +53,19 @@ export function checkRollout(rollout: ServerOptions["rollout"]): void {
     throw XdskitError.of("XDSKIT_SERVER_OPTION", `rollout.${field}: ${message}`);
 }
 
-function checkRest({ holdMs, requestTimeoutMs }: Partial<RestOptions>): void {
-  if (holdMs !== undefined && !(holdMs >= 0)) throw wrong("rest.holdMs", "milliseconds, or 0 for not at all", holdMs);
-  if (requestTimeoutMs !== undefined && !(requestTimeoutMs > 0))
-    throw wrong("rest.requestTimeoutMs", "milliseconds above 0", requestTimeoutMs);
-}
-
-/** Of these 0 would mean that nothing is ever supplied, or that a supplier that fails is called without a pause. */
-const aboveZero: ReadonlySet<string> = new Set<keyof OnDemandLimits>(["concurrency", "timeoutMs", "retryMs"]);
-
 function checkOnDemand(options: OnDemandOptions): void {
   if (!Array.isArray(options.types) || options.types.length === 0)
     throw wrong("onDemand.types", 'a list of types, such as ["cluster"]', options.types);
   if (typeof options.supply !== "function") throw wrong("onDemand.supply", "a function", options.supply);
-  for (const [option, value] of Object.entries(limitsOf(options))) {
-    if (aboveZero.has(option) ? value > 0 : value >= 0) continue;
-    throw wrong(`onDemand.${option}`, aboveZero.has(option) ? "a number above 0" : "a number from 0 up", value);
-  }
+  // Of these 0 would mean that nothing is ever supplied, or that a supplier that fails is called without a pause.
+  const { concurrency, timeoutMs, retryMs, ...others } = limitsOf(options);
+  checkNumbers("onDemand", { concurrency, timeoutMs, retryMs }, "a number above 0", Number.MIN_VALUE);
+  checkNumbers("onDemand", others, "a number from 0 up", 0);
+}
+
+function checkNumbers(name: string, options: object | false | undefined, expected: string, least: number): void {
+  for (const [option, value] of Object.entries(options || {}))
+    if (value !== undefined && !(value >= least)) throw wrong(`${name}.${option}`, expected, value);
 }
 
 function wrong(option: string, expected: string, value: unknown): XdskitError {

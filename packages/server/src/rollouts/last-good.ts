@@ -32,7 +32,7 @@ function knownOf({ acknowledged, subscription, rejected }: TypeStatus): Known {
 }
 
 /** A rejected content, and the last one before it that no client rejected; undefined: none. */
-export interface Suspect extends Keyed {
+interface Suspect extends Keyed {
   readonly rejected: Resource;
   readonly good: Resource | undefined;
 }

@@ -15,7 +15,7 @@ import { type Concern, RolloutChange } from "./rollout-change.js";
 import { createShare, type Share } from "./share.js";
 
 /** What a rollout needs of its group. */
-export interface RolloutContext {
+interface RolloutContext {
   readonly id: number;
   readonly group: string;
   readonly clock: Clock;

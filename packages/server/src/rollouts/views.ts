@@ -12,6 +12,18 @@ import type { Member, ViewClient } from "./member.js";
 import type { QuarantineEntry } from "./quarantine.js";
 import type { RolloutMachine } from "./rollout.js";
 
+/**
+ * How a change goes out: by these steps, by the group's settings (undefined), at once for all (`off`), or as a
+ * supplied resource.
+ */
+export type Wish = RolloutSettings | "off" | "on-demand" | undefined;
+
+/** What every group's streams get. */
+export type Views = ReturnType<typeof createViews>;
+
+/** A group and its members, for those who do not look into it. */
+export type ViewedGroup = Pick<GroupOfViews, "join" | "isPlain" | "changed" | "snapshots" | "close">;
+
 /** Where a stream, or a poll, sits in its group. */
 export interface Seat {
   /** The snapshot it gets instead of, or as, the newest; undefined while that is not decided yet. */
@@ -25,35 +37,6 @@ export interface Seat {
   leave(): void;
 }
 
-/**
- * How a change goes out: by these steps, by the group's settings (undefined), at once for all (`off`), or as a
- * supplied resource.
- */
-export type Wish = RolloutSettings | "off" | "on-demand" | undefined;
-
-/** A group and its members. A member costs one entry in a set until the group's settings, or a change, ask for more. */
-export interface ViewedGroup {
-  join(node: Node, kind: Member["kind"], client: ViewClient): Seat;
-  /** All its streams get the newest. */
-  readonly isPlain: boolean;
-  /** The group's newest snapshot became another. */
-  changed(before: Snapshot, after: Snapshot, wish: Wish): void;
-  /** What its streams have now, where that is not only the newest. */
-  snapshots(): Iterable<Snapshot>;
-  close(): void;
-}
-
-/** What every group's streams get. */
-export interface Views {
-  /** `newest` is the group's target in the end; `respread` is called when its pulse may have changed. */
-  open(group: Group, newest: () => Snapshot | undefined, respread: () => void): ViewedGroup;
-  rollouts(): readonly Rollout[];
-  quarantines(): readonly LiftableQuarantine[];
-  stats(): ViewStats;
-  /** The server closes: no rollout goes on. */
-  close(): void;
-}
-
 /** What the groups of a server share. */
 interface Shared {
   readonly clock: Clock;
@@ -64,28 +47,31 @@ interface Shared {
   rollouts: number;
 }
 
-export function createViews(clock: Clock, events: Pick<Events, "emit">): Views {
+export function createViews(clock: Clock, events: Pick<Events, "emit">) {
   const groups = new Set<GroupOfViews>();
   const shared: Shared = { clock, events, groups, outcomes: new Map(), causes: new Map(), rollouts: 0 };
   return {
-    open(...of) {
+    /** `newest` is the group's target in the end; `respread` is called when its pulse may have changed. */
+    open(...of: [group: Group, newest: () => Snapshot | undefined, respread: () => void]): ViewedGroup {
       const group = new GroupOfViews(shared, ...of);
       groups.add(group);
       return group;
     },
-    rollouts: () => [...groups].flatMap((group) => group.rollout() ?? []),
-    quarantines: () => [...groups].flatMap((group) => group.quarantines()),
-    stats: () => ({
+    rollouts: (): readonly Rollout[] => [...groups].flatMap((group) => group.rollout() ?? []),
+    quarantines: (): readonly LiftableQuarantine[] => [...groups].flatMap((group) => group.quarantines()),
+    stats: (): ViewStats => ({
       rollouts: Array.from(shared.outcomes, ([outcome, count]) => ({ outcome, count })),
       quarantined: Array.from(shared.causes, ([cause, count]) => ({ cause, count })),
     }),
+    /** The server closes: no rollout goes on. */
     close() {
       for (const { view } of groups) view?.close();
     },
   };
 }
 
-class GroupOfViews implements ViewedGroup, GroupViewContext {
+/** A member costs one entry in a set until the group's settings, or a change, ask for more. */
+class GroupOfViews implements GroupViewContext {
   readonly #shared: Shared;
   readonly #rollout: Group["rollout"];
   readonly #respread: () => void;
@@ -110,18 +96,32 @@ class GroupOfViews implements ViewedGroup, GroupViewContext {
     return this.#shared.clock;
   }
 
+  /** All its streams get the newest. */
   get isPlain(): boolean {
     return this.view === undefined;
   }
 
   join(node: Node, kind: Member["kind"], client: ViewClient): Seat {
     this.lastOrder += 1;
-    const member = new SeatedMember(this, node, kind, client, this.lastOrder);
+    const member = { node, kind, client, order: this.lastOrder };
     this.members.add(member);
     this.view?.rollout?.came(member);
-    return member;
+    return {
+      snapshot: (newest) => this.view?.snapshotFor(member, newest) ?? newest,
+      progressed: () => this.view?.rollout?.progressed(member),
+      rejected: (...about) => this.view?.rejected(member, ...about),
+      ends: () => {
+        // First, or a rollout that goes on because of it would count on it.
+        this.members.delete(member);
+        this.view?.ends(member);
+      },
+      leave: () => {
+        if (this.members.delete(member)) this.view?.rollout?.left(member);
+      },
+    };
   }
 
+  /** The group's newest snapshot became another. */
   changed(before: Snapshot, after: Snapshot, wish: Wish): void {
     const plan = wish ?? this.#rollout ?? "off";
     if (typeof plan === "object") this.view ??= new GroupView(this);
@@ -129,6 +129,7 @@ class GroupOfViews implements ViewedGroup, GroupViewContext {
     else this.view?.changed(before, after, plan === "off" ? "at-once" : fullSettings(plan));
   }
 
+  /** What its streams have now, where that is not only the newest. */
   snapshots(): Iterable<Snapshot> {
     return this.view?.snapshots() ?? [];
   }
@@ -182,44 +183,6 @@ class GroupOfViews implements ViewedGroup, GroupViewContext {
       const resources = entries.slice(0, shownAtMost).map((entry) => quarantined(group, entry));
       return { kind: "quarantine", outcome, group, count: entries.length, resources };
     });
-  }
-}
-
-class SeatedMember implements Member, Seat {
-  readonly #group: GroupOfViews;
-  readonly node: Node;
-  readonly kind: Member["kind"];
-  readonly client: ViewClient;
-  readonly order: number;
-
-  constructor(group: GroupOfViews, node: Node, kind: Member["kind"], client: ViewClient, order: number) {
-    this.#group = group;
-    this.node = node;
-    this.kind = kind;
-    this.client = client;
-    this.order = order;
-  }
-
-  snapshot(newest: Snapshot): Snapshot {
-    return this.#group.view?.snapshotFor(this, newest) ?? newest;
-  }
-
-  progressed(): void {
-    this.#group.view?.rollout?.progressed(this);
-  }
-
-  rejected(type: ResourceType, rejection: Rejection, isWhole: boolean): void {
-    this.#group.view?.rejected(this, type, rejection, isWhole);
-  }
-
-  ends(): void {
-    // First, or a rollout that goes on because of it would count on it.
-    this.#group.members.delete(this);
-    this.#group.view?.ends(this);
-  }
-
-  leave(): void {
-    if (this.#group.members.delete(this)) this.#group.view?.rollout?.left(this);
   }
 }
 

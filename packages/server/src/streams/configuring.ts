@@ -13,14 +13,14 @@ import type { Counters } from "./counters.js";
 import type { Publication } from "./publication.js";
 
 /** Threads that serve streams of their own, and must hear of each change. */
-export interface Replicas {
+interface Replicas {
   /** The differences and the number of the change; without differences, the number of the last change that had some. */
   changed(changes: readonly LayerChange[], rollout: ChangeOptions["rollout"]): void;
   /** Called once it is published. */
   update(): void;
 }
 
-export interface ConfiguringContext {
+interface ConfiguringContext {
   readonly layers: Layers;
   readonly publication: Publication;
   readonly arrivals: Arrivals;

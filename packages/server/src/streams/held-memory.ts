@@ -30,107 +30,89 @@ export function createHeldMemory(
   limits: Pick<ServerLimits, "heldBytes" | "heldBytesPerConnection">,
   heapBytes = getHeapStatistics().heap_size_limit,
 ): HeldMemories {
-  const inAll = Math.floor(Math.min(limits.heldBytes, heapBytes * partOfHeap));
-  const ofConnection = Math.floor(Math.min(limits.heldBytesPerConnection, inAll / 2));
-  const all = new HeldInAll(inAll, ofConnection);
+  const most = Math.floor(Math.min(limits.heldBytes, heapBytes * partOfHeap));
+  const mostOfConnection = Math.floor(Math.min(limits.heldBytesPerConnection, most / 2));
+  const all = new Holdings();
   const connections = new Map<string, HeldByConnection>();
   return {
     of(connection) {
-      let held = connections.get(connection);
-      if (held === undefined) {
-        held = new HeldByConnection(all, () => connections.delete(connection));
-        connections.set(connection, held);
-      }
+      const gone = () => connections.delete(connection);
+      const held = connections.get(connection) ?? new HeldByConnection({ all, most, mostOfConnection, gone });
+      connections.set(connection, held);
       held.streams += 1;
       return held;
     },
   };
 }
 
-/** The objects of all connections, each with its bytes and the number of connections that hold it. */
-class HeldInAll {
-  readonly #items = new Map<HeldItem, { connections: number; readonly bytes: number }>();
-  readonly most: number;
-  readonly mostOfConnection: number;
+/** Objects, each with its bytes and how often it is held; it is held once within what is around. */
+class Holdings {
+  readonly #around: Holdings | undefined;
+  readonly #items = new Map<HeldItem, { times: number; readonly bytes: number }>();
   bytes = 0;
 
-  constructor(most: number, mostOfConnection: number) {
-    this.most = most;
-    this.mostOfConnection = mostOfConnection;
+  constructor(around?: Holdings) {
+    this.#around = around;
   }
 
-  /** One connection more holds it; returns its bytes. */
+  /** Returns its bytes. */
   add(item: HeldItem): number {
-    const known = this.#items.get(item);
-    if (known !== undefined) {
-      known.connections += 1;
-      return known.bytes;
+    let held = this.#items.get(item);
+    if (held === undefined) {
+      held = { times: 0, bytes: this.#around?.add(item) ?? bytesOf(item) };
+      this.#items.set(item, held);
+      this.bytes += held.bytes;
     }
-    const bytes = bytesOf(item);
-    this.#items.set(item, { connections: 1, bytes });
-    this.bytes += bytes;
-    return bytes;
+    held.times += 1;
+    return held.bytes;
   }
 
-  /** One connection less holds it; returns its bytes. */
-  remove(item: HeldItem): number {
-    const known = this.#items.get(item);
-    if (known === undefined) return 0;
-    known.connections -= 1;
-    if (known.connections === 0) {
-      this.#items.delete(item);
-      this.bytes -= known.bytes;
-    }
-    return known.bytes;
+  /** True if it is held no more. */
+  remove(item: HeldItem): boolean {
+    const held = this.#items.get(item);
+    if (held === undefined) return false;
+    held.times -= 1;
+    if (held.times > 0) return false;
+    this.#items.delete(item);
+    this.bytes -= held.bytes;
+    this.#around?.remove(item);
+    return true;
   }
 }
 
+/** What the connections share, with the limits in bytes; `gone` is called after the last stream of this one. */
+interface Surroundings {
+  readonly all: Holdings;
+  readonly most: number;
+  readonly mostOfConnection: number;
+  gone(): void;
+}
+
 class HeldByConnection implements StreamMemory {
-  readonly #all: HeldInAll;
-  readonly #gone: () => void;
-  /** How often the connection's streams hold each. */
-  readonly #uses = new Map<HeldItem, number>();
+  readonly #around: Surroundings;
+  readonly #held: Holdings;
   /** By id, the node object that others may repeat. */
   readonly #nodes = new Map<string, Node>();
-  #bytes = 0;
   streams = 0;
 
-  constructor(all: HeldInAll, gone: () => void) {
-    this.#all = all;
-    this.#gone = gone;
+  constructor(around: Surroundings) {
+    this.#around = around;
+    this.#held = new Holdings(around.all);
   }
 
   change(before: HeldItem | undefined, after: HeldItem | undefined): string | undefined {
-    const bytes = this.#bytes;
+    const { bytes } = this.#held;
     // Add first, so that an object in both is not forgotten meanwhile.
-    if (after !== undefined) this.#add(after);
-    if (before !== undefined) this.#remove(before);
-    if (this.#bytes <= bytes) return undefined;
-    const { bytes: inAll, most, mostOfConnection } = this.#all;
-    if (this.#bytes > mostOfConnection) return tooMuch("one connection", mostOfConnection, "_per_connection");
-    if (inAll > most) return tooMuch("all clients", most, "");
-    return undefined;
-  }
-
-  #add(item: HeldItem): void {
-    if (isNothing(item)) return;
-    const uses = this.#uses.get(item) ?? 0;
-    this.#uses.set(item, uses + 1);
-    if (uses > 0) return;
-    this.#bytes += this.#all.add(item);
-    if (isNode(item) && !this.#nodes.has(item.id)) this.#nodes.set(item.id, item);
-  }
-
-  #remove(item: HeldItem): void {
-    const uses = this.#uses.get(item);
-    if (uses === undefined) return;
-    if (uses > 1) {
-      this.#uses.set(item, uses - 1);
-      return;
+    if (after !== undefined && !isNothing(after)) {
+      this.#held.add(after);
+      if (isNode(after) && !this.#nodes.has(after.id)) this.#nodes.set(after.id, after);
     }
-    this.#uses.delete(item);
-    this.#bytes -= this.#all.remove(item);
-    if (isNode(item) && this.#nodes.get(item.id) === item) this.#nodes.delete(item.id);
+    if (before !== undefined && this.#held.remove(before) && isNode(before) && this.#nodes.get(before.id) === before)
+      this.#nodes.delete(before.id);
+    if (this.#held.bytes <= bytes) return undefined;
+    const { all, most, mostOfConnection } = this.#around;
+    if (this.#held.bytes > mostOfConnection) return tooMuch("one connection", mostOfConnection, "_per_connection");
+    return all.bytes > most ? tooMuch("all clients", most, "") : undefined;
   }
 
   sameNode(node: Node): Node {
@@ -140,7 +122,7 @@ class HeldByConnection implements StreamMemory {
 
   leave(): void {
     this.streams -= 1;
-    if (this.streams === 0) this.#gone();
+    if (this.streams === 0) this.#around.gone();
   }
 }
 

@@ -18,7 +18,7 @@ import { type GroupClient, type SharedStack, SharedStacks } from "./shared-stack
 export type { Membership } from "./membership.js";
 
 /** A node joins with a stream, or with a poll that is held until there is something new. Each has limits of its own. */
-export type MemberKind = "stream" | "poll";
+type MemberKind = "stream" | "poll";
 
 /** A node that was let in. */
 export interface Admission {

@@ -5,42 +5,36 @@ import type { TypeUrl, Version } from "@xdskit/api";
  * Remembers which node rejected which version, so that a rejection repeated on every stream and reconnect is reported
  * once.
  */
-export interface Rejections {
-  /** True the first time for a node, type and version. */
-  first(node: string, type: TypeUrl, version: Version): boolean;
-  /** The node has accepted another version: if the rejected one comes back, it is reported again. */
-  accepted(node: string, type: TypeUrl, version: Version): void;
-  /** How many are remembered: while there are none, nothing needs to be said here. */
-  readonly size: number;
-}
+export type Rejections = ReturnType<typeof createRejections>;
 
 /** How many nodes and types are remembered. A forgotten one is reported once more, which does no harm. */
 const remembered = 20_000;
 
-export function createRejections(limit = remembered): Rejections {
+export function createRejections(limit = remembered) {
   // A node cannot go back to an older rejected version without a newer one in between, so the last one per node and
   // type is enough.
   const last = new Map<string, Version>();
   return {
-    first(node, type, version) {
+    /** True the first time for a node, type and version. */
+    first(node: string, type: TypeUrl, version: Version): boolean {
       const key = keyOf(node, type);
       const known = last.get(key);
       // Deleted and set again, so that the oldest is the first in the map.
       last.delete(key);
       last.set(key, version);
       if (last.size > limit) {
-        for (const oldest of last.keys()) {
-          last.delete(oldest);
-          break;
-        }
+        const [oldest = key] = last.keys();
+        last.delete(oldest);
       }
       return known !== version;
     },
-    accepted(node, type, version) {
+    /** The node has accepted another version: if the rejected one comes back, it is reported again. */
+    accepted(node: string, type: TypeUrl, version: Version): void {
       const key = keyOf(node, type);
       const known = last.get(key);
       if (known !== undefined && known !== version) last.delete(key);
     },
+    /** How many are remembered: while there are none, nothing needs to be said here. */
     get size() {
       return last.size;
     },

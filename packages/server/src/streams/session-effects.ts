@@ -7,7 +7,7 @@ import type { SessionContext } from "./session-context.js";
  * Effects that are counted and reported and change nothing for the stream, without acknowledgements, which are far
  * more frequent than all others.
  */
-export type ToldEffect = Exclude<StreamEffect, { readonly kind: "identified" | "close" | "demanded" | "acknowledged" }>;
+type ToldEffect = Exclude<StreamEffect, { readonly kind: "identified" | "close" | "demanded" | "acknowledged" }>;
 
 /** The most blamed names that are reported. */
 const mostBlamed = 100;
