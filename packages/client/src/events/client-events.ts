@@ -1,22 +1,17 @@
 import type { ClientEvent, ClientListener } from "./client-event.js";
 
 /** The listeners of a client. */
-export interface ClientEvents {
-  on(listener: ClientListener): () => void;
-  /** Tells all listeners; the event is made only if there is one. */
-  emit(event: () => ClientEvent): void;
-}
-
-export function createClientEvents(): ClientEvents {
+export function createClientEvents() {
   const listeners = new Set<ClientListener>();
   return {
-    on(listener) {
+    on(listener: ClientListener): () => void {
       // Wrapped, so that the same function may listen twice.
       const entry: ClientListener = (event) => listener(event);
       listeners.add(entry);
       return () => void listeners.delete(entry);
     },
-    emit(event) {
+    /** Tells all listeners; the event is made only if there is one. */
+    emit(event: () => ClientEvent) {
       if (listeners.size === 0) return;
       const told = event();
       for (const listener of listeners) call(listener, told);

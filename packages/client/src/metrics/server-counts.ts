@@ -10,19 +10,7 @@ interface ServerCount {
 }
 
 /** Counts events by server. */
-export interface ServerCounts {
-  readonly count: (event: ClientEvent) => void;
-  /** By name. */
-  readonly servers: Iterable<readonly [name: string, { readonly healthy: boolean; readonly failures: number }]>;
-  updates(): readonly {
-    readonly server: string;
-    readonly type: ResourceType;
-    readonly good: number;
-    readonly bad: number;
-  }[];
-}
-
-export function createServerCounts(): ServerCounts {
+export function createServerCounts() {
   const counts = new Map<string, ServerCount>();
   const of = (server: string) => {
     const known = counts.get(server) ?? { failing: new Set(), failures: 0, updates: new Map() };
@@ -36,7 +24,7 @@ export function createServerCounts(): ServerCounts {
     return known;
   };
   return {
-    count(event) {
+    count(event: ClientEvent) {
       switch (event.kind) {
         case "connected":
           of(event.server);
@@ -65,12 +53,18 @@ export function createServerCounts(): ServerCounts {
         }
       }
     },
-    get servers() {
+    /** By name. */
+    get servers(): Iterable<readonly [name: string, { readonly healthy: boolean; readonly failures: number }]> {
       return Array.from(counts, ([name, { failing, failures }]) => {
         return [name, { healthy: failing.size === 0, failures }] as const;
       });
     },
-    updates: () =>
+    updates: (): readonly {
+      readonly server: string;
+      readonly type: ResourceType;
+      readonly good: number;
+      readonly bad: number;
+    }[] =>
       Array.from(counts, ([server, { updates }]) =>
         Array.from(updates, ([type, { good, bad }]) => ({ server, type, good, bad })),
       ).flat(),

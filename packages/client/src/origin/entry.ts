@@ -13,35 +13,12 @@ import type { Delivery } from "../watchers/delivery.js";
 /** Makes the error for watchers of a name. Thousands of names share one maker, which costs less than an error each. */
 export type Reason = (name: ResourceName) => XdskitError;
 
-/** One watched name or collection. Its watchers share it, and the last state that they were told. */
-export interface Entry<Value> {
-  readonly name: ResourceName;
-  readonly deliveries: Iterable<Delivery<Value>>;
-  readonly isWatched: boolean;
-  /** The content is known, or known to be missing. That a server is away is no answer. */
-  readonly isAnswered: boolean;
-  /** Tells the watchers of a change; `current` already returns the new value. */
-  changed(value: Value): void;
-  /**
-   * The resource is gone; `current` already returns undefined. This counts as an answer, unless its TTL ran out
-   * (`lapsed`): another server may have it.
-   */
-  gone(error: Reason, lapsed: boolean): void;
-  /** There is a problem, beside the current value or in its place. The same problem is told once. */
-  trouble(error: XdskitError, isAnswer: boolean): void;
-  /** The server is back: late watchers no longer hear that it was away, and all watchers hear of the next time. */
-  recovered(): void;
-  /** Gives a late watcher what the others have. */
-  join(delivery: Delivery<Value>): void;
-  /** False where it had already left. */
-  leave(delivery: Delivery<Value>): boolean;
-}
-
 /**
- * `current` returns the value for a late watcher, or undefined. There is an entry for each name, so this is a class,
- * whose functions all entries share.
+ * One watched name or collection. Its watchers share it, and the last state that they were told. `current` returns the
+ * value for a late watcher, or undefined. There is an entry for each name, so this is a class, whose functions all
+ * entries share.
  */
-export class WatchedEntry<Value> implements Entry<Value> {
+export class Entry<Value> {
   readonly name: ResourceName;
   readonly #current: (name: ResourceName) => Value | undefined;
   #deliveries: Few<Delivery<Value>>;
@@ -70,6 +47,7 @@ export class WatchedEntry<Value> implements Entry<Value> {
     return fewSize(this.#deliveries) > 0;
   }
 
+  /** The content is known, or known to be missing. That a server is away is no answer. */
   get isAnswered(): boolean {
     return this.#answered && !this.#lapsed;
   }
@@ -82,11 +60,16 @@ export class WatchedEntry<Value> implements Entry<Value> {
     this.#ambient = undefined;
   }
 
+  /** Tells the watchers of a change; `current` already returns the new value. */
   changed(value: Value): void {
     this.#forget();
     for (const delivery of this.deliveries) delivery.changed(value);
   }
 
+  /**
+   * The resource is gone; `current` already returns undefined. This counts as an answer, unless its TTL ran out
+   * (`lapsed`): another server may have it.
+   */
   gone(why: Reason, isOver: boolean): void {
     this.#forget();
     this.#lapsed = isOver;
@@ -95,6 +78,7 @@ export class WatchedEntry<Value> implements Entry<Value> {
     for (const delivery of this.deliveries) delivery.error(error);
   }
 
+  /** There is a problem, beside the current value or in its place. The same problem is told once. */
   trouble(why: XdskitError, isAnswer: boolean): void {
     const isThere = this.#value !== undefined;
     // The watchers know already that it does not exist, and that is still true.
@@ -112,6 +96,7 @@ export class WatchedEntry<Value> implements Entry<Value> {
     }
   }
 
+  /** The server is back: late watchers no longer hear that it was away, and all watchers hear of the next time. */
   recovered(): void {
     if (!this.#passes) return;
     this.#passes = false;
@@ -121,6 +106,7 @@ export class WatchedEntry<Value> implements Entry<Value> {
     if (isOver) for (const delivery of this.deliveries) delivery.recovered();
   }
 
+  /** Gives a late watcher what the others have. */
   join(delivery: Delivery<Value>): void {
     this.#deliveries = fewWith(this.#deliveries, delivery);
     const value = this.#value;
@@ -129,6 +115,7 @@ export class WatchedEntry<Value> implements Entry<Value> {
     if (value !== undefined && this.#ambient !== undefined) delivery.ambient(this.#ambient);
   }
 
+  /** False where it had already left. */
   leave(delivery: Delivery<Value>): boolean {
     if (!fewHas(this.#deliveries, delivery)) return false;
     this.#deliveries = fewWithout(this.#deliveries, delivery);

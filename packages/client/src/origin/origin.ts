@@ -6,23 +6,11 @@ import type { ClientEvent } from "../events/client-event.js";
 import type { HeldResources } from "../options/client-options.js";
 import type { Clock } from "../timing/clock.js";
 import { mergeCollections } from "../watchers/collection-change.js";
-import { type DeliveryContext, type Watcher, WatcherDelivery } from "../watchers/delivery.js";
+import { Delivery, type DeliveryContext, type Watcher } from "../watchers/delivery.js";
 import { holdUp } from "../watchers/hold-up.js";
 import type { Entry } from "./entry.js";
-import { createServers, type MakeUpstream, type Servers, type ServersOwner } from "./servers.js";
-import { type AnyDelivery, createTypeCache, type TypeCache } from "./type-cache.js";
-
-/** The servers of one list, their resources and the watchers: shared by all authorities with that list. */
-export interface Origin {
-  /** `name` is canonical. */
-  watch(type: ResourceType, name: ResourceName, watcher: Watcher<ReceivedResource>): Watch;
-  watchCollection(type: ResourceType, name: ResourceName, watcher: Watcher<Collection>): Watch;
-  /** Takes resources of an earlier run. Call it before the first watch. */
-  hold(type: ResourceType, held: Pick<HeldResources, "resources" | "version" | "isWhole">): void;
-  readonly isConnected: boolean;
-  status(): readonly ServerStatus[];
-  close(): Promise<void>;
-}
+import { type MakeUpstream, Servers, type ServersOwner } from "./servers.js";
+import { type AnyDelivery, TypeCache } from "./type-cache.js";
 
 export interface OriginOptions {
   /** The number of servers. */
@@ -36,11 +24,8 @@ export interface OriginOptions {
   emit(event: () => ClientEvent): void;
 }
 
-export function createOrigin(options: OriginOptions): Origin {
-  return new WatchedOrigin(options);
-}
-
-class WatchedOrigin implements Origin {
+/** The servers of one list, their resources and the watchers: shared by all authorities with that list. */
+export class Origin {
   readonly #options: OriginOptions;
   readonly #caches = new Map<ResourceType, TypeCache>();
   readonly #heldVersions = new Map<ResourceType, Version>();
@@ -52,7 +37,7 @@ class WatchedOrigin implements Origin {
 
   constructor(options: OriginOptions) {
     this.#options = options;
-    this.#servers = createServers(options.servers, options.make, this.#ownerOfServers(options));
+    this.#servers = new Servers(options.servers, options.make, this.#ownerOfServers(options));
   }
 
   /** What the servers ask this origin for, and tell it. */
@@ -104,7 +89,7 @@ class WatchedOrigin implements Origin {
   }
 
   #cacheOf(type: ResourceType) {
-    const cache = this.#caches.get(type) ?? createTypeCache(type);
+    const cache = this.#caches.get(type) ?? new TypeCache(type);
     this.#caches.set(type, cache);
     return cache;
   }
@@ -159,33 +144,35 @@ class WatchedOrigin implements Origin {
     return made;
   }
 
-  watch(type: ResourceType, name: ResourceName, watcher: Watcher<ReceivedResource>) {
+  /** `name` is canonical. */
+  watch(type: ResourceType, name: ResourceName, watcher: Watcher<ReceivedResource>): Watch {
     const context = this.#contextOf(type);
     return this.#watch(context, context.one, context.cache.single(name), watcher);
   }
 
-  watchCollection(type: ResourceType, name: ResourceName, watcher: Watcher<Collection>) {
+  watchCollection(type: ResourceType, name: ResourceName, watcher: Watcher<Collection>): Watch {
     const context = this.#contextOf(type);
     return this.#watch(context, context.all, context.cache.collection(name), watcher);
   }
 
+  /** Takes resources of an earlier run. Call it before the first watch. */
   hold(
     type: ResourceType,
     { resources, version, isWhole = true }: Pick<HeldResources, "resources" | "version" | "isWhole">,
-  ) {
+  ): void {
     this.#cacheOf(type).hold(resources, isWhole);
     this.#heldVersions.set(type, version);
   }
 
-  get isConnected() {
+  get isConnected(): boolean {
     return this.#servers.isConnected;
   }
 
-  status() {
+  status(): readonly ServerStatus[] {
     return this.#servers.status();
   }
 
-  close() {
+  close(): Promise<void> {
     this.#closed = true;
     return this.#servers.close();
   }
@@ -205,7 +192,7 @@ interface WatchContext {
 /**
  * One watch, and the delivery to its watcher. There are as many as names, so it is a class, whose functions all share.
  */
-class EntryWatch<Value> extends WatcherDelivery<Value> implements Watch {
+class EntryWatch<Value> extends Delivery<Value> implements Watch {
   readonly #watching: WatchContext;
   readonly #entry: Entry<Value>;
 
@@ -227,7 +214,7 @@ class EntryWatch<Value> extends WatcherDelivery<Value> implements Watch {
 /** A watch of a name that no server can be asked for: its watcher is told why. */
 export function watchNothing(watcher: Pick<Watcher<never>, "onError">, error: XdskitError): Watch {
   const told: Watcher<never> = { onChanged() {}, onError: (why) => watcher.onError?.(why) };
-  const delivery = new WatcherDelivery<never>(told, { merge: newestValue, failed() {} });
+  const delivery = new Delivery<never>(told, { merge: newestValue, failed() {} });
   delivery.error(error);
   return { cancel: () => delivery.cancel() };
 }

@@ -8,7 +8,7 @@ import { fullSettings, keyOfServers } from "../options/server-settings.js";
 import type { UpstreamContext } from "../upstreams/contract/upstream.js";
 import type { CreateUpstream } from "../upstreams/create-upstream.js";
 import type { Watcher } from "../watchers/delivery.js";
-import { createOrigin, type Origin, watchNothing } from "./origin.js";
+import { Origin, watchNothing } from "./origin.js";
 
 /** Finds the servers for names, by authority (A47). */
 export interface Origins {
@@ -41,7 +41,7 @@ export function createOrigins(
     const key = keyOfServers(settings);
     const known = all.get(key);
     if (known !== undefined) return known;
-    const origin = createOrigin({
+    const origin = new Origin({
       clock: context.clock,
       watcherMs: context.limits.watcherMs,
       emit,

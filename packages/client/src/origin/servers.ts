@@ -35,22 +35,6 @@ export interface ServersOwner {
   emit(event: () => ClientEvent): void;
 }
 
-/**
- * The servers of one list (A71). The client asks the first, and each further server once all before it are away and a
- * wanted resource is missing. The server that answered is active; when a server before it answers again, the client
- * leaves those after it.
- */
-export interface Servers {
-  subscribe(type: ResourceType, names: readonly ResourceName[]): void;
-  unsubscribe(type: ResourceType, names: readonly ResourceName[]): void;
-  /** A new name is wanted, which may need another server. Checked in a later turn, once for all names of this turn. */
-  reconsider(): void;
-  /** Whether any server is connected. */
-  readonly isConnected: boolean;
-  status(): readonly ServerStatus[];
-  close(): Promise<void>;
-}
-
 interface Member {
   readonly place: number;
   readonly upstream: Upstream;
@@ -62,12 +46,13 @@ interface Member {
   left: boolean;
 }
 
-/** Makes all upstreams, so that wrong settings throw at once; none connects before it is asked for a name. */
-export function createServers(count: number, make: MakeUpstream, owner: ServersOwner): Servers {
-  return new ServerList(count, make, owner);
-}
-
-class ServerList implements Servers {
+/**
+ * The servers of one list (A71). The client asks the first, and each further server once all before it are away and a
+ * wanted resource is missing. The server that answered is active; when a server before it answers again, the client
+ * leaves those after it. Makes all upstreams, so that wrong settings throw at once; none connects before it is asked
+ * for a name.
+ */
+export class Servers {
   readonly #count: number;
   readonly #make: MakeUpstream;
   readonly #owner: ServersOwner;
@@ -217,7 +202,7 @@ class ServerList implements Servers {
     }
   }
 
-  subscribe(type: ResourceType, names: readonly ResourceName[]) {
+  subscribe(type: ResourceType, names: readonly ResourceName[]): void {
     const first = this.#members[0];
     if (this.#asked < 0 && first !== undefined) {
       // The subscription already has these names.
@@ -228,7 +213,7 @@ class ServerList implements Servers {
     for (const { place, upstream } of this.#members) if (place <= this.#asked) upstream.subscribe(type, names);
   }
 
-  unsubscribe(type: ResourceType, names: readonly ResourceName[]) {
+  unsubscribe(type: ResourceType, names: readonly ResourceName[]): void {
     for (const { place, upstream, away } of this.#members) {
       if (place > this.#asked) break;
       upstream.unsubscribe(type, names);
@@ -237,7 +222,8 @@ class ServerList implements Servers {
     }
   }
 
-  reconsider() {
+  /** A new name is wanted, which may need another server. Checked in a later turn, once for all names of this turn. */
+  reconsider(): void {
     if (this.#considering) return;
     this.#considering = true;
     queueMicrotask(() => {
@@ -246,11 +232,12 @@ class ServerList implements Servers {
     });
   }
 
-  get isConnected() {
+  /** Whether any server is connected. */
+  get isConnected(): boolean {
     return this.#members.some(({ connected }) => connected.size > 0);
   }
 
-  status() {
+  status(): readonly ServerStatus[] {
     return this.#members.map(({ place, upstream, connected }) => ({
       server: upstream.server,
       connected: connected.size > 0,
@@ -259,7 +246,7 @@ class ServerList implements Servers {
     }));
   }
 
-  close() {
+  close(): Promise<void> {
     if (this.#closing === undefined) {
       const open = this.#members.map((member) => member.upstream.close());
       for (const { connected, upstream } of this.#members) {

@@ -11,44 +11,10 @@ import type { Collection } from "../contract/xds-client.js";
 import { absentError, failingError, rejectedError } from "../errors/client-errors.js";
 import { changedCollection, wholeCollection } from "../watchers/collection-change.js";
 import type { Delivery } from "../watchers/delivery.js";
-import { type Entry, type Reason, WatchedEntry } from "./entry.js";
+import { Entry, type Reason } from "./entry.js";
 
 /** A delivery to a watcher of any kind. */
 export type AnyDelivery = Pick<Delivery<never>, "busy" | "giveUp">;
-
-/** All cached resources of one type, and their watchers. Names are canonical. */
-export interface TypeCache {
-  readonly type: ResourceType;
-  readonly resources: ReadonlyMap<ResourceName, ReceivedResource>;
-  /** The watched names and collections. */
-  readonly wanted: readonly ResourceName[];
-  readonly isWatched: boolean;
-  /** Whether a watched name has no answer yet. Costs the watched names. */
-  readonly isLacking: boolean;
-  /** Rises with each change of the cache. */
-  readonly revision: number;
-  /** `isNew`: it had no watcher before. */
-  single(name: ResourceName): { readonly entry: Entry<ReceivedResource>; readonly isNew: boolean };
-  collection(name: ResourceName): { readonly entry: Entry<Collection>; readonly isNew: boolean };
-  /** The last watcher left: drops the resources that no one else watches. */
-  drop(entry: Pick<Entry<never>, "name">): void;
-  /** Takes resources of an earlier run. No watcher is told: there is none yet. */
-  hold(resources: readonly ReceivedResource[], isWhole: boolean): void;
-  /** Takes a whole update, and then tells the watchers; returns those that were told. */
-  apply(update: ResourceUpdate): readonly AnyDelivery[];
-  /**
-   * The server answers. Call the returned function once the answer was taken: it tells collections without resources
-   * that they are empty.
-   */
-  responded(): () => void;
-  /** The server is back. */
-  recovered(): void;
-  /** The whole type has a problem. */
-  trouble(error: XdskitError, isAnswer: boolean): void;
-  rejected(message: string, bad: readonly BadResource[]): void;
-  /** The differences between the cache and another server's resources. */
-  differences(status: ClientTypeStatus): ResourceUpdate | undefined;
-}
 
 type AbsentFor = Parameters<typeof absentError>[2];
 
@@ -59,11 +25,8 @@ interface Change {
   readonly added: Set<ResourceName>;
 }
 
-export function createTypeCache(type: ResourceType): TypeCache {
-  return new WatchedType(type);
-}
-
-class WatchedType implements TypeCache {
+/** All cached resources of one type, and their watchers. Names are canonical. */
+export class TypeCache {
   readonly type: ResourceType;
   readonly resources = new Map<ResourceName, ReceivedResource>();
   /** Alias → name. */
@@ -168,43 +131,48 @@ class WatchedType implements TypeCache {
     return new Map([...this.resources].filter(([name]) => this.#isMember(glob, name)));
   }
 
-  get wanted() {
+  /** The watched names and collections. */
+  get wanted(): readonly ResourceName[] {
     return [...this.#singles.keys(), ...this.#collections.keys()];
   }
 
-  get isWatched() {
+  get isWatched(): boolean {
     return this.#singles.size + this.#collections.size > 0;
   }
 
-  get isLacking() {
+  /** Whether a watched name has no answer yet. Costs the watched names. */
+  get isLacking(): boolean {
     return this.#everyEntry().some(({ isAnswered }) => !isAnswered);
   }
 
-  get revision() {
+  /** Rises with each change of the cache. */
+  get revision(): number {
     return this.#revision;
   }
 
-  single(name: ResourceName) {
+  /** `isNew`: it had no watcher before. */
+  single(name: ResourceName): { readonly entry: Entry<ReceivedResource>; readonly isNew: boolean } {
     const known = this.#singles.get(name);
     if (known !== undefined) return { entry: known, isNew: false };
     const resource = this.#find(name);
     if (resource !== undefined) this.#given.set(name, resource);
-    const entry = new WatchedEntry(name, this.#givenOf);
+    const entry = new Entry(name, this.#givenOf);
     this.#singles.set(name, entry);
     return { entry, isNew: true };
   }
 
-  collection(name: ResourceName) {
+  collection(name: ResourceName): { readonly entry: Entry<Collection>; readonly isNew: boolean } {
     const known = this.#collections.get(name);
     if (known !== undefined) return { entry: known, isNew: false };
     // Resources of an earlier run were complete; names that others asked for are only a part.
     if (this.#held) this.#members.set(name, name === "*" ? this.resources : this.#membersOf(name));
-    const entry = new WatchedEntry<Collection>(name, this.#allOf);
+    const entry = new Entry<Collection>(name, this.#allOf);
     this.#collections.set(name, entry);
     return { entry, isNew: true };
   }
 
-  drop(entry: Pick<Entry<never>, "name">) {
+  /** The last watcher left: drops the resources that no one else watches. */
+  drop(entry: Pick<Entry<never>, "name">): void {
     const { name } = entry;
     const isSingle = (this.#singles.get(name) as unknown) === entry;
     if (isSingle) {
@@ -226,13 +194,15 @@ class WatchedType implements TypeCache {
     if (this.resources.size === 0) this.#held = false;
   }
 
-  hold(kept: readonly ReceivedResource[], isWhole: boolean) {
+  /** Takes resources of an earlier run. No watcher is told: there is none yet. */
+  hold(kept: readonly ReceivedResource[], isWhole: boolean): void {
     this.#held = isWhole;
     for (const resource of kept) this.#put(resource);
     this.#revision += 1;
   }
 
-  apply({ upserted, removed, absent, failing }: ResourceUpdate) {
+  /** Takes a whole update, and then tells the watchers; returns those that were told. */
+  apply({ upserted, removed, absent, failing }: ResourceUpdate): readonly AnyDelivery[] {
     const told: AnyDelivery[] = [];
     const changed = new Map<Entry<ReceivedResource>, ReceivedResource>();
     const gone = new Map<Entry<ReceivedResource>, readonly [error: Reason, lapsed: boolean]>();
@@ -304,7 +274,11 @@ class WatchedType implements TypeCache {
     return told;
   }
 
-  responded() {
+  /**
+   * The server answers. Call the returned function once the answer was taken: it tells collections without resources
+   * that they are empty.
+   */
+  responded(): () => void {
     this.recovered();
     this.#failed.clear();
     const asked = [...this.#collections.values()].filter(({ name }) => !this.#members.has(name));
@@ -319,17 +293,19 @@ class WatchedType implements TypeCache {
     };
   }
 
-  recovered() {
+  /** The server is back. */
+  recovered(): void {
     if (this.#wasAway) for (const entry of this.#everyEntry()) entry.recovered();
     this.#wasAway = false;
   }
 
-  trouble(error: XdskitError, isAnswer: boolean) {
+  /** The whole type has a problem. */
+  trouble(error: XdskitError, isAnswer: boolean): void {
     this.#wasAway ||= !isAnswer;
     for (const entry of this.#everyEntry()) entry.trouble(error, isAnswer);
   }
 
-  rejected(message: string, bad: readonly BadResource[]) {
+  rejected(message: string, bad: readonly BadResource[]): void {
     if (bad.length === 0) this.trouble(rejectedError(this.type, message, undefined), true);
     const whole = rejectedError(this.type, message, bad.length === 1 ? bad[0] : undefined);
     const told = new Set<Entry<Collection>>();
@@ -342,7 +318,8 @@ class WatchedType implements TypeCache {
     for (const entry of told) entry.trouble(whole, true);
   }
 
-  differences({ resources: theirs, names, states }: ClientTypeStatus) {
+  /** The differences between the cache and another server's resources. */
+  differences({ resources: theirs, names, states }: ClientTypeStatus): ResourceUpdate | undefined {
     const upserted = [...theirs.values()].filter((resource) => {
       const mine = this.resources.get(canonicalName(resource.name));
       return mine !== resource && (mine === undefined || !sameContent(mine, resource));

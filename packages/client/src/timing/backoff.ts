@@ -11,22 +11,19 @@ export interface Backoff {
 export const defaultBackoff: Backoff = { firstMs: 1_000, factor: 1.6, mostMs: 120_000, jitter: 0.2 };
 
 /** The waits between attempts that fail one after the other. */
-export interface Waits {
-  /** The time from the start of the last attempt to that of the next, in milliseconds. */
-  next(): number;
-  /** An attempt was answered: the next wait is the first again. */
-  reset(): void;
-}
+export type Waits = ReturnType<typeof createWaits>;
 
 /** `random` gives numbers from 0 to 1. */
-export function createWaits({ firstMs, factor, mostMs, jitter }: Backoff, random: () => number): Waits {
+export function createWaits({ firstMs, factor, mostMs, jitter }: Backoff, random: () => number) {
   let base = firstMs;
   return {
-    next() {
+    /** The time from the start of the last attempt to that of the next, in milliseconds. */
+    next(): number {
       const wait = Math.min(base, mostMs);
       base = Math.min(wait * factor, mostMs);
       return wait * (1 + jitter * (2 * random() - 1));
     },
+    /** An attempt was answered: the next wait is the first again. */
     reset() {
       base = firstMs;
     },

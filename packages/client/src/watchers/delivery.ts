@@ -1,5 +1,5 @@
 import type { XdskitError } from "@xdskit/api";
-import { type Merge, PendingItems } from "./pending.js";
+import { type Merge, Pending } from "./pending.js";
 
 /** Any watcher. */
 export interface Watcher<Value> {
@@ -10,20 +10,6 @@ export interface Watcher<Value> {
   onRecovered?(): void;
 }
 
-/** The calls to one watcher: one after the other, each once the promise of the one before has settled. */
-export interface Delivery<Value> {
-  changed(value: Value): void;
-  error(error: XdskitError): void;
-  ambient(error: XdskitError): void;
-  recovered(): void;
-  /** Tells the watcher nothing more. */
-  cancel(): void;
-  /** Resolves once the watcher has taken everything; undefined where it has, and where it is late. */
-  readonly busy: Promise<void> | undefined;
-  /** The watcher took too long: until it is done it does not hold up reading. */
-  giveUp(): void;
-}
-
 /** What the watchers of one type share. */
 export interface DeliveryContext<Value> {
   readonly merge: Merge<Value>;
@@ -32,14 +18,15 @@ export interface DeliveryContext<Value> {
 }
 
 /**
- * Values given in the turn in which the delivery is made are told in a later turn. There is one for each watch, so it
- * is a class, whose functions all share.
+ * The calls to one watcher: one after the other, each once the promise of the one before has settled. Values given in
+ * the turn in which the delivery is made are told in a later turn. There is one for each watch, so it is a class, whose
+ * functions all share.
  */
-export class WatcherDelivery<Value> implements Delivery<Value> {
+export class Delivery<Value> {
   readonly #watcher: Watcher<Value>;
   readonly #context: DeliveryContext<Value>;
   /** Only while there is something to tell: most watchers are up to date. */
-  #pending: PendingItems<Value> | undefined;
+  #pending: Pending<Value> | undefined;
   #working = true;
   #late = false;
   #cancelled = false;
@@ -51,8 +38,8 @@ export class WatcherDelivery<Value> implements Delivery<Value> {
     queueMicrotask(() => this.#work());
   }
 
-  get #items(): PendingItems<Value> {
-    this.#pending ??= new PendingItems(this.#context.merge);
+  get #items(): Pending<Value> {
+    this.#pending ??= new Pending(this.#context.merge);
     return this.#pending;
   }
 
@@ -122,6 +109,7 @@ export class WatcherDelivery<Value> implements Delivery<Value> {
     }
   }
 
+  /** Tells the watcher nothing more. */
   cancel(): void {
     this.#cancelled = true;
     this.#pending = undefined;
@@ -129,6 +117,7 @@ export class WatcherDelivery<Value> implements Delivery<Value> {
     this.#waiting = undefined;
   }
 
+  /** Resolves once the watcher has taken everything; undefined where it has, and where it is late. */
   get busy(): Promise<void> | undefined {
     if (!this.#working || this.#late || this.#cancelled) return undefined;
     if (this.#waiting === undefined) {
@@ -141,6 +130,7 @@ export class WatcherDelivery<Value> implements Delivery<Value> {
     return this.#waiting.promise;
   }
 
+  /** The watcher took too long: until it is done it does not hold up reading. */
   giveUp(): void {
     this.#late = true;
   }

@@ -4,21 +4,11 @@ import type { WatchItem } from "../contract/watch.js";
 /** Merges a later value into one that was not told yet. */
 export type Merge<Value> = (earlier: Value, later: Value) => Value;
 
-/** What one watcher was not told yet: only the newest, however much came. */
-export interface Pending<Value> {
-  changed(value: Value): void;
-  error(error: XdskitError): void;
-  ambient(error: XdskitError): void;
-  /** The ambient problem is over. */
-  recovered(): void;
-  /** The next item to tell; undefined: nothing. */
-  take(): WatchItem<Value> | undefined;
-  clear(): void;
-  readonly isEmpty: boolean;
-}
-
-/** There is one for each watch, so it is a class, whose functions all share. */
-export class PendingItems<Value> implements Pending<Value> {
+/**
+ * What one watcher was not told yet: only the newest, however much came. There is one for each watch, so it is a class,
+ * whose functions all share.
+ */
+export class Pending<Value> {
   readonly #merge: Merge<Value>;
   #main: WatchItem<Value> | undefined;
   #beside: WatchItem<Value> | undefined;
@@ -43,10 +33,12 @@ export class PendingItems<Value> implements Pending<Value> {
     this.#beside = { kind: "ambient", error };
   }
 
+  /** The ambient problem is over. */
   recovered(): void {
     this.#beside = undefined;
   }
 
+  /** The next item to tell; undefined: nothing. */
   take(): WatchItem<Value> | undefined {
     const next = this.#main ?? this.#beside;
     if (this.#main !== undefined) this.#main = undefined;

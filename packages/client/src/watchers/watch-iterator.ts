@@ -1,13 +1,13 @@
 import type { Watch, WatchItem, WatchIterator } from "../contract/watch.js";
 import type { Watcher } from "./delivery.js";
-import { type Merge, PendingItems } from "./pending.js";
+import { type Merge, Pending } from "./pending.js";
 
 /** A watch that is read by `for await`. It never holds up reading: a slow reader gets the newest value. */
 export function createWatchIterator<Value>(
   start: (watcher: Watcher<Value>) => Watch,
   merge: Merge<Value>,
 ): WatchIterator<Value> & { end(): void } {
-  const pending = new PendingItems(merge);
+  const pending = new Pending(merge);
   const readers: ((result: IteratorResult<WatchItem<Value>>) => void)[] = [];
   let ended = false;
 

@@ -1,19 +1,17 @@
 import type { Clock } from "./clock.js";
 
 /** One timer that is set anew as often as what it waits for changes. */
-export interface Alarm {
-  /**
-   * Sets the alarm to this time of the clock instead of the one before; undefined: never. Setting the same time costs
-   * nothing.
-   */
-  set(at: number | undefined): void;
-}
+export type Alarm = ReturnType<typeof createAlarm>;
 
-export function createAlarm(clock: Clock, ring: () => void): Alarm {
+export function createAlarm(clock: Clock, ring: () => void) {
   let set: number | undefined;
   let stop: (() => void) | undefined;
   return {
-    set(at) {
+    /**
+     * Sets the alarm to this time of the clock instead of the one before; undefined: never. Setting the same time costs
+     * nothing.
+     */
+    set(at: number | undefined) {
       if (at === set) return;
       stop?.();
       set = at;

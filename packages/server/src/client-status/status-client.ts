@@ -32,16 +32,6 @@ export interface StatusClientOptions {
   readonly tls?: (TlsPaths & { readonly serverName?: string | undefined }) | undefined;
 }
 
-/** Asks a server, or a client that serves it, for client status (CSDS). */
-export interface StatusClient {
-  /**
-   * Returns what each client has, without contents as far as the server leaves them out. Rejects with a StatusError,
-   * or an XdskitError (XDSKIT_CREDENTIALS_FILE).
-   */
-  ask(question: StatusQuestion): Promise<readonly ClientConfig[]>;
-  close(): void;
-}
-
 /** Why a question was not answered. */
 export class StatusError extends Error {
   /** gRPC's status code. */
@@ -56,8 +46,11 @@ export class StatusError extends Error {
 /** The largest answer that is read, in bytes. */
 const mostBytes = 256 * 1024 * 1024;
 
+/** Asks a server, or a client that serves it, for client status (CSDS). */
+export type StatusClient = ReturnType<typeof createStatusClient>;
+
 /** Connects at the first question. Throws an XdskitError (XDSKIT_CREDENTIALS) for a certificate without its key. */
-export function createStatusClient(address: Address, { tls }: StatusClientOptions = {}): StatusClient {
+export function createStatusClient(address: Address, { tls }: StatusClientOptions = {}) {
   const reader = tls && createTlsReader(tls);
   let connected: Client | undefined;
   let closed = false;
@@ -99,7 +92,11 @@ export function createStatusClient(address: Address, { tls }: StatusClientOption
   }
 
   return {
-    async ask({ nodes, timeoutMs }) {
+    /**
+     * Returns what each client has, without contents as far as the server leaves them out. Rejects with a StatusError,
+     * or an XdskitError (XDSKIT_CREDENTIALS_FILE).
+     */
+    async ask({ nodes, timeoutMs }: StatusQuestion): Promise<readonly ClientConfig[]> {
       const deadline = Date.now() + timeoutMs;
       const configs = await ask(nodes, deadline).catch((error: unknown) => {
         // gRPC's clients, as servers, know no matchers.

@@ -1,7 +1,6 @@
 import type { ApiVersion } from "@xdskit/api";
 import type { ClusterLoad, StatusCode } from "@xdskit/protocol";
 import { createFairQueue } from "../basics/fair-queue.js";
-import type { LoadReport, LoadReportFilter } from "../contracts/load-report.js";
 import type { LoadTotals } from "../contracts/load-totals.js";
 import type { CallInfo, LoadStreamInfo } from "../contracts/stream-info.js";
 import type { ServiceMethod } from "../contracts/transport.js";
@@ -13,26 +12,20 @@ import { ReportQueue } from "./report-queue.js";
 /** How long the reports of a node are kept after its last stream ended: a client that comes back soon is not missed. */
 const keptMs = 60_000;
 
-/** Load reporting (LRS): the service, and what clients reported. */
-export interface LoadReports {
-  /** The only method of the service, in one version of the API. */
-  method(api: ApiVersion, callInfo: (peer: string) => CallInfo): ServiceMethod;
-  reports(filter?: LoadReportFilter): readonly LoadReport[];
-  totals(): LoadTotals;
-  close(): void;
-}
-
 /** The names of the service. */
 export const loadReportingServices: { readonly [V in ApiVersion]: string } = {
   v2: "envoy.service.load_stats.v2.LoadReportingService",
   v3: "envoy.service.load_stats.v3.LoadReportingService",
 };
 
+/** Load reporting (LRS): the service, and what clients reported. */
+export type LoadReports = ReturnType<typeof createLoadReports>;
+
 export function createLoadReports(
   options: Omit<LoadSessionContext, "queue" | "refused" | "began" | "ended" | "reported"> & {
     readonly refused: (code: StatusCode) => void;
   },
-): LoadReports {
+) {
   const store = createLoadReportStore(options.limits);
   const counters = createLoadCounters();
   const streams = { v2: { open: 0, reports: 0 }, v3: { open: 0, reports: 0 } };
@@ -81,12 +74,13 @@ export function createLoadReports(
   };
 
   return {
-    method: (api, callInfo) => ({
+    /** The only method of the service, in one version of the API. */
+    method: (api: ApiVersion, callInfo: (peer: string) => CallInfo): ServiceMethod => ({
       unary: false,
       accept: (call) => new LoadSession(context, call, callInfo(call.peer), api),
     }),
     reports: store.reports,
-    totals: () => ({
+    totals: (): LoadTotals => ({
       streams: (["v2", "v3"] as const).map((api) => ({ api, ...streams[api] })),
       nodes: store.nodes,
       localities: counters.localities(store.current()),

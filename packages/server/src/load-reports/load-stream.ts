@@ -35,22 +35,17 @@ export type LoadStreamEffect =
   /** End the stream with this status; the machine takes no further events. */
   | { readonly kind: "close"; readonly code: StatusCode; readonly message: string };
 
-/** The server's end of one stream of load reports: events in, effects out, responses pulled when there is room. */
-export interface LoadStream {
-  /** Never throws because of what a client sent. */
-  step(event: LoadStreamEvent): readonly LoadStreamEffect[];
-  /** The next response; undefined when the client knows what to report. */
-  next(): Uint8Array | undefined;
-}
-
 /** Clients that support it are told to report all their clusters; others need names. */
 const sendsAllClusters = "envoy.lrs.supports_send_all_clusters";
+
+/** The server's end of one stream of load reports: events in, effects out, responses pulled when there is room. */
+export type LoadStream = ReturnType<typeof createLoadStream>;
 
 export function createLoadStream(options: {
   readonly limits: LoadStatsLimits;
   /** The node of a client that sends none; undefined: such a client is refused with INVALID_ARGUMENT. */
   readonly defaultNode: Node | undefined;
-}): LoadStream {
+}) {
   const { limits, defaultNode } = options;
   let node: Node | undefined;
   let wanted: Extract<LoadStreamEvent, { readonly kind: "wanted" }> | undefined;
@@ -85,13 +80,15 @@ export function createLoadStream(options: {
   }
 
   return {
-    step(event) {
+    /** Never throws because of what a client sent. */
+    step(event: LoadStreamEvent): readonly LoadStreamEffect[] {
       if (closed) return [];
       if (event.kind === "request") return receive(event.bytes);
       wanted = event;
       return [];
     },
-    next() {
+    /** The next response; undefined when the client knows what to report. */
+    next(): Uint8Array | undefined {
       if (closed || node === undefined || wanted === undefined) return undefined;
       const { settings, clusters } = wanted;
       if (settings.clusters !== "all" || node.clientFeatures.includes(sendsAllClusters)) {

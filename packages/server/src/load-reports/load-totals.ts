@@ -2,18 +2,6 @@ import type { ClusterLoad, Node } from "@xdskit/protocol";
 import { localityKey } from "../contracts/load-report.js";
 import type { DropTotals, LocalityTotals } from "../contracts/load-totals.js";
 
-/**
- * Sums up reports. The cluster that was in no report for longest loses its row first, and starts from 0 if it comes
- * back.
- */
-export interface LoadCounters {
-  /** `known` says whether the server knows a cluster; others share one row, or clients could make rows without end. */
-  add(clusters: readonly ClusterLoad[], known: (cluster: string) => boolean): void;
-  /** Rows by locality, with the requests in progress now. */
-  localities(current: Iterable<CurrentLoad>): readonly LocalityTotals[];
-  readonly drops: readonly DropTotals[];
-}
-
 /** The requests in progress in a locality of a cluster, as one node says. */
 interface CurrentLoad {
   readonly cluster: string;
@@ -30,7 +18,11 @@ interface Row {
   readonly categories: Map<string, Mutable<DropTotals>>;
 }
 
-export function createLoadCounters(limits: { readonly [K in keyof typeof most]: number } = most): LoadCounters {
+/**
+ * Sums up reports. The cluster that was in no report for longest loses its row first, and starts from 0 if it comes
+ * back.
+ */
+export function createLoadCounters(limits: { readonly [K in keyof typeof most]: number } = most) {
   /** The cluster that was not reported for longest is the first. */
   const clusters = new Map<string, Row>();
 
@@ -68,7 +60,10 @@ export function createLoadCounters(limits: { readonly [K in keyof typeof most]: 
   }
 
   return {
-    add(loads, known) {
+    /**
+     * `known` says whether the server knows a cluster; others share one row, or clients could make rows without end.
+     */
+    add(loads: readonly ClusterLoad[], known: (cluster: string) => boolean) {
       for (const load of loads) {
         const { localities, dropped, droppedByCategory } = load;
         if (localities.length === 0 && dropped === 0 && droppedByCategory.length === 0) continue;
@@ -88,7 +83,8 @@ export function createLoadCounters(limits: { readonly [K in keyof typeof most]: 
         drop(row, cluster, "(none)", dropped - named);
       }
     },
-    localities(current) {
+    /** Rows by locality, with the requests in progress now. */
+    localities(current: Iterable<CurrentLoad>): readonly LocalityTotals[] {
       for (const { localities } of clusters.values()) for (const row of localities.values()) row.inProgress = 0;
       for (const { cluster, locality } of current) {
         const { localities } = clusters.get(cluster) ?? clusters.get(other) ?? {};
@@ -99,7 +95,7 @@ export function createLoadCounters(limits: { readonly [K in keyof typeof most]: 
         Array.from(row.localities.values(), (each) => ({ ...each })),
       ).flat();
     },
-    get drops() {
+    get drops(): readonly DropTotals[] {
       return Array.from(clusters.values(), (row) =>
         Array.from(row.categories.values(), (each) => ({ ...each })),
       ).flat();

@@ -21,15 +21,10 @@ import { typeReport, typeState } from "./type-report.js";
  * Who runs what: a view of the open streams. Nothing is kept for it; each answer is made from what the streams'
  * machines know.
  */
-export interface Ledger {
-  nodes(filter?: NodesFilter): readonly NodeStatus[];
-  node(id: string): NodeStatus | undefined;
-  nodeConfig(id: string, filter?: NodeConfigFilter): NodeConfig | undefined;
-  nodeStates(): NodeStates;
-}
+export type Ledger = ReturnType<typeof createLedger>;
 
 /** `streams` are those that are open, in the order in which they were opened. */
-export function createLedger(streams: Iterable<LedgerStream>, clock: Clock, types: ResourceTypes): Ledger {
+export function createLedger(streams: Iterable<LedgerStream>, clock: Clock, types: ResourceTypes) {
   function byNode(): ReadonlyMap<string, readonly [OpenStream, ...OpenStream[]]> {
     const found = new Map<string, [OpenStream, ...OpenStream[]]>();
     for (const stream of streams) {
@@ -49,7 +44,7 @@ export function createLedger(streams: Iterable<LedgerStream>, clock: Clock, type
   }
 
   return {
-    nodes({ group, state, after, most } = {}) {
+    nodes({ group, state, after, most }: NodesFilter = {}): readonly NodeStatus[] {
       const moment = momentOf(clock);
       const all = byNode();
       const found: NodeStatus[] = [];
@@ -65,11 +60,11 @@ export function createLedger(streams: Iterable<LedgerStream>, clock: Clock, type
       }
       return found;
     },
-    node(id) {
+    node(id: string): NodeStatus | undefined {
       const open = ofNode(id);
       return open.length === 0 ? undefined : nodeStatus(id, open, momentOf(clock));
     },
-    nodeConfig(id, filter = {}) {
+    nodeConfig(id: string, filter: NodeConfigFilter = {}): NodeConfig | undefined {
       const open = ofNode(id);
       const last = open.at(-1);
       if (last === undefined) return undefined;
@@ -87,7 +82,7 @@ export function createLedger(streams: Iterable<LedgerStream>, clock: Clock, type
       }
       return { id, node: last.opened.node, group: last.opened.group, resources, isCut };
     },
-    nodeStates() {
+    nodeStates(): NodeStates {
       const moment = momentOf(clock);
       const counts = { synced: 0, pending: 0, rejected: 0, stale: 0 };
       for (const open of byNode().values()) counts[worst(open.map((stream) => stateOf(stream, moment)))] += 1;

@@ -4,20 +4,14 @@ import type { Wanted } from "./wanted.js";
  * Names that no client subscribes to any more, of all groups. Clients choose how many names there are, so their number
  * is bounded.
  */
-export interface Lingering {
-  /** `drop` takes it out again. */
-  add(wanted: Wanted, drop: (wanted: Wanted) => void): void;
-  /** False if it was not there. */
-  delete(wanted: Wanted): boolean;
-  /** Drops the one that was left first; false where there is none. */
-  dropOldest(): boolean;
-}
+export type Lingering = ReturnType<typeof createLingering>;
 
-export function createLingering(most: number): Lingering {
+export function createLingering(most: number) {
   /** The one that was left first is the first. */
   const entries = new Map<Wanted, (wanted: Wanted) => void>();
   return {
-    add(wanted, drop) {
+    /** `drop` takes it out again. */
+    add(wanted: Wanted, drop: (wanted: Wanted) => void) {
       entries.set(wanted, drop);
       if (entries.size <= most) return;
       for (const [oldest, end] of entries) {
@@ -25,8 +19,10 @@ export function createLingering(most: number): Lingering {
         end(oldest);
       }
     },
-    delete: (wanted) => entries.delete(wanted),
-    dropOldest() {
+    /** False if it was not there. */
+    delete: (wanted: Wanted): boolean => entries.delete(wanted),
+    /** Drops the one that was left first; false where there is none. */
+    dropOldest(): boolean {
       for (const [oldest, end] of entries) {
         end(oldest);
         return true;

@@ -5,16 +5,9 @@ import type { Layers } from "../configuration/layers.js";
 import { namesOf } from "./supplied-set.js";
 
 /** What the layers of a group have, without what was supplied on demand. */
-export interface OwnLayers {
-  /** Whether any of them is there: before, nothing can be said to be missing. */
-  readonly isKnown: boolean;
-  /** The name of the resource that has this name, or that has it as an alias; undefined where there is none. */
-  bearerOf(type: ResourceType, name: ResourceName): ResourceName | undefined;
-  /** Whether one has a resource of just this name. */
-  has(type: ResourceType, name: ResourceName): boolean;
-}
+export type OwnLayers = ReturnType<typeof createOwnLayers>;
 
-export function createOwnLayers(layers: Layers, { layers: names }: Group): OwnLayers {
+export function createOwnLayers(layers: Layers, { layers: names }: Group) {
   function* present(): Iterable<Snapshot> {
     for (const name of names ?? layers.names) {
       const layer = layers.get(name);
@@ -28,11 +21,13 @@ export function createOwnLayers(layers: Layers, { layers: names }: Group): OwnLa
     return found;
   }
   return {
-    get isKnown() {
+    /** Whether any of them is there: before, nothing can be said to be missing. */
+    get isKnown(): boolean {
       for (const _ of present()) return true;
       return false;
     },
-    bearerOf(type, name) {
+    /** The name of the resource that has this name, or that has it as an alias; undefined where there is none. */
+    bearerOf(type: ResourceType, name: ResourceName): ResourceName | undefined {
       if (winner(type, name) !== undefined) return name;
       for (const layer of present()) {
         const bearer = layer.of(type).byAlias(name);
@@ -41,7 +36,8 @@ export function createOwnLayers(layers: Layers, { layers: names }: Group): OwnLa
       }
       return undefined;
     },
-    has: (type, name) => winner(type, name) !== undefined,
+    /** Whether one has a resource of just this name. */
+    has: (type: ResourceType, name: ResourceName): boolean => winner(type, name) !== undefined,
   };
 }
 

@@ -23,18 +23,9 @@ export interface SuppliedChange {
 }
 
 /** The resources that were supplied for a group. */
-export interface SuppliedSet {
-  /** What a lease has from now on. Changes of one turn are handed on as one. */
-  put(lease: Lease<Wanted>, resource: Resource | undefined): void;
-  /** One that has a resource of this name or alias. */
-  covering(type: ResourceType, name: ResourceName): Lease<Wanted> | undefined;
-  /** All that have a resource of just this name. */
-  named(type: ResourceType, name: ResourceName): readonly Lease<Wanted>[];
-  /** Names of resources. */
-  readonly size: number;
-}
+export type SuppliedSet = ReturnType<typeof createSuppliedSet>;
 
-export function createSuppliedSet(changed: (change: SuppliedChange) => void): SuppliedSet {
+export function createSuppliedSet(changed: (change: SuppliedChange) => void) {
   /**
    * By the resource's name; the last one of each counts, since two names asked for at once may bring the same
    * resource.
@@ -66,7 +57,8 @@ export function createSuppliedSet(changed: (change: SuppliedChange) => void): Su
   }
 
   return {
-    put(lease, resource) {
+    /** What a lease has from now on. Changes of one turn are handed on as one. */
+    put(lease: Lease<Wanted>, resource: Resource | undefined) {
       const before = lease.resource;
       lease.resource = resource;
       if (before !== undefined) {
@@ -80,9 +72,13 @@ export function createSuppliedSet(changed: (change: SuppliedChange) => void): Su
         touch(resource);
       }
     },
-    covering: (type, name) => fewMembers(covering.get(type, name))[0],
-    named: (type, name) => fewMembers(byName.get(type, name)),
-    get size() {
+    /** One that has a resource of this name or alias. */
+    covering: (type: ResourceType, name: ResourceName): Lease<Wanted> | undefined =>
+      fewMembers(covering.get(type, name))[0],
+    /** All that have a resource of just this name. */
+    named: (type: ResourceType, name: ResourceName): readonly Lease<Wanted>[] => fewMembers(byName.get(type, name)),
+    /** Names of resources. */
+    get size(): number {
       return byName.size;
     },
   };

@@ -28,19 +28,6 @@ export interface Unaccepted {
   readonly told: boolean;
 }
 
-/**
- * Remembers answers until the client comes back with them. Rule 150: Envoy, the one known client, never says over REST
- * that it rejected something. It polls again with the version that it had before, as does a client that lost the
- * answer, or one that keeps no versions. While the connection of an answer is open, the answer was not lost, so a
- * repeated version is a rejection. It is answered once more all the same, since two programs may share a node id.
- * Without this memory, as on another replica, a client is answered again, which does no harm.
- */
-export interface Delivered {
-  judge(from: Poller, request: JsonRequest): Verdict;
-  /** The client was sent that version. */
-  note(from: Poller, request: JsonRequest, version: Version): void;
-}
-
 /** Whose answers are compared with each other. */
 export interface Poller {
   readonly node: string;
@@ -65,10 +52,17 @@ const remembered = 50_000;
 /** After this time a rejected content is sent once more, should all this have been a mistake. Milliseconds. */
 const lastingMs = 60_000;
 
-export function createDelivered(limit = remembered): Delivered {
+/**
+ * Remembers answers until the client comes back with them. Rule 150: Envoy, the one known client, never says over REST
+ * that it rejected something. It polls again with the version that it had before, as does a client that lost the
+ * answer, or one that keeps no versions. While the connection of an answer is open, the answer was not lost, so a
+ * repeated version is a rejection. It is answered once more all the same, since two programs may share a node id.
+ * Without this memory, as on another replica, a client is answered again, which does no harm.
+ */
+export function createDelivered(limit = remembered) {
   const deliveries = new Map<string, Delivery>();
   return {
-    judge(from, { version, nonce, error }) {
+    judge(from: Poller, { version, nonce, error }: JsonRequest): Verdict {
       const key = keyOf(from);
       const last = deliveries.get(key);
       if (last?.answered === version && error === undefined) {
@@ -90,7 +84,8 @@ export function createDelivered(limit = remembered): Delivered {
       if (known.repeated === 1 || performance.now() - known.at > lastingMs) return { ...said, again: "at-once" };
       return { ...said, again: "never" };
     },
-    note(from, { version }, answered) {
+    /** The client was sent that version. */
+    note(from: Poller, { version }: JsonRequest, answered: Version) {
       const key = keyOf(from);
       const polled = shortened(version);
       const last = deliveries.get(key);

@@ -14,15 +14,6 @@ import { BoundedCache, type Selection } from "@xdskit/protocol";
 import type { BodyEncoding, SharedBody } from "../contracts/poll-transport.js";
 import type { JsonNotes } from "./json-notes.js";
 
-/** Writes the bodies that polls are answered with: one for all polls of the same state. */
-export interface SharedBodies {
-  /**
-   * A `DiscoveryResponse` as JSON. Most of it is kept with the resources; the rest is written in slices, so that the
-   * event loop gets its turn. Resources that JSON cannot express are left out.
-   */
-  of(type: ResourceType, api: ApiVersion, selection: Selection): Promise<SharedBody>;
-}
-
 /** In bytes of JSON: what a fleet asks for within a moment after a change. */
 const capacity = 64 << 20;
 /** What an entry costs besides its text, about. */
@@ -30,11 +21,18 @@ const entryBytes = 500;
 /** Milliseconds in one turn of the event loop. */
 const sliceMs = 5;
 
-export function createSharedBodies(json: ResourceJson, leftOut: JsonNotes["leftOut"]): SharedBodies {
+/** Writes the bodies that polls are answered with: one for all polls of the same state. */
+export type SharedBodies = ReturnType<typeof createSharedBodies>;
+
+export function createSharedBodies(json: ResourceJson, leftOut: JsonNotes["leftOut"]) {
   const made = new BoundedCache<SharedBody>(capacity);
   const making = new Map<string, Promise<SharedBody>>();
   return {
-    async of(type, api, selection) {
+    /**
+     * A `DiscoveryResponse` as JSON. Most of it is kept with the resources; the rest is written in slices, so that the
+     * event loop gets its turn. Resources that JSON cannot express are left out.
+     */
+    async of(type: ResourceType, api: ApiVersion, selection: Selection): Promise<SharedBody> {
       const key = `${api} ${type.typeUrl} ${selection.key}`;
       const known = made.get(key) ?? making.get(key);
       if (known !== undefined) return known;

@@ -3,20 +3,13 @@ import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import { v2Registry } from "@xdskit/api";
 
 /** Finds the files that reflection describes, by their content; v2 included. */
-export interface Descriptors {
-  file(name: string): DescFile | undefined;
-  /** The file of a message, an enum, a service or an extension, or of a field or method of one, by the full name. */
-  fileOf(symbol: string): DescFile | undefined;
-  fileOfExtension(extended: string, field: number): DescFile | undefined;
-  /** The field numbers of all extensions of a message; undefined where there is no such message. */
-  extensionsOf(extended: string): readonly number[] | undefined;
-}
+export type Descriptors = ReturnType<typeof createDescriptors>;
 
 /**
  * Descriptors of a registry, and of v2 for a name that the registry lacks: v2 is derived from v3, which takes a third
  * of a second and 25 MB, once.
  */
-export function createDescriptors(registry: Registry): Descriptors {
+export function createDescriptors(registry: Registry) {
   const indexed = new Map<Registry, ReadonlyMap<string, DescFile>>();
   function filesOf(each: Registry): ReadonlyMap<string, DescFile> {
     const known = indexed.get(each);
@@ -33,13 +26,15 @@ export function createDescriptors(registry: Registry): Descriptors {
   const messageIn = (extended: string) => either((each) => each.getMessage(extended));
 
   return {
-    file: (name) => either((each) => filesOf(each).get(name)),
-    fileOf: (symbol) => either((each) => descOf(each, symbol)?.file),
-    fileOfExtension(extended, field) {
+    file: (name: string): DescFile | undefined => either((each) => filesOf(each).get(name)),
+    /** The file of a message, an enum, a service or an extension, or of a field or method of one, by the full name. */
+    fileOf: (symbol: string): DescFile | undefined => either((each) => descOf(each, symbol)?.file),
+    fileOfExtension(extended: string, field: number): DescFile | undefined {
       const message = messageIn(extended);
       return message === undefined ? undefined : registry.getExtensionFor(message, field)?.file;
     },
-    extensionsOf(extended) {
+    /** The field numbers of all extensions of a message; undefined where there is no such message. */
+    extensionsOf(extended: string): readonly number[] | undefined {
       const message = messageIn(extended);
       return message === undefined ? undefined : extensionNumbers(registry, message);
     },

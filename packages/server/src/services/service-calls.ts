@@ -2,16 +2,6 @@ import { statusCode } from "@xdskit/protocol";
 import type { Call, Refusal, Service, ServiceHandler, ServiceMethod } from "../contracts/transport.js";
 
 /** The calls of all services beside discovery that are under way. */
-export interface ServiceCalls {
-  readonly open: number;
-  /** The service, whose calls are let in by `admit`, counted, and stopped when the server closes. */
-  serve(service: Service): Service;
-  /** The same, of a service that does not note down itself what it ends with an error. */
-  serveNoting(service: Service): Service;
-  /** Stops all. */
-  stop(): void;
-}
-
 export function createServiceCalls(options: {
   /** Says why no call is let in, if so. */
   admit(): Refusal | undefined;
@@ -19,7 +9,7 @@ export function createServiceCalls(options: {
   refused(service: string, call: Call, refusal: Refusal): void;
   /** Notes down a fault of the server's own, which ends the call with INTERNAL and nothing else. */
   fault(service: string, call: Call, error: unknown): void;
-}): ServiceCalls {
+}) {
   const { admit, refused, fault } = options;
   const open = new Set<ServiceHandler>();
 
@@ -69,11 +59,15 @@ export function createServiceCalls(options: {
   }
 
   return {
-    get open() {
+    get open(): number {
       return open.size;
     },
-    serve: (service) => ofEach(service, (method) => serveMethod(service.name, method)),
-    serveNoting: (service) => ofEach(service, (method) => serveMethod(service.name, noteErrors(service.name, method))),
+    /** The service, whose calls are let in by `admit`, counted, and stopped when the server closes. */
+    serve: (service: Service): Service => ofEach(service, (method) => serveMethod(service.name, method)),
+    /** The same, of a service that does not note down itself what it ends with an error. */
+    serveNoting: (service: Service): Service =>
+      ofEach(service, (method) => serveMethod(service.name, noteErrors(service.name, method))),
+    /** Stops all. */
     stop() {
       for (const handler of open) handler.stop();
     },

@@ -13,15 +13,7 @@ import { createServiceCalls } from "./service-calls.js";
 import { turnedOff } from "./turned-off.js";
 
 /** All that a server serves beside discovery. */
-export interface Services {
-  readonly all: readonly Service[];
-  /** Their calls under way. */
-  readonly open: number;
-  /** Something happened by which the server may serve now, or may not any more. */
-  update(): void;
-  /** Ends all calls with OK, because the server closes. */
-  stop(): void;
-}
+export type Services = ReturnType<typeof createServices>;
 
 export function createServices(options: {
   readonly types: ResourceTypes;
@@ -38,7 +30,7 @@ export function createServices(options: {
   refused(call: CallInfo, refusal: Refusal): void;
   /** Notes down a fault of the server's own. */
   fault(call: CallInfo, error: unknown): void;
-}): Services {
+}) {
   const { types, registry, loadReports, serves, clients, isServing, callInfo, admit, refused, fault } = options;
   const calls = createServiceCalls({
     admit,
@@ -69,10 +61,13 @@ export function createServices(options: {
   add(serves.reflection, "reflection (reflection in the settings)", reflection.services, calls.serveNoting);
   return {
     all,
-    get open() {
+    /** Their calls under way. */
+    get open(): number {
       return calls.open;
     },
+    /** Something happened by which the server may serve now, or may not any more. */
     update: health.update,
+    /** Ends all calls with OK, because the server closes. */
     stop() {
       stopped = true;
       calls.stop();

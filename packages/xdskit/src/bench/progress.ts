@@ -2,18 +2,11 @@ import type { Terminal } from "../output/terminal.js";
 import type { BenchOptions } from "./fleet/bench-options.js";
 import type { Fleet } from "./fleet/fleet.js";
 
-/** Reports from time to time how far the fleet is. */
-export interface Progress {
-  /** Now, whatever the time. */
-  show(): void;
-  end(): void;
-}
-
 /** On a terminal one line that is written again; elsewhere a new line now and then. In milliseconds. */
 const intervals = { terminal: 250, elsewhere: 5_000 };
 
 /** Writes to standard error until it is ended. */
-export function createProgress(terminal: Terminal, fleet: Fleet, options: BenchOptions): Progress {
+export function createProgress(terminal: Terminal, fleet: Fleet, options: BenchOptions) {
   const isTerminal = process.stderr.isTTY === true && process.env.TERM !== "dumb";
   const { tally } = fleet;
   let last = { at: performance.now(), messages: 0 };
@@ -39,6 +32,7 @@ export function createProgress(terminal: Terminal, fleet: Fleet, options: BenchO
   };
   const timer = setInterval(line, isTerminal ? intervals.terminal : intervals.elsewhere);
   return {
+    /** Now, whatever the time. */
     show: line,
     end() {
       clearInterval(timer);

@@ -6,7 +6,7 @@ import { listenForStop } from "../process/signals.js";
 import { GeneratorLoad } from "./figures/generator-load.js";
 import type { BenchOptions } from "./fleet/bench-options.js";
 import { tooManyConnections } from "./fleet/file-limit.js";
-import { createFleet, type Fleet } from "./fleet/fleet.js";
+import { Fleet } from "./fleet/fleet.js";
 import { readInterests } from "./fleet/interests.js";
 import { createProgress } from "./progress.js";
 import { isGood, reportOf } from "./report.js";
@@ -26,7 +26,7 @@ export async function runBench(options: BenchOptions, terminal: Terminal): Promi
     if (problem !== undefined) throw XdskitError.of("XDSKIT_CLIENT_OPTION", problem);
     const interests = readInterests(options);
     const generator = new GeneratorLoad();
-    fleet = createFleet(options, interests);
+    fleet = new Fleet(options, interests);
     await fleet.check();
     const progress = createProgress(terminal, fleet, options);
     const stopped = Promise.race([signals.stop, ...(terminal.closed === undefined ? [] : [terminal.closed])]);

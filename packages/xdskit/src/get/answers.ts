@@ -2,19 +2,10 @@ import type { ResourceType } from "@xdskit/api";
 import type { Wanted } from "../watch/wanted.js";
 
 /** The answers that are still missing. */
-export interface Answers {
-  /** A name, or a wildcard, was answered. Only the first answer counts. */
-  answered(type: ResourceType, name: string, found: boolean): void;
-  /** A resource of a type that was asked for as a whole is bad. */
-  incomplete(type: ResourceType): void;
-  /** `cluster "web"` for each that was not answered yet. */
-  open(): readonly string[];
-  /** Resolves once everything is answered, to whether all was found. */
-  readonly all: Promise<boolean>;
-}
+export type Answers = ReturnType<typeof followAnswers>;
 
 /** Follows the answers to everything that was asked for. */
-export function followAnswers(wanted: readonly Wanted[]): Answers {
+export function followAnswers(wanted: readonly Wanted[]) {
   const open = new Map<string, string>();
   for (const { type, names } of wanted) {
     for (const name of names) open.set(answerKey(type, name), `${type.name} ${JSON.stringify(name)}`);
@@ -26,15 +17,19 @@ export function followAnswers(wanted: readonly Wanted[]): Answers {
     finish = resolve;
   });
   return {
+    /** Resolves once everything is answered, to whether all was found. */
     all,
-    open: () => [...open.values()],
-    answered: (type, name, found) => {
+    /** `cluster "web"` for each that was not answered yet. */
+    open: (): readonly string[] => [...open.values()],
+    /** A name, or a wildcard, was answered. Only the first answer counts. */
+    answered: (type: ResourceType, name: string, found: boolean) => {
       if (!open.delete(answerKey(type, name))) return;
       allFound &&= found;
       // The errors of a response come after its good resources.
       if (open.size === 0) setImmediate(() => finish(allFound));
     },
-    incomplete: (type) => {
+    /** A resource of a type that was asked for as a whole is bad. */
+    incomplete: (type: ResourceType) => {
       if (whole.has(type.typeUrl)) allFound = false;
     },
   };

@@ -1,11 +1,3 @@
-/** An orderly stop by SIGTERM or SIGINT: the first signal asks for it, the second one does not wait. */
-export interface StopSignals {
-  /** Resolves with the first signal. */
-  readonly stop: Promise<NodeJS.Signals>;
-  /** Stops listening for signals. */
-  release(): void;
-}
-
 const signals = ["SIGTERM", "SIGINT"] as const;
 /** The status that shells report for a program that a signal ended. */
 const statusOf = { SIGTERM: 143, SIGINT: 130 } as const;
@@ -17,7 +9,7 @@ const statusOf = { SIGTERM: 143, SIGINT: 130 } as const;
 const twiceMs = 100;
 
 /** Listens for the signals that end the command. A second one ends the process at once. */
-export function listenForStop(): StopSignals {
+export function listenForStop() {
   let first: { readonly signal: NodeJS.Signals | undefined; readonly at: number } | undefined;
   let resolveStop: (signal: NodeJS.Signals) => void = () => {};
   const stop = new Promise<NodeJS.Signals>((resolve) => {
@@ -40,7 +32,9 @@ export function listenForStop(): StopSignals {
     resolveStop("SIGTERM");
   });
   return {
+    /** Resolves with the first signal. */
     stop,
+    /** Stops listening for signals. */
     release: () => {
       forgetParent();
       for (const { signal, listener } of listeners) process.off(signal, listener);

@@ -13,19 +13,14 @@ export interface DanglingOptions {
   readonly types: ResourceTypes;
 }
 
-/** Follows the names in served resources that do not exist. */
-export interface DanglingCheck {
-  /** Checks the changes since the last call; returns a warning for each name that is newly missing. */
-  update(): readonly Finding[];
-  /** A warning for each name that is missing now. */
-  findings(): readonly Finding[];
-}
-
 /** Nobody reads more; the last warning gives the number of the others. */
 const mostDangling = 100;
 
+/** Follows the names in served resources that do not exist. */
+export type DanglingCheck = ReturnType<typeof createDanglingCheck>;
+
 /** The cost of an update follows the change, the cost of findings is bounded. */
-export function createDanglingCheck({ groups, snapshotOf, whereIs, types }: DanglingOptions): DanglingCheck {
+export function createDanglingCheck({ groups, snapshotOf, whereIs, types }: DanglingOptions) {
   const names = new Map(groups.map((group): [string, DanglingNames] => [group, createDanglingNames()]));
   /** The groups that lack each missing name. */
   const missing = new Map<string, { readonly reference: Reference; readonly lacking: Set<string> }>();
@@ -59,7 +54,8 @@ export function createDanglingCheck({ groups, snapshotOf, whereIs, types }: Dang
   }
 
   return {
-    update() {
+    /** Checks the changes since the last call; returns a warning for each name that is newly missing. */
+    update(): readonly Finding[] {
       const news = new Set<string>();
       for (const [group, dangling] of names) {
         const snapshot = snapshotOf(group);
@@ -80,7 +76,8 @@ export function createDanglingCheck({ groups, snapshotOf, whereIs, types }: Dang
       }
       return findingsOf(news, news.size);
     },
-    findings: () => findingsOf(missing.keys(), missing.size),
+    /** A warning for each name that is missing now. */
+    findings: (): readonly Finding[] => findingsOf(missing.keys(), missing.size),
   };
 }
 

@@ -4,7 +4,7 @@ import { create } from "@bufbuild/protobuf";
 import { createRegistry, createResource, describe as inWords } from "@xdskit/api";
 import { type Cluster, ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import { emptySnapshot, type Node, type Snapshot, updateSnapshot } from "@xdskit/protocol";
-import { createOlderEnvoys } from "./older-envoys.js";
+import { OlderEnvoys } from "./older-envoys.js";
 
 const registry = createRegistry();
 
@@ -28,7 +28,7 @@ function envoy(id: string, userAgentVersion: string): Node {
 function world() {
   const snapshots = new Map<string, Snapshot>();
   const found: string[] = [];
-  const older = createOlderEnvoys({
+  const older = new OlderEnvoys({
     registry,
     snapshotOf: (group) => snapshots.get(group),
     whereIs: (group, { name }) => ({ file: `${group}/${name}.yaml`, line: 2 }),
@@ -123,7 +123,7 @@ describe("what is served to Envoys that are too old for it", () => {
     let snapshot = updateSnapshot(emptySnapshot(), { upsert: [cluster("a", { statsMatcher })] });
     let broken = true;
     const seen: string[] = [];
-    const older = createOlderEnvoys({
+    const older = new OlderEnvoys({
       registry,
       snapshotOf: () => snapshot,
       whereIs: () => {

@@ -23,7 +23,7 @@ export function warnOfOlderEnvoys(
   options: Pick<OlderEnvoysOptions, "registry" | "whereIs">,
 ): OlderEnvoys {
   const { snapshotOf } = server;
-  const older = createOlderEnvoys({
+  const older = new OlderEnvoys({
     ...options,
     snapshotOf,
     onFound: (finding) => logFinding(log, finding),
@@ -57,20 +57,6 @@ export interface OlderEnvoysOptions {
   readonly onFault: (error: unknown) => void;
 }
 
-/** Finds served resources that connected Envoys are too old for. */
-export interface OlderEnvoys {
-  /** A node opened a stream. */
-  connected(group: string, node: Node): void;
-  /** A stream of a node ended. */
-  left(group: string, node: Node): void;
-  /** The configuration of groups changed. */
-  changed(): void;
-  /** The present findings for connected Envoys, of one group or of all. */
-  findings(group?: string): readonly Finding[];
-  /** Resolves when the running check is done. For tests. */
-  settled(): Promise<void>;
-}
-
 /** The Envoys of one version in one group. */
 interface Older {
   readonly group: string;
@@ -98,15 +84,11 @@ const mostTold = 100;
 const sliceMs = 5;
 
 /**
- * Checks the snapshot of a group once an Envoy connects that is older than the newest known one, and then every change.
- * Without such Envoys it costs nothing. With them each resource is checked once for each version, in slices, so that
- * clients are served in between.
+ * Finds served resources that connected Envoys are too old for. Checks the snapshot of a group once an Envoy connects
+ * that is older than the newest known one, and then every change. Without such Envoys it costs nothing. With them each
+ * resource is checked once for each version, in slices, so that clients are served in between.
  */
-export function createOlderEnvoys(options: OlderEnvoysOptions): OlderEnvoys {
-  return new OlderEnvoysWatch(options);
-}
-
-class OlderEnvoysWatch implements OlderEnvoys {
+export class OlderEnvoys {
   readonly #options: OlderEnvoysOptions;
   readonly #known = new Map<string, Older>();
   #running: Promise<void> | undefined;
@@ -194,7 +176,8 @@ class OlderEnvoysWatch implements OlderEnvoys {
     return false;
   }
 
-  connected(group: string, node: Node) {
+  /** A node opened a stream. */
+  connected(group: string, node: Node): void {
     const version = envoyVersionOf(node);
     const key = this.#keyFor(group, node);
     if (key === undefined || version === undefined) return;
@@ -210,12 +193,14 @@ class OlderEnvoysWatch implements OlderEnvoys {
     this.#begin();
   }
 
-  left(group: string, node: Node) {
+  /** A stream of a node ended. */
+  left(group: string, node: Node): void {
     const older = this.#known.get(this.#keyFor(group, node) ?? "");
     if (older !== undefined) older.streams = Math.max(0, older.streams - 1);
   }
 
-  changed() {
+  /** The configuration of groups changed. */
+  changed(): void {
     let wanted = false;
     for (const older of this.#known.values()) {
       if (older.streams > 0) wanted = true;
@@ -225,7 +210,8 @@ class OlderEnvoysWatch implements OlderEnvoys {
     if (wanted) this.#begin();
   }
 
-  findings(group: string | undefined) {
+  /** The present findings for connected Envoys, of one group or of all. */
+  findings(group?: string): readonly Finding[] {
     return [...this.#known.values()].flatMap((older) => {
       const isAsked = older.streams > 0 && (group === undefined || group === older.group);
       const told = isAsked ? [...older.told.values()] : [];
@@ -233,7 +219,8 @@ class OlderEnvoysWatch implements OlderEnvoys {
     });
   }
 
-  async settled() {
+  /** Resolves when the running check is done. For tests. */
+  async settled(): Promise<void> {
     while (this.#running !== undefined) await this.#running;
   }
 }

@@ -6,7 +6,7 @@ import type { Log } from "../output/log.js";
 import { createFileForm } from "./file-form.js";
 import type { FileFormat } from "./file-formats.js";
 import { openFilesFolder } from "./files-folder.js";
-import { createSnapshotWriter } from "./write-snapshots.js";
+import { SnapshotWriter } from "./write-snapshots.js";
 
 /** The options of `--to-files…`. */
 export interface ToFilesSettings {
@@ -50,7 +50,7 @@ export async function startToFiles(options: ToFilesOptions): Promise<ToFiles> {
   const { server, directory, registry, log, lingerMs = usualFilesLingerMs } = options;
   const group = groupOfFiles(options.group, options.groups);
   const folder = await openFilesFolder(directory, server.types);
-  const writer = createSnapshotWriter({
+  const writer = new SnapshotWriter({
     folder,
     types: server.types,
     registry,

@@ -36,25 +36,12 @@ export interface WriteSnapshotsOptions {
   now(): number;
 }
 
-/** Writes snapshots as files, one after the other. */
-export interface SnapshotWriter {
-  /** Takes over the files of an earlier run. Call it once, first. */
-  begin(): Promise<void>;
-  /** Updates the files to a snapshot. Rejects with the system's error; the next call goes on from there. */
-  bring(snapshot: Snapshot): Promise<void>;
-  /** When to call it again even if nothing changed. */
-  readonly deadline: number | undefined;
-}
-
 /**
- * Writes a file for each type, and a file for each resource of the types that need it. A resource is written before
- * others name it, and removed after a while, since clients do not acknowledge files.
+ * Writes snapshots as files, one after the other. Writes a file for each type, and a file for each resource of the
+ * types that need it. A resource is written before others name it, and removed after a while, since clients do not
+ * acknowledge files.
  */
-export function createSnapshotWriter(options: WriteSnapshotsOptions): SnapshotWriter {
-  return new FolderWriter(options);
-}
-
-class FolderWriter implements SnapshotWriter {
+export class SnapshotWriter {
   readonly #options: WriteSnapshotsOptions;
   readonly #order: readonly ResourceType[];
   readonly #fromPaths: (resource: Resource) => Resource;
@@ -154,7 +141,8 @@ class FolderWriter implements SnapshotWriter {
     }
   }
 
-  async begin() {
+  /** Takes over the files of an earlier run. Call it once, first. */
+  async begin(): Promise<void> {
     for (const type of this.#order) {
       // Files of a run with another format: nobody updates them any more.
       for (const other of fileFormats)
@@ -174,7 +162,8 @@ class FolderWriter implements SnapshotWriter {
     }
   }
 
-  async bring(snapshot: Snapshot) {
+  /** Updates the files to a snapshot. Rejects with the system's error; the next call goes on from there. */
+  async bring(snapshot: Snapshot): Promise<void> {
     for (const reference of this.#dangling.update(snapshot).appeared) this.#notePlaceholder(reference);
     for (const { type } of this.#going.due(this.#options.now())) this.#dirty.add(type);
     // Files of an earlier run that nothing names go, too, once the time is over.
@@ -201,7 +190,8 @@ class FolderWriter implements SnapshotWriter {
     this.#sweep = false;
   }
 
-  get deadline() {
+  /** When to call it again even if nothing changed. */
+  get deadline(): number | undefined {
     return this.#going.deadline;
   }
 }

@@ -9,17 +9,6 @@ import { createWatchEvents, type WatchEvent } from "./output/watch-event.js";
 import { createWatchOutput } from "./output/watch-output.js";
 import type { WatchOptions } from "./watch-options.js";
 
-/** A client whose events are shown. */
-export interface ClientSession {
-  /** Asks for a name; false if it was asked for already. */
-  subscribe(type: ResourceType, name: string): boolean;
-  /** False if it was not asked for. */
-  unsubscribe(type: ResourceType, name: string): boolean;
-  /** How many times a resource was shown without its secrets. */
-  leftOut(): number;
-  close(): Promise<void>;
-}
-
 /** Further listeners. */
 export interface SessionListener {
   /** After it is shown. */
@@ -27,6 +16,9 @@ export interface SessionListener {
   /** An asked resource came (for a wildcard: even an empty answer), or there is none to use. */
   answered?(type: ResourceType, name: string, error: XdskitError | undefined): void;
 }
+
+/** A client whose events are shown. */
+export type ClientSession = ReturnType<typeof openSession>;
 
 /**
  * Connects, with the first subscription. Everything is shown in order; a slow reader holds up reading from the servers.
@@ -36,7 +28,7 @@ export function openSession(
   options: WatchOptions,
   terminal: Terminal,
   listener: SessionListener = {},
-): ClientSession {
+) {
   const { showSecrets: secrets = false, command } = options;
   const isTerminal = process.stdout.isTTY === true;
   // Programs see it in the output.
@@ -77,21 +69,24 @@ export function openSession(
       : client.watch(type.typeUrl, name, watcher);
   };
   return {
-    subscribe: (type, name) => {
+    /** Asks for a name; false if it was asked for already. */
+    subscribe: (type: ResourceType, name: string): boolean => {
       const key = `${type.typeUrl}\n${name}`;
       if (watches.has(key)) return false;
       watches.set(key, start(type, name));
       return true;
     },
-    unsubscribe: (type, name) => {
+    /** False if it was not asked for. */
+    unsubscribe: (type: ResourceType, name: string): boolean => {
       const key = `${type.typeUrl}\n${name}`;
       const watch = watches.get(key);
       watches.delete(key);
       watch?.cancel();
       return watch !== undefined;
     },
-    leftOut: () => view.leftOut,
-    close: () => client.close(),
+    /** How many times a resource was shown without its secrets. */
+    leftOut: (): number => view.leftOut,
+    close: (): Promise<void> => client.close(),
   };
 }
 

@@ -18,20 +18,6 @@ const lateMs = 100;
 /** gRPC's CANCELLED. */
 const cancelled = 1;
 
-/**
- * A machine and its stream. The stream is opened while names are wanted, again and again (A57), and never twice at
- * once.
- */
-export interface DiscoveryStream {
-  readonly machine: ClientStream;
-  /**
-   * The machine was changed from outside, by `subscribe` and the like: there may be something to send, or nothing left
-   * to do.
-   */
-  touched(effects: readonly ClientStreamEffect[]): void;
-  close(): Promise<void>;
-}
-
 export interface DiscoveryStreamOptions {
   readonly server: string;
   readonly machine: ClientStream;
@@ -51,11 +37,11 @@ type Phase =
   /** The client is done; the server must end the stream. */
   | "ending";
 
-export function createDiscoveryStream(options: DiscoveryStreamOptions): DiscoveryStream {
-  return new ReopenedStream(options);
-}
-
-class ReopenedStream implements DiscoveryStream {
+/**
+ * A machine and its stream. The stream is opened while names are wanted, again and again (A57), and never twice at
+ * once.
+ */
+export class DiscoveryStream {
   readonly #options: DiscoveryStreamOptions;
   readonly machine: ClientStream;
   readonly #clock: Clock;
@@ -334,13 +320,17 @@ class ReopenedStream implements DiscoveryStream {
     });
   }
 
-  touched(effects: readonly ClientStreamEffect[]) {
+  /**
+   * The machine was changed from outside, by `subscribe` and the like: there may be something to send, or nothing left
+   * to do.
+   */
+  touched(effects: readonly ClientStreamEffect[]): void {
     this.#handle(effects);
     this.#look();
     this.#pumpSoon();
   }
 
-  close() {
+  close(): Promise<void> {
     if (this.#closing !== undefined) return this.#closing.promise;
     let resolve = () => {};
     const promise = new Promise<void>((settle) => {

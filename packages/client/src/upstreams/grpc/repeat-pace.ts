@@ -12,15 +12,13 @@ const ownPaceMs = 100;
  * rejected content, and a wildcard beside names with what it sent before. Without a wait, neither end would do anything
  * else.
  */
-export interface RepeatPace {
-  /** Milliseconds, from the effects of one response, and the time that it took. */
-  after(effects: readonly ClientStreamEffect[], waitedMs: number): number;
-}
+export type RepeatPace = ReturnType<typeof createRepeatPace>;
 
-export function createRepeatPace(variant: SotwOrDelta): RepeatPace {
+export function createRepeatPace(variant: SotwOrDelta) {
   const last = new Map<ResourceType, { readonly version: string; readonly repeats: number }>();
   return {
-    after(effects, waitedMs) {
+    /** Milliseconds, from the effects of one response, and the time that it took. */
+    after(effects: readonly ClientStreamEffect[], waitedMs: number): number {
       const received = effects.find((effect) => effect.kind === "received");
       if (received === undefined) return 0;
       const { type, version } = received;

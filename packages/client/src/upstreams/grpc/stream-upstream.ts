@@ -1,7 +1,7 @@
 import type { ApiVersion, ResourceName, ResourceType } from "@xdskit/api";
 import { type ClientStreamEvent, createClientStream, type SotwOrDelta, statusCode } from "@xdskit/protocol";
 import type { Upstream, UpstreamContext, UpstreamSink } from "../contract/upstream.js";
-import { createDiscoveryStream, type DiscoveryStream } from "./discovery-stream.js";
+import { DiscoveryStream } from "./discovery-stream.js";
 import { pathOf } from "./methods.js";
 import type { StreamTransport } from "./stream-transport.js";
 
@@ -47,7 +47,7 @@ export function createStreamUpstream(
       answers: sink.acknowledge === undefined ? "at-once" : "when-told",
     });
     const method = { variant, api, only };
-    const stream = createDiscoveryStream({ server, machine, method, transport, context, sink });
+    const stream = new DiscoveryStream({ server, machine, method, transport, context, sink });
     streams.set(only, stream);
     return stream;
   }

@@ -17,14 +17,6 @@ import { createPollRequests, type PollRequests } from "./poll-request.js";
 import type { HttpAnswer, Poster } from "./poster.js";
 import type { UnreadResources } from "./unread-resources.js";
 
-/** The polls of one type: one after the other, while any name is wanted. */
-export interface Polling {
-  /** Names are wanted or not wanted any more, or resources are held from elsewhere. */
-  tell(event: ClientStreamEvent): void;
-  status(): readonly ClientTypeStatus[];
-  close(): Promise<void>;
-}
-
 export interface PollingOptions {
   readonly type: ResourceType;
   /** Such as `/v3/discovery:clusters`. */
@@ -47,11 +39,8 @@ const mostRetryMs = 30_000;
 /** The longest `retry-after` that counts. */
 const mostRetryAfterMs = 120_000;
 
-export function createPolling(options: PollingOptions): Polling {
-  return new TypePolling(options);
-}
-
-class TypePolling implements Polling {
+/** The polls of one type: one after the other, while any name is wanted. */
+export class Polling {
   readonly #options: PollingOptions;
   readonly #requests: PollRequests;
   readonly #waits: Waits;
@@ -87,6 +76,7 @@ class TypePolling implements Polling {
     this.#waits = createWaits({ ...context.backoff, firstMs: refreshDelayMs, mostMs }, context.random);
   }
 
+  /** Names are wanted or not wanted any more, or resources are held from elsewhere. */
   tell(event: ClientStreamEvent): void {
     if (this.#closed) return;
     this.#handle(this.#step(event));

@@ -24,20 +24,6 @@ export interface HttpAnswer {
   readonly body: Buffer;
 }
 
-/** Sends POSTs to one server, over connections that stay open. */
-export interface Poster {
-  /** The URL, without its secrets. */
-  readonly server: string;
-  /**
-   * Rejects with an XdskitError (no connection, no answer in time, an answer that is too large) or with the signal's
-   * reason.
-   */
-  post(path: string, body: Buffer, options: PostOptions): Promise<HttpAnswer>;
-  /** The server's words without the secrets that the client itself sends. */
-  withoutSecrets(text: string): string;
-  close(): void;
-}
-
 export interface PostOptions {
   readonly signal: AbortSignal;
   /** The server answered the poll before: it may hold this one until something changes. */
@@ -55,8 +41,11 @@ const defaultTimeoutMs = 5_000;
 /** A server that holds polls (rule 143) may be silent for any time; a lost connection shows that it is gone. */
 const heldTimeoutMs = 60_000;
 
+/** Sends POSTs to one server, over connections that stay open. */
+export type Poster = ReturnType<typeof createPoster>;
+
 /** Throws an XdskitError for an invalid URL, header or TLS setting. */
-export function createPoster({ settings, clock, limit }: PosterOptions): Poster {
+export function createPoster({ settings, clock, limit }: PosterOptions) {
   const url = urlOf(settings.url);
   const isTls = url.protocol === "https:";
   const agent = isTls ? new HttpsAgent({ keepAlive: true }) : new HttpAgent({ keepAlive: true });
@@ -106,8 +95,13 @@ export function createPoster({ settings, clock, limit }: PosterOptions): Poster 
   }
 
   return {
+    /** The URL, without its secrets. */
     server,
-    async post(path, body, { signal, mayBeHeld }) {
+    /**
+     * Rejects with an XdskitError (no connection, no answer in time, an answer that is too large) or with the signal's
+     * reason.
+     */
+    async post(path: string, body: Buffer, { signal, mayBeHeld }: PostOptions): Promise<HttpAnswer> {
       const { requestTimeoutMs: timeoutMs = mayBeHeld ? heldTimeoutMs : defaultTimeoutMs } = settings;
       const late = new AbortController();
       const stop = clock.after(timeoutMs, () => late.abort());
@@ -126,7 +120,8 @@ export function createPoster({ settings, clock, limit }: PosterOptions): Poster 
         stop();
       }
     },
-    withoutSecrets: (text) => shown(text, secrets),
+    /** The server's words without the secrets that the client itself sends. */
+    withoutSecrets: (text: string): string => shown(text, secrets),
     close: () => agent.destroy(),
   };
 }

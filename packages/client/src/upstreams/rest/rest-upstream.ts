@@ -2,7 +2,7 @@ import { type ResourceType, XdskitError } from "@xdskit/api";
 import { type ClientStreamEvent, createClientStream } from "@xdskit/protocol";
 import type { RestServerSettings } from "../../options/client-options.js";
 import type { Upstream, UpstreamContext, UpstreamSink } from "../contract/upstream.js";
-import { createPolling, type Polling } from "./polling.js";
+import { Polling } from "./polling.js";
 import { createPoster } from "./poster.js";
 import { createUnreadResources } from "./unread-resources.js";
 
@@ -41,7 +41,7 @@ export function createRestUpstream(
       answers: sink.acknowledge === undefined ? "at-once" : "when-told",
     });
     const path = `/${api}/discovery:${type.restPath}`;
-    const polling = createPolling({ type, path, api, refreshDelayMs, machine, poster, unread, context, sink });
+    const polling = new Polling({ type, path, api, refreshDelayMs, machine, poster, unread, context, sink });
     polls.set(type, polling);
     return polling;
   }

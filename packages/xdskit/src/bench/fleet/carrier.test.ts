@@ -11,7 +11,7 @@ import { eventually, within } from "../../testing/command.js";
 import { Tally } from "../figures/tally.js";
 import type { BenchOptions } from "./bench-options.js";
 import { Carrier } from "./carrier.js";
-import { createFleet, type Fleet } from "./fleet.js";
+import { Fleet } from "./fleet.js";
 import { readInterests } from "./interests.js";
 
 const options: BenchOptions = { ...usualFleet, nodes: 8, ads: false, nodeId: "{n}", perConnection: 4 };
@@ -33,7 +33,7 @@ it("waits once after a connection is gone, however many streams were on it, and 
     await once(between, "listening");
     const { port } = between.address() as AddressInfo;
     const all = { ...options, servers: [{ host: "127.0.0.1", port }] };
-    fleet = createFleet(all, readInterests({ ...all, types: ["cluster", "listener"] }));
+    fleet = new Fleet(all, readInterests({ ...all, types: ["cluster", "listener"] }));
     const { nodes, tally } = fleet;
     fleet.start();
     await within(fleet.allComplete, () => "not all hold everything");
@@ -68,7 +68,7 @@ it("counts as connecting, and not as connecting again, what takes several attemp
   const server = createServer();
   server.config.set([create(ClusterSchema, { name: "a" })]);
   const all = { ...options, servers: [{ host: "127.0.0.1", port }], types: ["cluster"] };
-  const fleet = createFleet(all, readInterests(all));
+  const fleet = new Fleet(all, readInterests(all));
   const built = fleet.startedAt;
   try {
     fleet.start();

@@ -36,12 +36,6 @@ export interface GrpcStream {
   close(): void;
 }
 
-/** One HTTP/2 connection. */
-export interface FleetConnection {
-  open(path: string, listener: StreamListener): GrpcStream;
-  close(): void;
-}
-
 /** Flow control of a connection. */
 export interface FleetConnectionOptions {
   /** How many bytes of a stream a server may send before they are read. */
@@ -58,6 +52,9 @@ const connectMs = 20_000;
 /** A larger message is none of discovery. */
 const mostMessageBytes = 0x4000_0000;
 
+/** One HTTP/2 connection. */
+export type FleetConnection = ReturnType<typeof openConnection>;
+
 /**
  * Connects to a server: `node:http2` and gRPC's framing by hand, since a channel for each node costs several times as
  * much.
@@ -66,7 +63,7 @@ export function openConnection(
   { address, connecting }: Target,
   listener: FleetConnectionListener,
   { windowBytes }: FleetConnectionOptions,
-): FleetConnection {
+) {
   let session: ClientHttp2Session | undefined;
   let closed = false;
   let wasUp = false;
@@ -124,7 +121,7 @@ export function openConnection(
   start().catch(down);
 
   return {
-    open(path, to) {
+    open(path: string, to: StreamListener): GrpcStream {
       if (session === undefined) throw new Error("there is no connection yet");
       return openStream(session, { path, headers }, to);
     },

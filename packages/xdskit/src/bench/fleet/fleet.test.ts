@@ -26,7 +26,7 @@ import { parseAddress } from "@xdskit/server/address";
 import { usualFleet } from "../../testing/bench-options.js";
 import { eventually, within } from "../../testing/command.js";
 import type { BenchOptions } from "./bench-options.js";
-import { createFleet, type Fleet } from "./fleet.js";
+import { Fleet } from "./fleet.js";
 import { readInterests } from "./interests.js";
 
 const ads = create(ConfigSourceSchema, {
@@ -79,7 +79,7 @@ async function play(
     const address = parseAddress(grpc);
     assert.ok(address);
     const all = { ...usualFleet, servers: [address], ...options };
-    fleet = createFleet(all, readInterests(all));
+    fleet = new Fleet(all, readInterests(all));
     fleet.start();
     const { tally } = fleet;
     await within(
@@ -205,7 +205,7 @@ it("is of several groups, each with what is for it, and says by template who it 
         locality: "r/z1",
         metadata: { stage: "s{g}" },
       };
-      fleet = createFleet(options, readInterests(options));
+      fleet = new Fleet(options, readInterests(options));
       fleet.start();
       await within(fleet.allComplete, () => "not all hold everything");
       assert.deepEqual(fleet.nodes.map(names), [1, 2, 3, 1, 2, 3, 1, 2, 3]);
@@ -228,7 +228,7 @@ it("chooses who rejects and who stalls from all groups, and not the same", () =>
     [7, 1, 0.3],
   ] as const) {
     const options: BenchOptions = { ...usualFleet, servers, nodes, groups, reject: share, stall: share };
-    const fleet = createFleet(options, readInterests(options));
+    const fleet = new Fleet(options, readInterests(options));
     for (const role of ["rejects", "stalls"] as const) {
       const numbers = fleet.nodes.flatMap((node) => (node.role[role] ? [node.role.number] : []));
       assert.equal(numbers.length, Math.round(share * nodes));

@@ -10,51 +10,23 @@ import { Carrier } from "./carrier.js";
 import type { Target } from "./connection.js";
 import { groupOf, nodeBytes } from "./node-templates.js";
 
-/** The nodes, their connections and their figures. */
-export interface Fleet {
-  readonly nodes: readonly BenchNode[];
-  readonly carriers: readonly Carrier[];
-  readonly tally: Tally;
-  readonly times: Times;
-  /** When the first connection was started, by `performance.now()`; before that, when the fleet was built. */
-  readonly startedAt: number;
-  /** How many nodes held everything once. */
-  readonly complete: number;
-  /** Resolves once all nodes did. */
-  readonly allComplete: Promise<void>;
-  /**
-   * Reads the credential files once; they may be rotated later. Rejects with an XdskitError (XDSKIT_CREDENTIALS_FILE).
-   */
-  check(): Promise<void>;
-  /** Starts to connect. */
-  start(): void;
-  /**
-   * Closes connections of at least so many nodes, in turn, which then reconnect. Returns the number of nodes: fewer if
-   * too few are connected.
-   */
-  churn(nodes: number): number;
-  /** The stalling share of nodes stops or resumes reading; returns the number of nodes. */
-  stall(isReading: boolean): number;
-  close(): void;
-}
-
 /** How many connections are dialled at the same time without a ramp. */
 const mostDialling = 64;
 /** The time between steps of a ramp, in milliseconds. */
 const rampStepMs = 20;
 
-/** Builds the fleet; connects nothing yet. Throws an XdskitError (XDSKIT_CREDENTIALS) for invalid credentials. */
-export function createFleet(options: BenchOptions, interests: readonly CrowdInterest[]): Fleet {
-  return new PlayedFleet(options, interests);
-}
-
-class PlayedFleet implements Fleet {
+/**
+ * The nodes, their connections and their figures. Builds the fleet; connects nothing yet. Throws an XdskitError
+ * (XDSKIT_CREDENTIALS) for invalid credentials.
+ */
+export class Fleet {
   readonly #options: BenchOptions;
   readonly tally = new Tally();
   readonly times = new Times();
   #startedAt = performance.now();
   #complete = 0;
   #resolveAll: () => void = () => {};
+  /** Resolves once all nodes did. */
   readonly allComplete: Promise<void>;
   readonly #targets: readonly Target[];
   readonly #stalling: ReadonlySet<number>;
@@ -114,19 +86,25 @@ class PlayedFleet implements Fleet {
     if (this.#ramp === undefined) this.carriers[this.#dialled++]?.dial();
   }
 
-  get startedAt() {
+  /** When the first connection was started, by `performance.now()`; before that, when the fleet was built. */
+  get startedAt(): number {
     return this.#startedAt;
   }
 
-  get complete() {
+  /** How many nodes held everything once. */
+  get complete(): number {
     return this.#complete;
   }
 
-  async check() {
+  /**
+   * Reads the credential files once; they may be rotated later. Rejects with an XdskitError (XDSKIT_CREDENTIALS_FILE).
+   */
+  async check(): Promise<void> {
     for (const { connecting } of this.#targets) await Promise.all([connecting.tls(), connecting.headers()]);
   }
 
-  start() {
+  /** Starts to connect. */
+  start(): void {
     // Not earlier: building a large fleet takes a while.
     this.#startedAt = performance.now();
     const { ramp: perSecond } = this.#options;
@@ -141,7 +119,11 @@ class PlayedFleet implements Fleet {
     }, rampStepMs);
   }
 
-  churn(nodes: number) {
+  /**
+   * Closes connections of at least so many nodes, in turn, which then reconnect. Returns the number of nodes: fewer if
+   * too few are connected.
+   */
+  churn(nodes: number): number {
     const tries = this.carriers.length;
     let left = nodes;
     for (let tried = 0; tried < tries && left > 0; tried++) {
@@ -153,12 +135,13 @@ class PlayedFleet implements Fleet {
     return nodes - left;
   }
 
-  stall(isReading: boolean) {
+  /** The stalling share of nodes stops or resumes reading; returns the number of nodes. */
+  stall(isReading: boolean): number {
     for (const number of this.#stalling) this.nodes[number]?.reading(isReading);
     return this.#stalling.size;
   }
 
-  close() {
+  close(): void {
     clearInterval(this.#ramp);
     for (const carrier of this.carriers) carrier.close();
   }

@@ -25,16 +25,6 @@ export interface FoundType extends CachedType {
   readonly isWhole: boolean;
 }
 
-/** The cache of one group. */
-export interface CacheFolder {
-  /**
-   * Returns everything that can be trusted. A damaged file is reported and set aside, so that it is never overwritten.
-   */
-  read(): Promise<{ readonly types: readonly FoundType[]; readonly findings: readonly Finding[] }>;
-  /** Replaces the file of a type. Rejects with the system's error. */
-  write(cached: CachedType): Promise<void>;
-}
-
 export interface CacheFolderOptions {
   readonly directory: string;
   readonly types: ResourceTypes;
@@ -50,7 +40,7 @@ export async function openCacheFolder(options: CacheFolderOptions): Promise<Cach
   const { directory } = options;
   try {
     await mkdir(directory, { recursive: true, mode: cacheMode.folder });
-    return new OpenedFolder(options, await readdir(directory));
+    return new CacheFolder(options, await readdir(directory));
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
     const what = `the cache cannot be used: ${code ?? message}`;
@@ -58,7 +48,8 @@ export async function openCacheFolder(options: CacheFolderOptions): Promise<Cach
   }
 }
 
-class OpenedFolder implements CacheFolder {
+/** The cache of one group. */
+export class CacheFolder {
   readonly #options: CacheFolderOptions;
   /** The files that are there. */
   readonly #found: readonly string[];
@@ -126,7 +117,10 @@ class OpenedFolder implements CacheFolder {
     return { type, resources: kept, version: "", origin: "", findings };
   }
 
-  async read() {
+  /**
+   * Returns everything that can be trusted. A damaged file is reported and set aside, so that it is never overwritten.
+   */
+  async read(): Promise<{ readonly types: readonly FoundType[]; readonly findings: readonly Finding[] }> {
     const read: FoundType[] = [];
     const findings: Finding[] = [];
     for (const type of this.#options.types) {
@@ -150,7 +144,8 @@ class OpenedFolder implements CacheFolder {
     return { types: read, findings };
   }
 
-  async write(cached: CachedType) {
+  /** Replaces the file of a type. Rejects with the system's error. */
+  async write(cached: CachedType): Promise<void> {
     const { type } = cached;
     const blocking = this.#inTheWay.get(type);
     if (blocking !== undefined) await this.#setAside(blocking);

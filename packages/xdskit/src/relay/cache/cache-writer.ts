@@ -3,14 +3,6 @@ import type { ClientEvent, XdsClient } from "@xdskit/client";
 import type { CacheFolder } from "./cache-folder.js";
 import type { HeldOfGroup } from "./held-resources.js";
 
-/** Writes the held resources to disk, a while after they changed. */
-export interface CacheWriter {
-  event(event: ClientEvent): void;
-  wake(): void;
-  /** Writes everything that is not written yet. */
-  close(): Promise<void>;
-}
-
 export interface CacheWriterOptions {
   readonly cache: CacheFolder;
   readonly held: HeldOfGroup;
@@ -26,7 +18,10 @@ export interface CacheWriterOptions {
 const settleMs = 500;
 const cacheRetryMs = 5_000;
 
-export function createCacheWriter({ cache, held, client, origin, isAwaited, failed }: CacheWriterOptions): CacheWriter {
+/** Writes the held resources to disk, a while after they changed. */
+export type CacheWriter = ReturnType<typeof createCacheWriter>;
+
+export function createCacheWriter({ cache, held, client, origin, isAwaited, failed }: CacheWriterOptions) {
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> = Promise.resolve();
   /** A fallback answered: nobody knows any more whose versions these are. */
@@ -63,12 +58,13 @@ export function createCacheWriter({ cache, held, client, origin, isAwaited, fail
   }
 
   return {
-    event({ kind }) {
+    event({ kind }: ClientEvent) {
       if (kind === "switched") isMixed = true;
       if (kind === "updated") schedule(settleMs);
     },
     wake: () => schedule(settleMs),
-    async close() {
+    /** Writes everything that is not written yet. */
+    async close(): Promise<void> {
       closed = true;
       clearTimeout(timer);
       writing = writing.then(write);

@@ -7,23 +7,13 @@ export interface WantedNames {
 }
 
 /** Everything that a relay holds of an origin for one group, for its cache on disk. */
-export interface HeldOfGroup {
-  /** Starts with the content of the disk. */
-  begin(type: ResourceType, resources: readonly ReceivedResource[]): void;
-  take(update: ResourceUpdate): void;
-  /** Types that changed since the last call. */
-  changed(): readonly ResourceType[];
-  /** The wanted resources of a type; drops the others. */
-  of(type: ResourceType): readonly ReceivedResource[];
-  /** Something may not be wanted any more. */
-  touch(type: ResourceType): void;
-}
+export type HeldOfGroup = ReturnType<typeof createHeldOfGroup>;
 
 /**
  * Resources from disk are kept for `graceMs`, even if no client asks for them yet: after a restart clients come back
  * one after the other.
  */
-export function createHeldOfGroup(wanted: WantedNames, graceMs: number, now: () => number): HeldOfGroup {
+export function createHeldOfGroup(wanted: WantedNames, graceMs: number, now: () => number) {
   const types = new Map<ResourceType, Map<ResourceName, ReceivedResource>>();
   const fromDisk = new Set<ReceivedResource>();
   const dirty = new Set<ResourceType>();
@@ -37,24 +27,27 @@ export function createHeldOfGroup(wanted: WantedNames, graceMs: number, now: () 
   }
 
   return {
-    begin(type, resources) {
+    /** Starts with the content of the disk. */
+    begin(type: ResourceType, resources: readonly ReceivedResource[]) {
       for (const resource of resources) {
         ofType(type).set(canonicalName(resource.name), resource);
         fromDisk.add(resource);
       }
     },
-    take({ type, upserted, removed, absent }) {
+    take({ type, upserted, removed, absent }: ResourceUpdate) {
       const held = ofType(type);
       for (const resource of upserted) held.set(canonicalName(resource.name), resource);
       for (const { name } of [...removed, ...absent]) held.delete(canonicalName(name));
       dirty.add(type);
     },
-    changed() {
+    /** Types that changed since the last call. */
+    changed(): readonly ResourceType[] {
       const found = [...dirty];
       dirty.clear();
       return found;
     },
-    of(type) {
+    /** The wanted resources of a type; drops the others. */
+    of(type: ResourceType): readonly ReceivedResource[] {
       const held = ofType(type);
       const isOver = now() >= until;
       for (const [name, resource] of held) {
@@ -63,6 +56,7 @@ export function createHeldOfGroup(wanted: WantedNames, graceMs: number, now: () 
       }
       return [...held.values()];
     },
-    touch: (type) => void dirty.add(type),
+    /** Something may not be wanted any more. */
+    touch: (type: ResourceType) => void dirty.add(type),
   };
 }

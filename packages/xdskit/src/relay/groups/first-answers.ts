@@ -1,15 +1,5 @@
 /** Waits for the first answers to what is asked for at the start. */
-export interface FirstAnswers {
-  /** Expects one more answer during the start; call the returned function when it came. */
-  expect(): () => void;
-  /**
-   * Resolves once all answers have come, or so many milliseconds after the first one: a server of the state of the
-   * world need not say that there is nothing.
-   */
-  settled(afterFirstMs: number): Promise<void>;
-}
-
-export function createFirstAnswers(): FirstAnswers {
+export function createFirstAnswers() {
   const expected = new Set<object>();
   let over = false;
   let came = () => {};
@@ -21,7 +11,8 @@ export function createFirstAnswers(): FirstAnswers {
     allCame = resolve;
   });
   return {
-    expect() {
+    /** Expects one more answer during the start; call the returned function when it came. */
+    expect(): () => void {
       const one = {};
       if (!over) expected.add(one);
       return () => {
@@ -30,7 +21,11 @@ export function createFirstAnswers(): FirstAnswers {
         if (expected.size === 0) allCame();
       };
     },
-    async settled(afterFirstMs) {
+    /**
+     * Resolves once all answers have come, or so many milliseconds after the first one: a server of the state of the
+     * world need not say that there is nothing.
+     */
+    async settled(afterFirstMs: number): Promise<void> {
       if (expected.size > 0) {
         await first;
         const late = new Promise<void>((resolve) => void setTimeout(resolve, afterFirstMs).unref());

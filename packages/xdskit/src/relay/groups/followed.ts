@@ -1,27 +1,20 @@
 import type { Reference, Resource, ResourceName, ResourceType } from "@xdskit/api";
 
 /** The names in resources. Each is asked for as long as a resource has it. */
-export interface Followed {
-  /** A resource came or changed; undefined: it is gone. */
-  set(type: ResourceType, key: ResourceName, resource: Resource | undefined): void;
-  isFollowed(reference: Reference): boolean;
-  close(): void;
-}
+export type Followed = ReturnType<typeof createFollowed>;
 
 /**
  * `follow` is called for a name that is new, and returns a function that ends it. `picks` selects the names to follow.
  * Costs what changes.
  */
-export function createFollowed(
-  picks: (reference: Reference) => boolean,
-  follow: (reference: Reference) => () => void,
-): Followed {
+export function createFollowed(picks: (reference: Reference) => boolean, follow: (reference: Reference) => () => void) {
   const named = new Map<string, { count: number; readonly end: () => void }>();
   /** By the resource that has the names. */
   const namedBy = new Map<string, readonly Reference[]>();
 
   return {
-    set(type, key, resource) {
+    /** A resource came or changed; undefined: it is gone. */
+    set(type: ResourceType, key: ResourceName, resource: Resource | undefined) {
       const referrer = `${type.typeUrl} ${key}`;
       const before = namedBy.get(referrer) ?? [];
       const after = resource?.references.filter(picks) ?? [];
@@ -42,7 +35,7 @@ export function createFollowed(
         known.end();
       }
     },
-    isFollowed: (reference) => named.has(followedKey(reference)),
+    isFollowed: (reference: Reference): boolean => named.has(followedKey(reference)),
     close() {
       for (const { end } of named.values()) end();
       named.clear();

@@ -11,16 +11,6 @@ import type { ReceivedResource } from "@xdskit/protocol";
 import type { ConfigLayer } from "@xdskit/server";
 import type { HeldChanges, OriginChange } from "./held-changes.js";
 
-/** The layer of a group: collections of the origin, and single resources that are asked for before a client does. */
-export interface GroupLayer {
-  /**
-   * The change of a collection in one response: one atomic change of the layer, except for resources that must wait.
-   */
-  collection(type: ResourceType, collection: Collection): void;
-  /** A single resource; undefined: it does not exist. A waiting resource that names it keeps it. */
-  single(type: ResourceType, name: ResourceName, received: ReceivedResource | undefined): void;
-}
-
 export interface GroupLayerOptions {
   readonly layer: ConfigLayer;
   readonly held: HeldChanges;
@@ -30,7 +20,10 @@ export interface GroupLayerOptions {
   report(findings: readonly Finding[]): void;
 }
 
-export function createGroupLayer({ layer, held, changed, report }: GroupLayerOptions): GroupLayer {
+/** The layer of a group: collections of the origin, and single resources that are asked for before a client does. */
+export type GroupLayer = ReturnType<typeof createGroupLayer>;
+
+export function createGroupLayer({ layer, held, changed, report }: GroupLayerOptions) {
   function serve(changes: readonly OriginChange[]): void {
     const upsert: Resource[] = [];
     const remove: { readonly type: string; readonly name: ResourceName }[] = [];
@@ -48,7 +41,10 @@ export function createGroupLayer({ layer, held, changed, report }: GroupLayerOpt
     for (const { type, name, resource } of changes) changed(type, name, resource);
   }
   return {
-    collection(type, { upserted, removed }) {
+    /**
+     * The change of a collection in one response: one atomic change of the layer, except for resources that must wait.
+     */
+    collection(type: ResourceType, { upserted, removed }: Collection) {
       const changes: OriginChange[] = [];
       for (const received of upserted) {
         const resource = servedAs(received, report);
@@ -57,7 +53,8 @@ export function createGroupLayer({ layer, held, changed, report }: GroupLayerOpt
       for (const name of removed) changes.push({ type, name: canonicalName(name), resource: undefined });
       held.take(changes, "if named", serve);
     },
-    single(type, name, received) {
+    /** A single resource; undefined: it does not exist. A waiting resource that names it keeps it. */
+    single(type: ResourceType, name: ResourceName, received: ReceivedResource | undefined) {
       const resource = received && servedAs(received, report);
       if (received !== undefined && resource === undefined) return;
       held.take([{ type, name: canonicalName(name), resource }], "if named by what waits", serve);

@@ -12,7 +12,7 @@ import {
 } from "@xdskit/api";
 import { type ClientOptions, createClient, type XdsClient } from "@xdskit/client";
 import type { ReceivedResource } from "@xdskit/protocol";
-import type { ConfigLayer, LayerName, Supply, SupplyRequest, XdsServer } from "@xdskit/server";
+import type { ConfigLayer, LayerName, SupplyRequest, XdsServer } from "@xdskit/server";
 import type { CacheFolder, FoundType } from "../cache/cache-folder.js";
 import { type CacheWriter, createCacheWriter } from "../cache/cache-writer.js";
 import { createHeldOfGroup, type HeldOfGroup } from "../cache/held-resources.js";
@@ -21,7 +21,7 @@ import { type AwaitedTypes, createAwaitedTypes } from "./awaited-types.js";
 import { createFirstAnswers } from "./first-answers.js";
 import { createFollowed, type Followed } from "./followed.js";
 import { createGroupLayer, type GroupLayer } from "./group-layer.js";
-import { createHeldChanges, type HeldChanges } from "./held-changes.js";
+import { HeldChanges } from "./held-changes.js";
 import { createOriginWatches, NameWatch, type OriginWatches } from "./origin-watches.js";
 import { SuppliedName, type SuppliedNameContext } from "./supplied-name.js";
 import { createUpstreamStanding, type UpstreamStanding } from "./upstream-standing.js";
@@ -61,23 +61,6 @@ export interface GroupRelayOptions {
   cacheFailed(error: unknown): void;
 }
 
-/** Relays an origin to one group of nodes: one client, one layer. */
-export interface GroupRelay {
-  readonly group: string;
-  /** Resolves once the first answers, from the origin or the cache, are served. */
-  start(): Promise<void>;
-  /**
-   * Resolves once the content of every type that is asked for as a whole is known. With a damaged cache that may be
-   * long after the start.
-   */
-  readonly known: Promise<void>;
-  readonly isKnown: boolean;
-  readonly supply: Supply;
-  readonly client: XdsClient;
-  readonly standing: UpstreamStanding;
-  close(): Promise<void>;
-}
-
 /**
  * A collection without an answer for so long after another's first answer is empty: a server of the state of the world
  * need not say so. Milliseconds.
@@ -90,10 +73,11 @@ const graceMs = 600_000;
 export async function createGroupRelay(options: GroupRelayOptions): Promise<GroupRelay> {
   const { types, findings } = (await options.cache?.read()) ?? { types: [], findings: [] };
   options.report(findings);
-  return new OneGroup(options, types);
+  return new GroupRelay(options, types);
 }
 
-class OneGroup implements GroupRelay {
+/** Relays an origin to one group of nodes: one client, one layer. */
+export class GroupRelay {
   readonly #options: GroupRelayOptions;
   readonly #types: ResourceTypes;
   readonly #globsOf = new Map<TypeUrl, Set<ResourceName>>();
@@ -152,7 +136,7 @@ class OneGroup implements GroupRelay {
       (reference) => this.#isFollowed(reference),
       (reference) => this.#follow(reference),
     );
-    this.#changes = createHeldChanges({
+    this.#changes = new HeldChanges({
       snapshot: () => server.snapshotOf(options.group),
       mayCome: (reference) => this.#mayCome(reference),
       types: this.#types,
@@ -279,19 +263,24 @@ class OneGroup implements GroupRelay {
     return new Promise(() => {});
   }
 
-  get group() {
+  get group(): string {
     return this.#options.group;
   }
 
-  get known() {
+  /**
+   * Resolves once the content of every type that is asked for as a whole is known. With a damaged cache that may be
+   * long after the start.
+   */
+  get known(): Promise<void> {
     return this.#awaited.known;
   }
 
-  get isKnown() {
+  get isKnown(): boolean {
     return this.#awaited.isEmpty;
   }
 
-  async start() {
+  /** Resolves once the first answers, from the origin or the cache, are served. */
+  async start(): Promise<void> {
     for (const { type, name } of this.#options.collections) if (!this.#whole.has(type)) this.#awaited.add(type, name);
     // Requests for names wait until something is known.
     this.#ownLayer.update({});
@@ -308,7 +297,7 @@ class OneGroup implements GroupRelay {
     this.#isStarted = true;
   }
 
-  async close() {
+  async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#silence);
     this.#stopListening();

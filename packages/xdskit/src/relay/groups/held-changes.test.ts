@@ -14,7 +14,7 @@ import {
   seeRoutes,
   withStage,
 } from "../../testing/relayed.js";
-import { createHeldChanges, type OriginChange } from "./held-changes.js";
+import { HeldChanges, type OriginChange } from "./held-changes.js";
 
 const clusterType = resourceTypes.find("cluster")!;
 const endpointType = resourceTypes.find("endpoint")!;
@@ -58,7 +58,7 @@ function served(mostMs: number, ...resources: readonly object[]) {
   let snapshot = updateSnapshot(emptySnapshot(), { upsert: resourcesOf(...resources) });
   const log: string[] = [];
   const findings: Finding[] = [];
-  const changes = createHeldChanges({
+  const changes = new HeldChanges({
     snapshot: () => snapshot,
     mayCome: ({ type }) => type === clusterType.typeUrl,
     types: resourceTypes,

@@ -18,32 +18,6 @@ export interface OriginChange {
   readonly resource: Resource | undefined;
 }
 
-/**
- * Changes of an origin that are not served yet, since the origin may not order them. It may remove a cluster before it
- * sends the route that stops using it, or send a route before its new cluster; clients would lose requests in between.
- * So a removal waits while a served resource still names the removed one, and a resource that newly names something
- * waits until that exists; meanwhile its old content is served. Each wait has a limit: in the end everything that the
- * origin says is served.
- */
-export interface HeldChanges {
-  /**
-   * Takes changes of the origin. `serve` is called at once with all changes that need not wait, and later for each of
-   * the others. `removals` says which references hold back a removal: all of them, or only those of waiting resources,
-   * which must keep everything that they name.
-   */
-  take(changes: readonly OriginChange[], removals: "if named" | "if named by what waits", serve: Serve): void;
-  /** Whether the last change of a resource is not served yet. */
-  isWaiting(type: ResourceType, name: ResourceName): boolean;
-  /**
-   * The served resources changed: serves changes that need not wait any more. Costs the change and the waiting changes;
-   * nothing if none waits.
-   */
-  look(): void;
-  /** The same, after this turn. */
-  lookLater(): void;
-  close(): void;
-}
-
 /** Serves changes: all of them at once. */
 export type Serve = (changes: readonly OriginChange[]) => void;
 
@@ -73,11 +47,14 @@ const mostVain = 10_000;
 const mostWarnings = 20;
 const noReferences: readonly Reference[] = [];
 
-export function createHeldChanges(options: HeldChangesOptions): HeldChanges {
-  return new ChangesOnHold(options);
-}
-
-class ChangesOnHold implements HeldChanges {
+/**
+ * Changes of an origin that are not served yet, since the origin may not order them. It may remove a cluster before it
+ * sends the route that stops using it, or send a route before its new cluster; clients would lose requests in between.
+ * So a removal waits while a served resource still names the removed one, and a resource that newly names something
+ * waits until that exists; meanwhile its old content is served. Each wait has a limit: in the end everything that the
+ * origin says is served.
+ */
+export class HeldChanges {
   readonly #options: HeldChangesOptions;
   /** By type and name, in the order in which the waits began. */
   readonly #waiting = new Map<string, Waiting>();
@@ -205,6 +182,10 @@ class ChangesOnHold implements HeldChanges {
     this.#timer = first && setTimeout(this.#expire, Math.max(0, first.until - performance.now()));
   }
 
+  /**
+   * The served resources changed: serves changes that need not wait any more. Costs the change and the waiting changes;
+   * nothing if none waits.
+   */
   look(): void {
     if (this.#waiting.size === 0) return;
     this.#release(
@@ -213,6 +194,7 @@ class ChangesOnHold implements HeldChanges {
     );
   }
 
+  /** The same, after this turn. */
   lookLater(): void {
     if (this.#waiting.size === 0 || this.#looking !== undefined) return;
     this.#looking = setImmediate(() => {
@@ -245,7 +227,12 @@ class ChangesOnHold implements HeldChanges {
     return `it names ${what}, which the origin did not send within ${this.#options.mostMs / 1_000} s: it is served now without`;
   }
 
-  take(changes: readonly OriginChange[], removals: "if named" | "if named by what waits", serve: Serve) {
+  /**
+   * Takes changes of the origin. `serve` is called at once with all changes that need not wait, and later for each of
+   * the others. `removals` says which references hold back a removal: all of them, or only those of waiting resources,
+   * which must keep everything that they name.
+   */
+  take(changes: readonly OriginChange[], removals: "if named" | "if named by what waits", serve: Serve): void {
     if (this.#options.mostMs === 0) {
       serve(changes);
       return;
@@ -298,11 +285,12 @@ class ChangesOnHold implements HeldChanges {
     else if (now.length > 0 || isWaitedFor) this.look();
   }
 
-  isWaiting(type: ResourceType, name: ResourceName) {
+  /** Whether the last change of a resource is not served yet. */
+  isWaiting(type: ResourceType, name: ResourceName): boolean {
     return this.#waiting.has(changeKey(type.typeUrl, canonicalName(name)));
   }
 
-  close() {
+  close(): void {
     clearImmediate(this.#looking);
     clearTimeout(this.#timer);
     this.#waiting.clear();

@@ -10,21 +10,10 @@ export interface UpstreamError {
 }
 
 /** The state of a relay's connection to the origin of one group. */
-export interface UpstreamStanding {
-  readonly isConnected: boolean;
-  /** The origin has answered since the start, even if nothing was new. */
-  readonly isAnswered: boolean;
-  /** The served resources came from the cache. */
-  readonly isCached: boolean;
-  readonly lastError: UpstreamError | undefined;
-  /** The last response with a change. */
-  readonly lastUpdate: Date | undefined;
-  /** The origin was told that clients rejected something. */
-  rejected(type: ResourceType, reason: string): void;
-}
+export type UpstreamStanding = ReturnType<typeof createUpstreamStanding>;
 
 /** Follows a client's events. */
-export function createUpstreamStanding(client: XdsClient, isCached: boolean): UpstreamStanding {
+export function createUpstreamStanding(client: XdsClient, isCached: boolean) {
   let lastError: UpstreamError | undefined;
   let lastUpdate: Date | undefined;
   let isAnswered = false;
@@ -52,19 +41,23 @@ export function createUpstreamStanding(client: XdsClient, isCached: boolean): Up
     }
   });
   return {
-    get isConnected() {
+    get isConnected(): boolean {
       return client.isConnected;
     },
-    get isAnswered() {
+    /** The origin has answered since the start, even if nothing was new. */
+    get isAnswered(): boolean {
       return isAnswered;
     },
+    /** The served resources came from the cache. */
     isCached,
-    get lastError() {
+    get lastError(): UpstreamError | undefined {
       return lastError;
     },
-    get lastUpdate() {
+    /** The last response with a change. */
+    get lastUpdate(): Date | undefined {
       return lastUpdate;
     },
-    rejected: (type, reason) => failed(`told the origin that ${type.name} was ${reason}`),
+    /** The origin was told that clients rejected something. */
+    rejected: (type: ResourceType, reason: string) => failed(`told the origin that ${type.name} was ${reason}`),
   };
 }

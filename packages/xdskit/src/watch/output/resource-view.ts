@@ -19,19 +19,10 @@ export interface ShownResource {
   readonly problem: string | undefined;
 }
 
-/** How resources are shown: without secrets by default. */
-export interface ResourceView {
-  /** Proto3 JSON, with its `"@type"`. */
-  json(resource: ReceivedResource): ShownResource;
-  /**
-   * A document as `xdskit serve` reads it: wrapped if it has a TTL, aliases, or a name that its message does not hold.
-   */
-  yaml(resource: ReceivedResource): string;
-  /** How many times a resource was shown without its secrets. */
-  readonly leftOut: number;
-}
-
 const shownWrapperUrl = "type.googleapis.com/envoy.service.discovery.v3.Resource";
+
+/** How resources are shown: without secrets by default. */
+export type ResourceView = ReturnType<typeof createResourceView>;
 
 /**
  * `registry`: includes the user's own messages. `incomplete`: told once of each resource with a part that JSON and YAML
@@ -41,7 +32,7 @@ export function createResourceView(
   registry: Registry,
   secrets: boolean,
   incomplete: (findings: readonly Finding[]) => void = () => {},
-): ResourceView {
+) {
   let leftOut = 0;
   const told = new WeakSet<ReceivedResource>();
   const note = (resource: ReceivedResource, kept: readonly KeptAsBytes[]) => {
@@ -72,11 +63,17 @@ export function createResourceView(
     }
   };
   return {
-    get leftOut() {
+    /** How many times a resource was shown without its secrets. */
+    get leftOut(): number {
       return leftOut;
     },
-    json: (resource) => shown(resource, "json"),
-    yaml: (resource) => {
+    /** Proto3 JSON, with its `"@type"`. */
+    json: (resource: ReceivedResource): ShownResource => shown(resource, "json"),
+    /**
+     * A document as `xdskit serve` reads it: wrapped if it has a TTL, aliases, or a name that its message does not
+     * hold.
+     */
+    yaml: (resource: ReceivedResource): string => {
       const { json, problem } = shown(resource, "proto");
       const document = problem === undefined && isBare(resource) ? json : wrappedView(resource, json);
       const text = writeYaml(document);
