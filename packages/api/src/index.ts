@@ -92,6 +92,7 @@ export {
   resourceFromBody,
 } from "./resources/resource.js";
 export { type Constraints, holdsFor, type Variant } from "./resources/variant.js";
+export { type Clock, systemClock } from "./timing/clock.js";
 export { longestTimerMs } from "./timing/longest-timer.js";
 export type { KeptAsBytes } from "./unknown/json-writer.js";
 export { upgradeMessage } from "./v2/upgrade.js";

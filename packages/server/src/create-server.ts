@@ -1,6 +1,6 @@
 import { createResourceJson, resourceTypes, XdskitError } from "@xdskit/api";
 import { statusCode } from "@xdskit/protocol";
-import { createArrivals } from "./arrivals/arrivals.js";
+import { Arrivals } from "./arrivals/arrivals.js";
 import { systemClock } from "./basics/clock.js";
 import { createFairQueue } from "./basics/fair-queue.js";
 import { type ConfigOptions, createConfig } from "./configuration/create-config.js";
@@ -22,9 +22,9 @@ import { createLoadReports } from "./load-reports/load-reports.js";
 import { createLedger, type Ledger } from "./node-status/ledger.js";
 import type { LedgerStream } from "./node-status/ledger-stream.js";
 import { momentOf } from "./node-status/moment.js";
-import { createOnDemand, type OnDemand } from "./on-demand/on-demand.js";
+import { OnDemand } from "./on-demand/on-demand.js";
 import { createJsonNotes } from "./rest-polls/json-notes.js";
-import { createPolls } from "./rest-polls/polls.js";
+import { Polls } from "./rest-polls/polls.js";
 import { createSharedBodies } from "./rest-polls/shared-bodies.js";
 import { createViews } from "./rollouts/views.js";
 import { createServices } from "./services/services.js";
@@ -178,7 +178,7 @@ function createCore(settings: Settings, awaits: (isAwaited: boolean) => void) {
     ...{ counters, events, layers, config, onDemand, views, publication, sessions, remoteStreams, streams },
     loop: watchEventLoop(options.eventLoop, counters, events),
     ledger: createLedger(streams, clock, types),
-    arrivals: createArrivals(streams, clock, events, awaits),
+    arrivals: new Arrivals(streams, clock, events, awaits),
     numbers: createSharedNumbers(),
     rejections: createRejections(),
     end() {
@@ -207,7 +207,7 @@ interface DemandContext extends Pick<Settings, "authorities" | "clock"> {
 function createDemand(context: DemandContext, tell: (changes: readonly LayerChange[]) => void): OnDemand | undefined {
   const { settings, layers, config, authorities, clock, events } = context;
   if (settings === undefined) return undefined;
-  return createOnDemand(settings, {
+  return new OnDemand(settings, {
     ...{ layers, config, authorities, clock },
     apply: (update) => tell(layers.apply([update])),
     drop(layer) {
@@ -230,7 +230,7 @@ function createDiscovery({ options, types, limits, rest, authorities, clock }: S
     defaultNode: options.defaultNode,
   };
   const jsonNotes = createJsonNotes(counters, events);
-  const polls = createPolls({
+  const polls = new Polls({
     ...shared,
     bodies: createSharedBodies(createResourceJson(options.registry, jsonNotes.kept), jsonNotes.leftOut),
     holdMs: rest.holdMs,

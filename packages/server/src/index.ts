@@ -1,6 +1,6 @@
+export { type Clock, systemClock } from "@xdskit/api";
 export { defaultKeepalive, type Keepalive } from "@xdskit/grpc-server";
 export { type Address, formatAddress, parseAddress } from "./basics/address.js";
-export { type Clock, systemClock } from "./basics/clock.js";
 export { everyNode } from "./configuration/groups.js";
 export type {
   ConfigArrival,

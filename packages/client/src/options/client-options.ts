@@ -1,8 +1,16 @@
 import type { Message } from "@bufbuild/protobuf";
-import type { ApiVersion, Finding, Registry, ResourceName, ResourceType, ResourceTypes, Version } from "@xdskit/api";
+import type {
+  ApiVersion,
+  Clock,
+  Finding,
+  Registry,
+  ResourceName,
+  ResourceType,
+  ResourceTypes,
+  Version,
+} from "@xdskit/api";
 import type { ReceivedResource, ResourceUpdate, SotwOrDelta } from "@xdskit/protocol";
 import type { Backoff } from "../timing/backoff.js";
-import type { Clock } from "../timing/clock.js";
 import type { TlsSettings } from "./tls-settings.js";
 import type { ValidateLevel } from "./validate-level.js";
 

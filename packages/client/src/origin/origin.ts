@@ -1,10 +1,9 @@
-import type { ResourceName, ResourceType, Version, XdskitError } from "@xdskit/api";
+import type { Clock, ResourceName, ResourceType, Version, XdskitError } from "@xdskit/api";
 import type { ReceivedResource, ResourceUpdate } from "@xdskit/protocol";
 import type { Watch } from "../contract/watch.js";
 import type { Collection, ServerStatus } from "../contract/xds-client.js";
 import type { ClientEvent } from "../events/client-event.js";
 import type { HeldResources } from "../options/client-options.js";
-import type { Clock } from "../timing/clock.js";
 import { mergeCollections } from "../watchers/collection-change.js";
 import { Delivery, type DeliveryContext, type Watcher } from "../watchers/delivery.js";
 import { holdUp } from "../watchers/hold-up.js";

@@ -1,6 +1,5 @@
-import { describe, envoyRegistry, type ResourceType, resourceTypes, validateMessage } from "@xdskit/api";
+import { describe, envoyRegistry, type ResourceType, resourceTypes, systemClock, validateMessage } from "@xdskit/api";
 import type { CheckMessage, ResourceUpdate } from "@xdskit/protocol";
-import { systemClock } from "../timing/clock.js";
 import type { Upstream, UpstreamContext, UpstreamSink } from "../upstreams/contract/upstream.js";
 
 /** A type by its name. */

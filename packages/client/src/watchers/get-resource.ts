@@ -1,8 +1,7 @@
-import { XdskitError } from "@xdskit/api";
+import { type Clock, XdskitError } from "@xdskit/api";
 import type { ReceivedResource } from "@xdskit/protocol";
 import type { Watch } from "../contract/watch.js";
 import type { GetOptions } from "../contract/xds-client.js";
-import type { Clock } from "../timing/clock.js";
 import type { Watcher } from "./delivery.js";
 
 /** The first answer of a watch. `closed` rejects it. */

@@ -1,4 +1,4 @@
-import type { Clock } from "../timing/clock.js";
+import type { Clock } from "@xdskit/api";
 import type { Delivery } from "./delivery.js";
 
 /**

@@ -20,104 +20,121 @@ import { ArrivalWaiter } from "./arrival-waiter.js";
 import { StandingsOfChange } from "./changed-keys.js";
 
 /** The changes that programs can wait for. */
-export interface Arrivals {
-  /** Of the last change that made a difference. */
-  readonly revision: number;
-  /** Counts a change that made a difference, before it is published; returns its revision. */
-  begin(changes: readonly LayerChange[]): number;
-  /** Returns the arrival of a change; `change` undefined: it made no difference. */
-  of(revision: number, change: LayerChange | undefined): ConfigArrival;
-  /** Call this when a stream may have moved. Costs nothing while no caller waits. */
-  progressed(stream: LedgerStream): void;
-  /** A stream is over. */
-  left(stream: LedgerStream, nodeId: string): void;
-  /** The server closes: ends all waiting. */
-  close(): void;
-}
+export class Arrivals {
+  readonly #streams: Iterable<LedgerStream>;
+  readonly #clock: Clock;
+  readonly #events: Events;
+  readonly #awaits: (isAwaited: boolean) => void;
+  readonly #waiters = new Set<ArrivalWaiter>();
+  #revision = 0;
+  #closed = false;
 
-/** `awaits` is called before the first caller waits for streams, and after the last one has stopped. */
-export function createArrivals(
-  streams: Iterable<LedgerStream>,
-  clock: Clock,
-  events: Events,
-  awaits: (isAwaited: boolean) => void = () => {},
-): Arrivals {
-  let revision = 0;
-  let closed = false;
-  const waiters = new Set<ArrivalWaiter>();
-
-  function chosen(nodes: NodeSelection | undefined): readonly OpenStream[] {
-    const isChosen = choiceOf(nodes);
-    return [...streams].filter(isOpen).filter(({ opened }) => isChosen(opened.node));
+  /** `awaits` is called before the first caller waits for streams, and after the last one has stopped. */
+  constructor(
+    streams: Iterable<LedgerStream>,
+    clock: Clock,
+    events: Events,
+    awaits: (isAwaited: boolean) => void = () => {},
+  ) {
+    this.#streams = streams;
+    this.#clock = clock;
+    this.#events = events;
+    this.#awaits = awaits;
   }
 
-  function arrivalOf(own: number, changed: Changed | undefined): ConfigArrival {
-    const isNewest = () => own === revision;
+  /** Of the last change that made a difference. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  /** Counts a change that made a difference, before it is published; returns its revision. */
+  begin(changes: readonly LayerChange[]): number {
+    this.#revision += 1;
+    for (const waiter of this.#waiters) waiter.superseded(changes);
+    return this.#revision;
+  }
+
+  /** Returns the arrival of a change; `change` undefined: it made no difference. */
+  of(revision: number, change: LayerChange | undefined): ConfigArrival {
+    const changed = change && changedBy(change);
     return {
-      revision: own,
-      status(options = {}) {
+      revision,
+      status: (options = {}) => {
         checkCall("arrival.status", options);
-        const { nodes } = options;
-        if (changed === undefined) return countStandings(own, []);
-        const look: LookedAt = { standings: new StandingsOfChange(changed.keys), isNewest, later: () => undefined };
-        const byNode = new Map<string, Standing[]>();
-        for (const stream of chosen(nodes)) {
-          const { id } = stream.opened.node;
-          const standing = standingOf(stream, changed, look, clock);
-          const known = byNode.get(id);
-          if (known === undefined) byNode.set(id, [standing]);
-          else known.push(standing);
-        }
-        return countStandings(own, Array.from(byNode.values(), standingOfNode));
+        return countStandings(revision, changed === undefined ? [] : this.#standings(revision, changed, options.nodes));
       },
-      async done(options = {}) {
+      done: async (options = {}) => {
         checkCall("arrival.done", options);
         const { nodes, timeout = Number.POSITIVE_INFINITY } = options;
-        const awaited = chosen(nodes);
-        const outcome = await new Promise<ConfigArrivalOutcome>((resolve) => {
-          const waiter = new ArrivalWaiter({
-            revision: own,
-            changed,
-            isNewest,
-            clock,
-            ended(outcome) {
-              if (waiters.delete(waiter) && waiters.size === 0) awaits(false);
-              events.emit(() => ({ kind: "configuration-arrived", outcome }));
-              resolve(outcome);
-            },
-          });
-          if (!closed && waiters.add(waiter).size === 1) awaits(true);
-          waiter.start(changed === undefined ? [] : awaited, isIds(nodes) ? nodes : []);
-          if (closed) waiter.end("closed");
-          else waiter.limit(timeout);
-        });
-        return outcome;
+        return this.#arrived(revision, changed, nodes, timeout);
       },
     };
   }
 
-  return {
-    begin(changes) {
-      revision += 1;
-      for (const waiter of waiters) waiter.superseded(changes);
-      return revision;
-    },
-    get revision() {
-      return revision;
-    },
-    of: (own, change) => arrivalOf(own, change && changedBy(change)),
-    progressed(stream) {
-      if (waiters.size === 0) return;
-      for (const waiter of waiters) if (isOpen(stream)) waiter.progressed(stream);
-    },
-    left(stream, nodeId) {
-      for (const waiter of waiters) waiter.left(stream, nodeId);
-    },
-    close() {
-      closed = true;
-      for (const waiter of waiters) waiter.end("closed");
-    },
-  };
+  /** Call this when a stream may have moved. Costs nothing while no caller waits. */
+  progressed(stream: LedgerStream): void {
+    for (const waiter of this.#waiters) if (isOpen(stream)) waiter.progressed(stream);
+  }
+
+  /** A stream is over. */
+  left(stream: LedgerStream, nodeId: string): void {
+    for (const waiter of this.#waiters) waiter.left(stream, nodeId);
+  }
+
+  /** The server closes: ends all waiting. */
+  close(): void {
+    this.#closed = true;
+    for (const waiter of this.#waiters) waiter.end("closed");
+  }
+
+  #chosen(nodes: NodeSelection | undefined): readonly OpenStream[] {
+    const isChosen = choiceOf(nodes);
+    return [...this.#streams].filter(isOpen).filter(({ opened }) => isChosen(opened.node));
+  }
+
+  /** How far each of the chosen nodes is. */
+  #standings(revision: number, changed: Changed, nodes: NodeSelection | undefined): readonly Standing[] {
+    const look: LookedAt = {
+      standings: new StandingsOfChange(changed.keys),
+      isNewest: () => revision === this.#revision,
+      later: () => undefined,
+    };
+    const byNode = new Map<string, Standing[]>();
+    for (const stream of this.#chosen(nodes)) {
+      const { id } = stream.opened.node;
+      const standing = standingOf(stream, changed, look, this.#clock);
+      const known = byNode.get(id);
+      if (known === undefined) byNode.set(id, [standing]);
+      else known.push(standing);
+    }
+    return Array.from(byNode.values(), standingOfNode);
+  }
+
+  #arrived(
+    revision: number,
+    changed: Changed | undefined,
+    nodes: NodeSelection | undefined,
+    timeout: number,
+  ): Promise<ConfigArrivalOutcome> {
+    const awaited = this.#chosen(nodes);
+    return new Promise((resolve) => {
+      const waiter = new ArrivalWaiter({
+        revision,
+        changed,
+        isNewest: () => revision === this.#revision,
+        clock: this.#clock,
+        ended: (outcome) => {
+          if (this.#waiters.delete(waiter) && this.#waiters.size === 0) this.#awaits(false);
+          this.#events.emit(() => ({ kind: "configuration-arrived", outcome }));
+          resolve(outcome);
+        },
+      });
+      if (!this.#closed && this.#waiters.add(waiter).size === 1) this.#awaits(true);
+      waiter.start(changed === undefined ? [] : awaited, isIds(nodes) ? nodes : []);
+      if (this.#closed) waiter.end("closed");
+      else waiter.limit(timeout);
+    });
+  }
 }
 
 function choiceOf(nodes: NodeSelection | undefined): (node: Node) => boolean {

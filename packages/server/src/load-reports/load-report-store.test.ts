@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { ClusterLoad } from "@xdskit/protocol";
 import { testNode } from "../testing/test-node.js";
-import { createLoadReportStore, type LoadReportStore } from "./load-report-store.js";
+import { LoadReportStore } from "./load-report-store.js";
 import { createLoadCounters } from "./load-totals.js";
 
 const plenty = { reportNodes: 100, reportBytes: 1e9 };
@@ -38,7 +38,7 @@ const shown = (store: LoadReportStore) =>
 
 describe("the store of load reports", () => {
   it("keeps the latest of each node, cluster and locality", () => {
-    const store = createLoadReportStore(plenty);
+    const store = new LoadReportStore(plenty);
     store.record(reporter("n"), [load("a", { x: 1, y: 2 }), load("b", { x: 3 })], 10);
     store.record(reporter("m"), [load("a", { x: 4 })], 11);
     store.record(reporter("n"), [load("a", { y: 5 }), load("b", {})], 20);
@@ -49,7 +49,7 @@ describe("the store of load reports", () => {
   });
 
   it("tells clusters with the same name and another service apart, and priorities of a locality", () => {
-    const store = createLoadReportStore(plenty);
+    const store = new LoadReportStore(plenty);
     const [one] = load("a", { x: 1 }).localities;
     assert.ok(one);
     const localities = [one, { ...one, priority: 1 }];
@@ -64,7 +64,7 @@ describe("the store of load reports", () => {
   });
 
   it("weighs what is reported, and not again what is kept: a small report costs little", () => {
-    const store = createLoadReportStore(plenty);
+    const store = new LoadReportStore(plenty);
     let weighed = 0;
     const endpoint = {
       get address() {
@@ -93,20 +93,20 @@ describe("the store of load reports", () => {
     assert.equal(store.weight, weightAlone(large, small));
 
     function weightAlone(...localities: ClusterLoad["localities"]): number {
-      const other = createLoadReportStore(plenty);
+      const other = new LoadReportStore(plenty);
       other.record(reporter("n"), [load("a", {}, { localities })], 1);
       return other.weight;
     }
   });
 
   it("keeps nothing of clusters without traffic", () => {
-    const store = createLoadReportStore(plenty);
+    const store = new LoadReportStore(plenty);
     store.record(reporter("n"), [load("a", {}), load("b", {})], 1);
     assert.deepEqual([store.nodes, store.weight], [0, 0]);
   });
 
   it("knows what is of now: the last message of nodes that have a stream", () => {
-    const store = createLoadReportStore(plenty);
+    const store = new LoadReportStore(plenty);
     const now = () => Array.from(store.current(), ({ cluster, locality }) => `${cluster} ${locality.locality.zone}`);
     store.began("n");
     store.record(reporter("n"), [load("a", { x: 1, y: 1 })], 5);
@@ -121,7 +121,7 @@ describe("the store of load reports", () => {
   });
 
   it("counts the parts of one report as one message", () => {
-    const store = createLoadReportStore(plenty);
+    const store = new LoadReportStore(plenty);
     store.began("n");
     store.record(reporter("n"), [load("a", { x: 1 })], 5);
     store.record(reporter("n"), [load("b", { x: 1 })], 6, true);
@@ -137,7 +137,7 @@ describe("the store of load reports", () => {
   });
 
   it("forgets a node some time after its last stream, unless it comes back", () => {
-    const store = createLoadReportStore(plenty);
+    const store = new LoadReportStore(plenty);
     for (const id of ["n", "m"]) {
       store.began(id);
       store.record(reporter(id), [load("a", { x: 1 })], 1);
@@ -160,10 +160,10 @@ describe("the store of load reports", () => {
   });
 
   it("forgets who reported longest ago when there are too many nodes, or too many bytes", () => {
-    const few = createLoadReportStore({ ...plenty, reportNodes: 2 });
+    const few = new LoadReportStore({ ...plenty, reportNodes: 2 });
     for (const id of ["n", "m", "n", "o"]) few.record(reporter(id), [load("a", { x: 1 })], 1);
     assert.deepEqual(new Set(few.reports().map(({ node }) => node.id)), new Set(["n", "o"]));
-    const small = createLoadReportStore({ ...plenty, reportBytes: 5_000 });
+    const small = new LoadReportStore({ ...plenty, reportBytes: 5_000 });
     for (let round = 0; round < 1_000; round++) {
       const names = Array.from({ length: 30 }, (_, index) => load(`cluster-${round}-${index}`, { x: 1 }));
       small.record(reporter(`n${round % 7}`), names, round);

@@ -1,10 +1,11 @@
 import type { ApiVersion } from "@xdskit/api";
 import type { ClusterLoad, StatusCode } from "@xdskit/protocol";
 import { createFairQueue } from "../basics/fair-queue.js";
+import type { LoadReport, LoadReportFilter } from "../contracts/load-report.js";
 import type { LoadTotals } from "../contracts/load-totals.js";
 import type { CallInfo, LoadStreamInfo } from "../contracts/stream-info.js";
 import type { ServiceMethod } from "../contracts/transport.js";
-import { createLoadReportStore } from "./load-report-store.js";
+import { LoadReportStore } from "./load-report-store.js";
 import { LoadSession, type LoadSessionContext } from "./load-session.js";
 import { createLoadCounters } from "./load-totals.js";
 import { ReportQueue } from "./report-queue.js";
@@ -26,7 +27,7 @@ export function createLoadReports(
     readonly refused: (code: StatusCode) => void;
   },
 ) {
-  const store = createLoadReportStore(options.limits);
+  const store = new LoadReportStore(options.limits);
   const counters = createLoadCounters();
   const streams = { v2: { open: 0, reports: 0 }, v3: { open: 0, reports: 0 } };
   const queue = new ReportQueue<ClusterLoad>();
@@ -79,7 +80,7 @@ export function createLoadReports(
       unary: false,
       accept: (call) => new LoadSession(context, call, callInfo(call.peer), api),
     }),
-    reports: store.reports,
+    reports: (filter?: LoadReportFilter): readonly LoadReport[] => store.reports(filter),
     totals: (): LoadTotals => ({
       streams: (["v2", "v3"] as const).map((api) => ({ api, ...streams[api] })),
       nodes: store.nodes,

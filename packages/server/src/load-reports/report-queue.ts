@@ -1,3 +1,4 @@
+import { Counts } from "../basics/counts.js";
 import { type SliceClock, systemSliceClock } from "../basics/fair-queue.js";
 
 /** Clusters of one part of a report: to take them over costs some milliseconds at most. */
@@ -26,7 +27,7 @@ export class ReportQueue<Item> {
   readonly #reports: Waiting<Item>[] = [];
   /** Clusters that wait, of all and by stream. */
   #waiting = 0;
-  readonly #ofStream = new Map<object, number>();
+  readonly #ofStream = new Counts<object>();
   #isClosed = false;
 
   constructor(clock: SliceClock = systemSliceClock) {
@@ -38,7 +39,7 @@ export class ReportQueue<Item> {
    * much waits already, and nothing is taken.
    */
   add(stream: object, items: readonly Item[], take: (part: readonly Item[]) => void): boolean {
-    const own = this.#ofStream.get(stream) ?? 0;
+    const own = this.#ofStream.of(stream);
     if (items.length <= partClusters && own === 0) {
       take(items);
       return true;
@@ -54,14 +55,11 @@ export class ReportQueue<Item> {
   close(): void {
     this.#isClosed = true;
     this.#reports.length = 0;
-    this.#ofStream.clear();
   }
 
   #count(stream: object, items: number): void {
     this.#waiting += items;
-    const own = (this.#ofStream.get(stream) ?? 0) + items;
-    if (own === 0) this.#ofStream.delete(stream);
-    else this.#ofStream.set(stream, own);
+    this.#ofStream.add(stream, items);
   }
 
   #slice(): void {

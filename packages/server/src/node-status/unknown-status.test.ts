@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { resourceTypes } from "@xdskit/api";
 import type { Node, TypeStatus } from "@xdskit/protocol";
-import { createArrivals } from "../arrivals/arrivals.js";
+import { Arrivals } from "../arrivals/arrivals.js";
 import { systemClock } from "../basics/clock.js";
 import { createLayers } from "../configuration/layers.js";
 import { createEvents } from "../contracts/events.js";
@@ -46,7 +46,7 @@ test("a node of which nothing can be said for now is pending, not synced", () =>
 
 test("a change is not done before all can be asked that it may concern", async () => {
   const stream = busyStream();
-  const arrivals = createArrivals([stream], systemClock, createEvents());
+  const arrivals = new Arrivals([stream], systemClock, createEvents());
   const [change] = createLayers().apply([{ kind: "patch", layer: "a", upsert: [clusterResource("a")] }]);
   assert.ok(change);
   const arrival = arrivals.of(arrivals.begin([change]), change);

@@ -7,7 +7,7 @@ import type { OnDemandOptions, Supplied, SupplyRequest } from "../settings/on-de
 import { manualClock } from "../testing/manual-clock.js";
 import { testNode } from "../testing/test-node.js";
 import { cluster, clusterResource } from "../testing/test-resources.js";
-import { createOnDemand } from "./on-demand.js";
+import { OnDemand } from "./on-demand.js";
 
 const type = resourceTypes.find("cluster")!;
 
@@ -41,7 +41,7 @@ function setUp(options: Partial<OnDemandOptions> = {}) {
         },
       });
     });
-  const onDemand = createOnDemand(
+  const onDemand: OnDemand = new OnDemand(
     { types: ["cluster"], supply, ...options },
     {
       layers,

@@ -1,6 +1,6 @@
 import type { Snapshot, SnapshotLineage, UnknownTypes } from "@xdskit/protocol";
 import type { Group } from "../configuration/groups.js";
-import type { Interest } from "../on-demand/on-demand.js";
+import type { Interest } from "../on-demand/interest.js";
 import type { Seat } from "../rollouts/views.js";
 import type { LayerName } from "../settings/group-settings.js";
 import type { SharedStack } from "./shared-stacks.js";

@@ -1,8 +1,7 @@
-import type { Registry, ResourceName, ResourceType, ResourceTypes, Version, XdskitError } from "@xdskit/api";
+import type { Clock, Registry, ResourceName, ResourceType, ResourceTypes, Version, XdskitError } from "@xdskit/api";
 import type { BadResource, CheckMessage, ClientTypeStatus, ReceivedResource, ResourceUpdate } from "@xdskit/protocol";
 import type { ClientLimits } from "../../options/client-options.js";
 import type { Backoff } from "../../timing/backoff.js";
-import type { Clock } from "../../timing/clock.js";
 
 /** What all upstreams of one client share: its options, with defaults. */
 export interface UpstreamContext {

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
+import type { Clock } from "@xdskit/api";
 import {
   errnoOf,
   errnoText,
@@ -11,7 +12,6 @@ import {
   problemText,
   readWholeFile,
 } from "@xdskit/api/disk";
-import type { Clock } from "../../timing/clock.js";
 import { PathWatch } from "./path-watch.js";
 
 /** The result of a look at a file. */

@@ -1,8 +1,7 @@
-import type { ResourceType } from "@xdskit/api";
+import type { Clock, ResourceType } from "@xdskit/api";
 import { type ClientStream, type ClientStreamEffect, type ResourceUpdate, statusCode } from "@xdskit/protocol";
 import { awayError } from "../../errors/client-errors.js";
 import { createWaits, type Waits } from "../../timing/backoff.js";
-import type { Clock } from "../../timing/clock.js";
 import { answerLater } from "../contract/answer-later.js";
 import type { UpstreamContext, UpstreamSink } from "../contract/upstream.js";
 import type { DiscoveryMethod } from "./methods.js";

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { gzipSync } from "node:zlib";
+import { systemClock } from "@xdskit/api";
 import type { RestServerSettings } from "../../options/client-options.js";
 import {
   clusterUrl,
@@ -11,7 +12,6 @@ import {
 } from "../../testing/odd-rest-server.js";
 import { type RecordedUpstream, recordUpstream, typeNamed } from "../../testing/recorded-upstream.js";
 import { waitFor } from "../../testing/wait-for.js";
-import { systemClock } from "../../timing/clock.js";
 import type { UpstreamContext } from "../contract/upstream.js";
 import { createRestUpstream } from "./rest-upstream.js";
 

@@ -7,12 +7,11 @@ import {
   validateHeaderValue,
 } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
-import { XdskitError } from "@xdskit/api";
+import { type Clock, XdskitError } from "@xdskit/api";
 import { explainHandshake } from "@xdskit/api/tls-files";
 import { httpsOptionsOf } from "../../credentials/https-options.js";
 import { awayError } from "../../errors/client-errors.js";
 import type { RestServerSettings } from "../../options/client-options.js";
-import type { Clock } from "../../timing/clock.js";
 import { acceptedEncodings, readBody } from "./read-body.js";
 
 /** The answer of a server. */

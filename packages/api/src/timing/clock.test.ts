@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { longestTimerMs } from "@xdskit/api";
 import { systemClock } from "./clock.js";
+import { longestTimerMs } from "./longest-timer.js";
 
 test("a time beyond what Node's timers know is kept, and what is never to come needs no timer", (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });

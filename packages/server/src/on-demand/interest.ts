@@ -1,0 +1,110 @@
+import { isGlobName, type ResourceName, type ResourceType } from "@xdskit/api";
+import { foreignAuthority, isLocator, type Node, type StreamEffect } from "@xdskit/protocol";
+import type { GroupDemand } from "./group-demand.js";
+import { NameTable } from "./name-table.js";
+import type { Asker, Outcome } from "./wanted.js";
+
+/** What a stream's machine says of the names that its client asks for. */
+export type Demanded = Extract<StreamEffect, { readonly kind: "demanded" }>;
+
+/** What is known of names at once; names in neither list exist. */
+export interface Answered {
+  readonly absent: readonly ResourceName[];
+  /** Not decided in time. */
+  readonly late: readonly ResourceName[];
+  /** Beyond the limit. */
+  readonly refused: readonly ResourceName[];
+  /** The asker hears of each, once. */
+  readonly undecided: readonly ResourceName[];
+}
+
+/** So many names are given up in one turn of the event loop. */
+const mostInTurn = 1_000;
+
+interface InterestParts {
+  readonly group: GroupDemand;
+  readonly node: Node;
+  readonly asker: Asker;
+  /** Those that are served; undefined for any. */
+  readonly authorities: ReadonlySet<string> | undefined;
+  /** Called once, when nothing is wanted any more. */
+  left(): void;
+}
+
+/** What one stream asks for by name. */
+export class Interest {
+  readonly #parts: InterestParts;
+  /** By type, what the stream is subscribed to by name. */
+  readonly #subscribed = new Map<ResourceType, Iterable<ResourceName>>();
+  /** What of it was refused. */
+  readonly #unheard = new NameTable<true>();
+  /** Names that the stream is subscribed to, and that were not refused. */
+  #held = 0;
+  #closed = false;
+
+  constructor(parts: InterestParts) {
+    this.#parts = parts;
+  }
+
+  /** Takes over the names that are asked for, and returns what is known of them. */
+  demand({ type, added, again, dropped, names }: Demanded): Answered {
+    const { group, node, asker } = this.#parts;
+    const answered: { [K in keyof Answered]: ResourceName[] } = { absent: [], late: [], refused: [], undecided: [] };
+    const note = (name: ResourceName, outcome: Outcome | undefined) => {
+      if (outcome === "refused") this.#unheard.set(type, name, true);
+      if (outcome !== "found") answered[outcome ?? "undecided"].push(name);
+    };
+    this.#subscribed.set(type, names);
+    for (const name of dropped) this.#leave(type, name);
+    for (const name of added) note(name, this.#mayBeSupplied(name) ? this.#subscribe(type, name) : "absent");
+    for (const name of again) {
+      if (!this.#mayBeSupplied(name)) note(name, "absent");
+      else if (this.#unheard.delete(type, name)) note(name, this.#subscribe(type, name));
+      else note(name, group.again(type, name, node, asker));
+    }
+    return answered;
+  }
+
+  /** The stream is over: nothing is wanted any more. */
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#leaveSome(this.#everything());
+  }
+
+  /** A client with a hundred thousand names must not hold up all others when it leaves. */
+  #leaveSome(rest: Iterator<readonly [type: ResourceType, name: ResourceName], void>): void {
+    for (let names = 0; names < mostInTurn; names += 1) {
+      const next = rest.next();
+      if (next.done === true) {
+        this.#parts.left();
+        return;
+      }
+      this.#leave(...next.value);
+    }
+    setImmediate(() => this.#leaveSome(rest));
+  }
+
+  *#everything(): Generator<readonly [type: ResourceType, name: ResourceName], void> {
+    for (const [type, names] of this.#subscribed) for (const name of names) yield [type, name];
+  }
+
+  #subscribe(type: ResourceType, name: ResourceName): Outcome | undefined {
+    const { group, node, asker } = this.#parts;
+    const outcome = group.subscribe(type, name, node, asker, this.#held);
+    if (outcome !== "refused") this.#held += 1;
+    return outcome;
+  }
+
+  #leave(type: ResourceType, name: ResourceName): void {
+    if (this.#unheard.delete(type, name) || !this.#mayBeSupplied(name)) return;
+    this.#held -= 1;
+    this.#parts.group.unsubscribe(type, name, this.#parts.asker);
+  }
+
+  /** Neither collections nor variants are, nor names of a foreign authority. */
+  #mayBeSupplied(name: ResourceName): boolean {
+    if (name === "" || isGlobName(name) || isLocator(name)) return false;
+    return foreignAuthority(name, this.#parts.authorities) === undefined;
+  }
+}
