@@ -49,6 +49,7 @@ export const layers = {
     "settings",
     "contracts",
     ["configuration", "sources", "transports", "node-status"],
+    "stores",
     ["arrivals", "client-status", "rollouts", "on-demand"],
     "streams",
     ["rest-polls", "load-reports"],
@@ -56,6 +57,7 @@ export const layers = {
     "workers",
     ".",
   ],
+  "store-lmdb": [],
   client: [
     ["timing", "events", "errors"],
     "contract",

@@ -66,6 +66,19 @@ export type {
   TypeStats,
   ViewStats,
 } from "./contracts/stats.js";
+export type {
+  Cause,
+  CommitInfo,
+  CommitResult,
+  LayerCommit,
+  Retention,
+  Revision,
+  RevisionId,
+  Store,
+  StoredChange,
+  StoredKey,
+  StoredResource,
+} from "./contracts/store.js";
 export type { CallInfo, LoadStreamInfo, NodeStreamInfo, StreamInfo } from "./contracts/stream-info.js";
 export type {
   Accept,
@@ -116,6 +129,9 @@ export {
 export { createFolderSource } from "./sources/folder/folder-source.js";
 export type { AdoptedFile, FolderSummary, SkippedCounts } from "./sources/folder/folder-summary.js";
 export { createMemorySource, type MemorySource } from "./sources/memory/memory-source.js";
+export { createMemoryStore } from "./stores/memory-store.js";
+export { RevisionStore } from "./stores/revision-store.js";
+export { type Reader, type TableName, type Tables, tableNames, type Writer } from "./stores/tables.js";
 export { ordersItself } from "./streams/node-orders.js";
 export type { Renewable, ServerTls, TlsContents } from "./tls/server-tls.js";
 export type { Validity } from "./tls/validity.js";

@@ -292,6 +292,17 @@ export const errorCodes = {
       "Its permissions forbid it, the path is not a folder, or a file is damaged or was written by another program or by a newer xdskit.",
     fix: "Give the relay a folder of its own. A file that cannot be used is set aside under the name in the message, and the origin sends its content again.",
   },
+  XDSKIT_STORE: {
+    meaning: "The store of revisions cannot be opened, read or written.",
+    cause:
+      "The permissions of its folder forbid it, the disk is full, a newer xdskit wrote it, or a file of it is damaged.",
+    fix: "Give the server a folder that it may write, with --state, or make room on the disk. A damaged file is set aside under the name in the message, and history begins anew.",
+  },
+  XDSKIT_REVISION_UNKNOWN: {
+    meaning: "A revision was named that the store does not have.",
+    cause: "Its name is misspelled, or it is older than the history that the store keeps.",
+    fix: "Choose one of the revisions that the history lists.",
+  },
   XDSKIT_TO_FILES: {
     meaning: "xdskit cannot write what it serves to the folder of --to-files.",
     cause:

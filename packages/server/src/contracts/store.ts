@@ -1,0 +1,121 @@
+import type { ResourceName, TypeUrl, Version } from "@xdskit/api";
+import type { LayerName } from "../settings/group-settings.js";
+
+/** Names a revision: a hash of its parent and of what it changes, 22 characters of base64url. */
+export type RevisionId = string;
+
+/** Names one resource of a layer; `key` is `Resource.key`. */
+export interface StoredKey {
+  readonly type: TypeUrl;
+  readonly key: ResourceName;
+}
+
+/** One resource as a store keeps it. */
+export interface StoredResource extends StoredKey {
+  readonly version: Version;
+  /** Of use to whoever put it there (see `encodeStored`); a store does not look into it. */
+  readonly bytes: Uint8Array;
+}
+
+/** What a revision changed of one resource. */
+export interface StoredChange extends StoredKey {
+  /** Undefined: it was not there before. */
+  readonly from: Version | undefined;
+  /** Undefined: it is not there any more. */
+  readonly to: Version | undefined;
+}
+
+/** Why there is a revision. */
+export type Cause =
+  /** Files of a folder changed. `commit` is the folder's git commit, where it has one. */
+  | { readonly kind: "files"; readonly files: readonly string[]; readonly commit?: string | undefined }
+  | { readonly kind: "api"; readonly caller: string }
+  | { readonly kind: "rollback"; readonly to: RevisionId }
+  /** Something else that changes layers: an upstream, a program. */
+  | { readonly kind: "source"; readonly source: string };
+
+/** One state of one layer, like a commit. It is immutable. */
+export interface Revision {
+  readonly id: RevisionId;
+  readonly layer: LayerName;
+  /** Undefined for the first one. A parent that retention removed is still named. */
+  readonly parent: RevisionId | undefined;
+  /** 1 for the first revision of its layer, and one more for each that follows. */
+  readonly number: number;
+  /** In milliseconds since 1970. */
+  readonly time: number;
+  readonly author: string;
+  readonly cause: Cause;
+  readonly message: string;
+  /** How many resources are new or have another content. */
+  readonly upserted: number;
+  /** How many resources went. */
+  readonly removed: number;
+}
+
+/** What a writer says about a commit. */
+export interface CommitInfo {
+  readonly author: string;
+  readonly cause: Cause;
+  readonly message: string;
+  /** In milliseconds since 1970. */
+  readonly time: number;
+}
+
+/** What a commit does to one layer. */
+export interface LayerCommit {
+  readonly layer: LayerName;
+  /** The head that the writer knows; undefined: the layer has none. Another head is a conflict. */
+  readonly parent: RevisionId | undefined;
+  /** `replace`: the layer holds exactly `upsert` afterwards. `patch`: only the named resources change. */
+  readonly kind: "replace" | "patch";
+  readonly upsert: readonly StoredResource[];
+  readonly remove?: readonly StoredKey[] | undefined;
+}
+
+/** What became of a commit. */
+export type CommitResult =
+  /** The heads of its layers now, in its order. A layer in which nothing differs keeps its head. */
+  | { readonly kind: "committed"; readonly heads: readonly (Revision | undefined)[] }
+  /** Nothing was changed: another writer moved this head. */
+  | { readonly kind: "conflict"; readonly layer: LayerName; readonly head: Revision | undefined };
+
+/** What history to keep of each layer. The head stays whatever this says. */
+export interface Retention {
+  /** The most revisions of a layer. */
+  readonly revisions: number;
+  /** Older ones go, in milliseconds since 1970. */
+  readonly since: number;
+}
+
+/**
+ * Keeps what layers hold, and what they held before. Each layer has a line of revisions, and a head, which moves by
+ * compare-and-swap: a commit of any size is atomic over all its layers, and two writers never lose each other's work.
+ * A revision costs its change, not the size of its layer.
+ *
+ * Every method rejects with XDSKIT_STORE if the store cannot be read or written.
+ */
+export interface Store {
+  /** Where it is, for messages. */
+  readonly name: string;
+  /** The newest revision of each layer, sorted by layer. */
+  heads(): Promise<readonly Revision[]>;
+  /** Undefined for a layer without revisions. */
+  head(layer: LayerName): Promise<Revision | undefined>;
+  /** Undefined for one that never was, or that retention removed. */
+  revision(id: RevisionId): Promise<Revision | undefined>;
+  /** Newest first, `limit` of them, from below the revision with the number `before`. */
+  history(layer: LayerName, page: { readonly limit: number; readonly before?: number }): Promise<readonly Revision[]>;
+  /** All resources of a revision, in no order. Rejects with XDSKIT_REVISION_UNKNOWN. */
+  read(id: RevisionId): Promise<readonly StoredResource[]>;
+  /** What one revision changed. Rejects with XDSKIT_REVISION_UNKNOWN. */
+  changes(id: RevisionId): Promise<readonly StoredChange[]>;
+  /** A content that a revision holds or held, of any layer. Undefined: it is not known, or not any more. */
+  content(type: TypeUrl, key: ResourceName, version: Version): Promise<Uint8Array | undefined>;
+  /** Resolves once the revisions are safe: a process that is killed then loses none of them. */
+  commit(layers: readonly LayerCommit[], info: CommitInfo): Promise<CommitResult>;
+  /** Removes old revisions, and contents that only they had. Resolves to how many revisions went. */
+  retain(retention: Retention): Promise<number>;
+  /** Waits for commits that run. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,55 @@
+import { spawn } from "node:child_process";
+import { open } from "node:fs/promises";
+import { tableNames } from "@xdskit/server";
+
+/** The first bytes of LMDB's two meta pages that matter here, in each. */
+const metaBytes = 160;
+const magic = 0xbeef_c0de;
+/** Where a meta page says what. */
+const at = { magic: 24, pageBytes: 48, lastPage: 144, transaction: 152 };
+
+/**
+ * Why a file cannot be a whole LMDB file; undefined: its head is as it must be. LMDB itself does not look: it ends the
+ * process where a file is cut off or is something else.
+ */
+export async function wrongHead(file: string): Promise<string | undefined> {
+  const handle = await open(file, "r");
+  try {
+    const { size } = await handle.stat();
+    // LMDB makes an empty file before it writes to it.
+    if (size === 0) return undefined;
+    const head = Buffer.alloc(metaBytes);
+    await handle.read(head, 0, metaBytes, 0);
+    const pageBytes = head.readUInt32LE(at.pageBytes);
+    if (head.readUInt32LE(at.magic) !== magic || pageBytes < 512 || pageBytes > 65_536) return "it is no LMDB file";
+    const second = Buffer.alloc(metaBytes);
+    await handle.read(second, 0, metaBytes, pageBytes);
+    if (second.readUInt32LE(at.magic) !== magic) return "its beginning is damaged";
+    const newest = head.readBigUInt64LE(at.transaction) > second.readBigUInt64LE(at.transaction) ? head : second;
+    const bytes = (newest.readBigUInt64LE(at.lastPage) + 1n) * BigInt(pageBytes);
+    return bytes > size ? `it is cut off: ${size} of ${bytes} bytes are there` : undefined;
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Reads all of a file, in a process of its own: a damaged page may end it. */
+const readAll = `
+const [lmdb, file, ...names] = process.argv.slice(1);
+const { open } = await import(lmdb);
+const root = open({ path: file, noSubdir: true, maxDbs: names.length, readOnly: true });
+for (const name of names) for (const _ of root.openDB({ name, encoding: "binary" }).getRange({}));
+`;
+
+/** So many milliseconds may it take to read all of a file: far more than a disk needs. */
+const readAllMs = 60_000;
+
+/** Whether all of a file can be read. */
+export async function isReadable(file: string): Promise<boolean> {
+  const args = ["--input-type=module", "-e", readAll, "--", import.meta.resolve("lmdb"), file, ...tableNames];
+  const reader = spawn(process.execPath, args, { stdio: "ignore", timeout: readAllMs });
+  return await new Promise((resolve) => {
+    reader.on("error", () => resolve(false));
+    reader.on("exit", (code) => resolve(code === 0));
+  });
+}

@@ -1,0 +1,226 @@
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn } from "node:child_process";
+import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { describe, it, type TestContext } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import type { Store } from "@xdskit/server";
+import { LmdbTables } from "./lmdb-tables.js";
+import { openLmdbStore } from "./open-lmdb-store.js";
+
+/** How much is played, in multiples of what the suite plays; `npm run test:long` plays fifty times as much. */
+const effort = Number(process.env.EFFORT ?? 1);
+
+function folder(t: TestContext): string {
+  const path = mkdtempSync(join(tmpdir(), "xdskit-lmdb-"));
+  t.after(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+/** A process that writes, and the revisions that it was told are safe. */
+class Writer {
+  readonly acknowledged: string[] = [];
+  readonly process: ChildProcess;
+  readonly ended: Promise<number | null>;
+  readonly errors: string[] = [];
+  readonly #first: Promise<void>;
+
+  constructor(t: TestContext, directory: string, layer: string, { bytes = 100, limitKb = 0 } = {}) {
+    // As this test runs: of sources, or as built.
+    const program = fileURLToPath(import.meta.url).replace(/crashes\.test\.(\w+)$/, "testing/writer.$1");
+    const run = [process.execPath, ...process.execArgv, program, directory, layer, `${bytes}`];
+    const [command = "", ...args] =
+      limitKb === 0 ? run : ["sh", "-c", `ulimit -f ${limitKb * 2}; exec "$@"`, "sh", ...run];
+    this.process = spawn(command, args, { stdio: ["ignore", "pipe", "pipe"] });
+    t.after(() => this.process.kill("SIGKILL"));
+    const { stdout, stderr } = this.process;
+    assert.ok(stdout !== null && stderr !== null);
+    this.#first = new Promise((resolve) => {
+      createInterface(stdout).on("line", (line) => {
+        if (line !== "open") this.acknowledged.push(line);
+        if (this.acknowledged.length > 0) resolve();
+      });
+    });
+    createInterface(stderr).on("line", (line) => this.errors.push(line));
+    this.ended = new Promise((resolve) => this.process.once("close", (code) => resolve(code)));
+  }
+
+  /** Kills it some time after its first revision was safe. */
+  async kill(afterMs: number): Promise<void> {
+    await Promise.race([this.#first, this.ended]);
+    await sleep(afterMs);
+    this.process.kill("SIGKILL");
+    await this.ended;
+    assert.ok(this.acknowledged.length > 0, this.errors.join("\n"));
+  }
+}
+
+/** Each revision that was acknowledged is there, and each that is there is whole. */
+async function assertWhole(store: Store, layer: string, acknowledged: readonly string[]): Promise<void> {
+  for (const id of acknowledged) assert.ok(await store.revision(id), `${id} is lost`);
+  const history = await store.history(layer, { limit: 10_000 });
+  assert.deepEqual(
+    history.map(({ number }) => number),
+    history.map((_, index) => history.length - index),
+  );
+  for (const { id, number } of history.slice(0, 3)) {
+    const held = await store.read(id);
+    assert.equal(held.length, 20);
+    for (const { key, version, bytes } of held) {
+      assert.equal(version, `${number}`);
+      assert.match(Buffer.from(bytes).toString(), new RegExp(`^${key} at ${number}\\.`));
+    }
+  }
+}
+
+describe("a store that is killed", () => {
+  it("loses no acknowledged revision and serves no half one", { timeout: 20_000 + 10_000 * effort }, async (t) => {
+    const directory = folder(t);
+    const acknowledged: string[] = [];
+    for (let round = 0; round < 4 * effort; round += 1) {
+      const writer = new Writer(t, directory, "a");
+      await writer.kill((round * 37) % 101);
+      acknowledged.push(...writer.acknowledged);
+      const { store, findings } = await openLmdbStore(directory);
+      assert.deepEqual(findings, []);
+      await assertWhole(store, "a", acknowledged);
+      await store.close();
+    }
+  });
+
+  it("has nothing left of a large commit that did not end", async (t) => {
+    const directory = folder(t);
+    const tables = new LmdbTables(join(directory, "revisions.mdb"));
+    await tables.write((writer) => {
+      writer.put("meta", "format", 1);
+      writer.put("meta", "ahead", true);
+      writer.put("contents", "nobody", Buffer.from("x"));
+    });
+    await tables.close();
+    const { store } = await openLmdbStore(directory);
+    await store.close();
+    const after = new LmdbTables(join(directory, "revisions.mdb"));
+    assert.deepEqual(
+      after.read((reader) => [...reader.range("contents", "")]),
+      [],
+    );
+    assert.equal(
+      after.read((reader) => reader.get("meta", "ahead")),
+      undefined,
+    );
+    await after.close();
+  });
+});
+
+describe("a store that two processes have open", () => {
+  it("takes one of two commits at the same head, and loses none", { timeout: 60_000 }, async (t) => {
+    const directory = folder(t);
+    const writers = [new Writer(t, directory, "a"), new Writer(t, directory, "a")];
+    await Promise.all(writers.map((writer) => writer.kill(500)));
+    const { store } = await openLmdbStore(directory);
+    await assertWhole(
+      store,
+      "a",
+      writers.flatMap(({ acknowledged }) => acknowledged),
+    );
+    const authors = new Set((await store.history("a", { limit: 10_000 })).map(({ author }) => author));
+    assert.equal(authors.size, 2);
+    await store.close();
+  });
+});
+
+describe("a store on a disk that is full", () => {
+  it("refuses the commit with an error, and keeps what was safe", { timeout: 60_000 }, async (t) => {
+    const directory = folder(t);
+    const writer = new Writer(t, directory, "a", { bytes: 10_000, limitKb: 4_096 });
+    assert.notEqual(await writer.ended, 0);
+    assert.match(writer.errors.join("\n"), /XDSKIT_STORE/);
+    assert.ok(writer.acknowledged.length > 3);
+    const { store } = await openLmdbStore(directory);
+    await assertWhole(store, "a", writer.acknowledged);
+    await store.close();
+  });
+});
+
+describe("a store that is opened", () => {
+  async function made(t: TestContext): Promise<string> {
+    const directory = folder(t);
+    const writer = new Writer(t, directory, "a");
+    await writer.kill(0);
+    return directory;
+  }
+  const file = (directory: string) => join(directory, "revisions.mdb");
+
+  for (const [how, spoil] of Object.entries({
+    "cut off": (path: string) => truncateSync(path, statSync(path).size - 8_192),
+    "something else": (path: string) => writeFileSync(path, "x".repeat(10_000)),
+    "a few bytes": (path: string) => writeFileSync(path, "hello"),
+  })) {
+    it(`sets a file aside that is ${how}, and says so`, async (t) => {
+      const directory = await made(t);
+      spoil(file(directory));
+      const { store, findings } = await openLmdbStore(directory);
+      assert.deepEqual(await store.heads(), []);
+      await store.close();
+      const [finding] = findings;
+      assert.equal(finding?.code, "XDSKIT_STORE");
+      const aside = readdirSync(directory).find((name) => name.includes(".set-aside-")) ?? assert.fail();
+      assert.ok(finding?.message.includes(aside), finding?.message);
+    });
+  }
+
+  it("is not ended twice by damage that only reading finds", { timeout: 60_000 }, async (t) => {
+    const directory = await made(t);
+    const { size } = statSync(file(directory));
+    // All but the head: LMDB itself would end the process.
+    const damaged = Buffer.alloc(size - 8_192, "y");
+    const { openSync, writeSync, closeSync } = await import("node:fs");
+    const handle = openSync(file(directory), "r+");
+    writeSync(handle, damaged, 0, damaged.length, 8_192);
+    closeSync(handle);
+    // As a process leaves it that died while it opened the file.
+    writeFileSync(join(directory, "opening"), "");
+    const { store, findings } = await openLmdbStore(directory);
+    assert.deepEqual(await store.heads(), []);
+    assert.match(findings[0]?.message ?? "", /^it cannot be read; it was set aside/);
+    await store.close();
+  });
+
+  it("keeps a whole file of a process that died while it opened it", async (t) => {
+    const directory = await made(t);
+    writeFileSync(join(directory, "opening"), "");
+    const { store, findings } = await openLmdbStore(directory);
+    assert.deepEqual(findings, []);
+    assert.ok(await store.head("a"));
+    await store.close();
+  });
+
+  it("refuses the file of a newer xdskit, and leaves it", async (t) => {
+    const directory = await made(t);
+    const tables = new LmdbTables(file(directory));
+    await tables.write((writer) => writer.put("meta", "format", 2));
+    await tables.close();
+    const refused = { code: "XDSKIT_STORE", message: /a newer xdskit wrote it, in format 2; this one reads format 1/ };
+    await assert.rejects(openLmdbStore(directory), refused);
+    assert.deepEqual(readdirSync(directory).sort(), ["revisions.mdb", "revisions.mdb-lock"]);
+  });
+
+  it("rejects with its folder and the reason where it cannot be written", async (t) => {
+    const directory = folder(t);
+    writeFileSync(join(directory, "file"), "");
+    const refused = { code: "XDSKIT_STORE", message: /file\/state: it cannot be opened: ENOTDIR/ };
+    await assert.rejects(openLmdbStore(join(directory, "file/state")), refused);
+  });
+
+  it("keeps its files from other users", async (t) => {
+    const directory = join(folder(t), "state");
+    const { store } = await openLmdbStore(directory);
+    for (const name of readdirSync(directory)) assert.equal(statSync(join(directory, name)).mode & 0o777, 0o600, name);
+    assert.equal(statSync(directory).mode & 0o777, 0o700);
+    await store.close();
+    chmodSync(directory, 0o700);
+  });
+});

@@ -1,0 +1,1 @@
+export { type OpenedStore, openLmdbStore } from "./open-lmdb-store.js";

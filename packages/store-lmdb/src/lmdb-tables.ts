@@ -1,0 +1,67 @@
+import { XdskitError } from "@xdskit/api";
+import { type Reader, type TableName, type Tables, tableNames, type Writer } from "@xdskit/server";
+import { type Database, open, type RootDatabase } from "lmdb";
+
+/** After the last possible key with a prefix: keys are ASCII. */
+const afterAll = "\u007f";
+
+/** The tables of a store in one LMDB environment. Several processes may have it open. */
+export class LmdbTables implements Tables {
+  readonly #root: RootDatabase;
+  readonly #databases: ReadonlyMap<TableName, Database<unknown, string>>;
+
+  /** Opens or makes the file. Throws what LMDB throws. */
+  constructor(file: string) {
+    this.#root = open({ path: file, noSubdir: true, maxDbs: tableNames.length, cache: false });
+    this.#databases = new Map(
+      tableNames.map((name) => {
+        const encoding = name === "contents" ? "binary" : "json";
+        return [name, this.#root.openDB<unknown, string>({ name, encoding })];
+      }),
+    );
+  }
+
+  read<T>(work: (reader: Reader) => T): T {
+    return work(this.#tables);
+  }
+
+  async write<T>(work: (writer: Writer) => T): Promise<T> {
+    let failed: { readonly error: unknown } | undefined;
+    let result: T | undefined;
+    try {
+      await this.#root.transaction(() => {
+        try {
+          result = work(this.#tables);
+        } catch (error) {
+          // Thrown here, it would end the transactions of others in the same batch.
+          failed = { error };
+        }
+      });
+      await this.#root.flushed;
+    } catch (cause) {
+      throw XdskitError.of("XDSKIT_STORE", `it cannot be written: ${(cause as Error).message}`, {}, { cause });
+    }
+    if (failed !== undefined) throw failed.error;
+    return result as T;
+  }
+
+  async close(): Promise<void> {
+    await this.#root.close();
+  }
+
+  #database(name: TableName): Database<unknown, string> {
+    return this.#databases.get(name) as Database<unknown, string>;
+  }
+
+  readonly #tables: Writer = {
+    get: <T>(table: TableName, key: string) => this.#database(table).get(key) as T | undefined,
+    range: <T>(table: TableName, prefix: string, order: "ascending" | "descending" = "ascending") => {
+      const between = { start: prefix, end: prefix + afterAll };
+      const back = { start: between.end, end: between.start, reverse: true };
+      const found = this.#database(table).getRange(order === "ascending" ? between : back);
+      return found.map(({ key, value }) => [key, value as T] as const);
+    },
+    put: (table, key, value) => void this.#database(table).putSync(key, value),
+    remove: (table, key) => void this.#database(table).removeSync(key),
+  };
+}
