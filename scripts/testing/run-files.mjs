@@ -1,10 +1,15 @@
 // Runs test files, each in a process of its own that gets the options of this one: see `../test.mjs`, which starts it.
-import { resolve } from "node:path";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
 import { run } from "node:test";
 import { spec } from "node:test/reporters";
 import { fileProgress } from "./file-progress.mjs";
 
 const [concurrency, reporter, ...files] = process.argv.slice(2);
+// Servers keep their state there, and not among the files of who runs the tests.
+process.env.XDG_STATE_HOME = mkdtempSync(join(tmpdir(), "xdskit-state-"));
+process.on("exit", () => rmSync(process.env.XDG_STATE_HOME, { recursive: true, force: true }));
 const events = run({
   files: files.map((file) => resolve(file)),
   concurrency: Number(concurrency),

@@ -91,7 +91,7 @@ export {
   type ResourceOptions,
   resourceFromBody,
 } from "./resources/resource.js";
-export { type Constraints, holdsFor, type Variant } from "./resources/variant.js";
+export { type Constraints, constraintsOf, holdsFor, type Variant } from "./resources/variant.js";
 export { type Clock, systemClock } from "./timing/clock.js";
 export { longestTimerMs } from "./timing/longest-timer.js";
 export type { KeptAsBytes } from "./unknown/json-writer.js";

@@ -129,8 +129,10 @@ export {
 export { createFolderSource } from "./sources/folder/folder-source.js";
 export type { AdoptedFile, FolderSummary, SkippedCounts } from "./sources/folder/folder-summary.js";
 export { createMemorySource, type MemorySource } from "./sources/memory/memory-source.js";
+export { KeptSource, type KeptSourceOptions } from "./stores/kept-source.js";
 export { createMemoryStore } from "./stores/memory-store.js";
 export { RevisionStore } from "./stores/revision-store.js";
+export { decodeStored, encodeStored } from "./stores/stored-content.js";
 export { type Reader, type TableName, type Tables, tableNames, type Writer } from "./stores/tables.js";
 export { ordersItself } from "./streams/node-orders.js";
 export type { Renewable, ServerTls, TlsContents } from "./tls/server-tls.js";

@@ -9,7 +9,7 @@ import { LmdbTables } from "./lmdb-tables.js";
 const format = 1;
 
 const fileName = "revisions.mdb";
-/** There while a process opens the file: one that finds it knows that another one may have died of what is in the file. */
+/** There while a process opens the file. If it is still there later, the process may have died of the file. */
 const openingName = "opening";
 
 /** An open store. */

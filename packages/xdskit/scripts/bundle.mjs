@@ -30,6 +30,8 @@ export async function bundle(folder, { fromSources = false } = {}) {
       ...Object.fromEntries(programs.filter(([, path]) => existsSync(path))),
     },
     outdir: join(making, "js"),
+    // It is native: npm installs it for the machine. Without it nothing is kept.
+    external: ["lmdb"],
     conditions: fromSources ? ["@xdskit/source"] : [],
     ...{ bundle: true, splitting: true, format: "esm", platform: "node", target: "node20.19" },
     // CommonJS packages require Node's own modules.

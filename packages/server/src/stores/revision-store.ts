@@ -39,8 +39,8 @@ interface Difference extends StoredChange {
 
 /** So many changes of a revision are one value. */
 const changesInPart = 500;
-/** So many contents are written in one transaction ahead of a large commit: others get a turn in between. */
-const contentsAhead = 1_000;
+/** So many contents are looked at or written at once: others get a turn in between. */
+const partSize = 1_000;
 /** Set while contents are written ahead of their revision. */
 const aheadKey = "ahead";
 
@@ -160,18 +160,36 @@ export class RevisionStore implements Store {
     return this.#tables.close();
   }
 
-  /** Writes the contents of a large commit in parts, so that serving never waits for all of them. */
+  /**
+   * Writes the contents of a large commit in parts, so that serving never waits for all of them. False: few are new,
+   * and the commit itself writes them.
+   */
   async #writeAhead(resources: readonly StoredResource[]): Promise<boolean> {
-    if (resources.length <= contentsAhead) return false;
-    for (let at = 0; at < resources.length; at += contentsAhead) {
+    const fresh: StoredResource[] = [];
+    for (const part of inParts(resources)) {
+      this.#tables.read((reader) => {
+        for (const one of part) if (!holdsContent(reader, one)) fresh.push(one);
+      });
+      await nextTurn();
+    }
+    if (fresh.length <= partSize) return false;
+    for (const part of inParts(fresh)) {
       await this.#tables.write((writer) => {
         writer.put("meta", aheadKey, true);
-        for (const one of resources.slice(at, at + contentsAhead)) putContent(writer, one);
+        for (const one of part) putContent(writer, one);
       });
-      await new Promise((turn) => setImmediate(turn));
+      await nextTurn();
     }
     return true;
   }
+}
+
+function* inParts(resources: readonly StoredResource[]): Iterable<readonly StoredResource[]> {
+  for (let at = 0; at < resources.length; at += partSize) yield resources.slice(at, at + partSize);
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((turn) => setImmediate(turn));
 }
 
 function commitLayer(writer: Writer, commit: LayerCommit, info: CommitInfo): Revision | undefined {
@@ -241,9 +259,15 @@ function refer(writer: Writer, content: string, by: 1 | -1): void {
   }
 }
 
-function putContent(writer: Writer, { type, key, version, bytes }: StoredResource): void {
+function putContent(writer: Writer, resource: StoredResource): void {
+  if (holdsContent(writer, resource)) return;
+  writer.put("contents", contentKey(resource.type, resource.key, resource.version), resource.bytes);
+}
+
+function holdsContent(reader: Reader, { type, key, version }: StoredResource): boolean {
   const content = contentKey(type, key, version);
-  if (writer.get("contents", content) === undefined) writer.put("contents", content, bytes);
+  // Where a revision has it, nobody must read it.
+  return reader.get("references", content) !== undefined || reader.get("contents", content) !== undefined;
 }
 
 function changesOf(reader: Reader, id: RevisionId): readonly StoredChange[] {

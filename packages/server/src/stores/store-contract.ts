@@ -23,243 +23,266 @@ function info(message: string, time = 1_000): CommitInfo {
   return { author: "a test", cause: { kind: "api", caller: "a test" }, message, time };
 }
 
+/** What tests do with a store. */
+class StoreTester {
+  readonly #under: StoreUnderTest;
+  #open: Store | undefined;
+
+  constructor(under: StoreUnderTest) {
+    this.#under = under;
+  }
+
+  /** Runs a test with an empty store. */
+  readonly withStore = async (test: (store: Store) => Promise<void>): Promise<void> => {
+    this.#open = await this.#under.create();
+    try {
+      await test(this.#open);
+    } finally {
+      await this.#open.close();
+      await this.#under.dispose?.();
+    }
+  };
+
+  /** Closes the store of the test, and opens what is left of it. */
+  async reopened(reopen: () => Promise<Store>): Promise<Store> {
+    await this.#open?.close();
+    this.#open = await reopen();
+    return this.#open;
+  }
+}
+
+/** Commits a patch on the head of a layer, which must succeed. */
+async function patch(
+  store: Store,
+  layer: string,
+  upsert: readonly StoredResource[],
+  remove: readonly string[] = [],
+  said = info("a change"),
+): Promise<Revision> {
+  const parent = (await store.head(layer))?.id;
+  const keys = remove.map((key) => ({ type, key }));
+  const result = await store.commit([{ layer, parent, kind: "patch", upsert, remove: keys }], said);
+  assert.equal(result.kind, "committed");
+  const [head] = result.heads;
+  return head ?? assert.fail("a committed layer has a head");
+}
+
+async function held(store: Store, { id }: Revision): Promise<Record<string, string>> {
+  const found = await store.read(id);
+  for (const { key, version, bytes } of found) assert.equal(Buffer.from(bytes).toString(), `${key} at ${version}`);
+  return Object.fromEntries(found.map(({ key, version }) => [key, version] as const).sort());
+}
+
 /** What every `Store` must do. Run it for each implementation, inside of `node:test`. */
 export function describeStore(under: StoreUnderTest): void {
-  let open: Store;
-
-  async function withStore(test: (store: Store) => Promise<void>): Promise<void> {
-    open = await under.create();
-    try {
-      await test(open);
-    } finally {
-      await open.close();
-      await under.dispose?.();
-    }
-  }
-
-  /** Commits a patch on the head of a layer, which must succeed. */
-  async function patch(
-    store: Store,
-    layer: string,
-    upsert: readonly StoredResource[],
-    remove: readonly string[] = [],
-    said = info("a change"),
-  ): Promise<Revision> {
-    const parent = (await store.head(layer))?.id;
-    const keys = remove.map((key) => ({ type, key }));
-    const result = await store.commit([{ layer, parent, kind: "patch", upsert, remove: keys }], said);
-    assert.equal(result.kind, "committed");
-    const [head] = result.heads;
-    return head ?? assert.fail("a committed layer has a head");
-  }
-
-  async function held(store: Store, { id }: Revision): Promise<Record<string, string>> {
-    const found = await store.read(id);
-    for (const { key, version, bytes } of found) assert.equal(Buffer.from(bytes).toString(), `${key} at ${version}`);
-    return Object.fromEntries(found.map(({ key, version }) => [key, version] as const).sort());
-  }
-
+  const tester = new StoreTester(under);
   describe(`the contract of a store: ${under.name}`, () => {
-    it("an empty store has no heads, and knows no revision", () =>
-      withStore(async (store) => {
-        assert.deepEqual(await store.heads(), []);
-        assert.equal(await store.head("a"), undefined);
-        assert.equal(await store.revision("x"), undefined);
-        assert.deepEqual(await store.history("a", { limit: 10 }), []);
-        await assert.rejects(store.read("x"), { code: "XDSKIT_REVISION_UNKNOWN" });
-        await assert.rejects(store.changes("x"), { code: "XDSKIT_REVISION_UNKNOWN" });
-      }));
-
-    it("a revision says who made it, when, why, and what it changed", () =>
-      withStore(async (store) => {
-        const first = await patch(store, "a", [resource("one", "1"), resource("two", "1")]);
-        const second = await patch(
-          store,
-          "a",
-          [resource("one", "2"), resource("new", "1")],
-          ["two"],
-          info("why", 5_000),
-        );
-        assert.deepEqual(await store.revision(second.id), second);
-        const { id, parent, number, time, author, cause, message, upserted, removed } = second;
-        assert.deepEqual(
-          { parent, number, time, author },
-          { parent: first.id, number: 2, time: 5_000, author: "a test" },
-        );
-        assert.deepEqual({ cause, message }, { cause: { kind: "api", caller: "a test" }, message: "why" });
-        assert.deepEqual({ upserted, removed }, { upserted: 2, removed: 1 });
-        const changes = (await store.changes(id)).map(({ key, from, to }) => [key, from, to]);
-        assert.deepEqual(changes.sort(), [
-          ["new", undefined, "1"],
-          ["one", "1", "2"],
-          ["two", "1", undefined],
-        ]);
-      }));
-
-    it("every revision can be read, whatever came after it", () =>
-      withStore(async (store) => {
-        const expected: { revision: Revision; holds: Record<string, string> }[] = [];
-        let holds: Record<string, string> = {};
-        for (let number = 0; number < 40; number += 1) {
-          const key = `r${number % 7}`;
-          const goes = number % 3 === 0 ? [`r${(number + 3) % 7}`] : [];
-          holds = { ...holds, [key]: `${number}` };
-          for (const gone of goes) delete holds[gone];
-          expected.push({ revision: await patch(store, "a", [resource(key, `${number}`)], goes), holds });
-          await patch(store, "b", [resource(key, `b${number}`)]);
-        }
-        for (const one of expected) assert.deepEqual(await held(store, one.revision), sorted(one.holds));
-      }));
-
-    it("a replacement removes what it does not name", () =>
-      withStore(async (store) => {
-        const { id: parent } = await patch(store, "a", [resource("one", "1"), resource("two", "1")]);
-        const upsert = [resource("two", "1"), resource("three", "1")];
-        const result = await store.commit([{ layer: "a", parent, kind: "replace", upsert }], info(""));
-        assert.equal(result.kind, "committed");
-        const head = result.heads[0] ?? assert.fail();
-        assert.deepEqual(await held(store, head), { three: "1", two: "1" });
-        assert.deepEqual([head.upserted, head.removed], [1, 1]);
-      }));
-
-    it("a commit in which nothing differs makes no revision", () =>
-      withStore(async (store) => {
-        const first = await patch(store, "a", [resource("one", "1")]);
-        assert.deepEqual(await patch(store, "a", [resource("one", "1")], ["nobody"]), first);
-        assert.equal((await store.history("a", { limit: 10 })).length, 1);
-      }));
-
-    it("a layer may be empty, and is known then", () =>
-      withStore(async (store) => {
-        const head = await patch(store, "a", []);
-        assert.deepEqual(await held(store, head), {});
-        assert.deepEqual(await store.heads(), [head]);
-      }));
-
-    it("of two writers at the same head one is told of the other, and nothing of its commit is there", () =>
-      withStore(async (store) => {
-        const { id: parent } = await patch(store, "a", [resource("one", "1")]);
-        const commit = (version: string) =>
-          store.commit(
-            [
-              { layer: "b", parent: undefined, kind: "patch", upsert: [resource("b", version)] },
-              { layer: "a", parent, kind: "patch", upsert: [resource("one", version)] },
-            ],
-            info(version),
-          );
-        const results = await Promise.all([commit("x"), commit("y")]);
-        const lost = results.find(({ kind }) => kind === "conflict") ?? assert.fail("both were taken");
-        assert.ok(lost.kind === "conflict" && results.some(({ kind }) => kind === "committed"));
-        assert.deepEqual(lost.head, await store.head(lost.layer));
-        const [a, b] = await store.heads();
-        const won = await held(store, a ?? assert.fail());
-        assert.deepEqual(await held(store, b ?? assert.fail()), { b: won.one });
-        assert.equal((await store.history("a", { limit: 10 })).length, 2);
-      }));
-
-    it("a wrong parent is a conflict: a layer that is there, one that is not", () =>
-      withStore(async (store) => {
-        const first = await patch(store, "a", [resource("one", "1")]);
-        const blind = await store.commit([{ layer: "a", parent: undefined, kind: "patch", upsert: [] }], info(""));
-        assert.deepEqual(blind, { kind: "conflict", layer: "a", head: first });
-        const wrong = await store.commit([{ layer: "new", parent: "x", kind: "patch", upsert: [] }], info(""));
-        assert.deepEqual(wrong, { kind: "conflict", layer: "new", head: undefined });
-      }));
-
-    it("history comes newest first, page by page", () =>
-      withStore(async (store) => {
-        for (let number = 1; number <= 12; number += 1) await patch(store, "a", [resource("one", `${number}`)]);
-        await patch(store, "b", [resource("one", "other")]);
-        const page = await store.history("a", { limit: 5 });
-        assert.deepEqual(
-          page.map(({ number }) => number),
-          [12, 11, 10, 9, 8],
-        );
-        const rest = await store.history("a", { limit: 50, before: 8 });
-        assert.deepEqual(
-          rest.map(({ number }) => number),
-          [7, 6, 5, 4, 3, 2, 1],
-        );
-      }));
-
-    it("what retention removes is gone, with the contents that no revision has or replaced", () =>
-      withStore(async (store) => {
-        const revisions: Revision[] = [];
-        for (let number = 1; number <= 6; number += 1)
-          revisions.push(await patch(store, "a", [resource("one", `${number}`)], [], info("", number * 1_000)));
-        // The same content in another layer is one content, which stays with that layer.
-        await patch(store, "b", [resource("one", "2")]);
-        assert.equal(await store.retain({ revisions: 3, since: 0 }), 3);
-        const [, , third, fourth] = revisions;
-        await assert.rejects(store.read((third ?? assert.fail()).id), { code: "XDSKIT_REVISION_UNKNOWN" });
-        assert.deepEqual(await held(store, fourth ?? assert.fail()), { one: "4" });
-        const known = await Promise.all(
-          ["1", "2", "3", "4", "5", "6"].map((version) => store.content(type, "one", version)),
-        );
-        assert.deepEqual(
-          known.map((bytes) => bytes !== undefined),
-          [false, true, true, true, true, true],
-        );
-        assert.equal(await store.retain({ revisions: 100, since: 5_500 }), 2);
-        assert.equal(await store.content(type, "one", "4"), undefined);
-        assert.equal(await store.retain({ revisions: 1, since: 1e15 }), 0);
-        assert.deepEqual(await held(store, revisions[5] ?? assert.fail()), { one: "6" });
-        assert.equal((await patch(store, "a", [resource("one", "7")])).number, 7);
-      }));
-
-    it("a content that comes back after it went is kept as long as a revision has it", () =>
-      withStore(async (store) => {
-        await patch(store, "a", [resource("one", "1")]);
-        await patch(store, "a", [], ["one"]);
-        await patch(store, "a", [resource("one", "1")]);
-        await store.retain({ revisions: 1, since: 0 });
-        assert.ok(await store.content(type, "one", "1"));
-        await patch(store, "a", [], ["one"]);
-        await patch(store, "a", [resource("other", "1")]);
-        await store.retain({ revisions: 1, since: 0 });
-        assert.equal(await store.content(type, "one", "1"), undefined);
-      }));
-
-    it("names may be long, and hold anything", () =>
-      withStore(async (store) => {
-        const keys = ["x".repeat(5_000), "a\u0000b", "\ud800\ud800x", "é", '"', ""];
-        const layer = `layer ${"/deep".repeat(1_000)}`;
-        const head = await patch(
-          store,
-          layer,
-          keys.map((key) => resource(key, "1")),
-        );
-        assert.equal(head.layer, layer);
-        assert.deepEqual((await store.read(head.id)).map(({ key }) => key).sort(), [...keys].sort());
-        assert.deepEqual((await store.changes(head.id)).map(({ key }) => key).sort(), [...keys].sort());
-      }));
-
-    it("a commit of ten thousand resources is one revision, and another one costs its change", () =>
-      withStore(async (store) => {
-        const upsert = Array.from({ length: 10_000 }, (_, index) => resource(`r${index}`, "1"));
-        const head = await patch(store, "a", upsert);
-        assert.deepEqual([head.number, head.upserted], [1, 10_000]);
-        const next = await patch(store, "a", [resource("r7", "2")]);
-        assert.equal((await store.changes(next.id)).length, 1);
-        assert.equal((await store.read(next.id)).length, 10_000);
-        assert.equal((await store.read(head.id)).length, 10_000);
-      }));
-
-    if (under.reopen !== undefined) {
-      const { reopen } = under;
-      it("everything is there when it is opened again", () =>
-        withStore(async (store) => {
-          const first = await patch(store, "a", [resource("one", "1"), resource("two", "1")]);
-          const second = await patch(store, "a", [resource("one", "2")], ["two"]);
-          await store.close();
-          open = await reopen();
-          assert.deepEqual(await open.heads(), [second]);
-          assert.deepEqual(await held(open, first), { one: "1", two: "1" });
-          assert.deepEqual(await held(open, second), { one: "2" });
-          assert.equal((await patch(open, "a", [resource("one", "3")])).number, 3);
-        }));
-    }
+    itKeepsRevisions(tester);
+    itComparesAndSwaps(tester);
+    itForgetsWhatIsOld(tester);
+    itTakesAnything(tester);
+    if (under.reopen !== undefined) itLasts(tester, under.reopen);
   });
+}
+
+function itKeepsRevisions({ withStore }: StoreTester): void {
+  it("an empty store has no heads, and knows no revision", () =>
+    withStore(async (store) => {
+      assert.deepEqual(await store.heads(), []);
+      assert.equal(await store.head("a"), undefined);
+      assert.equal(await store.revision("x"), undefined);
+      assert.deepEqual(await store.history("a", { limit: 10 }), []);
+      await assert.rejects(store.read("x"), { code: "XDSKIT_REVISION_UNKNOWN" });
+      await assert.rejects(store.changes("x"), { code: "XDSKIT_REVISION_UNKNOWN" });
+    }));
+
+  it("a revision says who made it, when, why, and what it changed", () =>
+    withStore(async (store) => {
+      const first = await patch(store, "a", [resource("one", "1"), resource("two", "1")]);
+      const second = await patch(store, "a", [resource("one", "2"), resource("new", "1")], ["two"], info("why", 5_000));
+      assert.deepEqual(await store.revision(second.id), second);
+      const { id, parent, number, time, author, cause, message, upserted, removed } = second;
+      assert.deepEqual(
+        { parent, number, time, author },
+        { parent: first.id, number: 2, time: 5_000, author: "a test" },
+      );
+      assert.deepEqual({ cause, message }, { cause: { kind: "api", caller: "a test" }, message: "why" });
+      assert.deepEqual({ upserted, removed }, { upserted: 2, removed: 1 });
+      const changes = (await store.changes(id)).map(({ key, from, to }) => [key, from, to]);
+      assert.deepEqual(changes.sort(), [
+        ["new", undefined, "1"],
+        ["one", "1", "2"],
+        ["two", "1", undefined],
+      ]);
+    }));
+
+  it("every revision can be read, whatever came after it", () =>
+    withStore(async (store) => {
+      const expected: { revision: Revision; holds: Record<string, string> }[] = [];
+      let holds: Record<string, string> = {};
+      for (let number = 0; number < 40; number += 1) {
+        const key = `r${number % 7}`;
+        const goes = number % 3 === 0 ? [`r${(number + 3) % 7}`] : [];
+        holds = { ...holds, [key]: `${number}` };
+        for (const gone of goes) delete holds[gone];
+        expected.push({ revision: await patch(store, "a", [resource(key, `${number}`)], goes), holds });
+        await patch(store, "b", [resource(key, `b${number}`)]);
+      }
+      for (const one of expected) assert.deepEqual(await held(store, one.revision), sorted(one.holds));
+    }));
+
+  it("a replacement removes what it does not name", () =>
+    withStore(async (store) => {
+      const { id: parent } = await patch(store, "a", [resource("one", "1"), resource("two", "1")]);
+      const upsert = [resource("two", "1"), resource("three", "1")];
+      const result = await store.commit([{ layer: "a", parent, kind: "replace", upsert }], info(""));
+      assert.equal(result.kind, "committed");
+      const head = result.heads[0] ?? assert.fail();
+      assert.deepEqual(await held(store, head), { three: "1", two: "1" });
+      assert.deepEqual([head.upserted, head.removed], [1, 1]);
+    }));
+
+  it("a commit in which nothing differs makes no revision", () =>
+    withStore(async (store) => {
+      const first = await patch(store, "a", [resource("one", "1")]);
+      assert.deepEqual(await patch(store, "a", [resource("one", "1")], ["nobody"]), first);
+      assert.equal((await store.history("a", { limit: 10 })).length, 1);
+    }));
+
+  it("a layer may be empty, and is known then", () =>
+    withStore(async (store) => {
+      const head = await patch(store, "a", []);
+      assert.deepEqual(await held(store, head), {});
+      assert.deepEqual(await store.heads(), [head]);
+    }));
+}
+
+function itComparesAndSwaps({ withStore }: StoreTester): void {
+  it("of two writers at the same head one is told of the other, and nothing of its commit is there", () =>
+    withStore(async (store) => {
+      const { id: parent } = await patch(store, "a", [resource("one", "1")]);
+      const commit = (version: string) =>
+        store.commit(
+          [
+            { layer: "b", parent: undefined, kind: "patch", upsert: [resource("b", version)] },
+            { layer: "a", parent, kind: "patch", upsert: [resource("one", version)] },
+          ],
+          info(version),
+        );
+      const results = await Promise.all([commit("x"), commit("y")]);
+      const lost = results.find(({ kind }) => kind === "conflict") ?? assert.fail("both were taken");
+      assert.ok(lost.kind === "conflict" && results.some(({ kind }) => kind === "committed"));
+      assert.deepEqual(lost.head, await store.head(lost.layer));
+      const [a, b] = await store.heads();
+      const won = await held(store, a ?? assert.fail());
+      assert.deepEqual(await held(store, b ?? assert.fail()), { b: won.one });
+      assert.equal((await store.history("a", { limit: 10 })).length, 2);
+    }));
+
+  it("a wrong parent is a conflict: a layer that is there, one that is not", () =>
+    withStore(async (store) => {
+      const first = await patch(store, "a", [resource("one", "1")]);
+      const blind = await store.commit([{ layer: "a", parent: undefined, kind: "patch", upsert: [] }], info(""));
+      assert.deepEqual(blind, { kind: "conflict", layer: "a", head: first });
+      const wrong = await store.commit([{ layer: "new", parent: "x", kind: "patch", upsert: [] }], info(""));
+      assert.deepEqual(wrong, { kind: "conflict", layer: "new", head: undefined });
+    }));
+}
+
+function itForgetsWhatIsOld({ withStore }: StoreTester): void {
+  it("history comes newest first, page by page", () =>
+    withStore(async (store) => {
+      for (let number = 1; number <= 12; number += 1) await patch(store, "a", [resource("one", `${number}`)]);
+      await patch(store, "b", [resource("one", "other")]);
+      const page = await store.history("a", { limit: 5 });
+      assert.deepEqual(
+        page.map(({ number }) => number),
+        [12, 11, 10, 9, 8],
+      );
+      const rest = await store.history("a", { limit: 50, before: 8 });
+      assert.deepEqual(
+        rest.map(({ number }) => number),
+        [7, 6, 5, 4, 3, 2, 1],
+      );
+    }));
+
+  it("what retention removes is gone, with the contents that no revision has or replaced", () =>
+    withStore(async (store) => {
+      const revisions: Revision[] = [];
+      for (let number = 1; number <= 6; number += 1)
+        revisions.push(await patch(store, "a", [resource("one", `${number}`)], [], info("", number * 1_000)));
+      // The same content in another layer is one content, which stays with that layer.
+      await patch(store, "b", [resource("one", "2")]);
+      assert.equal(await store.retain({ revisions: 3, since: 0 }), 3);
+      const [, , third, fourth] = revisions;
+      await assert.rejects(store.read((third ?? assert.fail()).id), { code: "XDSKIT_REVISION_UNKNOWN" });
+      assert.deepEqual(await held(store, fourth ?? assert.fail()), { one: "4" });
+      const known = await Promise.all(
+        ["1", "2", "3", "4", "5", "6"].map((version) => store.content(type, "one", version)),
+      );
+      assert.deepEqual(
+        known.map((bytes) => bytes !== undefined),
+        [false, true, true, true, true, true],
+      );
+      assert.equal(await store.retain({ revisions: 100, since: 5_500 }), 2);
+      assert.equal(await store.content(type, "one", "4"), undefined);
+      assert.equal(await store.retain({ revisions: 1, since: 1e15 }), 0);
+      assert.deepEqual(await held(store, revisions[5] ?? assert.fail()), { one: "6" });
+      assert.equal((await patch(store, "a", [resource("one", "7")])).number, 7);
+    }));
+
+  it("a content that comes back after it went is kept as long as a revision has it", () =>
+    withStore(async (store) => {
+      await patch(store, "a", [resource("one", "1")]);
+      await patch(store, "a", [], ["one"]);
+      await patch(store, "a", [resource("one", "1")]);
+      await store.retain({ revisions: 1, since: 0 });
+      assert.ok(await store.content(type, "one", "1"));
+      await patch(store, "a", [], ["one"]);
+      await patch(store, "a", [resource("other", "1")]);
+      await store.retain({ revisions: 1, since: 0 });
+      assert.equal(await store.content(type, "one", "1"), undefined);
+    }));
+}
+
+function itTakesAnything({ withStore }: StoreTester): void {
+  it("names may be long, and hold anything", () =>
+    withStore(async (store) => {
+      const keys = ["x".repeat(5_000), "a\u0000b", "\ud800\ud800x", "é", '"', ""];
+      const layer = `layer ${"/deep".repeat(1_000)}`;
+      const head = await patch(
+        store,
+        layer,
+        keys.map((key) => resource(key, "1")),
+      );
+      assert.equal(head.layer, layer);
+      assert.deepEqual((await store.read(head.id)).map(({ key }) => key).sort(), [...keys].sort());
+      assert.deepEqual((await store.changes(head.id)).map(({ key }) => key).sort(), [...keys].sort());
+    }));
+
+  it("a commit of ten thousand resources is one revision, and another one costs its change", () =>
+    withStore(async (store) => {
+      const upsert = Array.from({ length: 10_000 }, (_, index) => resource(`r${index}`, "1"));
+      const head = await patch(store, "a", upsert);
+      assert.deepEqual([head.number, head.upserted], [1, 10_000]);
+      const next = await patch(store, "a", [resource("r7", "2")]);
+      assert.equal((await store.changes(next.id)).length, 1);
+      assert.equal((await store.read(next.id)).length, 10_000);
+      assert.equal((await store.read(head.id)).length, 10_000);
+    }));
+}
+
+function itLasts(tester: StoreTester, reopen: () => Promise<Store>): void {
+  it("everything is there when it is opened again", () =>
+    tester.withStore(async (store) => {
+      const first = await patch(store, "a", [resource("one", "1"), resource("two", "1")]);
+      const second = await patch(store, "a", [resource("one", "2")], ["two"]);
+      const open = await tester.reopened(reopen);
+      assert.deepEqual(await open.heads(), [second]);
+      assert.deepEqual(await held(open, first), { one: "1", two: "1" });
+      assert.deepEqual(await held(open, second), { one: "2" });
+      assert.equal((await patch(open, "a", [resource("one", "3")])).number, 3);
+    }));
 }
 
 function sorted(record: Record<string, string>): Record<string, string> {

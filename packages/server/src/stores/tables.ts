@@ -6,13 +6,14 @@ export interface Tables {
   /** Reads a consistent state. `work` runs at once. */
   read<T>(work: (reader: Reader) => T): T;
   /**
-   * Runs `work` with nobody else writing, in this process or another one. All that it writes becomes visible at once, or
-   * nothing of it. `work` throws only before it has written anything. Resolves once the result is safe.
+   * Runs `work` with nobody else writing, in this process or another one. All that it writes becomes visible at once,
+   * or nothing of it. `work` throws only before it has written anything. Resolves once the result is safe.
    */
   write<T>(work: (writer: Writer) => T): Promise<T>;
   close(): Promise<void>;
 }
 
+/** All tables; `RevisionStore` says what is in each. */
 export const tableNames = [
   "meta",
   "heads",
@@ -24,14 +25,17 @@ export const tableNames = [
   "contents",
 ] as const;
 
+/** Names one table. */
 export type TableName = (typeof tableNames)[number];
 
+/** Reads within one consistent state. */
 export interface Reader {
   get<T>(table: TableName, key: string): T | undefined;
   /** The entries whose keys begin so, in the order of keys, or in reverse. */
   range<T>(table: TableName, prefix: string, order?: "ascending" | "descending"): Iterable<readonly [string, T]>;
 }
 
+/** Reads and writes within one transaction. */
 export interface Writer extends Reader {
   put(table: TableName, key: string, value: unknown): void;
   remove(table: TableName, key: string): void;

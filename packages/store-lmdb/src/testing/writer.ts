@@ -1,4 +1,5 @@
-// A process that commits without end, and prints each revision that the store acknowledged: `node writer.js DIRECTORY LAYER [BYTES]`.
+// A process that commits without end, and prints each revision that the store acknowledged:
+// `node writer.js DIRECTORY LAYER [BYTES]`.
 import { openLmdbStore } from "../open-lmdb-store.js";
 
 const [, , directory = "", layer = "", bytes = "100"] = process.argv;

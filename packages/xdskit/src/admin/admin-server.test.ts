@@ -80,6 +80,7 @@ describe("admin pages", () => {
           findings: [],
           adopted: [],
           skipped: null,
+          restored: null,
           lastRead: null,
           lastApplied: null,
         },

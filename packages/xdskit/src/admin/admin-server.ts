@@ -175,10 +175,18 @@ function json(value: object): Answer {
 /** The errors that a start waits for, or that resources are skipped for. */
 function readyAnswer(state: AdminState): Answer {
   const readiness = state.readiness();
-  if (readiness === "ready") return { status: 200, body: `ready\n${state.sources().map(skippedLines).join("")}` };
+  if (readiness === "ready") return { status: 200, body: readyBody(state.sources()) };
   const errors = state.sources().flatMap(errorsOf);
   if (readiness === "stopping" || errors.length === 0) return { status: 503, body: `${readiness}\n` };
   return { status: 503, body: `starting: nothing is served until these errors are fixed\n${findingLines(errors)}` };
+}
+
+function readyBody(sources: readonly AnySourceStatus[]): string {
+  const degraded = sources.find(({ restored }) => restored != null);
+  if (degraded?.restored == null) return `ready\n${sources.map(skippedLines).join("")}`;
+  const { name, restored } = degraded;
+  const reason = `${name} has errors; its revision ${restored.revision} of ${restored.time} is served`;
+  return `degraded: ${reason}\n${findingLines(errorsOf(degraded))}`;
 }
 
 function skippedLines(source: AnySourceStatus): string {

@@ -57,7 +57,8 @@ ${parts}
 `.text;
 }
 
-function sourcePart({ name, state, findings, skipped, lastApplied, lastError }: AnySourceStatus): Html {
+function sourcePart({ name, state, findings, skipped, restored, lastApplied, lastError }: AnySourceStatus): Html {
+  const served = restored == null ? "" : `, its last good revision ${restored.revision} of ${restored.time} is served`;
   // An origin that is back has no problem.
   const wrong = state === "connected" || !lastError ? "" : `, ${lastError.at}: ${printable(lastError.message)}`;
   const text = skippedText(skipped);
@@ -66,7 +67,7 @@ function sourcePart({ name, state, findings, skipped, lastApplied, lastError }: 
     .slice(0, mostRows)
     .map((finding) => [{ text: finding.severity, state: finding.severity }, { text: describeFinding(finding) }]);
   return html`<h2>${printable(name)} <small class="${state}">${state}</small></h2>
-<p>${lastApplied === null ? "nothing was applied yet" : `applied ${lastApplied}`}, ${counted(findings.length, "finding")}${left}${wrong}</p>
+<p>${lastApplied === null ? "nothing was applied yet" : `applied ${lastApplied}`}, ${counted(findings.length, "finding")}${served}${left}${wrong}</p>
 ${table([], listed)}${moreRows(findings.length - listed.length)}`;
 }
 

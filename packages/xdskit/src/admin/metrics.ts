@@ -297,6 +297,10 @@ function addSourceMetrics(scrape: Scrape, { sources }: MetricsInput): void {
         : [],
     ),
   );
+  const help = "1 while the last good revision is served, since a start with errors.";
+  scrape.gauge("xdskit_source_restored", help, ["source"], () =>
+    sources().map(({ name: source, restored }) => ({ labels: { source }, value: restored == null ? 0 : 1 })),
+  );
   scrape.gauge("xdskit_source_applied_timestamp_seconds", "When a source's last good reading was.", ["source"], () =>
     sources().flatMap(({ name: source, lastApplied }) =>
       lastApplied === null ? [] : [{ labels: { source }, value: Date.parse(lastApplied) / 1000 }],

@@ -11,6 +11,11 @@ export interface AnySourceStatus {
   readonly lastError?: { readonly at: string; readonly message: string } | null;
   /** How many resources are skipped for their errors; null or missing for a source that skips nothing. */
   readonly skipped?: SkippedCounts | null;
+  /**
+   * The last good revision, which is served since a start with errors: its name, and when it was made (ISO 8601). Null
+   * or missing: the source's own content is served.
+   */
+  readonly restored?: { readonly revision: string; readonly time: string } | null;
   /** ISO 8601; null before the first time. */
   readonly lastApplied: string | null;
 }
@@ -41,6 +46,7 @@ export function pendingSource(name: string, directory: string): SourceStatus {
     findings: [],
     adopted: [],
     skipped: null,
+    restored: null,
     lastRead: null,
     lastApplied: null,
   };
@@ -61,6 +67,7 @@ export function sourceAfter(before: SourceStatus, summary: FolderSummary, now: D
     findings: summary.findings,
     adopted: summary.adopted,
     skipped: summary.skipped ?? null,
+    restored: summary.applied ? null : (before.restored ?? null),
     lastRead: time,
     lastApplied: summary.applied ? time : before.lastApplied,
   };

@@ -4,6 +4,7 @@ import { readDuration, readWorkers } from "./arguments.js";
 import { addOutputOptions, addPortOptions, type ServingArguments, servingOptions } from "./serving-options.js";
 
 interface Options extends ServingArguments {
+  readonly state?: string;
   readonly settle?: number;
   readonly allowEmpty?: boolean;
   readonly allowPartial?: boolean;
@@ -15,8 +16,8 @@ Standard output holds one line for each listener ("grpc listening on 127.0.0.1:1
 configuration is served. Logs go to standard error. SIGTERM and SIGINT end every stream and exit with 0; a second
 one does not wait. Exit status: 2 when there is nothing to serve or the usage is wrong, 1 when an address is taken.
 A file holds resources, or what an Envoy has already: its bootstrap, a config dump, what istioctl and egctl print
-(docs/adopt.md). While some files have errors at the start, the ports for clients stay closed, and /readyz says
-what must be fixed.
+(docs/adopt.md). While some files have errors at the start, the last good revision is served, and /readyz says
+"degraded" and what must be fixed (docs/state.md). Without one, the ports for clients stay closed.
 
 Examples:
   $ xdskit serve                                        serve ./config
@@ -36,17 +37,21 @@ export function serveCommand(terminal: Terminal, exit: (status: number) => void)
     .argument("[dir]", "the folder", "./config");
   addPortOptions(command)
     .option("--settings <file>", "groups, limits … (default: DIR/xdskit.yaml if it is there)")
+    .option(
+      "--state <dir>",
+      "where revisions are kept; off: nowhere (default: $STATE_DIRECTORY, or below ~/.local/state)",
+    )
     .option("--settle <duration>", "changes within this time are one change (default: 100ms)", readDuration)
     .option("--allow-empty", "start even if there is nothing to serve yet")
-    .option("--allow-partial", "at the start, serve the files without errors and leave out the others")
+    .option("--allow-partial", "without a last good revision, serve the files without errors and leave out the others")
     .option("--workers <count>", "threads that serve gRPC, or auto: one a processor (default: 1)", readWorkers);
   return addOutputOptions(command)
     .addHelpText("after", details)
     .action(async (directory: string, options: Options) => {
       // Loaded only now: other commands start faster without gRPC and the messages.
       const { runServe } = await import("../serve/run-serve.js");
-      const { settings, settle, allowEmpty = false, allowPartial = false, workers } = options;
-      const own = { directory, settings, settle, allowEmpty, allowPartial, workers };
+      const { settings, state, settle, allowEmpty = false, allowPartial = false, workers } = options;
+      const own = { directory, settings, state, settle, allowEmpty, allowPartial, workers };
       exit(await runServe({ ...servingOptions(options, command), ...own }, terminal));
     });
 }

@@ -3,15 +3,19 @@ import { createServer } from "@xdskit/server";
 import { mustBeFolder } from "../files/must-be-folder.js";
 import { counted } from "../output/counts.js";
 import type { Terminal } from "../output/terminal.js";
+import { logFinding } from "../serving/logs/source-log.js";
 import { runServing, type Serving, type ServingOptions } from "../serving/serving.js";
 import { loadSettings } from "../settings/load-settings.js";
 import { groupNames, layersOf, serverOptions, serverTls } from "../settings/server-settings.js";
 import { mustNotBeServed } from "../to-files/not-served.js";
-import { ServedFolder, type ServedFolderOptions } from "./served-folder.js";
+import { folderLayers, ServedFolder, type ServedFolderOptions } from "./served-folder.js";
+import { openState, stateFolder } from "./state.js";
 
 /** The options of `serve`. */
 export interface ServeOptions extends ServingOptions, ServedFolderOptions {
   readonly settings?: string;
+  /** Where revisions are kept, or `off`; undefined: a folder of the served folder's own. */
+  readonly state?: string;
   /** Undefined: what the settings say. */
   readonly workers?: number | "auto";
 }
@@ -56,12 +60,17 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
   const tls = serverTls(loaded);
   const rest = serving.restOptions(fromSettings);
   const server = createServer({ ...fromSettings, types, registry, rest, workers, tls });
+  const { store, heads, findings } = await openState(stateFolder(options.state, directory));
+  for (const finding of findings) logFinding(serving.log, finding);
+  if (store !== undefined) serving.closers.push(() => store.close());
   const folder = new ServedFolder(options, {
     server,
     loaded,
     registry,
     types,
     log: serving.log,
+    store,
+    hasLastGood: heads.some(({ layer }) => folderLayers(loaded).includes(layer)),
     nothingServed: () => serving.announceAdmin(),
   });
   await serving.serve({

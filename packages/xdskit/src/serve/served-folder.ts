@@ -1,11 +1,23 @@
+import { userInfo } from "node:os";
 import type { Finding, Registry, Resource, ResourceTypes, Where } from "@xdskit/api";
-import { createFolderSource, type FolderSummary, type Source, type XdsServer } from "@xdskit/server";
+import {
+  type CommitInfo,
+  createFolderSource,
+  type FolderSummary,
+  KeptSource,
+  type Revision,
+  type Source,
+  type Store,
+  wholeFolderLayer,
+  type XdsServer,
+} from "@xdskit/server";
 import { pendingSource, type SourceStatus, sourceAfter } from "../admin/source-status.js";
 import type { Log } from "../output/log.js";
 import { createSourceLog, logFinding } from "../serving/logs/source-log.js";
 import { ignoredFiles, type LoadedSettings } from "../settings/load-settings.js";
-import { folderSettings, groupNames, groupsOfLayers, whereServed } from "../settings/server-settings.js";
+import { folderSettings, groupNames, groupsOfLayers, layersOf, whereServed } from "../settings/server-settings.js";
 import { createDanglingCheck, type DanglingCheck } from "./dangling-check.js";
+import { gitCommit } from "./git-commit.js";
 
 /** How the folder is read. */
 export interface ServedFolderOptions {
@@ -22,8 +34,30 @@ interface Surroundings {
   readonly registry: Registry;
   readonly types: ResourceTypes;
   readonly log: Log;
+  /** Undefined: no revisions are kept. */
+  readonly store: Store | undefined;
+  /** The store has a last good revision of the folder: nothing else is served while the folder has errors. */
+  readonly hasLastGood: boolean;
   /** Called when a reading found nothing that can be served. */
   readonly nothingServed: () => void;
+}
+
+/** History that is kept of each layer: so many revisions, none older than 90 days when the server starts. */
+const keptRevisions = 1_000;
+const keptMs = 90 * 24 * 3_600_000;
+
+/** The layers that the folder of `serve` fills. */
+export function folderLayers({ settings }: Pick<LoadedSettings, "settings">): readonly string[] {
+  return layersOf(settings) ?? [wholeFolderLayer];
+}
+
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // A container's user may have no name.
+    return `${process.getuid?.() ?? ""}`;
+  }
 }
 
 /** The folder of `serve`: brings its resources into the server, and logs and keeps what each reading found. */
@@ -35,24 +69,28 @@ export class ServedFolder {
   #status: SourceStatus;
   #last: FolderSummary | undefined;
   #revision = 0;
+  /** Why the newest revision is not kept. */
+  #problems: readonly Finding[] = [];
 
   constructor(options: ServedFolderOptions, around: Surroundings) {
-    const { server, loaded, registry, types, log } = around;
+    const { server, loaded, registry, types, log, store, hasLastGood } = around;
     const { settings } = loaded;
     const { directory, allowEmpty, allowPartial, settle } = options;
     const folder = folderSettings(settings);
     this.#around = around;
-    this.source = createFolderSource({
+    const source = createFolderSource({
       ...folder,
       directory,
       ignore: ignoredFiles(loaded),
       allowEmpty,
-      allowPartial,
+      allowPartial: allowPartial && !hasLastGood,
+      waits: hasLastGood,
       settleMs: settle ?? folder.settleMs,
       read: { registry, types },
       onRead: (summary) => this.#read(summary),
     });
-    this.#status = pendingSource(this.source.name, directory);
+    this.source = store === undefined ? source : this.#kept(source, store, directory);
+    this.#status = pendingSource(source.name, directory);
     this.#logReading = createSourceLog(log, ({ changedLayers }) => ({
       revision: this.#revision,
       groups: groupsOfLayers(settings, changedLayers),
@@ -83,7 +121,8 @@ export class ServedFolder {
 
   /** For the admin pages, with further findings. */
   status(further: readonly Finding[]): SourceStatus {
-    return { ...this.#status, findings: [...this.#status.findings, ...this.#dangling.findings(), ...further] };
+    const { findings } = this.#status;
+    return { ...this.#status, findings: [...findings, ...this.#problems, ...this.#dangling.findings(), ...further] };
   }
 
   /** Warns of names in resources that do not exist, each once. Call it when all groups have a snapshot. */
@@ -93,6 +132,36 @@ export class ServedFolder {
     const isWhole = this.#last?.skipped !== undefined && this.#last.applied;
     if (!isWhole && this.#last?.findings.some(({ severity }) => severity === "error")) return;
     for (const finding of this.#dangling.update()) logFinding(this.#around.log, finding);
+  }
+
+  #kept(source: Source, store: Store, directory: string): Source {
+    const { loaded, registry, types, log } = this.#around;
+    return new KeptSource({
+      ...{ source, store, registry, types, layers: folderLayers(loaded) },
+      retention: { revisions: keptRevisions, since: Date.now() - keptMs },
+      describe: () => this.#describe(directory),
+      onRestored: (revisions) => this.#restored(revisions),
+      onProblem: (findings) => {
+        this.#problems = findings.slice(0, 1).map((finding) => ({ ...finding, severity: "warning" }));
+        for (const finding of this.#problems) logFinding(log, finding);
+      },
+    });
+  }
+
+  /** While files are left out at the start, what is served is no good configuration. */
+  #describe(directory: string): CommitInfo | undefined {
+    if (this.#status.state === "partial" && this.#last?.skipped === undefined) return undefined;
+    const files = this.#last?.readFiles ?? [];
+    const cause = { kind: "files", files, commit: gitCommit(directory) } as const;
+    this.#problems = [];
+    return { author: userName(), cause, message: "", time: Date.now() };
+  }
+
+  #restored(revisions: readonly Revision[]): void {
+    const [{ id, time } = { id: "", time: 0 }] = [...revisions].sort((a, b) => b.time - a.time);
+    const at = new Date(time).toISOString();
+    this.#status = { ...this.#status, restored: { revision: id, time: at } };
+    this.#around.log.error({ revision: id, time: at }, "the folder has errors: its last good revision is served");
   }
 
   #read(summary: FolderSummary): void {

@@ -78,6 +78,11 @@ export interface FolderSourceOptions {
    */
   readonly allowPartial?: boolean | undefined;
   /**
+   * Wait at the start for a folder with a valid file also where there is none, or no folder. False: `start` rejects
+   * then. Default: false.
+   */
+  readonly waits?: boolean | undefined;
+  /**
    * What happens to resources with errors. `refuse`: the change is refused as a whole, and the last good configuration
    * stays. `skip`: the rest is served, also at the start. A resource that was served keeps its last good content as
    * long as a file names it; so do all resources of a file that can no longer be read. A resource that was never valid
@@ -118,6 +123,7 @@ export function checkFolderOptions(options: unknown): void {
     ignore: "list",
     allowEmpty: "boolean",
     allowPartial: "boolean",
+    waits: "boolean",
     onInvalid: "string",
     settleMs: "number",
     writeSettleMs: "number",

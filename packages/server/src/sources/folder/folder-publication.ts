@@ -10,6 +10,7 @@ import { type ChangeSummary, summaryOf } from "./summary-of-change.js";
 
 export interface FolderPublicationOptions extends ExpectedFolders {
   readonly allowPartial: boolean;
+  readonly waits: boolean;
   readonly maxFindings: number;
 }
 
@@ -87,7 +88,7 @@ export class FolderPublication {
     if (this.#options.allowPartial && isUsable(round, judgement)) return judgement.skipped ? none : judgement.bad;
     // Clients may still have the resources of these files from before a restart: without them they would be removed
     // everywhere.
-    this.#waiting ||= round.scan.root !== undefined && judgement.valid > 0;
+    this.#waiting ||= this.#options.waits || (round.scan.root !== undefined && judgement.valid > 0);
     if (this.#started || this.#waiting) return undefined;
     if (!this.#options.allowEmpty) throw errorOf(findings);
     return this.#contents.paths;

@@ -49,7 +49,7 @@ class FolderSource implements Source {
   #wake: () => void = () => {};
 
   constructor(options: FolderSourceOptions) {
-    const { directory, allowEmpty = false, allowPartial = false } = options;
+    const { directory, allowEmpty = false, allowPartial = false, waits = false } = options;
     const settleMs = time("settleMs", options.settleMs ?? 100);
     const maxSettleMs = time("maxSettleMs", options.maxSettleMs ?? Math.max(1000, settleMs * 10));
     time("pollMs", options.pollMs ?? 0);
@@ -71,7 +71,7 @@ class FolderSource implements Source {
     this.#settling = new Settling(settleMs, maxSettleMs, (since) => this.#runAlone(() => this.#update(since)));
     const names = new Set(layers.map(({ name }) => name));
     const groups = (options.groups ?? []).filter((group) => group.layers.every((name) => names.has(name)));
-    const publication = { directory, layers, groups, allowEmpty, allowPartial, maxFindings: limits.findings };
+    const publication = { directory, layers, groups, allowEmpty, allowPartial, waits, maxFindings: limits.findings };
     this.#publish = (sink) => new FolderPublication(publication, contents, sink);
   }
 

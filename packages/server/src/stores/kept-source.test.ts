@@ -1,0 +1,208 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { createResource, envoyRegistry, type Finding, type Resource, resourceTypes, XdskitError } from "@xdskit/api";
+import type { LayerUpdate, Source, SourceSink } from "../contracts/source.js";
+import type { Revision, Store } from "../contracts/store.js";
+import { cluster } from "../testing/test-resources.js";
+import { KeptSource } from "./kept-source.js";
+import { createMemoryStore } from "./memory-store.js";
+import { decodeStored, encodeStored } from "./stored-content.js";
+
+const layer = "a";
+const reading = { types: resourceTypes, registry: envoyRegistry() };
+const wrong: Finding = { code: "XDSKIT_SYNTAX", severity: "error", message: "wrong" };
+
+/** A source that a test plays, and all that a kept source makes of it. */
+class Played {
+  readonly applied: (readonly LayerUpdate[])[] = [];
+  readonly restored: Revision[] = [];
+  readonly problems: Finding[] = [];
+  readonly store: Store;
+  readonly kept: KeptSource;
+  isGood = true;
+  #inner: SourceSink | undefined;
+  #valid: () => void = () => {};
+
+  constructor(store: Store) {
+    this.store = store;
+    const source: Source = {
+      name: "played",
+      start: (sink) => {
+        this.#inner = sink;
+        return new Promise((resolve) => {
+          this.#valid = resolve;
+        });
+      },
+      close: async () => {},
+    };
+    const info = { author: "me", cause: { kind: "source", source: "played" }, message: "", time: 1 } as const;
+    this.kept = new KeptSource({
+      ...{ source, store, layers: [layer], ...reading },
+      retention: { revisions: 100, since: 0 },
+      describe: () => (this.isGood ? info : undefined),
+      onRestored: (revisions) => this.restored.push(...revisions),
+      onProblem: (findings) => this.problems.push(...findings),
+    });
+  }
+
+  start(): Promise<void> {
+    return this.kept.start({ apply: (updates) => void this.applied.push(updates), report: () => {} });
+  }
+
+  set(kind: LayerUpdate["kind"], ...upsert: readonly Resource[]): void {
+    this.#inner?.apply([{ layer, kind, upsert }]);
+    this.#valid();
+  }
+
+  fail(): void {
+    this.#inner?.report([wrong]);
+  }
+
+  async held(): Promise<readonly string[]> {
+    const head = await this.store.head(layer);
+    const stored = head === undefined ? [] : await this.store.read(head.id);
+    return stored.map((one) => decodeStored(one, reading)).map(({ name, version }) => `${name} ${version}`);
+  }
+}
+
+const one = createResource(cluster("one"));
+const two = createResource(cluster("two"));
+const shown = ({ name, version }: Resource) => `${name} ${version}`;
+
+async function storeWith(...resources: readonly Resource[]): Promise<Store> {
+  const played = new Played(await createMemoryStore());
+  const started = played.start();
+  played.set("replace", ...resources);
+  await started;
+  await played.kept.close();
+  return played.store;
+}
+
+describe("a kept source", () => {
+  it("passes changes on at once, and keeps them afterwards", async () => {
+    const played = new Played(await createMemoryStore());
+    const started = played.start();
+    played.set("replace", one);
+    assert.equal(played.applied.length, 1);
+    await started;
+    played.set("patch", two);
+    await played.kept.close();
+    assert.deepEqual([...(await played.held())].sort(), [one, two].map(shown).sort());
+    assert.deepEqual(played.problems, []);
+  });
+
+  it("serves the last good revision where the source has errors, until it has none", async () => {
+    const played = new Played(await storeWith(one, two));
+    const started = played.start();
+    played.fail();
+    await started;
+    const [[update] = []] = played.applied;
+    assert.equal(update?.kind, "replace");
+    assert.deepEqual(update.upsert.map(shown).sort(), [one, two].map(shown).sort());
+    assert.equal(played.restored.length, 1);
+    played.fail();
+    played.set("replace", two);
+    await played.kept.close();
+    assert.equal(played.applied.length, 2);
+    assert.deepEqual(await played.held(), [shown(two)]);
+  });
+
+  it("serves no revision where the source becomes valid while it is read", async () => {
+    const played = new Played(await storeWith(one));
+    const started = played.start();
+    played.fail();
+    played.set("replace", two);
+    await started;
+    await played.kept.close();
+    assert.deepEqual(await played.held(), [shown(two)]);
+    assert.equal(played.applied.length, 1);
+    assert.deepEqual(played.restored, []);
+  });
+
+  it("waits for the source where there is no revision of its layers", async () => {
+    const played = new Played(await createMemoryStore());
+    await played.store.commit([{ layer: "other", parent: undefined, kind: "patch", upsert: [encodeStored(one)] }], {
+      ...{ author: "", cause: { kind: "api", caller: "" }, message: "", time: 1 },
+    });
+    let isStarted = false;
+    const started = played.start().then(() => {
+      isStarted = true;
+    });
+    played.fail();
+    await new Promise((turn) => setTimeout(turn, 20));
+    assert.equal(isStarted, false);
+    played.set("replace", one);
+    await started;
+    await played.kept.close();
+  });
+
+  it("keeps nothing of what is no good configuration, and all of it later", async () => {
+    const played = new Played(await createMemoryStore());
+    played.isGood = false;
+    const started = played.start();
+    played.set("replace", one);
+    await started;
+    await new Promise((turn) => setTimeout(turn, 20));
+    assert.deepEqual(await played.store.heads(), []);
+    played.isGood = true;
+    played.set("patch", two);
+    await played.kept.close();
+    assert.deepEqual([...(await played.held())].sort(), [one, two].map(shown).sort());
+  });
+
+  it("goes on where the store cannot be written, and says so", async () => {
+    const store = await createMemoryStore();
+    store.commit = () => Promise.reject(XdskitError.of("XDSKIT_STORE", "the disk is full"));
+    const played = new Played(store);
+    const started = played.start();
+    played.set("replace", one);
+    await started;
+    await played.kept.close();
+    assert.deepEqual(
+      played.problems.map(({ message }) => message),
+      ["the disk is full"],
+    );
+  });
+
+  it("gives way to another writer of its layer, and keeps its change", async () => {
+    const played = new Played(await createMemoryStore());
+    const started = played.start();
+    played.set("replace", one);
+    await started;
+    const other = createResource(cluster("other"));
+    const info = { author: "", cause: { kind: "api", caller: "" }, message: "", time: 1 } as const;
+    const commit = played.store.commit.bind(played.store);
+    let raced = false;
+    played.store.commit = async (layers, said) => {
+      if (!raced) {
+        raced = true;
+        await commit([{ layer, parent: undefined, kind: "patch", upsert: [encodeStored(other)] }], info);
+      }
+      return commit(layers, said);
+    };
+    await played.kept.close();
+    assert.deepEqual(await played.held(), [shown(one)]);
+    assert.equal((await played.store.history(layer, { limit: 10 })).length, 2);
+  });
+});
+
+describe("a stored resource", () => {
+  it("comes back with its version, whatever it has", () => {
+    const constraints = { kind: "value", key: "env", value: "prod" } as const;
+    for (const options of [{}, { aliases: ["x", "y"] }, { ttl: 1_500 }, { ttl: 0.5 }, { constraints }]) {
+      const resource = createResource(cluster("one", "content"), options);
+      const back = decodeStored(encodeStored(resource), reading);
+      const { type, name, key, version, ttl, aliases } = resource;
+      assert.deepEqual({ type, name, key, version, ttl, aliases }, { ...pick(back) });
+    }
+  });
+
+  it("of a type that is not known any more is refused with its name", () => {
+    const stored = { ...encodeStored(one), type: "type.googleapis.com/a.b.Gone" };
+    assert.throws(() => decodeStored(stored, reading), { code: "XDSKIT_TYPE_UNKNOWN", message: /"one"/ });
+  });
+});
+
+function pick({ type, name, key, version, ttl, aliases }: Resource): object {
+  return { type, name, key, version, ttl, aliases };
+}

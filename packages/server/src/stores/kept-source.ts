@@ -1,0 +1,146 @@
+import { type Finding, type Registry, type ResourceTypes, XdskitError } from "@xdskit/api";
+import type { LayerUpdate, Source, SourceSink } from "../contracts/source.js";
+import type { CommitInfo, LayerCommit, Retention, Revision, Store } from "../contracts/store.js";
+import type { LayerName } from "../settings/group-settings.js";
+import { mergedUpdates } from "./merged-updates.js";
+import { decodeStored, encodeStored } from "./stored-content.js";
+
+/** What a source is kept with. */
+export interface KeptSourceOptions {
+  /** A folder needs `waits`: a source that rejects at the start has nothing kept served. */
+  readonly source: Source;
+  readonly store: Store;
+  /** The layers that the source fills, and no other writer of the store. */
+  readonly layers: readonly LayerName[];
+  readonly registry: Registry;
+  readonly types: ResourceTypes;
+  readonly retention: Retention;
+  /**
+   * Says what the revision of the newest change will say; called soon after the change was applied. Undefined: what is
+   * served is no good configuration, and waits for the next change.
+   */
+  readonly describe: () => CommitInfo | undefined;
+  /** The source has errors at the start: these revisions are served until it is valid. */
+  readonly onRestored?: ((revisions: readonly Revision[]) => void) | undefined;
+  /** What of the store cannot be read or written. The source goes on without. */
+  readonly onProblem: (findings: readonly Finding[]) => void;
+}
+
+/** Another writer may move a head in between so many times: then the revision is given up. */
+const mostConflicts = 10;
+
+/**
+ * Keeps what a source brings into the server in a store, and brings the last good revision back where the source has
+ * errors at the start: all of it, with nothing of the source mixed in. The store is beside the path: a change is served
+ * at once, and its revision is written afterwards. Changes that come faster than they are written share a revision.
+ */
+export class KeptSource implements Source {
+  readonly name: string;
+  readonly #options: KeptSourceOptions;
+  /** The source's own content was applied. */
+  #isLive = false;
+  #isRestoring = false;
+  /** What is not written yet. */
+  #pending: readonly LayerUpdate[] = [];
+  #writing: Promise<void> | undefined;
+
+  constructor(options: KeptSourceOptions) {
+    this.name = options.source.name;
+    this.#options = options;
+  }
+
+  async start(sink: SourceSink): Promise<void> {
+    let restored: () => void = () => {};
+    const isRestored = new Promise<void>((resolve) => {
+      restored = resolve;
+    });
+    const begun = this.#options.source.start({
+      apply: (updates) => {
+        sink.apply(updates);
+        this.#isLive = true;
+        this.#keep(updates);
+      },
+      report: (findings) => {
+        sink.report(findings);
+        if (this.#isLive || this.#isRestoring || !findings.some(({ severity }) => severity === "error")) return;
+        this.#isRestoring = true;
+        void this.#restore(sink).then((isServed) => {
+          if (isServed) restored();
+        });
+      },
+    });
+    await Promise.race([begun, isRestored]);
+    // Where something is served already, the server goes on although the source's own start failed.
+    begun.catch((error) => this.#options.onProblem(findingsOf(error)));
+  }
+
+  /** Waits for what must still be written. */
+  async close(): Promise<void> {
+    await this.#options.source.close();
+    await this.#writing;
+  }
+
+  /** Serves the heads. False: there are none, the source was faster, or they cannot be read. */
+  async #restore(sink: SourceSink): Promise<boolean> {
+    const { store, layers, onRestored, onProblem } = this.#options;
+    try {
+      const heads = (await store.heads()).filter(({ layer }) => layers.includes(layer));
+      const updates: LayerUpdate[] = [];
+      for (const { id, layer } of heads) {
+        const upsert = (await store.read(id)).map((stored) => decodeStored(stored, this.#options));
+        updates.push({ layer, kind: "replace", upsert });
+      }
+      if (this.#isLive || updates.length === 0) return false;
+      sink.apply(updates);
+      onRestored?.(heads);
+      return true;
+    } catch (error) {
+      onProblem(findingsOf(error));
+      return false;
+    }
+  }
+
+  #keep(updates: readonly LayerUpdate[]): void {
+    this.#pending = mergedUpdates(this.#pending, updates);
+    this.#writing ??= this.#write().finally(() => {
+      this.#writing = undefined;
+    });
+  }
+
+  async #write(): Promise<void> {
+    const { store, retention, describe, onProblem } = this.#options;
+    // Not in the turn in which streams are told.
+    await new Promise((turn) => setImmediate(turn));
+    while (this.#pending.length > 0) {
+      const updates = this.#pending;
+      const info = describe();
+      if (info === undefined) return;
+      this.#pending = [];
+      try {
+        await this.#commit(updates, info);
+        await store.retain(retention);
+      } catch (error) {
+        onProblem(findingsOf(error));
+      }
+    }
+  }
+
+  async #commit(updates: readonly LayerUpdate[], info: CommitInfo): Promise<void> {
+    const { store } = this.#options;
+    const contents = updates.map(({ layer, kind, upsert, remove }) => ({
+      ...{ layer, kind, upsert: upsert.map(encodeStored) },
+      remove: remove?.map(({ type, name }) => ({ type: type.typeUrl, key: name })),
+    }));
+    for (let tries = 0; tries < mostConflicts; tries += 1) {
+      const commits: LayerCommit[] = [];
+      for (const content of contents) commits.push({ ...content, parent: (await store.head(content.layer))?.id });
+      if ((await store.commit(commits, info)).kind === "committed") return;
+    }
+    throw XdskitError.of("XDSKIT_STORE", `another writer was faster ${mostConflicts} times: a revision is missing`);
+  }
+}
+
+function findingsOf(error: unknown): readonly Finding[] {
+  if (error instanceof XdskitError) return error.findings;
+  return [{ code: "XDSKIT_STORE", severity: "error", message: (error as Error).message }];
+}

@@ -1,0 +1,229 @@
+import assert from "node:assert/strict";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { openLmdbStore } from "@xdskit/store-lmdb";
+import { eventually, type Running, xdskit, xdskitEnds } from "../testing/command.js";
+import { clusterYaml, type TestFolder, testFolder } from "../testing/folder.js";
+import { gitCommit } from "./git-commit.js";
+import { stateFolder } from "./state.js";
+
+const anyPorts = ["--grpc", "127.0.0.1:0", "--rest", "127.0.0.1:0", "--admin", "127.0.0.1:0"];
+
+/** A server on a folder, with a state of its own. */
+class Server implements AsyncDisposable {
+  readonly running: Running;
+
+  constructor(folder: TestFolder, state: string, ...further: readonly string[]) {
+    this.running = xdskit("serve", folder.path, "--state", state, "--settle", "20ms", ...anyPorts, ...further);
+  }
+
+  async address(listener: "grpc" | "admin"): Promise<string> {
+    const [, address = ""] = await this.running.seen(new RegExp(`^${listener} listening on (\\S+)$`, "m"));
+    return address;
+  }
+
+  /** The clusters that it serves, sorted. */
+  async names(): Promise<string> {
+    await this.running.seen(/^ready$/m);
+    const { out } = await xdskitEnds("get", "--type", "cluster", "--server", await this.address("grpc"), "-o", "name");
+    return out.trim().split("\n").sort().join(" ");
+  }
+
+  async readyz(): Promise<{ readonly status: number; readonly body: string }> {
+    const answer = await fetch(`http://${await this.address("admin")}/readyz`);
+    return { status: answer.status, body: await answer.text() };
+  }
+
+  async stop(): Promise<void> {
+    this.running.kill("SIGTERM");
+    assert.equal((await this.running.ended()).status, 0, this.running.err());
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.running[Symbol.asyncDispose]();
+  }
+}
+
+/** Serves a folder once, so that its last good revision is kept. */
+async function served(folder: TestFolder, state: string): Promise<void> {
+  await using server = new Server(folder, state);
+  await server.running.seen(/^ready$/m);
+  await server.stop();
+}
+
+const broken = clusterYaml("b", "never");
+
+describe("a server that starts with a folder that has errors", () => {
+  it("serves the last good revision whole, says so, and goes on with the folder once it is fixed", async () => {
+    await using folder = await testFolder({ "a.yaml": clusterYaml("a"), "b.yaml": clusterYaml("b") });
+    await using state = await testFolder();
+    await served(folder, state.path);
+
+    await folder.write("b.yaml", broken);
+    await folder.write("c.yaml", clusterYaml("c"));
+    await using server = new Server(folder, state.path);
+    assert.equal(await server.names(), "cluster/a cluster/b");
+    const { status, body } = await server.readyz();
+    assert.equal(status, 200);
+    assert.match(body, /^degraded: folder \S+ has errors; its revision \S{22} of 20\S+Z is served\n {2}\S*b\.yaml:3/);
+    assert.match(server.running.err(), /the folder has errors: its last good revision is served/);
+    const metrics = await (await fetch(`http://${await server.address("admin")}/metrics`)).text();
+    assert.match(metrics, /^xdskit_source_restored\{source="folder [^"]+"\} 1$/m);
+
+    await folder.write("b.yaml", clusterYaml("b", "2s"));
+    await eventually(
+      () => server.readyz(),
+      ({ body: text }) => text === "ready\n",
+    );
+    assert.equal(await server.names(), "cluster/a cluster/b cluster/c");
+    await server.stop();
+  });
+
+  for (const [what, spoil] of Object.entries({
+    "that has no valid file": (path: string) => {
+      rmSync(join(path, "a.yaml"));
+      writeFileSync(join(path, "b.yaml"), broken);
+    },
+    "that is empty": (path: string) => rmSync(join(path, "a.yaml")),
+    "that is gone": (path: string) => rmSync(path, { recursive: true }),
+  })) {
+    it(`serves the last good revision of a folder ${what}`, async () => {
+      await using folder = await testFolder({ "a.yaml": clusterYaml("a") });
+      await using state = await testFolder();
+      await served(folder, state.path);
+      spoil(folder.path);
+      await using server = new Server(folder, state.path, "--allow-partial");
+      assert.equal(await server.names(), "cluster/a");
+      assert.match((await server.readyz()).body, /^degraded: /);
+      await server.stop();
+    });
+  }
+
+  it("opens no port for clients where nothing was kept, and says why", async () => {
+    await using folder = await testFolder({ "a.yaml": clusterYaml("a"), "b.yaml": broken });
+    await using state = await testFolder();
+    await using server = new Server(folder, state.path);
+    await server.address("admin");
+    const { status, body } = await server.readyz();
+    assert.equal(status, 503);
+    assert.match(body, /b\.yaml:3/);
+    assert.equal((await fetch(`http://${await server.address("admin")}/livez`)).status, 200);
+    assert.doesNotMatch(server.running.out(), /grpc|rest|ready/);
+    await folder.write("b.yaml", clusterYaml("b"));
+    assert.equal(await server.names(), "cluster/a cluster/b");
+    assert.equal((await server.readyz()).body, "ready\n");
+    await server.stop();
+  });
+
+  it("with --allow-partial serves the files without errors, which are no good revision", async () => {
+    await using folder = await testFolder({ "a.yaml": clusterYaml("a"), "b.yaml": broken });
+    await using state = await testFolder();
+    for (let start = 0; start < 2; start += 1) {
+      await using server = new Server(folder, state.path, "--allow-partial");
+      assert.equal(await server.names(), "cluster/a");
+      assert.match((await server.readyz()).body, /^ready\n/);
+      await server.stop();
+    }
+  });
+});
+
+describe("the state of a server", () => {
+  it("has a revision of each change, with the files that changed", async () => {
+    await using folder = await testFolder({ "a.yaml": clusterYaml("a") });
+    await using state = await testFolder();
+    await using server = new Server(folder, state.path);
+    await server.running.seen(/^ready$/m);
+    await folder.write("b.yaml", clusterYaml("b"));
+    await eventually(
+      () => server.names(),
+      (names) => names === "cluster/a cluster/b",
+    );
+    await folder.remove("a.yaml");
+    await eventually(
+      () => server.names(),
+      (names) => names === "cluster/b",
+    );
+    await server.stop();
+    const { store } = await openLmdbStore(state.path);
+    const history = await store.history(".", { limit: 10 });
+    assert.deepEqual(
+      history.map(({ number, upserted, removed }) => [number, upserted, removed]),
+      [
+        [3, 0, 1],
+        [2, 1, 0],
+        [1, 1, 0],
+      ],
+    );
+    assert.deepEqual(history[1]?.cause, { kind: "files", files: ["b.yaml"] });
+    await store.close();
+  });
+
+  it("gets no new revision from a start with the same files", async () => {
+    await using folder = await testFolder({ "a.yaml": clusterYaml("a") });
+    await using state = await testFolder();
+    await served(folder, state.path);
+    await served(folder, state.path);
+    const { store } = await openLmdbStore(state.path);
+    assert.equal((await store.history(".", { limit: 10 })).length, 1);
+    await store.close();
+  });
+
+  it("is left out with one warning where it cannot be written", async () => {
+    await using folder = await testFolder({ "a.yaml": clusterYaml("a") });
+    await using state = await testFolder({ file: "" });
+    await using server = new Server(folder, join(state.path, "file/below"));
+    assert.equal(await server.names(), "cluster/a");
+    const warnings = server.running.err().match(/XDSKIT_STORE/g) ?? [];
+    assert.equal(warnings.length, 1, server.running.err());
+    assert.match(server.running.err(), /cannot be opened: ENOTDIR; no revisions are kept/);
+    await server.stop();
+  });
+
+  it("is where the option, systemd or the user's folders say", () => {
+    const env = { STATE_DIRECTORY: "/var/lib/xdskit:/other", XDG_STATE_HOME: "/home/a/state" };
+    assert.equal(stateFolder("off", "config", env), undefined);
+    assert.equal(stateFolder("/s", "config", env), "/s");
+    assert.equal(stateFolder(undefined, "config", env), "/var/lib/xdskit");
+    const own = stateFolder(undefined, "/etc/config", { XDG_STATE_HOME: "/home/a/state" }) ?? "";
+    assert.match(own, /^\/home\/a\/state\/xdskit\/config-[\w-]{12}$/);
+    assert.notEqual(stateFolder(undefined, "/other/config", { XDG_STATE_HOME: "/home/a/state" }), own);
+    assert.ok(stateFolder(undefined, "/etc/config", { XDG_STATE_HOME: "relative" })?.startsWith(homedir()));
+  });
+});
+
+describe("the git commit of a folder", () => {
+  const commit = "0123456789abcdef0123456789abcdef01234567";
+
+  function git(path: string, files: Readonly<Record<string, string>>): void {
+    for (const [name, text] of Object.entries(files)) {
+      mkdirSync(join(path, name, ".."), { recursive: true });
+      writeFileSync(join(path, name), text);
+    }
+  }
+
+  it("is that of the work tree around it", async () => {
+    await using folder = await testFolder({ "config/a.yaml": "" });
+    git(folder.path, { ".git/HEAD": "ref: refs/heads/main\n", ".git/refs/heads/main": `${commit}\n` });
+    assert.equal(gitCommit(join(folder.path, "config")), commit);
+    rmSync(join(folder.path, ".git/refs/heads/main"));
+    git(folder.path, { ".git/packed-refs": `# pack-refs\n${commit} refs/heads/main\n` });
+    assert.equal(gitCommit(join(folder.path, "config")), commit);
+    git(folder.path, { ".git/HEAD": `${commit}\n` });
+    assert.equal(gitCommit(folder.path), commit);
+    git(folder.path, { ".git/HEAD": "nonsense\n" });
+    assert.equal(gitCommit(folder.path), undefined);
+  });
+
+  it("is found in a further work tree", async () => {
+    await using folder = await testFolder();
+    git(folder.path, {
+      "main/.git/refs/heads/topic": commit,
+      "main/.git/worktrees/w/HEAD": "ref: refs/heads/topic\n",
+      "main/.git/worktrees/w/commondir": "../..\n",
+      "w/.git": `gitdir: ${folder.path}/main/.git/worktrees/w\n`,
+    });
+    assert.equal(gitCommit(join(folder.path, "w")), commit);
+  });
+});

@@ -1,0 +1,62 @@
+import { createHash } from "node:crypto";
+import { homedir } from "node:os";
+import { basename, join, resolve } from "node:path";
+import { type Finding, XdskitError } from "@xdskit/api";
+import type { Revision, Store } from "@xdskit/server";
+
+/** Says that no state is kept. */
+export const noState = "off";
+
+/**
+ * The folder in which the state of a served folder is kept: what the option says, else what systemd says, else one of
+ * the served folder's own among the user's files. Undefined: nowhere.
+ */
+export function stateFolder(
+  option: string | undefined,
+  served: string,
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): string | undefined {
+  if (option === noState) return undefined;
+  if (option !== undefined) return resolve(option);
+  // Several folders, where a unit names several: the first one is as good as any.
+  const [fromSystemd = ""] = (env.STATE_DIRECTORY ?? "").split(":");
+  if (fromSystemd !== "") return fromSystemd;
+  const { XDG_STATE_HOME: home = "" } = env;
+  const path = resolve(served);
+  const own = `${basename(path)}-${createHash("sha256").update(path).digest("base64url").slice(0, 12)}`;
+  // The specification ignores relative paths.
+  return join(home.startsWith("/") ? home : join(homedir(), ".local/state"), "xdskit", own);
+}
+
+/** The state of a server. */
+export interface State {
+  /** Undefined: no revisions are kept. */
+  readonly store: Store | undefined;
+  /** The newest revisions at the start. */
+  readonly heads: readonly Revision[];
+  readonly findings: readonly Finding[];
+}
+
+/** Opens the state. What is wrong is in the findings: without a store the server goes on. */
+export async function openState(directory: string | undefined): Promise<State> {
+  if (directory === undefined) return { store: undefined, heads: [], findings: [] };
+  try {
+    // Loaded only now: it is native, and may be missing on a machine.
+    const { openLmdbStore } = await import("@xdskit/store-lmdb");
+    const { store, findings } = await openLmdbStore(directory);
+    return { store, findings, heads: await store.heads() };
+  } catch (error) {
+    return { store: undefined, heads: [], findings: problemsOf(error).map(nothingKept) };
+  }
+}
+
+type Problem = Omit<Finding, "severity">;
+
+function problemsOf(error: unknown): readonly Problem[] {
+  if (error instanceof XdskitError) return error.findings;
+  return [{ code: "XDSKIT_STORE", message: `it cannot be loaded: ${(error as Error).message}` }];
+}
+
+function nothingKept(problem: Problem): Finding {
+  return { ...problem, severity: "warning", message: `${problem.message}; no revisions are kept` };
+}
