@@ -1,55 +1,107 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { assertCollected, collect } from "../testing/collected.js";
 import { effort } from "../testing/effort.js";
 import { ChainedMap } from "./chained-map.js";
 
 const key = fc.constantFrom("a", "b", "c", "d", "e");
 const changes = fc.dictionary(key, fc.option(fc.nat(3), { nil: undefined }), { maxKeys: 4 });
 
-/** From which of the maps so far the next is derived, how, and which one is shortened afterwards. */
+/** From which of the maps so far the next is derived (undefined: the last), how, and whether that one is held afterwards. */
 const step = fc.record({
-  from: fc.nat(),
+  from: fc.option(fc.nat(), { nil: undefined }),
   changes,
   how: fc.constantFrom("derive", "branch"),
-  shorten: fc.option(fc.nat()),
+  isHeld: fc.boolean(),
 });
+type Step = typeof step extends fc.Arbitrary<infer Made> ? Made : never;
 
-test("every map of a family reads like a plain Map, however it was derived and shortened", () => {
+interface Member {
+  readonly map: ChainedMap<number>;
+  readonly model: ReadonlyMap<string, number>;
+}
+
+function grow(family: Member[], { from, changes, how }: Step): void {
+  const base = at(family, from ?? family.length - 1);
+  const model = new Map(base.model);
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === undefined) model.delete(name);
+    else model.set(name, value);
+  }
+  family.push({ map: base.map[how](new Map(Object.entries(changes))), model });
+}
+
+function assertFamily(family: readonly Member[]): void {
+  for (const { map, model } of family) {
+    assert.deepEqual(new Map(map.entries()), model);
+    assert.equal(map.size, model.size);
+    for (const name of ["a", "b", "c", "d", "e", "f"]) assert.equal(map.get(name), model.get(name));
+  }
+}
+
+const newFamily = (): Member[] => [{ map: ChainedMap.of(new Map([["a", 0]])), model: new Map([["a", 0]]) }];
+
+test("every map of a family reads like a plain Map, however it was derived", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 12 }), (steps) => {
-      const family: { map: ChainedMap<number>; model: Map<string, number> }[] = [
-        { map: ChainedMap.of(new Map([["a", 0]])), model: new Map([["a", 0]]) },
-      ];
-      for (const { from, changes, how, shorten } of steps) {
-        const base = at(family, from);
-        const model = new Map(base.model);
-        for (const [name, value] of Object.entries(changes)) {
-          if (value === undefined) model.delete(name);
-          else model.set(name, value);
-        }
-        family.push({ map: base.map[how](new Map(Object.entries(changes))), model });
-        if (shorten !== null) at(family, shorten).map.shorten();
-        for (const { map, model } of family) {
-          assert.deepEqual(new Map(map.entries()), model);
-          assert.equal(map.size, model.size);
-          for (const name of ["a", "b", "c", "d", "e", "f"]) assert.equal(map.get(name), model.get(name));
-        }
+      const family = newFamily();
+      for (const step of steps) {
+        grow(family, step);
+        assertFamily(family);
       }
     }),
     { numRuns: 100 * effort },
   );
 });
 
+test("and so do those that are held once the others are collected", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 12 }), fc.array(step, { maxLength: 4 }), async (steps, more) => {
+      let family = newFamily();
+      for (const step of steps) grow(family, step);
+      family = family.filter((_, index) => index === 0 || steps[index - 1]?.isHeld);
+      await collect();
+      assertFamily(family);
+      for (const [one, other] of family.flatMap((one) => family.map((other) => [one, other] as const))) {
+        const differing = one.map.differencesTo(other.map);
+        const names = ["a", "b", "c", "d", "e"].filter((name) => one.model.get(name) !== other.model.get(name));
+        if (differing !== undefined) for (const name of names) assert.equal(differing.get(name), one.model.get(name));
+      }
+      for (const step of more) grow(family, step);
+      assertFamily(family);
+    }),
+    { numRuns: 20 * effort },
+  );
+});
+
+test("a map that is held for long, and a branch of it, keep nothing alive of what came in between", async () => {
+  const start = ChainedMap.of(new Map([["a", { round: -1 }]]));
+  const branch = start.branch(new Map([["b", { round: -1 }]]));
+  const between: WeakRef<object>[] = [];
+  const newest = (() => {
+    let map = start;
+    for (let round = 0; round < 20; round++) {
+      const value = { round };
+      map = map.derive(new Map([["a", value]]));
+      if (round < 18) between.push(new WeakRef(value));
+    }
+    return map;
+  })();
+  await assertCollected(between);
+  assert.deepEqual(
+    [newest, start, branch].map((map) => map.get("a")?.round),
+    [19, -1, -1],
+  );
+});
+
 test("differences are those between the two contents, whichever is the older", () => {
   const line = fc.array(changes, { minLength: 1, maxLength: 8 });
   fc.assert(
-    fc.property(line, fc.nat(), fc.nat(), fc.option(fc.nat()), (steps, one, other, shorten) => {
+    fc.property(line, fc.nat(), fc.nat(), (steps, one, other) => {
       const line = [ChainedMap.of(new Map<string, number>())];
       for (const next of steps) line.push((line.at(-1) as ChainedMap<number>).derive(new Map(Object.entries(next))));
       const [from, to] = [at(line, one), at(line, other)];
-      // A shortened chain leads past what comes in between.
-      if (shorten !== null) at(line, shorten).shorten();
       const differing = from.differencesTo(to);
       assert.ok(differing);
       const rebuilt = new Map(to.entries());

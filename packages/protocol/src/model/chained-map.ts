@@ -2,52 +2,56 @@
  * An immutable map whose newest version reads like a plain `Map` and is derived in the time of the change.
  *
  * This is Baker's trick. The newest map of a lineage holds the `Map`. Deriving a newer one changes that `Map` in place
- * and hands it on; the older one keeps what it had differently, and a pointer to its successor. An older map is read
- * through that chain, and is collected when nothing points at it. Deriving from a map that is not the newest copies it.
- * A branch has no successor: it points at the map that it was made from, and is read as an older map is, while the
- * lineage goes on without it.
+ * and hands it on; the older one keeps what it had differently, and is read through the chain of those that came after.
+ * Deriving from a map that is not the newest copies it. A branch has no successor: it is read through the map that it
+ * was made from, while the lineage goes on without it.
+ *
+ * A map that is held for long keeps alive what differs from the newest, and not what came in between: the chain is one
+ * of places, and when nobody holds the map at a place, what differed there passes to the place before.
  */
 export class ChainedMap<Value> {
-  #state: Newest<Value> | Older<Value>;
+  readonly #place: Place<Value>;
 
-  private constructor(entries: Map<string, Value>) {
-    this.#state = { kind: "newest", entries };
+  private constructor(state: Newest<Value> | Older<Value>, before?: Place<Value>) {
+    this.#place = { state, before: before && new WeakRef(before) };
+    left.register(this, this.#place as Place<unknown>);
   }
 
   /** A map in a lineage of its own. It takes over `entries`. */
   static of<Value>(entries: Map<string, Value> = new Map()): ChainedMap<Value> {
-    return new ChainedMap(entries);
+    return new ChainedMap({ kind: "newest", entries });
   }
 
   get size(): number {
     let size = 0;
-    for (let state = this.#state; ; state = state.next.#state) {
+    for (let { state } = this.#place; ; { state } = state.next) {
       if (state.kind === "newest") return state.entries.size + size;
       size -= state.growth;
     }
   }
 
   get(key: string): Value | undefined {
-    for (let state = this.#state; ; state = state.next.#state) {
+    for (let { state } = this.#place; ; { state } = state.next) {
       if (state.kind === "newest") return state.entries.get(key);
-      const before = state.before.get(key);
-      if (before !== undefined || state.before.has(key)) return before;
+      const before = state.differs.get(key);
+      if (before !== undefined || state.differs.has(key)) return before;
     }
   }
 
   /** The next map; `undefined` as a value takes a key away. */
   derive(changes: ReadonlyMap<string, Value | undefined>): ChainedMap<Value> {
-    const state = this.#state;
-    const entries = state.kind === "newest" ? state.entries : new Map(this.entries());
+    const { state } = this.#place;
+    const isNewest = state.kind === "newest";
+    const entries = isNewest ? state.entries : new Map(this.entries());
     const sizeBefore = entries.size;
-    const before = new Map<string, Value | undefined>();
+    const differs = new Map<string, Value | undefined>();
     for (const [key, value] of changes) {
-      before.set(key, entries.get(key));
+      differs.set(key, entries.get(key));
       if (value === undefined) entries.delete(key);
       else entries.set(key, value);
     }
-    const next = new ChainedMap(entries);
-    if (state.kind === "newest") this.#state = { kind: "older", before, next, growth: entries.size - sizeBefore };
+    const next = new ChainedMap({ kind: "newest", entries }, isNewest ? this.#place : undefined);
+    if (isNewest) this.#place.state = { kind: "older", differs, next: next.#place, growth: entries.size - sizeBefore };
     return next;
   }
 
@@ -57,16 +61,10 @@ export class ChainedMap<Value> {
     for (const [key, value] of changes) {
       growth += (this.get(key) === undefined ? 0 : 1) - (value === undefined ? 0 : 1);
     }
-    const branch = new ChainedMap<Value>(new Map());
-    branch.#state = { kind: "older", before: new Map(changes), next: this, growth };
-    return branch;
+    return new ChainedMap({ kind: "older", differs: new Map(changes), next: this.#place, growth, base: this });
   }
 
   *entries(): IterableIterator<[string, Value]> {
-    if (this.#state.kind === "newest") {
-      yield* this.#state.entries;
-      return;
-    }
     const { differing, end } = this.#compose(undefined);
     for (const entry of end) if (!differing.has(entry[0])) yield entry;
     for (const [key, value] of differing) if (value !== undefined) yield [key, value];
@@ -74,11 +72,10 @@ export class ChainedMap<Value> {
 
   /**
    * What this map has under each key that another map of its lineage may have differently; undefined if the other is of
-   * another lineage. Costs what changed between the two. If this one does not lead to the other (the other is older, or
-   * a shortened chain passes it), it costs what changed since both.
+   * another lineage. Costs what changed between the two; if one of them is a branch, what changed since both.
    */
   differencesTo(other: ChainedMap<Value>): ReadonlyMap<string, Value | undefined> | undefined {
-    const { differing, end, found } = this.#compose(other);
+    const { differing, end, found } = this.#compose(other.#place);
     if (found) return differing;
     const others = other.#compose(undefined);
     if (others.end !== end) return undefined;
@@ -86,37 +83,27 @@ export class ChainedMap<Value> {
     return differing;
   }
 
-  /**
-   * Makes the chain from here to the newest map a single step, so that a stream which stays here for long keeps one set
-   * of differences and not every map in between.
-   */
-  shorten(): void {
-    const state = this.#state;
-    if (state.kind === "newest") return;
-    let next = state.next;
-    while (next.#state.kind === "older") {
-      const skipped = next.#state;
-      for (const [key, value] of skipped.before) if (!state.before.has(key)) state.before.set(key, value);
-      state.growth += skipped.growth;
-      next = skipped.next;
-    }
-    state.next = next;
-  }
-
-  #compose(until: ChainedMap<Value> | undefined): {
+  /** What differs from `until`, if the chain leads there, or else from the newest map. */
+  #compose(until: Place<Value> | undefined): {
     differing: Map<string, Value | undefined>;
     end: ReadonlyMap<string, Value>;
     found: boolean;
   } {
     const differing = new Map<string, Value | undefined>();
-    let map: ChainedMap<Value> = this;
-    while (map !== until && map.#state.kind === "older") {
-      for (const [key, value] of map.#state.before) if (!differing.has(key)) differing.set(key, value);
-      map = map.#state.next;
+    let place = this.#place;
+    while (place !== until && place.state.kind === "older") {
+      for (const [key, value] of place.state.differs) if (!differing.has(key)) differing.set(key, value);
+      place = place.state.next;
     }
-    const end = map.#state.kind === "newest" ? map.#state.entries : new Map<string, Value>();
-    return { differing, end, found: map === until };
+    const end = place.state.kind === "newest" ? place.state.entries : new Map<string, Value>();
+    return { differing, end, found: place === until };
   }
+}
+
+/** Where a map stands in its lineage. It leads to newer places and not to the maps there, so these can be collected. */
+interface Place<Value> {
+  state: Newest<Value> | Older<Value>;
+  before: WeakRef<Place<Value>> | undefined;
 }
 
 interface Newest<Value> {
@@ -126,9 +113,21 @@ interface Newest<Value> {
 
 interface Older<Value> {
   readonly kind: "older";
-  /** What this map had where its successor has something else. */
-  readonly before: Map<string, Value | undefined>;
-  next: ChainedMap<Value>;
-  /** By how many entries the successor is larger. */
+  /** What the map here has where the one at the next place has something else. */
+  readonly differs: Map<string, Value | undefined>;
+  next: Place<Value>;
+  /** By how many entries the map at the next place is larger. */
   growth: number;
+  /** Of a branch: the map at the next place, which stays for it. */
+  readonly base?: ChainedMap<Value>;
 }
+
+/** The places of maps that nobody holds any more: the chain need not lead over them. */
+const left = new FinalizationRegistry(({ state, before }: Place<unknown>) => {
+  const older = before?.deref()?.state;
+  if (state.kind === "newest" || older?.kind !== "older") return;
+  for (const [key, value] of state.differs) if (!older.differs.has(key)) older.differs.set(key, value);
+  older.growth += state.growth;
+  older.next = state.next;
+  older.next.before = before;
+});

@@ -74,17 +74,6 @@ export const ResourceSets = {
   differences(from: ResourceSet, to: ResourceSet): ReadonlyMap<ResourceName, Resource | undefined> | undefined {
     return chained(from).members.differencesTo(chained(to).members);
   },
-  /**
-   * Makes a set keep only its differences from the newest of its lineage, and none of the sets in between
-   * (`ChainedMap.shorten`).
-   */
-  shorten(set: ResourceSet): void {
-    const { members, aliases, perishable, variants } = chained(set);
-    members.shorten();
-    aliases?.shorten();
-    variants?.shorten();
-    perishable?.members.shorten();
-  },
   /** The members that have a TTL, found without a look at the others; undefined where none has. */
   perishable(set: ResourceSet): (Iterable<Resource> & { readonly size: number }) | undefined {
     return chained(set).perishable;

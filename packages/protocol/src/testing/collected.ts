@@ -2,17 +2,21 @@ import assert from "node:assert/strict";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
+/** Collects what nobody holds, as far as V8 finds it, and has those hear of it that registered for that. */
+export async function collect(): Promise<void> {
+  setFlagsFromString("--expose-gc");
+  // What a `WeakRef` gave away is held until the end of the turn.
+  await new Promise((resolve) => setTimeout(resolve));
+  (runInNewContext("gc") as () => void)();
+  await new Promise((resolve) => setTimeout(resolve));
+}
+
 /**
  * Asserts that nothing holds these objects. V8 may find a stale pointer on the stack, so it looks several times; an
  * object that is really held stays.
  */
 export async function assertCollected(references: readonly WeakRef<object>[]): Promise<void> {
-  setFlagsFromString("--expose-gc");
-  const collect = runInNewContext("gc") as () => void;
   const alive = () => references.filter((reference) => reference.deref() !== undefined);
-  for (let attempt = 0; attempt < 20 && alive().length > 0; attempt++) {
-    await new Promise((resolve) => setTimeout(resolve));
-    collect();
-  }
+  for (let attempt = 0; attempt < 20 && alive().length > 0; attempt++) await collect();
   assert.deepEqual(alive(), []);
 }

@@ -81,7 +81,6 @@ export class GroupView {
   /** The newest snapshot became another. */
   changed(before: Snapshot, after: Snapshot, how: Spread): void {
     this.#views = undefined;
-    this.#lastGood?.aged();
     const underWay = this.#underWay;
     if (how === "at-once") underWay?.pass(changesBetween(before, after));
     else if (how !== "on-demand" && (underWay !== undefined || !this.#isDeserted())) {

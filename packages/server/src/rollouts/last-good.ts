@@ -63,12 +63,6 @@ export class LastGood {
     }
   }
 
-  /** The sets that are kept become older by a change. */
-  aged(): void {
-    for (const kept of this.#gone.values())
-      for (const { acknowledged } of kept) if (acknowledged !== undefined) ResourceSets.shorten(acknowledged.set);
-  }
-
   /**
    * The contents that a rejection may be about: those that the client blames; if it blames none, all that were new to
    * it. `isWhole`: the response held the client's whole target. Empty if it repeats another client's rejection.

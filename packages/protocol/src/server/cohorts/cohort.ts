@@ -4,7 +4,7 @@ import type { Snapshot } from "../../model/snapshot.js";
 import type { Stage } from "../../planning/make-before-break.js";
 import type { StreamEffect } from "../contract/effects.js";
 import type { OutgoingResponse } from "../contract/response.js";
-import { type Departure, newDeparture } from "../ordering/order-position.js";
+import { type Departure, newDeparture } from "../ordering/departure.js";
 import { LineagePosition } from "../ordering/snapshot-lineage.js";
 import type { SharedResponse } from "../responses/shared-responses.js";
 import { type Sent, type UsedState, usesAll } from "../state/client-use.js";
@@ -271,16 +271,10 @@ export class MovingCohort {
 }
 
 /** Applies a transition to the types of a stream, but for the response. */
-export function change(
-  subscribers: readonly Subscriber[],
-  changes: readonly Change[],
-  sends: number | undefined,
-): void {
+export function change(subscribers: readonly Subscriber[], changes: readonly Change[]): void {
   for (const { index, sent, used } of changes) {
     const subscriber = subscribers[index] as Subscriber;
     subscriber.sent = sent;
     subscriber.used = used;
-    // The set that was sent long ago must not keep those alive that came since.
-    if (index !== sends && subscriber.lastSent !== undefined) ResourceSets.shorten(subscriber.lastSent.set);
   }
 }

@@ -7,15 +7,15 @@ import type { Wait } from "../../planning/wait.js";
 import { assume, stillInFlight } from "../acknowledgements/in-flight.js";
 import type { WaitEnded } from "../contract/effects.js";
 import type { Subscriber } from "../state/subscriber.js";
+import type { Departure } from "./departure.js";
 import { drain, nextOfDraining, noteDraining } from "./draining.js";
 import { namesAny } from "./free-changes.js";
 import { graceWaits, nextOfGrace, withGrace } from "./grace-period.js";
-import { type Departure, type OrderPosition, orderPosition } from "./order-position.js";
 import type { OrderedStream } from "./ordered-stream.js";
 import { askingTime, defaultOrderingTimes, type OrderingTimes } from "./ordering-times.js";
-import { numberOf, sharedList, shortenSnapshot } from "./past-snapshots.js";
+import { numberOf, sharedList } from "./past-snapshots.js";
 import { isFirst, type Patience, sharedStage, usedBy } from "./shared-stage.js";
-import type { SnapshotLineage } from "./snapshot-lineage.js";
+import { LineagePosition, type SnapshotLineage } from "./snapshot-lineage.js";
 
 const noSnapshots: readonly Snapshot[] = [];
 
@@ -41,7 +41,7 @@ export class Ordering {
   /** What the client is to have, unless `#position` says so. */
   #wanted: Snapshot | undefined;
   /** Set while the order goes along with a line of snapshots: what the client is to have is where that stands. */
-  #position: OrderPosition | undefined;
+  #position: LineagePosition | undefined;
   /** The time that the order was told last, in milliseconds. */
   #now = 0;
   /** Some stream was let rest, and is to be told (`leaveCohort`) when that is over. */
@@ -209,8 +209,7 @@ export class Ordering {
   }
 
   /**
-   * Notes that a stream sets out for `wanted` as others did: what `shorten` and `stageOf` would note. `departure`: that
-   * of the way.
+   * Notes that a stream sets out for `wanted` as others did: what `stageOf` would note. `departure`: that of the way.
    */
   setOut(wanted: Snapshot, departure: Departure, line: SnapshotLineage | undefined): void {
     const last = this.#last;
@@ -222,7 +221,6 @@ export class Ordering {
       departure.last = last;
       departure.before = before;
       departure.types = types;
-      this.shorten(wanted);
       this.#follow(wanted);
       departure.after = this.#earlier;
       departure.position = line && this.#positionOn(line, wanted);
@@ -236,7 +234,6 @@ export class Ordering {
   joinLineage(wanted: Snapshot, line: SnapshotLineage): void {
     if (this.#position?.snapshot === wanted && !this.#position.isLost) return;
     if (!line.isAt(wanted)) return;
-    this.shorten(wanted);
     this.#follow(wanted);
     this.#position = this.#positionOn(line, wanted);
   }
@@ -249,9 +246,11 @@ export class Ordering {
     return this.#position !== undefined && !this.#position.isLost;
   }
 
-  #positionOn(line: SnapshotLineage, wanted: Snapshot): OrderPosition | undefined {
+  /** Where orders stand whose streams ask for these types, and whose clients were to have the same before. */
+  #positionOn(line: SnapshotLineage, wanted: Snapshot): LineagePosition | undefined {
     const types = new Set(this.#subscribers().map(({ type }) => type));
-    return orderPosition(line, wanted, [...types], this.#earlier);
+    const key = `order ${this.#typesAsked()}/${numberOf(this.#earlier)}`;
+    return line.position(wanted, key, () => new LineagePosition(wanted, [...types]));
   }
 
   /** What the client is to have, as far as the order was told. */
@@ -277,13 +276,6 @@ export class Ordering {
     if (last === undefined || this.#isSame(wanted, last)) return;
     for (const known of this.#earlier) if (this.#isSame(known, last)) return;
     this.#earlier = sharedList([...this.#earlier.slice(1 - mostEarlier), last]);
-  }
-
-  /** A newer snapshot is there: those that are remembered must not keep the ones in between alive. */
-  shorten(newest: Snapshot): void {
-    for (const snapshot of this.#earlier) shortenSnapshot(snapshot, newest);
-    const last = this.#last;
-    if (last !== undefined) shortenSnapshot(last, newest);
   }
 
   /** Whether two snapshots have the same of the types that the client asks for. */

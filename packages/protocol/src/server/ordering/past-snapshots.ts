@@ -1,4 +1,3 @@
-import { ResourceSets } from "../../model/resource-set.js";
 import type { Snapshot } from "../../model/snapshot.js";
 
 const numbers = new WeakMap<object, number>();
@@ -12,20 +11,6 @@ export function numberOf(thing: object): number {
     numbers.set(thing, number);
   }
   return number;
-}
-
-/** The number of the snapshot with which one was shortened last: once is enough for all clients. */
-const shortened = new WeakMap<Snapshot, number>();
-
-/**
- * Has a snapshot that is still remembered keep only what differs from the newest, and none of the snapshots in between
- * (`ChainedMap.shorten`).
- */
-export function shortenSnapshot(snapshot: Snapshot, newest: Snapshot): void {
-  const number = numberOf(newest);
-  if (snapshot === newest || shortened.get(snapshot) === number) return;
-  shortened.set(snapshot, number);
-  for (const set of snapshot.sets.values()) if (set !== newest.of(set.type)) ResourceSets.shorten(set);
 }
 
 /** By the last snapshot of each list. Weak, or each list would hold the one before. */

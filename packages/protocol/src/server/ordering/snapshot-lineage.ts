@@ -2,7 +2,7 @@ import type { ResourceType } from "@xdskit/api";
 import type { Snapshot } from "../../model/snapshot.js";
 
 /**
- * Where streams (`RestingPlace`) or orders (`OrderPosition`) stand at a snapshot. It goes along with the line of
+ * Where streams (`SettledCohort`) or orders stand at a snapshot. It goes along with the line of
  * snapshots as long as nothing of these types becomes different.
  */
 export class LineagePosition {

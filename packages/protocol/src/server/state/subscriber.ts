@@ -1,6 +1,5 @@
 import type { ApiVersion, Reference, Resource, ResourceName, ResourceType, Version } from "@xdskit/api";
 import { NameSet } from "../../model/names/name-set.js";
-import { type ResourceSet, ResourceSets } from "../../model/resource-set.js";
 import { noSubscription, type Subscription } from "../../model/subscription.js";
 import type { ResourceError } from "../../wire/responses.js";
 import type { UsualAnswer } from "../../wire/usual-answer.js";
@@ -170,36 +169,6 @@ export function newSubscriber(type: ResourceType, api: ApiVersion): Subscriber {
     waitsFor: NameSet.empty,
     usual: undefined,
   };
-}
-
-/**
- * Has each set that is remembered of a client, perhaps for long, keep only what differs from the newest, and none of
- * the sets in between. Mostly it is the newest, and there is nothing to do.
- */
-export function shortenSets(subscriber: Subscriber, newest: ResourceSet | undefined): void {
-  const {
-    assumed,
-    inFlight,
-    lastSent,
-    sent: { set: sentSet },
-    used: { acked, rejection },
-  } = subscriber;
-  if (sentSet !== newest) ResourceSets.shorten(sentSet);
-  if (acked !== newest && acked !== undefined) ResourceSets.shorten(acked);
-  // A client that no change concerns keeps its last response for ever.
-  if (lastSent !== undefined && lastSent.set !== newest) ResourceSets.shorten(lastSent.set);
-  if (inFlight.length > 0) for (const { set } of inFlight) if (set !== newest) ResourceSets.shorten(set);
-  if (rejection !== undefined) shortenBoth(rejection.after, rejection.before, newest);
-  if (assumed !== undefined) {
-    const { set, said } = assumed;
-    shortenBoth(set, said.acked, newest);
-    if (said.rejection !== undefined) shortenBoth(said.rejection.after, said.rejection.before, newest);
-  }
-}
-
-function shortenBoth(one: ResourceSet, other: ResourceSet | undefined, newest: ResourceSet | undefined): void {
-  if (one !== newest) ResourceSets.shorten(one);
-  if (other !== undefined && other !== newest) ResourceSets.shorten(other);
 }
 
 /**

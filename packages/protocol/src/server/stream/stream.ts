@@ -16,7 +16,6 @@ import type { HeldItem, StreamOptions } from "../contract/options.js";
 import type { OutgoingResponse } from "../contract/response.js";
 import type { OrderedStream } from "../ordering/ordered-stream.js";
 import type { Ordering } from "../ordering/ordering.js";
-import { shortenSnapshot } from "../ordering/past-snapshots.js";
 import { usedBy } from "../ordering/shared-stage.js";
 import type { SnapshotLineage } from "../ordering/snapshot-lineage.js";
 import { decide, demandedOf, noteNewest } from "../requests/demand.js";
@@ -26,7 +25,7 @@ import { requestedType } from "../requests/requested-type.js";
 import { asksForUnknown, someAsk, type UnknownTypes } from "../requests/unknown-types.js";
 import { StreamWarming } from "../responses/stream-warming.js";
 import { Told } from "../responses/told.js";
-import { drains, inOrder, newSubscriber, type Subscriber, shortenSets, someHaveDrained } from "../state/subscriber.js";
+import { drains, inOrder, newSubscriber, type Subscriber, someHaveDrained } from "../state/subscriber.js";
 import type { TypeStatus } from "../state/type-status.js";
 import type { Stream, StreamEvent } from "./contract.js";
 import { Delivery } from "./delivery.js";
@@ -155,10 +154,7 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
       this.#membership.leave();
       return false;
     }
-    const before = this.newest;
-    if (!this.#membership.setOut(to, this.#ordered, isAccompanied)) return false;
-    if (this.#membership.moving?.next === undefined) this.#shorten(before, to);
-    return true;
+    return this.#membership.setOut(to, this.#ordered, isAccompanied);
   }
 
   /**
@@ -170,18 +166,8 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
   }
 
   #take(snapshot: Snapshot): void {
-    this.#shorten(this.newest, snapshot);
     this.#membership.give(snapshot);
     for (const one of this.#ordered) if (one.undecided.size > 0) noteNewest(one, snapshot.of(one.type));
-  }
-
-  /**
-   * What is remembered of older snapshots must not keep those in between alive, since a client may be behind for long.
-   */
-  #shorten(before: Snapshot | undefined, to: Snapshot): void {
-    for (const subscriber of this.#ordered) shortenSets(subscriber, before?.of(subscriber.type));
-    this.#ordering?.shorten(to);
-    if (this.#begun !== undefined) shortenSnapshot(this.#begun, to);
   }
 
   next(now = this.#now): OutgoingResponse | undefined {
@@ -247,7 +233,7 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
     if (moving === journey?.start && journey !== undefined) {
       this.#ordering?.setOut(wanted, journey.departure, this.#lineage);
     }
-    change(this.#ordered, changes, sends?.index);
+    change(this.#ordered, changes);
     this.#ordering?.repeat(this, stage, wanted, sends?.index, this.#now);
     this.#membership.moved(transition);
     this.#begun = sends && wanted;
