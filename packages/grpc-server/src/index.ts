@@ -15,4 +15,3 @@ export {
   type SliceClock,
   systemSliceClock,
 } from "./timing/fair-queue.js";
-export { longestTimerMs } from "./timing/longest-timer.js";

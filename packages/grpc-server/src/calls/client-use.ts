@@ -1,7 +1,11 @@
 /** What one connection, all connections of an address, and all clients may use. */
 export interface UseLimits {
+  /** Open streams from one address. Default 50,000: a proxy may stand in front of many clients. Each worker has as many. */
   readonly streamsPerAddress: number;
-  /** Bytes held of requests of which the rest has not come. */
+  /**
+   * Bytes of memory for incomplete requests. Default 256 MiB in all, 128 MiB from one address, 32 MiB on one
+   * connection, where two of the largest requests always have room.
+   */
   readonly partialRequestBytes: number;
   readonly partialRequestBytesPerAddress: number;
   readonly partialRequestBytesPerConnection: number;

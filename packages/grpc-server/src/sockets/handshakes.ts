@@ -3,7 +3,7 @@ import type { Server, TLSSocket } from "node:tls";
 import { belowTls } from "../node-internals/below-tls.js";
 import { peerOf } from "./peer.js";
 
-/** How long a TLS handshake may take, in milliseconds. */
+/** How long a TLS handshake may take, and behind it the preface of HTTP/2, in milliseconds. */
 export const handshakeMs = 10_000;
 
 /** Called for a TLS handshake that failed: whose, and why. */

@@ -7,12 +7,10 @@ import { tellEnd } from "../node-internals/late-ends.js";
 import type { LentBytes } from "../node-internals/shared-reads.js";
 import { longestTimerMs } from "../timing/longest-timer.js";
 import { limitAge } from "./connection-age.js";
+import { handshakeMs } from "./handshakes.js";
 import type { Keepalive } from "./keepalive.js";
 import type { TurnBudget } from "./turn-budget.js";
 import { writeToSocket } from "./write-to-socket.js";
-
-/** How long a new connection may take to send the HTTP/2 preface, in milliseconds. TLS has as long before that. */
-const prefaceMs = 10_000;
 
 /**
  * How long a connection that we ended may stay open until its client has read the rest and closes it too, in
@@ -74,7 +72,7 @@ export function serveSocket(
   );
   const late = setTimeout(() => {
     if (!connection.isOpen) socket.destroy();
-  }, prefaceMs).unref();
+  }, handshakeMs).unref();
   const guarded = (work: () => void) => () => {
     try {
       work();

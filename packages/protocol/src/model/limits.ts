@@ -3,16 +3,24 @@
  * texts, from filling the memory. What the options set is in `server/contract/limits.ts` and `client/limits.ts`.
  */
 
-/** Bytes of each text of a node, except its metadata. They go to logs, pages and metrics; real ids stay below half. */
-export const longestNodeText = 512;
+/**
+ * Bytes of each text of a node, except its metadata, and characters of versions and of type URLs that no table has. They
+ * go to logs, pages and metrics; real ones stay below half.
+ */
+export const longestText = 512;
 /** Characters that are kept of an `error_detail`, and of a resource error's message. Envoy sends no more. */
 export const longestErrorText = 4_096;
 /** Dynamic parameters of a resource locator, and their characters: they are kept with every name. */
 export const locatorParameters = { count: 64, characters: 8_192 };
 /** Runs of repeated fields whose values are remembered: how many, and their bytes in total. */
 export const knownRuns = { count: 16, bytes: 4 * 1024 * 1024 };
-/** Branches of one set that are remembered. Only clients that leave the set in ever new ways make more. */
-export const mostBranches = 1_000;
+/**
+ * Results of one object, by key, that are remembered for all streams. Only clients that ask, answer or reject in ever
+ * new ways make more.
+ */
+export const mostShared = 2_000;
+/** Characters of such a key that clients make longer: hardly another client has the same then. */
+export const longestKey = 4_000;
 /** Names that a wait lists. */
 export const mostNamesOfWait = 100;
 

@@ -1,3 +1,5 @@
+import { mostShared } from "./limits.js";
+
 /*
  * Results that many streams ask for and that are worked out once. Results of objects are kept while the objects live;
  * results by a text, up to a total weight.
@@ -24,16 +26,11 @@ export function perPair<One extends object, Other extends object, Made extends o
 }
 
 /**
- * Results by an object and a text, such as a type URL, kept as long as the object lives. Each object has at most `most`
- * of them; one more, and it starts again with none.
+ * Results by an object and a text, such as a type URL, kept as long as the object lives. Each object has at most
+ * `mostShared` of them; one more, and it starts again with none.
  */
 export class PerKey<Of extends object, Made extends object> {
   readonly #known = new WeakMap<Of, Map<string, Made>>();
-  readonly #most: number;
-
-  constructor(most = Number.POSITIVE_INFINITY) {
-    this.#most = most;
-  }
 
   get(of: Of, key: string): Made | undefined {
     return this.#known.get(of)?.get(key);
@@ -46,7 +43,7 @@ export class PerKey<Of extends object, Made extends object> {
       byKey = new Map();
       this.#known.set(of, byKey);
     }
-    if (byKey.size >= this.#most) byKey.clear();
+    if (byKey.size >= mostShared) byKey.clear();
     byKey.set(key, made);
     return made;
   }

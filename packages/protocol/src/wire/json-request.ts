@@ -1,5 +1,5 @@
 import { canonicalName, type Nonce, type ResourceName, type TypeUrl, type Version } from "@xdskit/api";
-import { longestNodeText } from "../model/limits.js";
+import { longestText } from "../model/limits.js";
 import { locatorOf } from "../model/names/locator.js";
 import type { Node } from "../model/node.js";
 import { checkShort } from "./node-message.js";
@@ -140,7 +140,7 @@ function shortText(object: JsonFields, jsonName: string, prefix: string): string
 
 function short(value: string, path: string): string {
   // A character is three bytes at most, half of a pair two.
-  if (3 * value.length > longestNodeText) checkShort(utf8.encode(value).length, path);
+  if (3 * value.length > longestText) checkShort(utf8.encode(value).length, path);
   return value;
 }
 

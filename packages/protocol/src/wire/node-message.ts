@@ -1,6 +1,6 @@
 import { fromBinary, toJson } from "@bufbuild/protobuf";
 import { StructSchema } from "@bufbuild/protobuf/wkt";
-import { longestNodeText } from "../model/limits.js";
+import { longestText } from "../model/limits.js";
 import type { Node } from "../model/node.js";
 import { delimited, MalformedMessage, type Span, WireReader, wireType } from "./wire-reader.js";
 
@@ -87,8 +87,8 @@ function shortText(reader: WireReader, path: string): string {
 
 /** Throws a `MalformedMessage` where a text of a node has too many bytes. */
 export function checkShort(bytes: number, path: string): void {
-  if (bytes <= longestNodeText) return;
-  throw new MalformedMessage(`${path} has ${bytes} bytes, and at most ${longestNodeText} are allowed`);
+  if (bytes <= longestText) return;
+  throw new MalformedMessage(`${path} has ${bytes} bytes, and at most ${longestText} are allowed`);
 }
 
 function readMetadata(bytes: Uint8Array, { start, end }: Span): Node["metadata"] {

@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { create, type MessageInitShape, toBinary, toJson } from "@bufbuild/protobuf";
 import { NodeSchema } from "@xdskit/api/envoy/config/core/v3/base";
 import { DiscoveryRequestSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
-import { longestNodeText } from "../model/limits.js";
+import { longestText } from "../model/limits.js";
 import { readJsonRequest } from "./json-request.js";
 import { nodeOf, readSotwRequest } from "./requests.js";
 
@@ -37,8 +37,8 @@ function said(node: NodeInit): readonly (string | undefined)[] {
 describe("a text of a node goes to logs, pages and metrics, so it has at most 512 bytes:", () => {
   for (const [path, nodeOf] of Object.entries(texts)) {
     it(path, () => {
-      assert.deepEqual(said(nodeOf("é".repeat(longestNodeText / 2))), [undefined, undefined]);
-      for (const text of [`x${"é".repeat(longestNodeText / 2)}`, "x".repeat(1024 * 1024)]) {
+      assert.deepEqual(said(nodeOf("é".repeat(longestText / 2))), [undefined, undefined]);
+      for (const text of [`x${"é".repeat(longestText / 2)}`, "x".repeat(1024 * 1024)]) {
         const bytes = Buffer.byteLength(text);
         const refused = `${path} has ${bytes} bytes, and at most 512 are allowed`;
         const inList = refused.replace("client_features", "client_features[0]");

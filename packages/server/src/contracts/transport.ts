@@ -1,6 +1,8 @@
 import type { ApiVersion, ResourceType } from "@xdskit/api";
 import type { ResponseBody, SotwOrDelta, StatusCode } from "@xdskit/protocol";
 
+export { lastWordMs } from "@xdskit/grpc-server";
+
 /** Which discovery method a client called. */
 export interface Method {
   readonly variant: SotwOrDelta;
@@ -49,12 +51,6 @@ export interface CallHandler {
    */
   closed(): void;
 }
-
-/**
- * How long a client may take to read what comes before an error. A stream counts until it is gone, and costs memory: a
- * client that reads nothing and provokes errors must not get around the limit of streams.
- */
-export const lastWordMs = 2_000;
 
 /** A status that a call is refused with. */
 export interface Refusal {

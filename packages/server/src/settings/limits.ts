@@ -1,3 +1,4 @@
+import { defaultGrpcLimits, type GrpcLimits } from "@xdskit/grpc-server";
 import { defaultStreamLimits, type LoadStatsLimits, type StreamLimits } from "@xdskit/protocol";
 
 /**
@@ -5,30 +6,9 @@ import { defaultStreamLimits, type LoadStatsLimits, type StreamLimits } from "@x
  * assignments in one request passes. A stream that exceeds a limit ends with RESOURCE_EXHAUSTED; no other stream is
  * touched (rule 162). A poll that does is answered with 413 or 429.
  */
-export interface ServerLimits extends StreamLimits, LoadStatsLimits, StoreLimits {
-  /**
-   * Bytes of one request, after decompression. Default 16 MiB: Envoy's node of 61 kB and 100,000 names of 160 bytes.
-   */
-  readonly requestBytes: number;
+export interface ServerLimits extends GrpcLimits, StreamLimits, LoadStatsLimits, StoreLimits {
   /** Open streams and unary calls in total, each until its client has read everything or is gone. Default 100,000. */
   readonly streams: number;
-  /**
-   * Open streams on one HTTP/2 connection; honest clients are told it, and open another. Default 20,000: without ADS
-   * an Envoy has a stream for each load assignment and each route configuration.
-   */
-  readonly streamsPerConnection: number;
-  /**
-   * Open streams from one address. Default 50,000: a proxy may stand in front of many clients. With workers, in each of
-   * them.
-   */
-  readonly streamsPerAddress: number;
-  /**
-   * Bytes of memory for incomplete gRPC requests. Default 256 MiB in all, 128 MiB from one address, 32 MiB on one
-   * connection, where two of the largest requests always have room.
-   */
-  readonly partialRequestBytes: number;
-  readonly partialRequestBytesPerAddress: number;
-  readonly partialRequestBytesPerConnection: number;
   /**
    * Bytes of memory for what clients say and streams keep: names that they subscribe to or wait for (64 bytes for
    * each, and two for each character), nodes, and versions that they claim to have. Equal lists of names count once in
@@ -67,16 +47,11 @@ export interface ServerLimits extends StreamLimits, LoadStatsLimits, StoreLimits
 
 /** The limits of a server that was given none. */
 export const defaultServerLimits: ServerLimits = {
+  ...defaultGrpcLimits,
   ...defaultStreamLimits,
-  requestBytes: 16 * 1024 * 1024,
   streams: 100_000,
-  streamsPerConnection: 20_000,
-  streamsPerAddress: 50_000,
   heldBytes: 512 * 1024 * 1024,
   heldBytesPerConnection: 128 * 1024 * 1024,
-  partialRequestBytes: 256 * 1024 * 1024,
-  partialRequestBytesPerAddress: 128 * 1024 * 1024,
-  partialRequestBytesPerConnection: 32 * 1024 * 1024,
   streamsPerNode: 20_000,
   polls: 50_000,
   pollsPerNode: 10_000,

@@ -40,10 +40,7 @@ export function newIn({ isWhole, used: { lastGood } }: Subscriber, { carried, se
   return found;
 }
 
-/** Ways to reject one response that are remembered: only clients that blame ever other resources know more. */
-const mostWays = 100;
-
-const knownInstead = new PerKey<readonly Resource[], LastGood>(mostWays);
+const knownInstead = new PerKey<readonly Resource[], LastGood>();
 
 /** By key, what a client uses instead of what it rejected: the same map for all clients that rejected the same. */
 export function lastGoodOf(rejection: Rejection, sent: Sent, isWhole: boolean): LastGood {

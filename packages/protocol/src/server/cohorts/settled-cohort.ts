@@ -1,4 +1,5 @@
 import type { ResourceType } from "@xdskit/api";
+import { longestKey, mostShared } from "../../model/limits.js";
 import type { Snapshot } from "../../model/snapshot.js";
 import { numberOf } from "../ordering/past-snapshots.js";
 import type { SnapshotLineage } from "../ordering/snapshot-lineage.js";
@@ -10,12 +11,6 @@ import { SettledCohort } from "./cohort.js";
  */
 const cohorts = new WeakMap<Snapshot, Map<string, WeakRef<SettledCohort>>>();
 
-/** Cohorts at one snapshot that are remembered: only clients that ask for ever other things make more. */
-const mostCohorts = 2_000;
-
-/** Characters of the longest key of a cohort that streams share: a stream with a longer one is alone in its cohort. */
-const longestKey = 4_000;
-
 /** The cohort with this key at a snapshot, for streams that ask for these types: one for all streams of a lineage. */
 export function settledCohort(
   snapshot: Snapshot,
@@ -23,6 +18,7 @@ export function settledCohort(
   typesOf: () => readonly ResourceType[],
   lineage: SnapshotLineage | undefined,
 ): SettledCohort {
+  // Such a stream is alone in its cohort.
   if (key.length > longestKey) return new SettledCohort(snapshot, key, typesOf());
   const inLineage = lineage?.position(snapshot, key, () => new SettledCohort(snapshot, key, typesOf()));
   if (inLineage !== undefined) return inLineage;
@@ -35,7 +31,7 @@ export function settledCohort(
   const id = lineage === undefined ? key : `${numberOf(lineage)} ${key}`;
   const known = there.get(id)?.deref();
   if (known !== undefined) return known;
-  if (there.size >= mostCohorts) there.clear();
+  if (there.size >= mostShared) there.clear();
   const made = new SettledCohort(snapshot, key, typesOf());
   there.set(id, new WeakRef(made));
   return made;

@@ -1,3 +1,4 @@
+import { longestErrorText } from "../../model/limits.js";
 import { type Blame, type CarriedNames, namesOfParts, quoted, type TextReader } from "./blame-text.js";
 
 const clusters = "Error adding/updating cluster(s) ";
@@ -68,7 +69,10 @@ const constraintTexts: TextReader = (text, carried) => {
     if (reason?.index !== 0) return undefined;
     from = text.indexOf("): ") + 3;
     if (from < 3) return undefined;
-  } else if (reason === null && (text.length < longestText || text.includes("Proto constraint validation failed"))) {
+  } else if (
+    reason === null &&
+    (text.length < longestErrorText || text.includes("Proto constraint validation failed"))
+  ) {
     return undefined;
   }
   const message = text.slice(from);
@@ -76,9 +80,6 @@ const constraintTexts: TextReader = (text, carried) => {
   const name = at === null ? undefined : quoted(message, at.index + at[0].length)?.value;
   return name === undefined ? undefined : named(name, carried);
 };
-
-/** Envoy cuts what is longer, and so do we. */
-export const longestText = 4096;
 
 /**
  * The name ends the text: `Duplicate entry of domain a.com in route NAME`, `Unexpected EDS cluster (expecting a):

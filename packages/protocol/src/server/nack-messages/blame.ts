@@ -1,12 +1,10 @@
 import type { Resource, ResourceName } from "@xdskit/api";
-import { envoyTexts, longestText } from "./blame-envoy.js";
+import { longestErrorText } from "../../model/limits.js";
+import { envoyTexts } from "./blame-envoy.js";
 import { grpcTexts } from "./blame-grpc.js";
 import { type Blame, CarriedNames } from "./blame-text.js";
 
 const texts = [...envoyTexts, ...grpcTexts];
-
-/** As much of a text is read. Requests bring at most 4,096 characters, which is also where Envoy cuts. */
-const mostRead = 8192;
 
 /**
  * Which resources of a rejected response an error detail says are at fault, and whether the client uses the others;
@@ -18,7 +16,8 @@ const mostRead = 8192;
 export function blameIn(message: string, carried: Iterable<ResourceName>): Blame | undefined {
   const names = new CarriedNames(carried);
   if (names.size === 0) return undefined;
-  const text = message.length > mostRead ? message.slice(0, mostRead) : message;
+  // Requests bring no more: what was cut of a longer one ends with a mark.
+  const text = message.slice(0, longestErrorText + 1);
   for (const read of texts) {
     const blame = read(text, names);
     if (blame === undefined) continue;
@@ -53,5 +52,5 @@ export function blameOf(message: string, carried: readonly Resource[]): Blame | 
 
 /** Further names may have been cut off, here or by Envoy. */
 function isCut(message: string): boolean {
-  return message.length >= longestText || message.endsWith("...(truncated)");
+  return message.length >= longestErrorText || message.endsWith("...(truncated)");
 }

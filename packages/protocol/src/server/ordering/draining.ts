@@ -20,8 +20,8 @@ import type { OrderingTimes } from "./ordering-times.js";
 /** How many changes of listeners are remembered; beyond this what the oldest replaced is taken to have drained. */
 const mostDraining = 256;
 
-/** What one change replaced for clients that ask for the same. Subscriptions to listeners by name are few. */
-const known = new PerKey<Change, Replaced>(100);
+/** What one change replaced for clients that ask for the same. */
+const known = new PerKey<Change, Replaced>();
 
 /**
  * The client went on from the set `before` to what is `acked` now: if resources of it are gone or name less, they drain

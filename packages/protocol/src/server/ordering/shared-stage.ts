@@ -1,4 +1,5 @@
 import type { Resource, ResourceName, TypeUrl } from "@xdskit/api";
+import { longestKey } from "../../model/limits.js";
 import { PerKey } from "../../model/memo.js";
 import { type ResourceSet, ResourceSets } from "../../model/resource-set.js";
 import type { Snapshot } from "../../model/snapshot.js";
@@ -14,17 +15,8 @@ import { numberOf } from "./past-snapshots.js";
  * of a client's streams, and `stageOf`'s view of them (`InUse`) where no stage has that key yet.
  */
 
-/** Stages on the way to one snapshot that are remembered: only clients that answer in ever new orders make more. */
-const mostStages = 2_000;
-
 /** By the snapshot that is wanted, and by key. */
-const known = new PerKey<Snapshot, Stage>(mostStages);
-
-/**
- * Characters of the longest key that is remembered: longer ones are of clients with many streams, and hardly another
- * client has the same.
- */
-const longestKey = 4_000;
+const known = new PerKey<Snapshot, Stage>();
 
 /** What a stage depends on besides what is known of each type. */
 export interface Circumstances {

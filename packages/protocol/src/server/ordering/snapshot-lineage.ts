@@ -1,4 +1,5 @@
 import type { ResourceType } from "@xdskit/api";
+import { mostShared } from "../../model/limits.js";
 import type { Snapshot } from "../../model/snapshot.js";
 
 /**
@@ -25,9 +26,6 @@ export class LineagePosition {
     this.snapshot = to;
   }
 }
-
-/** Positions of one line that are remembered: only clients that ask for ever other things make more. */
-const mostPositions = 2_000;
 
 /**
  * The newest snapshot of one list of layers, as it follows one after the other. Streams that rest are not given each:
@@ -71,7 +69,7 @@ export class SnapshotLineage {
     const known = this.#positions.get(key)?.deref();
     // The key says what it is the position of, and so its class.
     if (known !== undefined) return known as Made;
-    if (this.#positions.size >= mostPositions) this.#forgetAll();
+    if (this.#positions.size >= mostShared) this.#forgetAll();
     const made = make();
     this.#positions.set(key, new WeakRef(made));
     return made;

@@ -1,4 +1,5 @@
 import { type ApiVersion, type ResourceType, type TypeUrl, unknownResourceType } from "@xdskit/api";
+import { longestText } from "../../model/limits.js";
 import type { StreamOptions } from "../contract/options.js";
 
 /** What a request's type URL asks for, or why that cannot be. */
@@ -28,11 +29,9 @@ export function requestedType(typeUrl: TypeUrl, { types, only, api }: StreamOpti
   }
   if (known !== undefined) return ofType(known.type, known.api);
   // Rule 161.
-  if (typeUrl.length > longestUnknown) return refused(`type_url is longer than ${longestUnknown} characters`);
+  if (typeUrl.length > longestText) return refused(`type_url is longer than ${longestText} characters`);
   return { kind: "type", type: unknownResourceType(typeUrl), api: "v3", typeUrl };
 }
-
-const longestUnknown = 512;
 
 function ofType(type: ResourceType, api: ApiVersion): RequestedType {
   return { kind: "type", type, api, typeUrl: typeUrlIn(type, api) };

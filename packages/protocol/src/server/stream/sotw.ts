@@ -1,4 +1,5 @@
 import type { Resource, ResourceName, ResourceType, Version } from "@xdskit/api";
+import { longestText } from "../../model/limits.js";
 import { NameSet } from "../../model/names/name-set.js";
 import { emptyResourceSet, ResourceSets } from "../../model/resource-set.js";
 import { sameSubscription } from "../../model/subscription.js";
@@ -251,16 +252,14 @@ function asksAgain(subscriber: SotwSubscriber, surroundings: Surroundings): bool
   return true;
 }
 
-/** A longer version is none of a server of ours, and is not kept. */
-const longestVersion = 512;
-
 /**
  * The first request of a type, or one that takes its place: the client holds nothing, unless its version shows
  * otherwise (`settleClaims`).
  */
 function startAnew(subscriber: SotwSubscriber, request: SotwRequest): void {
   subscriber.sent = sentState(emptyResourceSet(subscriber.type), NameSet.empty, false, waits(subscriber));
-  subscriber.claimed = request.version === "" || request.version.length > longestVersion ? undefined : request.version;
+  // A longer version is none of a server of ours.
+  subscriber.claimed = request.version === "" || request.version.length > longestText ? undefined : request.version;
   subscriber.unanswered = true;
 }
 
