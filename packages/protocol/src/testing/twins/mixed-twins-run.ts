@@ -172,12 +172,12 @@ export function runMixedTwins(seed: number, steps: number, without: ReadonlySet<
   }
 
   function give({ index, orders }: Pair, twin: Twin): void {
-    both(twin, (which) => ({
+    both(twin, (which): StreamEvent => ({
       kind: "snapshot",
       snapshot: snapshots[which === 0 ? 0 : index + 1] as Snapshot,
       ttl,
       ordering: orders[which],
-      line: which === 0 ? line : undefined,
+      lineage: which === 0 ? line : undefined,
     }));
   }
 

@@ -129,12 +129,12 @@ export function runTwins(seed: number, steps: number, without: ReadonlySet<numbe
   }
 
   function give(twin: Twin, index: number): void {
-    both(twin, (which) => ({
+    both(twin, (which): StreamEvent => ({
       kind: "snapshot",
       snapshot: snapshots[which === 0 ? 0 : index + 1] as Snapshot,
       ttl,
       ordering: twin.orders[which],
-      line: which === 0 ? line : undefined,
+      lineage: which === 0 ? line : undefined,
     }));
   }
 
