@@ -1,6 +1,9 @@
 /** What one connection, all connections of an address, and all clients may use. */
 export interface UseLimits {
-  /** Open streams from one address. Default 50,000: a proxy may stand in front of many clients. Each worker has as many. */
+  /**
+   * Open streams from one address. Default 50,000: a proxy may stand in front of many clients. With workers, in each of
+   * them.
+   */
   readonly streamsPerAddress: number;
   /**
    * Bytes of memory for incomplete requests. Default 256 MiB in all, 128 MiB from one address, 32 MiB on one

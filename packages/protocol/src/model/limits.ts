@@ -4,8 +4,8 @@
  */
 
 /**
- * Bytes of each text of a node, except its metadata, and characters of versions and of type URLs that no table has. They
- * go to logs, pages and metrics; real ones stay below half.
+ * Bytes of each text of a node, except its metadata, and characters of versions and of type URLs that no table has.
+ * They go to logs, pages and metrics; real ones stay below half.
  */
 export const longestText = 512;
 /** Characters that are kept of an `error_detail`, and of a resource error's message. Envoy sends no more. */

@@ -22,146 +22,168 @@ const node = toBinary(NodeSchema, create(NodeSchema, { id: "test" }));
 
 /** Runs a case of a client's end in one of its modes. Throws if a request breaks what holds for every request. */
 export function runClientCase(one: Case, mode: Mode): readonly Ran[] {
-  const counts = new Map<string, number>();
-  const only = mode.ads ? undefined : typeInSteps(one, mode);
-  let settings: ReadonlyMap<string, string> = new Map();
-  let made: ClientStream | undefined;
-  let out: string[] = [];
-  let now = 0;
-  let isOpen = false;
-  let isBlocked = false;
-  let requests = 0;
-  const inMode = (text: string) => (mode.type === undefined ? text : text.replaceAll("TYPE", mode.type));
-  const shown = { received: one.show.has("received"), versions: one.show.has("versions") };
+  return new ClientCaseRun(one, mode).play();
+}
 
-  const client = (): ClientStream => {
-    made ??= createClientStream({
-      variant: mode.variant,
-      api: mode.api,
+/** The machine of a client's end, and what it was seen to do in the step that is played. */
+class ClientCaseRun {
+  readonly #counts = new Map<string, number>();
+  readonly #only: string | undefined;
+  #settings: ReadonlyMap<string, string> = new Map();
+  #made: ClientStream | undefined;
+  #out: string[] = [];
+  #now = 0;
+  #isOpen = false;
+  #isBlocked = false;
+  #requests = 0;
+  readonly #shown: { received: boolean; versions: boolean };
+  readonly #one: Case;
+  readonly #mode: Mode;
+
+  constructor(one: Case, mode: Mode) {
+    this.#one = one;
+    this.#mode = mode;
+    this.#only = mode.ads ? undefined : typeInSteps(one, mode);
+    this.#shown = { received: one.show.has("received"), versions: one.show.has("versions") };
+  }
+
+  play(): readonly Ran[] {
+    return this.#one.steps.map((step) => {
+      this.#out = [];
+      try {
+        this.#run(this.#inMode(step.text));
+      } catch (error) {
+        throw new Error(`${this.#one.file}:${step.number}: ${step.text}\n  ${(error as Error).message}`, {
+          cause: error,
+        });
+      }
+      const quiet = !this.#isOpen || /^(?:client|block|open)\b/.test(step.text);
+      return { step, got: this.#out.length > 0 ? this.#out : quiet ? undefined : ["∅"] };
+    });
+  }
+
+  #inMode(text: string) {
+    return this.#mode.type === undefined ? text : text.replaceAll("TYPE", this.#mode.type);
+  }
+
+  #client(): ClientStream {
+    this.#made ??= createClientStream({
+      variant: this.#mode.variant,
+      api: this.#mode.api,
       types: resourceTypes,
       node,
       check,
-      only: only === undefined ? undefined : typeOf(only),
-      nodeOn: settings.get("node") === "every" ? "every" : "first",
-      keepRemoved: settings.get("removed") === "keep",
-      dropRejected: settings.get("rejected") === "drop",
-      answers: settings.get("answers") === "when-told" ? "when-told" : "at-once",
-      absentAfterMs: settings.has("absent") ? millisecondsOf(settings.get("absent") ?? "") : undefined,
-      limits: limitsOf(settings),
+      only: this.#only === undefined ? undefined : typeOf(this.#only),
+      nodeOn: this.#settings.get("node") === "every" ? "every" : "first",
+      keepRemoved: this.#settings.get("removed") === "keep",
+      dropRejected: this.#settings.get("rejected") === "drop",
+      answers: this.#settings.get("answers") === "when-told" ? "when-told" : "at-once",
+      absentAfterMs: this.#settings.has("absent") ? millisecondsOf(this.#settings.get("absent") ?? "") : undefined,
+      limits: limitsOf(this.#settings),
     });
-    return made;
-  };
-
-  function step(event: ClientStreamEvent): void {
-    for (const effect of client().step(event, now)) {
-      const line = describeEffect(effect, shown);
-      if (line !== undefined) out.push(line);
-      if (effect.kind === "close") isOpen = false;
-    }
-    pull();
+    return this.#made;
   }
 
-  function pull(): void {
-    if (isBlocked) return;
+  #step(event: ClientStreamEvent): void {
+    for (const effect of this.#client().step(event, this.#now)) {
+      const line = describeEffect(effect, this.#shown);
+      if (line !== undefined) this.#out.push(line);
+      if (effect.kind === "close") this.#isOpen = false;
+    }
+    this.#pull();
+  }
+
+  #pull(): void {
+    if (this.#isBlocked) return;
     for (let count = 0; ; count++) {
-      const request = client().next();
+      const request = this.#client().next();
       if (request === undefined) return;
-      if (!isOpen) throw new Error("a request without a stream");
+      if (!this.#isOpen) throw new Error("a request without a stream");
       if (count === mostStops) throw new Error("requests without end");
-      const { line, hasNode } = describeRequest(request, mode.variant, mode.api);
-      const wantsNode = requests === 0 || settings.get("node") === "every";
+      const { line, hasNode } = describeRequest(request, this.#mode.variant, this.#mode.api);
+      const wantsNode = this.#requests === 0 || this.#settings.get("node") === "every";
       // Rules 113 and 116.
-      if (hasNode !== wantsNode) throw new Error(`${hasNode ? "a" : "no"} node in request ${requests} of the stream`);
-      requests++;
-      out.push(line);
+      if (hasNode !== wantsNode)
+        throw new Error(`${hasNode ? "a" : "no"} node in request ${this.#requests} of the stream`);
+      this.#requests++;
+      this.#out.push(line);
     }
   }
 
   /** Time goes by, with a stop wherever the machine wants to hear of it. */
-  function pass(milliseconds: number): void {
-    const end = now + milliseconds;
+  #pass(milliseconds: number): void {
+    const end = this.#now + milliseconds;
     for (let stops = 0; stops < mostStops; stops++) {
-      const due = client().deadline();
+      const due = this.#client().deadline();
       if (due === undefined || due > end) {
-        now = end;
+        this.#now = end;
         return;
       }
-      now = Math.max(now, due);
-      step({ kind: "time" });
+      this.#now = Math.max(this.#now, due);
+      this.#step({ kind: "time" });
     }
     throw new Error(`it wanted to hear of the time ${mostStops} times in ${milliseconds} ms`);
   }
 
-  function run(text: string): void {
+  #run(text: string): void {
     const [verb = "", ...words] = text.split(/\s+/);
     switch (verb) {
       case "client":
-        settings = new Map(words.map((word) => word.split("=", 2) as [string, string]));
+        this.#settings = new Map(words.map((word) => word.split("=", 2) as [string, string]));
         break;
       case "subscribe":
       case "unsubscribe":
-        step({ kind: verb, type: typeOf(words[0] ?? ""), names: words.slice(1) });
+        this.#step({ kind: verb, type: typeOf(words[0] ?? ""), names: words.slice(1) });
         break;
       case "hold":
-        step(holdEvent(words));
+        this.#step(holdEvent(words));
         break;
       case "forget":
-        step({ kind: "forget-versions" });
+        this.#step({ kind: "forget-versions" });
         break;
       case "open":
-        isOpen = true;
-        requests = 0;
-        step({ kind: "opened" });
+        this.#isOpen = true;
+        this.#requests = 0;
+        this.#step({ kind: "opened" });
         break;
       case "close":
-        isOpen = false;
-        step({ kind: "closed" });
+        this.#isOpen = false;
+        this.#step({ kind: "closed" });
         break;
       case "<":
-        step({
+        this.#step({
           kind: "response",
           bytes: responseBytes(words.join(" "), {
-            variant: mode.variant,
-            api: mode.api,
-            only,
+            variant: this.#mode.variant,
+            api: this.#mode.api,
+            only: this.#only,
             count: (type) => {
-              const count = (counts.get(type) ?? 0) + 1;
-              counts.set(type, count);
+              const count = (this.#counts.get(type) ?? 0) + 1;
+              this.#counts.set(type, count);
               return count;
             },
           }),
         });
         break;
       case "answer":
-        step({
+        this.#step({
           kind: "answer",
           response: Number((words[0] ?? "").slice(1)),
           error: words.length > 1 ? words.slice(1).join(" ") : undefined,
         });
         break;
       case "wait":
-        pass(millisecondsOf(words[0] ?? ""));
+        this.#pass(millisecondsOf(words[0] ?? ""));
         break;
       case "block":
       case "unblock":
-        isBlocked = verb === "block";
-        pull();
+        this.#isBlocked = verb === "block";
+        this.#pull();
         break;
       default:
         throw new Error(`unknown step: ${verb}`);
     }
   }
-
-  return one.steps.map((step) => {
-    out = [];
-    try {
-      run(inMode(step.text));
-    } catch (error) {
-      throw new Error(`${one.file}:${step.number}: ${step.text}\n  ${(error as Error).message}`, { cause: error });
-    }
-    const quiet = !isOpen || /^(?:client|block|open)\b/.test(step.text);
-    return { step, got: out.length > 0 ? out : quiet ? undefined : ["∅"] };
-  });
 }
 
 /** The type of a per-type stream: the one that the case speaks of first. */

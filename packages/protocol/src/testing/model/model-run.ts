@@ -45,58 +45,122 @@ interface Session {
  * makes a failure smaller.
  */
 export function runModel(seed: number, steps: number, without: ReadonlySet<number>, say: (line: string) => void): void {
-  const start = createRandom(seed);
-  const ledger = createVersionLedger();
-  let random: Random = start;
-  let group = change(undefined);
-  const history: SampleGroup[] = [group];
-  const sessions: Session[] = [];
-  let now = 0;
-  const proxy: Random = {
-    int: (bound) => random.int(bound),
-    chance: (probability) => random.chance(probability),
-    pick: (list) => random.pick(list),
-    some: (list, probability) => random.some(list, probability),
-  };
+  new ModelRun(seed, say).play(steps, without);
+}
 
-  function change(before: SampleGroup | undefined): SampleGroup {
+/** All nodes, at one sequence of configurations. */
+class ModelRun {
+  readonly #ledger = createVersionLedger();
+  #random: Random;
+  #group: SampleGroup;
+  readonly #history: SampleGroup[];
+  readonly #sessions: Session[] = [];
+  #now = 0;
+  /** Chances of the step that is played. */
+  readonly #proxy: Random = {
+    int: (bound) => this.#random.int(bound),
+    chance: (probability) => this.#random.chance(probability),
+    pick: (list) => this.#random.pick(list),
+    some: (list, probability) => this.#random.some(list, probability),
+  };
+  readonly #actions: readonly (readonly [weight: number, act: (session: Session) => void])[] = [
+    [4, () => this.#sessions.length < 8 && this.#connect()],
+    [18, () => this.#publish(this.#change(this.#group))],
+    [2, () => this.#publish(this.#rebuild(this.#group))],
+    [2, () => this.#publish(this.#rebuild(this.#change(this.#group)))],
+    [2, () => this.#goBack()],
+    [20, (session) => this.#deliver(session)],
+    [20, (session) => this.#read(session, false)],
+    [18, (session) => this.#want(session)],
+    [4, (session) => this.#ask(session, this.#random.pick(session.clients).repeat())],
+    [3, (session) => this.#reconnect(session)],
+    [3, (session) => this.#ask(session, this.#random.pick(session.clients).settle())],
+    [7, (session) => this.#turn(session)],
+    [6, () => this.#pass(tick * (1 + this.#random.int(4)))],
+    [6, (session) => this.#takeOne(session)],
+  ];
+  readonly #total = this.#actions.reduce((sum, [weight]) => sum + weight, 0);
+  readonly #seed: number;
+  readonly #say: (line: string) => void;
+
+  constructor(seed: number, say: (line: string) => void) {
+    this.#seed = seed;
+    this.#say = say;
+    const start = createRandom(seed);
+    this.#random = start;
+    this.#group = this.#change(undefined);
+    this.#history = [this.#group];
+  }
+
+  play(steps: number, without: ReadonlySet<number>): void {
+    for (let index = 0; index < steps; index++) {
+      if (without.has(index)) continue;
+      this.#random = createRandom(this.#seed, index);
+      this.#step();
+    }
+    this.#random = createRandom(this.#seed, steps);
+    this.#finish();
+    for (const session of this.#sessions) {
+      for (const client of session.clients) compare(session, client, this.#group);
+      session.stream.close();
+    }
+  }
+
+  #finish(): void {
+    this.#say("rest");
+    for (const session of this.#sessions) for (const client of session.clients) this.#ask(session, client.settle());
+    for (const session of this.#sessions) this.#rest(session);
+    if (this.#random.chance(0.3)) this.#live();
+    // What is lost is back with the next heartbeats.
+    for (let count = 0; count < 4; count++) {
+      for (const session of this.#sessions) session.stream.beat(4 * tick);
+      for (const session of this.#sessions) this.#rest(session);
+    }
+  }
+
+  #change(before: SampleGroup | undefined): SampleGroup {
     const edits: Edit[] = [];
-    for (let count = before === undefined ? 8 : 1 + random.int(4); count > 0; count--) {
-      const type = random.pick(types);
-      const name = random.pick(pool);
-      const label = `${random.int(3)}`;
-      const refers = type === "cluster" && random.chance(0.4) ? `->${random.pick([...pool, "static"])}` : "";
-      const ttl = random.chance(0.2) ? random.pick(ttls) : "";
-      const aliases = aliasTypes.has(type) ? random.some(aliasPool, 0.25).map((alias) => `@${alias}`) : [];
+    for (let count = before === undefined ? 8 : 1 + this.#random.int(4); count > 0; count--) {
+      const type = this.#random.pick(types);
+      const name = this.#random.pick(pool);
+      const label = `${this.#random.int(3)}`;
+      const refers =
+        type === "cluster" && this.#random.chance(0.4) ? `->${this.#random.pick([...pool, "static"])}` : "";
+      const ttl = this.#random.chance(0.2) ? this.#random.pick(ttls) : "";
+      const aliases = aliasTypes.has(type) ? this.#random.some(aliasPool, 0.25).map((alias) => `@${alias}`) : [];
       const content =
-        before !== undefined && random.chance(0.3) ? undefined : `${label}${refers}${aliases.join("")}${ttl}`;
+        before !== undefined && this.#random.chance(0.3) ? undefined : `${label}${refers}${aliases.join("")}${ttl}`;
       edits.push({ type, name, content });
     }
     const last = new Map(edits.map((one) => [`${one.type} ${one.name}`, one]));
-    say(`set ${[...last.values()].map(({ type, name, content }) => `${type} ${name}=${content ?? "∅"}`).join("; ")}`);
+    this.#say(
+      `set ${[...last.values()].map(({ type, name, content }) => `${type} ${name}=${content ?? "∅"}`).join("; ")}`,
+    );
     return edit(before, [...last.values()]);
   }
 
   /** The same content in another lineage, as when the configuration is read anew. */
-  function rebuild(before: SampleGroup): SampleGroup {
-    say("rebuild");
+  #rebuild(before: SampleGroup): SampleGroup {
+    this.#say("rebuild");
     const all = [...before.contents].flatMap(([type, names]) =>
       [...names].map(([name, content]) => ({ type, name, content })),
     );
     return edit(undefined, all);
   }
 
-  function connect(): void {
-    const variant = random.chance(0.5) ? "sotw" : "delta";
-    const api = random.chance(0.8) ? "v3" : "v2";
-    const ads = random.chance(0.6);
-    const told = random.chance(0.5) ? features : [];
-    const wanted = random.some(types, 0.6);
+  #connect(): void {
+    const variant = this.#random.chance(0.5) ? "sotw" : "delta";
+    const api = this.#random.chance(0.8) ? "v3" : "v2";
+    const ads = this.#random.chance(0.6);
+    const told = this.#random.chance(0.5) ? features : [];
+    const wanted = this.#random.some(types, 0.6);
     const groups = ads ? [wanted] : wanted.map((type) => [type]);
     for (const own of groups.filter((list) => list.length > 0)) {
-      const label = `s${sessions.length}`;
+      const label = `s${this.#sessions.length}`;
       const only = ads ? undefined : own[0];
-      say(`${label}: connect ${variant} ${ads ? "ads" : "per-type"} ${api}${told.length > 0 ? " knows TTLs" : ""}`);
+      this.#say(
+        `${label}: connect ${variant} ${ads ? "ads" : "per-type"} ${api}${told.length > 0 ? " knows TTLs" : ""}`,
+      );
       const options = { variant, api, only, features: told } as const;
       const session: Session = {
         ...options,
@@ -104,87 +168,89 @@ export function runModel(seed: number, steps: number, without: ReadonlySet<numbe
         requests: [],
         responses: [],
         blocked: false,
-        clients: own.map((type) => new ModelClient(type, variant, api, proxy)),
-        stream: new ModelStream(options, group, ledger),
+        clients: own.map((type) => new ModelClient(type, variant, api, this.#proxy)),
+        stream: new ModelStream(options, this.#group, this.#ledger),
       };
-      sessions.push(session);
-      for (const client of session.clients) ask(session, client.begin(wordsFor(client)));
+      this.#sessions.push(session);
+      for (const client of session.clients) this.#ask(session, client.begin(wordsFor(client)));
     }
   }
 
-  function reconnect(session: Session): void {
-    say(`${session.label}: reconnect`);
+  #reconnect(session: Session): void {
+    this.#say(`${session.label}: reconnect`);
     session.stream.close();
     session.requests.length = 0;
     session.responses.length = 0;
-    session.stream = new ModelStream(session, group, ledger);
-    for (const client of session.clients) ask(session, client.begin(wordsFor(client)));
+    session.stream = new ModelStream(session, this.#group, this.#ledger);
+    for (const client of session.clients) this.#ask(session, client.begin(wordsFor(client)));
   }
 
-  function ask(session: Session, request: SentRequest | undefined): void {
+  #ask(session: Session, request: SentRequest | undefined): void {
     if (request === undefined) return;
-    say(`${session.label}: asks ${describeRequest(request)}`);
+    this.#say(`${session.label}: asks ${describeRequest(request)}`);
     session.requests.push(request);
   }
 
-  function deliver(session: Session): void {
+  #deliver(session: Session): void {
     const request = session.requests.shift();
     if (request === undefined) return;
-    say(`${session.label}: > ${describeRequest(request)}`);
+    this.#say(`${session.label}: > ${describeRequest(request)}`);
     session.stream.request(request);
-    flow(session);
+    this.#flow(session);
   }
 
-  function flow(session: Session): void {
+  #flow(session: Session): void {
     if (session.blocked) return;
-    for (const one of session.stream.drain()) take(session, one);
+    for (const one of session.stream.drain()) this.#take(session, one);
   }
 
-  function take(session: Session, one: { readonly type: string; readonly seen: SeenResponse }): void {
-    say(`${session.label}: < ${describeResponse(one.type, one.seen)}`);
+  #take(session: Session, one: { readonly type: string; readonly seen: SeenResponse }): void {
+    this.#say(`${session.label}: < ${describeResponse(one.type, one.seen)}`);
     session.responses.push(one);
   }
 
-  function read(session: Session, calm: boolean): void {
+  #read(session: Session, calm: boolean): void {
     const one = session.responses.shift();
     if (one === undefined) return;
     const client = session.clients.find(({ type }) => type === one.type)!;
-    const rejects = client.cannotTake(one.seen) || random.chance(0.15);
-    const late = !calm && random.chance(0.15);
-    say(
+    const rejects = client.cannotTake(one.seen) || this.#random.chance(0.15);
+    const late = !calm && this.#random.chance(0.15);
+    this.#say(
       `${session.label}: reads ${describeResponse(one.type, one.seen)}${rejects ? ", rejects it" : ""}${late ? ", answers later" : ""}`,
     );
-    ask(session, client.receive(one.seen, rejects, late, now));
+    this.#ask(session, client.receive(one.seen, rejects, late, this.#now));
   }
 
   /** Time passes: heartbeats become due, and resources without one end. */
-  function pass(milliseconds: number): void {
-    const interval = intervalOver(now, now + milliseconds);
-    now += milliseconds;
-    say(`${now} ms: heartbeats every ${interval} ms are due`);
-    for (const session of sessions) session.stream.beat(interval);
-    for (const session of sessions) flow(session);
-    for (const { label, clients } of sessions) {
+  #pass(milliseconds: number): void {
+    const interval = intervalOver(this.#now, this.#now + milliseconds);
+    this.#now += milliseconds;
+    this.#say(`${this.#now} ms: heartbeats every ${interval} ms are due`);
+    for (const session of this.#sessions) session.stream.beat(interval);
+    for (const session of this.#sessions) this.#flow(session);
+    for (const { label, clients } of this.#sessions) {
       for (const client of clients) {
-        const gone = client.expire(now);
-        if (gone.length > 0) say(`${label}: ${client.type} ${gone} is over`);
+        const gone = client.expire(this.#now);
+        if (gone.length > 0) this.#say(`${label}: ${client.type} ${gone} is over`);
       }
     }
   }
 
   /** Where heartbeats are read as they come nothing gets lost. */
-  function live(): void {
+  #live(): void {
     for (let count = 0; count < 20; count++) {
-      now += tick;
-      const interval = intervalOver(now - tick, now);
-      say(`${now} ms: heartbeats every ${interval} ms are due`);
-      for (const session of sessions) session.stream.beat(interval);
-      for (const session of sessions) rest(session);
-      for (const { label, clients } of sessions) {
+      this.#now += tick;
+      const interval = intervalOver(this.#now - tick, this.#now);
+      this.#say(`${this.#now} ms: heartbeats every ${interval} ms are due`);
+      for (const session of this.#sessions) session.stream.beat(interval);
+      for (const session of this.#sessions) this.#rest(session);
+      for (const { label, clients } of this.#sessions) {
         for (const client of clients) {
           // Dropped resources, and removed ones that SotW cannot report (rule 74), go when their time is over.
-          const there = group.contents.get(client.type);
-          const gone = client.expire(now).filter((name) => there?.has(name) && client.wants(name, there.get(name)));
+          const there = this.#group.contents.get(client.type);
+          const gone = client
+            .expire(this.#now)
+            .filter((name) => there?.has(name) && client.wants(name, there.get(name)));
           // What was about to be lost before this began is sent again when its heartbeat is rejected.
           if (gone.length > 0 && count > 4)
             throw new Error(`${label}: ${client.type} ${gone} is over, though its heartbeats came`);
@@ -193,37 +259,19 @@ export function runModel(seed: number, steps: number, without: ReadonlySet<numbe
     }
   }
 
-  function publish(next: SampleGroup): void {
-    group = next;
-    history.push(group);
-    for (const session of sessions) session.stream.snapshot(group);
-    for (const session of sessions) flow(session);
+  #publish(next: SampleGroup): void {
+    this.#group = next;
+    this.#history.push(this.#group);
+    for (const session of this.#sessions) session.stream.snapshot(this.#group);
+    for (const session of this.#sessions) this.#flow(session);
   }
 
-  const actions: readonly (readonly [weight: number, act: (session: Session) => void])[] = [
-    [4, () => sessions.length < 8 && connect()],
-    [18, () => publish(change(group))],
-    [2, () => publish(rebuild(group))],
-    [2, () => publish(rebuild(change(group)))],
-    [2, goBack],
-    [20, deliver],
-    [20, (session) => read(session, false)],
-    [18, want],
-    [4, (session) => ask(session, random.pick(session.clients).repeat())],
-    [3, reconnect],
-    [3, (session) => ask(session, random.pick(session.clients).settle())],
-    [7, turn],
-    [6, () => pass(tick * (1 + random.int(4)))],
-    [6, takeOne],
-  ];
-  const total = actions.reduce((sum, [weight]) => sum + weight, 0);
-
-  function step(): void {
-    if (sessions.length === 0) connect();
-    if (sessions.length === 0) return;
-    let choice = random.int(total);
-    const session = random.pick(sessions);
-    for (const [weight, act] of actions) {
+  #step(): void {
+    if (this.#sessions.length === 0) this.#connect();
+    if (this.#sessions.length === 0) return;
+    let choice = this.#random.int(this.#total);
+    const session = this.#random.pick(this.#sessions);
+    for (const [weight, act] of this.#actions) {
       choice -= weight;
       if (choice < 0) {
         act(session);
@@ -232,58 +280,38 @@ export function runModel(seed: number, steps: number, without: ReadonlySet<numbe
     }
   }
 
-  function goBack(): void {
-    say("back to an earlier configuration");
-    publish(random.pick(history));
+  #goBack(): void {
+    this.#say("back to an earlier configuration");
+    this.#publish(this.#random.pick(this.#history));
   }
 
-  function want(session: Session): void {
-    const client = random.pick(session.clients);
+  #want(session: Session): void {
+    const client = this.#random.pick(session.clients);
     const quiet = [...session.requests, ...session.responses].every(({ type }) => type !== client.type);
-    ask(session, client.change(wordsFor(client), quiet && !session.blocked));
+    this.#ask(session, client.change(wordsFor(client), quiet && !session.blocked));
   }
 
-  function turn(session: Session): void {
+  #turn(session: Session): void {
     session.blocked = !session.blocked;
-    say(`${session.label}: ${session.blocked ? "blocked" : "unblocked"}`);
-    flow(session);
+    this.#say(`${session.label}: ${session.blocked ? "blocked" : "unblocked"}`);
+    this.#flow(session);
   }
 
-  function takeOne(session: Session): void {
+  #takeOne(session: Session): void {
     const one = session.blocked ? session.stream.next() : undefined;
-    if (one !== undefined) take(session, one);
+    if (one !== undefined) this.#take(session, one);
   }
 
-  function rest(session: Session): void {
+  #rest(session: Session): void {
     session.blocked = false;
-    flow(session);
+    this.#flow(session);
     for (let round = 0; session.requests.length + session.responses.length > 0; round++) {
       if (round === mostRounds * 10) throw new Error(`${session.label} does not come to rest`);
-      while (session.requests.length > 0) deliver(session);
-      read(session, true);
+      while (session.requests.length > 0) this.#deliver(session);
+      this.#read(session, true);
       if (session.requests.length + session.responses.length === 0)
-        for (const client of session.clients) ask(session, client.settle());
+        for (const client of session.clients) this.#ask(session, client.settle());
     }
-  }
-
-  for (let index = 0; index < steps; index++) {
-    if (without.has(index)) continue;
-    random = createRandom(seed, index);
-    step();
-  }
-  random = createRandom(seed, steps);
-  say("rest");
-  for (const session of sessions) for (const client of session.clients) ask(session, client.settle());
-  for (const session of sessions) rest(session);
-  if (random.chance(0.3)) live();
-  // What is lost is back with the next heartbeats.
-  for (let count = 0; count < 4; count++) {
-    for (const session of sessions) session.stream.beat(4 * tick);
-    for (const session of sessions) rest(session);
-  }
-  for (const session of sessions) {
-    for (const client of session.clients) compare(session, client, group);
-    session.stream.close();
   }
 }
 

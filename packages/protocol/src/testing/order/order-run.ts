@@ -33,30 +33,110 @@ interface Line {
  * configuration.
  */
 export function runOrder(seed: number, steps: number, without: ReadonlySet<number>, say: (line: string) => void): void {
-  const start = createRandom(seed);
-  let random: Random = start;
-  const variant = start.chance(0.5) ? "sotw" : "delta";
-  const ads = start.chance(0.6);
-  const client = new OrderClient(start, variant === "delta");
-  let now = 0;
-  let world: SampleGroup = closedWorld(start, undefined, false);
-  const shared = new Ordering();
-  const snapshots = new SnapshotLineage();
-  snapshots.start(world.snapshot);
-  const lines = (ads ? [types] : types.map((type) => [type])).map((own) => open(own));
-  /** Answers that the client has not sent yet, oldest first, and the step at which it must. */
-  const late: { readonly line: Line; readonly request: OrderRequest; readonly until: number }[] = [];
-  const said = new Map<string, { names: ReadonlySet<string>; version: string; nonce: string }>();
-  /** By type and name, how many responses had been sent when the client last asked for the name. */
-  const askedAt = new Map<string, number>();
-  let sent = 0;
-  const lastNonces = new Map<string, string>();
-  say(`${variant} ${ads ? "ads" : "per-type"}`);
-  tell();
+  new OrderRun(seed, say).play(steps, without);
+}
 
-  function open(own: readonly string[]): Line {
+/** One client, its streams, and the messages in flight between them. */
+class OrderRun {
+  #random: Random;
+  readonly #variant: "sotw" | "delta";
+  readonly #ads: boolean;
+  readonly #client: OrderClient;
+  #now = 0;
+  #world: SampleGroup;
+  readonly #shared = new Ordering();
+  readonly #snapshots = new SnapshotLineage();
+  readonly #lines: Line[];
+  /** Answers that the client has not sent yet, oldest first, and the step at which it must. */
+  readonly #late: { readonly line: Line; readonly request: OrderRequest; readonly until: number }[] = [];
+  readonly #said = new Map<string, { names: ReadonlySet<string>; version: string; nonce: string }>();
+  /** By type and name, how many responses had been sent when the client last asked for the name. */
+  readonly #askedAt = new Map<string, number>();
+  #sent = 0;
+  readonly #lastNonces = new Map<string, string>();
+  readonly #seed: number;
+  readonly #say: (line: string) => void;
+
+  constructor(seed: number, say: (line: string) => void) {
+    this.#seed = seed;
+    this.#say = say;
+    const start = createRandom(seed);
+    this.#random = start;
+    this.#variant = start.chance(0.5) ? "sotw" : "delta";
+    this.#ads = start.chance(0.6);
+    this.#client = new OrderClient(start, this.#variant === "delta");
+    this.#world = closedWorld(start, undefined, false);
+    this.#snapshots.start(this.#world.snapshot);
+    this.#lines = (this.#ads ? [types] : types.map((type) => [type])).map((own) => this.#open(own));
+    this.#say(`${this.#variant} ${this.#ads ? "ads" : "per-type"}`);
+    this.#tell();
+    this.#ask();
+    this.#rest(0);
+  }
+
+  play(steps: number, without: ReadonlySet<number>): void {
+    for (let at = 1; at <= steps; at++) {
+      this.#random = createRandom(this.#seed, at);
+      if (!without.has(at)) this.#act(at);
+    }
+    this.#finish(steps);
+    for (const type of types) this.#compare(type);
+    for (const { stream } of this.#lines) if (!stream.isSettled) throw new Error("in the end a stream is not settled");
+  }
+
+  #act(at: number): void {
+    const overdue = this.#late.findIndex(({ until }) => until <= at);
+    if (overdue >= 0) this.#answer(overdue);
+    const action = this.#random.int(10);
+    if (action < 2) {
+      this.#say(`${at}: change`);
+      this.#change(closedWorld(this.#random, this.#world, true));
+    } else if (action < 6) {
+      this.#say(`${at}: read`);
+      this.#read(this.#random.pick(this.#lines), at);
+    } else if (action < 8) {
+      this.#say(`${at}: answer`);
+      this.#answer(this.#random.int(Math.max(1, this.#late.length)));
+    } else {
+      this.#say(`${at}: time goes by`);
+      this.#pass(step);
+    }
+  }
+
+  /** Nothing is bad any more, and time goes by until nothing is held back. */
+  #finish(at: number): void {
+    this.#say("at last");
+    this.#change(fixed(this.#world));
+    for (let round = 0; round < 60; round++) {
+      this.#rest(at);
+      this.#pass(step);
+      if (this.#lines.every(({ stream }) => stream.isSettled && stream.deadline() === undefined)) break;
+    }
+    this.#rest(at);
+  }
+
+  /** The client has what the newest configuration has of its names. */
+  #compare(type: string): void {
+    const words = (contents: Iterable<readonly [string, string]>) =>
+      Array.from(contents, ([name, content]) => `${name}=${content}`)
+        .sort()
+        .join(" ");
+    const wanted = [...(this.#world.contents.get(type) ?? [])].filter(
+      ([name]) => !isNamed(type) || this.#client.wants(type).has(name),
+    );
+    const [got, want] = [words(this.#client.held.get(type) ?? []), words(wanted)];
+    if (got !== want) throw new Error(`in the end the client has ${type} ${got}, and is to have ${want}`);
+  }
+
+  #change(world: SampleGroup): void {
+    this.#world = world;
+    this.#tell();
+    this.#flow();
+  }
+
+  #open(own: readonly string[]): Line {
     const stream = createStream({
-      ...usualStream(variant, ads ? undefined : typeOf(own[0] ?? "")),
+      ...usualStream(this.#variant, this.#ads ? undefined : typeOf(own[0] ?? "")),
       progressed: () => {
         line.isAwake = true;
       },
@@ -65,36 +145,39 @@ export function runOrder(seed: number, steps: number, without: ReadonlySet<numbe
     return line;
   }
 
-  function tell(): void {
-    say(`  wanted: ${types.map((type) => `${type} ${describeSet(world, type)}`).join("; ")}`);
-    snapshots.goOn(world.snapshot, true);
+  #tell(): void {
+    this.#say(`  wanted: ${types.map((type) => `${type} ${describeSet(this.#world, type)}`).join("; ")}`);
+    this.#snapshots.goOn(this.#world.snapshot, true);
     // As a server does: a stream that moved along with the lineage is not visited.
-    for (const line of lines) if (!line.isNew && !line.stream.isAbreast(world.snapshot)) give(line);
+    for (const line of this.#lines) if (!line.isNew && !line.stream.isAbreast(this.#world.snapshot)) this.#give(line);
   }
 
-  function give(line: Line): void {
+  #give(line: Line): void {
     line.isAwake = true;
-    line.stream.step({ kind: "snapshot", snapshot: world.snapshot, ordering: shared, lineage: snapshots }, now);
+    line.stream.step(
+      { kind: "snapshot", snapshot: this.#world.snapshot, ordering: this.#shared, lineage: this.#snapshots },
+      this.#now,
+    );
   }
 
   /** Delivers a request as the client means it now. */
-  function deliver(line: Line, { type, nonce, rejects }: OrderRequest): void {
-    const before = said.get(type);
-    const names = client.wants(type);
+  #deliver(line: Line, { type, nonce, rejects }: OrderRequest): void {
+    const before = this.#said.get(type);
+    const names = this.#client.wants(type);
     const added = [...names].filter((name) => !before?.names.has(name));
     const dropped = [...(before?.names ?? [])].filter((name) => !names.has(name));
     const version = before?.version ?? "";
-    say(`  > ${type} ${[...names].join(" ")} n=${nonce}${rejects === undefined ? "" : ` nack: ${rejects}`}`);
+    this.#say(`  > ${type} ${[...names].join(" ")} n=${nonce}${rejects === undefined ? "" : ` nack: ${rejects}`}`);
     const told = nonce === "" ? (before?.nonce ?? "") : nonce;
     // Rule 27: the names of a SotW request with an old nonce do not count, so names that it leaves out may still come.
-    const isHeard = variant === "delta" || before === undefined || told === lastNonces.get(type);
-    if (isHeard) client.forgetBut(type, names);
-    if (isHeard) for (const name of added) askedAt.set(`${type} ${name}`, sent);
-    said.set(type, { names: isHeard ? names : before.names, version, nonce: told });
-    const bytes = encodeRequest(variant, {
+    const isHeard = this.#variant === "delta" || before === undefined || told === this.#lastNonces.get(type);
+    if (isHeard) this.#client.forgetBut(type, names);
+    if (isHeard) for (const name of added) this.#askedAt.set(`${type} ${name}`, this.#sent);
+    this.#said.set(type, { names: isHeard ? names : before.names, version, nonce: told });
+    const bytes = encodeRequest(this.#variant, {
       typeUrl: urlOf(type, "v3"),
       node: line.isNew ? { id: "order" } : undefined,
-      nonce: nonce === "" && variant === "sotw" ? (before?.nonce ?? "") : nonce,
+      nonce: nonce === "" && this.#variant === "sotw" ? (before?.nonce ?? "") : nonce,
       error: rejects === undefined ? undefined : { code: 3, message: rejects },
       names: [...names],
       version,
@@ -102,158 +185,112 @@ export function runOrder(seed: number, steps: number, without: ReadonlySet<numbe
       unsubscribe: dropped,
     });
     line.isAwake = true;
-    line.stream.step({ kind: "request", bytes }, now);
+    line.stream.step({ kind: "request", bytes }, this.#now);
     if (line.isNew) {
       line.isNew = false;
-      give(line);
+      this.#give(line);
     }
   }
 
-  function flow(): void {
-    for (let turn = 0; lines.some(({ isAwake }) => isAwake); turn++) {
+  #flow(): void {
+    for (let turn = 0; this.#lines.some(({ isAwake }) => isAwake); turn++) {
       if (turn === mostTurns) throw new Error("streams wake each other without end");
-      for (const line of lines) {
+      for (const line of this.#lines) {
         if (!line.isAwake) continue;
         line.isAwake = false;
-        for (let response = line.stream.next(now); response !== undefined; response = line.stream.next(now)) {
-          const seen = decodeResponse(variant, response);
+        for (
+          let response = line.stream.next(this.#now);
+          response !== undefined;
+          response = line.stream.next(this.#now)
+        ) {
+          const seen = decodeResponse(this.#variant, response);
           const type = types.find((one) => urlOf(one, "v3") === seen.typeUrl) ?? "";
           const there = seen.resources.map(({ name, content }) => `${name}=${content}`);
-          say(`  < ${type} ${[...there, ...seen.removed.map((name) => `-${name}`)].join(" ")} n=${seen.nonce}`);
-          lastNonces.set(type, seen.nonce);
-          line.responses.push({ type, seen, count: ++sent });
+          this.#say(`  < ${type} ${[...there, ...seen.removed.map((name) => `-${name}`)].join(" ")} n=${seen.nonce}`);
+          this.#lastNonces.set(type, seen.nonce);
+          line.responses.push({ type, seen, count: ++this.#sent });
         }
       }
     }
   }
 
   /** The client reads one response. */
-  function read(line: Line, at: number): void {
+  #read(line: Line, at: number): void {
     const next = line.responses.shift();
     if (next === undefined) return;
     const { type, count } = next;
     // It was in flight while the name was dropped and asked for again: nothing in the protocol says that it is out of
     // date.
-    const isFresh = (name: string) => !isNamed(type) || count > (askedAt.get(`${type} ${name}`) ?? 0);
+    const isFresh = (name: string) => !isNamed(type) || count > (this.#askedAt.get(`${type} ${name}`) ?? 0);
     const seen = { ...next.seen, resources: next.seen.resources.filter(({ name }) => isFresh(name)) };
-    say(`  reads ${type} n=${seen.nonce}`);
-    const request = client.receive(type, seen, now);
-    late.push({ line, request, until: at + random.int(patience) });
-    ask();
+    this.#say(`  reads ${type} n=${seen.nonce}`);
+    const request = this.#client.receive(type, seen, this.#now);
+    this.#late.push({ line, request, until: at + this.#random.int(patience) });
+    this.#ask();
   }
 
   /** For each type asked for by name, the client asks for what its resources name. */
-  function ask(): void {
-    for (const type of client.asks) {
-      const line = lines.find((one) => one.types.includes(type));
-      const before = said.get(type);
-      const names = client.wants(type);
+  #ask(): void {
+    for (const type of this.#client.asks) {
+      const line = this.#lines.find((one) => one.types.includes(type));
+      const before = this.#said.get(type);
+      const names = this.#client.wants(type);
       if (line === undefined || (before !== undefined && same(before.names, names))) continue;
       if (isNamed(type) && names.size === 0 && before === undefined) continue;
       // SotW: a nonce that is old would have it ignored; the answer that is still to come says it.
-      if (variant === "sotw" && late.some((one) => one.request.type === type)) continue;
-      if (variant === "sotw" && line.responses.some((one) => one.type === type)) continue;
-      deliver(line, { type, nonce: "", rejects: undefined });
+      if (this.#variant === "sotw" && this.#late.some((one) => one.request.type === type)) continue;
+      if (this.#variant === "sotw" && line.responses.some((one) => one.type === type)) continue;
+      this.#deliver(line, { type, nonce: "", rejects: undefined });
     }
-    flow();
+    this.#flow();
   }
 
   /** The client answers the oldest response of a type that it has not answered. */
-  function answer(index: number): void {
-    const [one] = late.splice(index, 1);
+  #answer(index: number): void {
+    const [one] = this.#late.splice(index, 1);
     if (one === undefined) return;
     const { line, request } = one;
     // Clients answer in order.
-    const earlier = late.findIndex((other, at) => at < index && other.request.type === request.type);
+    const earlier = this.#late.findIndex((other, at) => at < index && other.request.type === request.type);
     if (earlier >= 0) {
-      late.splice(index, 0, one);
-      answer(earlier);
+      this.#late.splice(index, 0, one);
+      this.#answer(earlier);
       return;
     }
-    client.acknowledged(request.type);
-    deliver(line, request);
-    flow();
-    ask();
+    this.#client.acknowledged(request.type);
+    this.#deliver(line, request);
+    this.#flow();
+    this.#ask();
   }
 
-  function pass(milliseconds: number): void {
-    now += milliseconds;
-    for (const line of lines) {
+  #pass(milliseconds: number): void {
+    this.#now += milliseconds;
+    for (const line of this.#lines) {
       const { stream } = line;
       const due = stream.deadline();
-      if (due === undefined || due > now) continue;
+      if (due === undefined || due > this.#now) continue;
       line.isAwake = true;
-      for (const effect of stream.step({ kind: "time" }, now)) {
+      for (const effect of stream.step({ kind: "time" }, this.#now)) {
         if (effect.kind === "wait-ended")
           throw new Error(`a wait for ${effect.type.name} ended, though the client answers`);
       }
     }
-    flow();
-    client.check(now);
-    ask();
+    this.#flow();
+    this.#client.check(this.#now);
+    this.#ask();
   }
 
   /** Until nothing is on its way. */
-  function rest(at: number): void {
+  #rest(at: number): void {
     for (let round = 0; round < 400; round++) {
-      const line = lines.find(({ responses }) => responses.length > 0);
-      if (line !== undefined) read(line, at);
-      else if (late.length > 0) answer(0);
-      else if (round % 40 === 39 || lines.every(({ stream }) => stream.deadline() === undefined)) return;
-      else pass(step);
+      const line = this.#lines.find(({ responses }) => responses.length > 0);
+      if (line !== undefined) this.#read(line, at);
+      else if (this.#late.length > 0) this.#answer(0);
+      else if (round % 40 === 39 || this.#lines.every(({ stream }) => stream.deadline() === undefined)) return;
+      else this.#pass(step);
     }
     throw new Error("it never comes to rest");
   }
-
-  ask();
-  rest(0);
-  for (let at = 1; at <= steps; at++) {
-    random = createRandom(seed, at);
-    if (without.has(at)) continue;
-    const overdue = late.findIndex(({ until }) => until <= at);
-    if (overdue >= 0) answer(overdue);
-    const action = random.int(10);
-    if (action < 2) {
-      say(`${at}: change`);
-      world = closedWorld(random, world, true);
-      tell();
-      flow();
-    } else if (action < 6) {
-      say(`${at}: read`);
-      read(random.pick(lines), at);
-    } else if (action < 8) {
-      say(`${at}: answer`);
-      answer(random.int(Math.max(1, late.length)));
-    } else {
-      say(`${at}: time goes by`);
-      pass(step);
-    }
-  }
-  say("at last");
-  world = fixed(world);
-  tell();
-  flow();
-  for (let round = 0; round < 60; round++) {
-    rest(steps);
-    pass(step);
-    if (lines.every(({ stream }) => stream.isSettled && stream.deadline() === undefined)) break;
-  }
-  rest(steps);
-  for (const type of types) {
-    const wanted = [...(world.contents.get(type) ?? [])].filter(
-      ([name]) => !isNamed(type) || client.wants(type).has(name),
-    );
-    const got = [...(client.held.get(type) ?? [])]
-      .map(([name, content]) => `${name}=${content}`)
-      .sort()
-      .join(" ");
-    const want = wanted
-      .map(([name, content]) => `${name}=${content}`)
-      .sort()
-      .join(" ");
-    if (got !== want) throw new Error(`in the end the client has ${type} ${got}, and is to have ${want}`);
-  }
-  for (const { stream } of lines) if (!stream.isSettled) throw new Error("in the end a stream is not settled");
 }
 
 function same(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {

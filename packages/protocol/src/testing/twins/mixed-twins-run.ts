@@ -68,40 +68,71 @@ interface Pair {
  * differently, to another response, or with additions.
  */
 export function runMixedTwins(seed: number, steps: number, without: ReadonlySet<number>, say: (line: string) => void) {
-  const start = createRandom(seed);
-  const usual = kindFrom(start);
-  // Differs in one thing.
-  const others = kindFrom(start);
-  const like = {
-    ...usual,
-    ...start.pick([{ api: others.api }, { features: others.features }, { suffix: others.suffix }]),
-  };
-  const ttl = start.pick([undefined, ...ttlPolicies]);
-  const hasTtls = start.chance(0.3);
-  const drain = start.pick([2_000, 7_000, 600_000]);
-  let random: Random = start;
-  let now = 0;
-  let pairs: readonly Pair[] = [];
-  let snapshots: Snapshot[] = Array.from({ length: nodes + 1 }, () => emptySnapshot());
+  new MixedTwinsRun(seed, say).play(steps, without);
+}
+
+/** Nodes of several kinds, each of their streams twice. */
+class MixedTwinsRun {
+  readonly #start: Random;
+  readonly #ttl: "auto" | "advertised" | "always" | undefined;
+  readonly #hasTtls: boolean;
+  #random: Random;
+  #now = 0;
+  #pairs: readonly Pair[] = [];
+  #snapshots: Snapshot[] = Array.from({ length: nodes + 1 }, () => emptySnapshot());
   /** Of the first. */
-  const line = start.chance(0.8) ? new SnapshotLineage() : undefined;
-  line?.start(snapshots[0] as Snapshot);
-  const wentAlong = new Set<number>();
-  publish(
-    types.flatMap((type) => names.map((name) => [type, name] as const)),
-    [],
-  );
-  pairs = Array.from({ length: nodes }, (_, index): Pair => {
-    const kind = index < 2 ? usual : index < 4 ? like : kindFrom(start);
-    const order = () => (kind.isOrdered ? new Ordering({ ...defaultOrderingTimes, drain }) : undefined);
-    say(`node ${index}: ${JSON.stringify({ ...kind, suffix: Buffer.from(kind.suffix).toString("hex") })}`);
-    return { kind, index, orders: [order(), order()], streams: new Map() };
-  });
-  for (const pair of pairs) {
-    for (const key of keysOf(pair.kind)) if (!pair.kind.isPerType || start.chance(0.6)) open(pair, key);
+  readonly #line: SnapshotLineage | undefined;
+  readonly #wentAlong = new Set<number>();
+  readonly #seed: number;
+  readonly #say: (line: string) => void;
+
+  constructor(seed: number, say: (line: string) => void) {
+    this.#seed = seed;
+    this.#say = say;
+    this.#start = createRandom(seed);
+    const usual = kindFrom(this.#start);
+    // Differs in one thing.
+    const others = kindFrom(this.#start);
+    const like = {
+      ...usual,
+      ...this.#start.pick([{ api: others.api }, { features: others.features }, { suffix: others.suffix }]),
+    };
+    this.#ttl = this.#start.pick([undefined, ...ttlPolicies]);
+    this.#hasTtls = this.#start.chance(0.3);
+    const drain = this.#start.pick([2_000, 7_000, 600_000]);
+    this.#random = this.#start;
+    this.#line = this.#start.chance(0.8) ? new SnapshotLineage() : undefined;
+    this.#line?.start(this.#snapshots[0] as Snapshot);
+    this.#publish(
+      types.flatMap((type) => names.map((name) => [type, name] as const)),
+      [],
+    );
+    this.#pairs = Array.from({ length: nodes }, (_, index): Pair => {
+      const kind = index < 2 ? usual : index < 4 ? like : kindFrom(this.#start);
+      const order = () => (kind.isOrdered ? new Ordering({ ...defaultOrderingTimes, drain }) : undefined);
+      this.#say(`node ${index}: ${JSON.stringify({ ...kind, suffix: Buffer.from(kind.suffix).toString("hex") })}`);
+      return { kind, index, orders: [order(), order()], streams: new Map() };
+    });
   }
 
-  function open(pair: Pair, key: string): void {
+  play(steps: number, without: ReadonlySet<number>) {
+    for (const pair of this.#pairs) {
+      for (const key of keysOf(pair.kind)) if (!pair.kind.isPerType || this.#start.chance(0.6)) this.#open(pair, key);
+    }
+    for (let index = 0; index < steps; index++) {
+      if (without.has(index)) continue;
+      this.#random = createRandom(this.#seed, index);
+      this.#now += 10;
+      this.#say(`step ${index}`);
+      this.#step();
+    }
+    for (const pair of this.#pairs) {
+      for (let turn = 0; turn < 5; turn++) for (const twin of pair.streams.values()) this.#settle(twin);
+      for (const key of [...pair.streams.keys()]) this.#end(pair, key);
+    }
+  }
+
+  #open(pair: Pair, key: string): void {
     const { kind, index } = pair;
     const { variant, api } = kind;
     const woken: Twin["woken"] = [false, false];
@@ -127,188 +158,185 @@ export function runMixedTwins(seed: number, steps: number, without: ReadonlySet<
       open: [],
       last: undefined,
     };
-    say(`  open ${index} ${key}`);
+    this.#say(`  open ${index} ${key}`);
     pair.streams.set(key, twin);
     for (const [place, type] of asked.entries()) {
       twin.subscribed.set(type, byName.has(type) ? names : []);
       const node = { id: `n${index}`, clientFeatures: kind.features };
-      request(twin, type, variant === "sotw" ? { node } : { node, subscribe: byName.has(type) ? names : [] });
-      if (place === 0 || random.chance(0.5)) give(pair, twin);
+      this.#request(twin, type, variant === "sotw" ? { node } : { node, subscribe: byName.has(type) ? names : [] });
+      if (place === 0 || this.#random.chance(0.5)) this.#give(pair, twin);
     }
-    give(pair, twin);
+    this.#give(pair, twin);
   }
 
-  function publish(upserts: readonly (readonly [string, string])[], removals: readonly (readonly [string, string])[]) {
-    const upsert = upserts.map(([type, name]) => sampleResource(type, name, content(type)));
+  #publish(upserts: readonly (readonly [string, string])[], removals: readonly (readonly [string, string])[]) {
+    const upsert = upserts.map(([type, name]) => sampleResource(type, name, this.#content(type)));
     const remove = removals.map(([type, name]) => ({ type: typeOf(type), name }));
-    say(`  publish ${upsert.map(({ type, name, version }) => `${type.name} ${name} ${version}`).join()} - ${removals}`);
-    const [before] = snapshots;
-    snapshots = snapshots.map((snapshot) => updateSnapshot(snapshot, { upsert, remove }));
-    const [newest] = snapshots as [Snapshot];
+    this.#say(
+      `  publish ${upsert.map(({ type, name, version }) => `${type.name} ${name} ${version}`).join()} - ${removals}`,
+    );
+    const [before] = this.#snapshots;
+    this.#snapshots = this.#snapshots.map((snapshot) => updateSnapshot(snapshot, { upsert, remove }));
+    const [newest] = this.#snapshots as [Snapshot];
     if (newest === before) return;
-    line?.goOn(newest, true);
-    wentAlong.clear();
-    for (const { index, orders, kind, streams } of pairs) {
+    this.#line?.goOn(newest, true);
+    this.#wentAlong.clear();
+    for (const { index, orders, kind, streams } of this.#pairs) {
       for (const { ends } of streams.values()) {
         if (!ends[0].isAbreast(newest)) continue;
-        wentAlong.add(index);
+        this.#wentAlong.add(index);
         // It went along, and so has nothing to send: neither has the other, which is told.
-        const [snapshot, ordering] = [snapshots[index + 1] as Snapshot, orders[1]];
-        ends[1].step({ kind: "snapshot", snapshot, ttl, ordering }, now);
-        assert.ok(nextOfBoth(ends, kind.variant, now) === undefined, "it has something to send");
+        const [snapshot, ordering] = [this.#snapshots[index + 1] as Snapshot, orders[1]];
+        ends[1].step({ kind: "snapshot", snapshot, ttl: this.#ttl, ordering }, this.#now);
+        assert.ok(nextOfBoth(ends, kind.variant, this.#now) === undefined, "it has something to send");
         assertSame(ends);
       }
     }
   }
 
-  function content(type: string): string {
-    const label = String(random.int(1000));
-    const said = type === "endpoint" ? label : `${label}->${random.pick(names)}`;
-    return hasTtls && pairs.length > 0 && random.chance(0.04) ? `${said}~10s` : said;
+  #content(type: string): string {
+    const label = String(this.#random.int(1000));
+    const said = type === "endpoint" ? label : `${label}->${this.#random.pick(names)}`;
+    return this.#hasTtls && this.#pairs.length > 0 && this.#random.chance(0.04) ? `${said}~10s` : said;
   }
 
-  function both({ ends }: Twin, event: (which: 0 | 1) => StreamEvent): void {
-    stepBoth(ends, event, now);
+  #both({ ends }: Twin, event: (which: 0 | 1) => StreamEvent): void {
+    stepBoth(ends, event, this.#now);
   }
 
-  function give({ index, orders }: Pair, twin: Twin): void {
-    both(twin, (which): StreamEvent => ({
-      kind: "snapshot",
-      snapshot: snapshots[which === 0 ? 0 : index + 1] as Snapshot,
-      ttl,
-      ordering: orders[which],
-      lineage: which === 0 ? line : undefined,
-    }));
+  #give({ index, orders }: Pair, twin: Twin): void {
+    this.#both(
+      twin,
+      (which): StreamEvent => ({
+        kind: "snapshot",
+        snapshot: this.#snapshots[which === 0 ? 0 : index + 1] as Snapshot,
+        ttl: this.#ttl,
+        ordering: orders[which],
+        lineage: which === 0 ? this.#line : undefined,
+      }),
+    );
   }
 
-  function request(twin: Twin, type: string, more: Partial<Request>, suffix: Uint8Array = new Uint8Array()): void {
+  #request(twin: Twin, type: string, more: Partial<Request>, suffix: Uint8Array = new Uint8Array()): void {
     const { variant, api } = twin.kind;
     const node = twin.kind.repeatsNode ? { id: "n", clientFeatures: twin.kind.features } : undefined;
     const own = variant === "sotw" ? { node, names: twin.subscribed.get(type) ?? [] } : { node };
     const bytes = Buffer.concat([encodeRequest(variant, { typeUrl: urlOf(type, api), ...own, ...more }), suffix]);
-    say(`  ${type} ${JSON.stringify(more)} ${Buffer.from(suffix).toString("hex")}`);
-    both(twin, () => ({ kind: "request", bytes: Buffer.from(bytes) }));
+    this.#say(`  ${type} ${JSON.stringify(more)} ${Buffer.from(suffix).toString("hex")}`);
+    this.#both(twin, () => ({ kind: "request", bytes: Buffer.from(bytes) }));
     // The bytes were only lent.
     bytes.fill(0xff);
   }
 
-  function pull(twin: Twin, most: number): void {
+  #pull(twin: Twin, most: number): void {
     const { variant } = twin.kind;
     for (let taken = 0; taken < most; taken++) {
-      const one = nextOfBoth(twin.ends, variant, now);
+      const one = nextOfBoth(twin.ends, variant, this.#now);
       if (one === undefined) break;
-      say(`    ${one.type.name} ${one.nonce}`);
+      this.#say(`    ${one.type.name} ${one.nonce}`);
       twin.open.push({ type: one.type.name, version: one.version, nonce: one.nonce });
     }
-    same(twin);
+    this.#same(twin);
   }
 
-  function same(twin: Twin): void {
+  #same(twin: Twin): void {
     assertSame(twin.ends);
-    for (const { streams } of pairs) for (const { woken } of streams.values()) assert.equal(woken[0], woken[1]);
+    for (const { streams } of this.#pairs) for (const { woken } of streams.values()) assert.equal(woken[0], woken[1]);
   }
 
-  function answer(twin: Twin, place: number): void {
+  #answer(twin: Twin, place: number): void {
     const [response] = twin.open.splice(Math.min(place, twin.open.length - 1), 1);
     if (response === undefined) return;
     const { type, version, nonce } = response;
     const { suffix, variant } = twin.kind;
     const fields = { nonce, version };
-    const odd = random.int(60);
+    const odd = this.#random.int(60);
     const other = twin.last ?? response;
-    if (odd === 0) request(twin, type, { ...fields, error: { code: 3, message: "no" } }, suffix);
-    else if (odd === 1) request(twin, type, { ...fields, nonce: other.nonce }, suffix);
-    else if (odd === 2) request(twin, random.pick(twin.types), fields, suffix);
-    else if (odd === 3) request(twin, type, fields, text(variant === "sotw" ? 5 : 6, other.nonce));
+    if (odd === 0) this.#request(twin, type, { ...fields, error: { code: 3, message: "no" } }, suffix);
+    else if (odd === 1) this.#request(twin, type, { ...fields, nonce: other.nonce }, suffix);
+    else if (odd === 2) this.#request(twin, this.#random.pick(twin.types), fields, suffix);
+    else if (odd === 3) this.#request(twin, type, fields, text(variant === "sotw" ? 5 : 6, other.nonce));
     else if (odd === 4)
-      request(
+      this.#request(
         twin,
         type,
         fields,
         text(variant === "sotw" ? 1 : 2, variant === "sotw" ? "x" : urlOf(type, twin.kind.api)),
       );
-    else if (odd === 5) request(twin, type, fields, Uint8Array.of(variant === "sotw" ? 0x32 : 0x3a, 2, 8, 3));
-    else if (odd === 6) request(twin, type, fields, text(3, random.pick(names)));
-    else if (odd === 7) request(twin, type, fields, kindFrom(random).suffix);
-    else if (odd === 8) request(twin, type, { ...fields, version: "older" }, suffix);
+    else if (odd === 5) this.#request(twin, type, fields, Uint8Array.of(variant === "sotw" ? 0x32 : 0x3a, 2, 8, 3));
+    else if (odd === 6) this.#request(twin, type, fields, text(3, this.#random.pick(names)));
+    else if (odd === 7) this.#request(twin, type, fields, kindFrom(this.#random).suffix);
+    else if (odd === 8) this.#request(twin, type, { ...fields, version: "older" }, suffix);
     else if (odd === 9)
-      request(twin, type, fields, Buffer.concat([suffix, text(variant === "sotw" ? 7 : 8, "\n\u0001a")]));
-    else request(twin, type, fields, suffix);
-    if (random.chance(0.02)) request(twin, type, fields, suffix);
+      this.#request(twin, type, fields, Buffer.concat([suffix, text(variant === "sotw" ? 7 : 8, "\n\u0001a")]));
+    else this.#request(twin, type, fields, suffix);
+    if (this.#random.chance(0.02)) this.#request(twin, type, fields, suffix);
     twin.last = response;
-    same(twin);
+    this.#same(twin);
   }
 
-  function settle(twin: Twin): void {
-    pull(twin, 10);
+  #settle(twin: Twin): void {
+    this.#pull(twin, 10);
     for (let turn = 0; turn < 10 && twin.open.length > 0; turn++) {
-      answer(twin, 0);
-      if (random.chance(0.5)) pull(twin, 10);
+      this.#answer(twin, 0);
+      if (this.#random.chance(0.5)) this.#pull(twin, 10);
     }
-    pull(twin, 10);
+    this.#pull(twin, 10);
     twin.woken[0] = twin.woken[1] = false;
   }
 
-  function end(pair: Pair, key: string): void {
+  #end(pair: Pair, key: string): void {
     for (const stream of pair.streams.get(key)?.ends ?? []) stream.end();
     pair.streams.delete(key);
-    say(`  end ${pair.index} ${key}`);
+    this.#say(`  end ${pair.index} ${key}`);
   }
 
-  function step(): void {
-    const kind = random.int(24);
-    const pair = random.pick(pairs);
-    const key = random.pick(keysOf(pair.kind));
+  #step(): void {
+    const kind = this.#random.int(24);
+    const pair = this.#random.pick(this.#pairs);
+    const key = this.#random.pick(keysOf(pair.kind));
     const twin = pair.streams.get(key);
     if (kind < 17) {
-      const [type, name] = [random.pick(random.chance(0.4) ? ["endpoint"] : types), random.pick(names)];
-      const isRemoval = random.chance(0.15);
-      publish(isRemoval ? [] : [[type, name]], isRemoval ? [[type, name]] : []);
+      const [type, name] = [
+        this.#random.pick(this.#random.chance(0.4) ? ["endpoint"] : types),
+        this.#random.pick(names),
+      ];
+      const isRemoval = this.#random.chance(0.15);
+      this.#publish(isRemoval ? [] : [[type, name]], isRemoval ? [[type, name]] : []);
     } else if (kind === 17) {
-      now += random.pick([100, 2_000, 20_000]);
-      for (const { streams } of pairs) for (const one of streams.values()) both(one, () => ({ kind: "time" }));
-    } else if (kind === 18 && random.chance(0.3)) {
-      for (const { streams } of pairs)
-        for (const one of streams.values()) both(one, () => ({ kind: "heartbeat", interval: 125 }));
-    } else if (kind === 19 && random.chance(0.4) && twin !== undefined) {
-      const type = random.pick(twin.types);
-      const list = random.some(names, 0.7);
+      this.#now += this.#random.pick([100, 2_000, 20_000]);
+      for (const { streams } of this.#pairs)
+        for (const one of streams.values()) this.#both(one, () => ({ kind: "time" }));
+    } else if (kind === 18 && this.#random.chance(0.3)) {
+      for (const { streams } of this.#pairs)
+        for (const one of streams.values()) this.#both(one, () => ({ kind: "heartbeat", interval: 125 }));
+    } else if (kind === 19 && this.#random.chance(0.4) && twin !== undefined) {
+      const type = this.#random.pick(twin.types);
+      const list = this.#random.some(names, 0.7);
       if (twin.kind.variant === "sotw") {
         twin.subscribed.set(type, list);
         const last = twin.open.findLast((one) => one.type === type);
-        request(twin, type, { nonce: last?.nonce ?? "1", version: last?.version });
-      } else request(twin, type, { subscribe: list, unsubscribe: random.some(names, 0.2) });
+        this.#request(twin, type, { nonce: last?.nonce ?? "1", version: last?.version });
+      } else this.#request(twin, type, { subscribe: list, unsubscribe: this.#random.some(names, 0.2) });
     } else if (kind >= 20) {
-      if (twin === undefined) open(pair, key);
-      else if (kind === 20 && random.chance(0.3)) end(pair, key);
+      if (twin === undefined) this.#open(pair, key);
+      else if (kind === 20 && this.#random.chance(0.3)) this.#end(pair, key);
     }
-    for (const one of pairs) {
+    for (const one of this.#pairs) {
       // Where one went along the others are given the same, as by a server.
-      const isPast = random.chance(0.05) && !wentAlong.has(one.index);
+      const isPast = this.#random.chance(0.05) && !this.#wentAlong.has(one.index);
       for (const stream of one.streams.values()) {
-        if (!isPast) give(one, stream);
-        const pace = random.int(10);
-        if (pace < 7) settle(stream);
-        else if (pace === 7) pull(stream, 1);
-        else if (pace === 8) answer(stream, random.int(3));
-        if (random.chance(0.03)) {
+        if (!isPast) this.#give(one, stream);
+        const pace = this.#random.int(10);
+        if (pace < 7) this.#settle(stream);
+        else if (pace === 7) this.#pull(stream, 1);
+        else if (pace === 8) this.#answer(stream, this.#random.int(3));
+        if (this.#random.chance(0.03)) {
           const missing = keysOf(one.kind).find((key) => !one.streams.has(key));
-          if (missing !== undefined) open(one, missing);
+          if (missing !== undefined) this.#open(one, missing);
         }
       }
     }
-  }
-
-  for (let index = 0; index < steps; index++) {
-    if (without.has(index)) continue;
-    random = createRandom(seed, index);
-    now += 10;
-    say(`step ${index}`);
-    step();
-  }
-  for (const pair of pairs) {
-    for (let turn = 0; turn < 5; turn++) for (const twin of pair.streams.values()) settle(twin);
-    for (const key of [...pair.streams.keys()]) end(pair, key);
   }
 }
 
