@@ -16,7 +16,7 @@ let running = 0;
 const waiting = new Set<() => void>();
 
 /** The message, or why it cannot be had. */
-export type Inflated = { readonly bytes: Buffer } | { readonly code: GrpcCode; readonly message: string };
+type Inflated = { readonly bytes: Buffer } | { readonly code: GrpcCode; readonly message: string };
 
 /**
  * Inflates a message, up to `mostBytes`, and passes it to `told`; no other message takes its place before that

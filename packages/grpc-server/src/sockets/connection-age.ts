@@ -3,7 +3,7 @@ import { longestTimerMs } from "../timing/longest-timer.js";
 import type { Keepalive } from "./keepalive.js";
 
 /** What happens to a connection that becomes too old. */
-export interface Ageing {
+interface Ageing {
   /** Takes no more streams, and says so. */
   goAway(): void;
   /** Ends the open calls. */

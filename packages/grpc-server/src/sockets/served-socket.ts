@@ -32,7 +32,7 @@ export interface SocketContext {
 }
 
 /** Called by a socket. */
-export interface SocketListener {
+interface SocketListener {
   /** A fault of our own, which ended this connection and nothing else. */
   fault(error: unknown): void;
   /** The socket is gone. `released` follows in its turn, when the connection was released. */

@@ -5,7 +5,7 @@ import type { NamedResource } from "./named-resource.js";
 import type { WantedNames } from "./wanted-names.js";
 
 /** The resources of a response, and the names that they answer. */
-export interface Answering {
+interface Answering {
   readonly resources: readonly NamedResource[];
   /** Why they have no such names: there are too many. */
   readonly problem: string | undefined;

@@ -1,7 +1,7 @@
 import type { ResourceName } from "@xdskit/api";
 
 /** What one request changes about the names that the server knows. */
-export interface AskedChange {
+interface AskedChange {
   readonly plus: ReadonlySet<ResourceName>;
   readonly minus: ReadonlySet<ResourceName>;
 }

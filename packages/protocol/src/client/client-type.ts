@@ -29,7 +29,7 @@ import { UpdateDraft } from "./update-draft.js";
 import { WantedNames, wildcard } from "./wanted-names.js";
 
 /** What all types of one client share. */
-export interface ClientContext {
+interface ClientContext {
   readonly options: ClientStreamOptions;
   readonly limits: Limits;
   readonly absentAfterMs: number;

@@ -22,7 +22,7 @@ import type { UpdateDraft } from "./update-draft.js";
 import { type WantedNames, wildcard } from "./wanted-names.js";
 
 /** Where a response is taken to. */
-export interface Taking {
+interface Taking {
   readonly type: ResourceType;
   readonly options: ClientStreamOptions;
   readonly resourcesPerType: number;
@@ -37,7 +37,7 @@ export interface Taking {
 }
 
 /** What all parts of one response share. */
-export interface TakenResponse extends Taking {
+interface TakenResponse extends Taking {
   readonly sent: SentResponse;
   readonly named: NamedResponse;
 }

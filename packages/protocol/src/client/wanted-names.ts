@@ -1,7 +1,7 @@
 import { canonicalName, globOf, isGlobName, type ResourceName } from "@xdskit/api";
 
 /** The state of a name that was asked for. */
-export type NameState = "requested" | "held" | "absent" | "rejected";
+type NameState = "requested" | "held" | "absent" | "rejected";
 
 /** Stands for all of a type. */
 export const wildcard: ResourceName = "*";

@@ -87,7 +87,7 @@ function split(words: readonly string[] = []) {
 }
 
 /** One resource of a response. */
-export interface SeenResource {
+interface SeenResource {
   readonly name: string;
   /**
    * Undefined for a delta `Resource` without a body: a heartbeat if it has a TTL, else the name could not be resolved

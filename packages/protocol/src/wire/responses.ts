@@ -214,7 +214,7 @@ function resourceBytes(entry: SizedResource): Uint8Array {
 }
 
 /** An `Any` and its length. */
-export interface SizedAny extends EncodedResource {
+interface SizedAny extends EncodedResource {
   readonly length: number;
   readonly urlLength: number;
 }

@@ -1,5 +1,5 @@
 /** The number of bytes that a varint of 32 bits takes. */
-export function varintLength(value: number): number {
+function varintLength(value: number): number {
   if (value < 0x80) return 1;
   if (value < 0x4000) return 2;
   if (value < 0x20_0000) return 3;

@@ -37,7 +37,7 @@ export function encodeNames(names: Iterable<ResourceName>): EncodedNames {
 }
 
 /** The changes in a `DeltaDiscoveryRequest`. */
-export interface DeltaNames {
+interface DeltaNames {
   readonly subscribe: Iterable<ResourceName>;
   readonly unsubscribe: Iterable<ResourceName>;
   /** `initial_resource_versions`. */

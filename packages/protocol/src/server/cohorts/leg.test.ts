@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createStream, emptySnapshot, Ordering, type Snapshot, updateSnapshot } from "../../index.js";
-import { assertCollected } from "../../testing/collected.js";
+import { assertCollected, collect } from "../../testing/collected.js";
 import { sampleResource, urlOf } from "../../testing/sample-resources.js";
 import { typeOf } from "../../testing/sample-world.js";
 import { usualStream } from "../../testing/stream-options.js";
@@ -243,4 +243,27 @@ it("a stream that waits for long does not hold what came after", async () => {
     }
   })();
   await assertCollected(gone);
+});
+
+it("streams that each wait at another snapshot hold a few each, however many come and however they branch off", async () => {
+  const { clients, snapshot: start } = createClients("delta", 7);
+  const [reading, ...waiting] = clients;
+  const snapshots: WeakRef<object>[] = [];
+  (() => {
+    let snapshot = start;
+    for (let round = 3; round < 103; round++) {
+      snapshot = moved(snapshot, round);
+      snapshots.push(new WeakRef(snapshot));
+      reading?.bring(snapshot);
+      for (const [index, client] of waiting.entries()) {
+        // It takes what is first in this stage, and answers nothing from then on.
+        if (round < 10 * (index + 1)) client.bring(snapshot);
+        else client.give(snapshot);
+        if (round === 10 * (index + 1)) client.take();
+      }
+    }
+  })();
+  for (let turn = 0; turn < 5; turn++) await collect();
+  const alive = snapshots.filter((reference) => reference.deref() !== undefined).length;
+  assert.ok(alive <= 8 * waiting.length, `${alive} of ${snapshots.length} snapshots are held`);
 });

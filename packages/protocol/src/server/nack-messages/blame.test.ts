@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { clusters, envoyCases, grpcCases } from "../../testing/blame-cases.js";
 import { effort } from "../../testing/effort.js";
-import { blamedNames, blameIn } from "./blame.js";
+import { blameIn } from "./blame.js";
 
 for (const [client, cases] of [
   ["Envoy", envoyCases],
@@ -11,12 +11,12 @@ for (const [client, cases] of [
 ] as const) {
   for (const { says, text, carried, blames, usesRest, isAmbiguous } of cases) {
     test(`${client}, ${says}`, () => {
-      assert.deepEqual(blamedNames(text, carried), blames);
+      assert.deepEqual(blameIn(text, carried)?.names, blames);
       if (usesRest !== undefined) assert.equal(blameIn(text, carried)?.usesRest, usesRest);
       if (isAmbiguous) return;
       const others = carried.filter((name) => !(blames ?? []).includes(name));
       // Never what was not carried, wherever the text has it.
-      const without = blamedNames(text, [...others, "some", "other"]);
+      const without = blameIn(text, [...others, "some", "other"])?.names;
       assert.equal(without, undefined);
     });
   }
@@ -26,7 +26,7 @@ test("a text that is cut anywhere blames nothing that the whole does not", () =>
   for (const { text, carried, blames, isAmbiguous } of [...envoyCases, ...grpcCases]) {
     if (carried.length === 1 || isAmbiguous) continue;
     for (let length = 0; length < text.length; length++) {
-      const some = blamedNames(`${text.slice(0, length)}…`, carried) ?? [];
+      const some = blameIn(`${text.slice(0, length)}…`, carried)?.names ?? [];
       assert.ok(
         some.every((name) => blames?.includes(name)),
         `${some} in ${text.slice(0, length)}`,
@@ -40,13 +40,13 @@ test("a text that was cut does not say that the rest is used", () => {
   assert.deepEqual(blameIn(`${text.slice(0, 4096)}…`, clusters), { names: ["a"], usesRest: false });
   assert.deepEqual(blameIn(`${text.slice(0, 100)}...(truncated)`, clusters), { names: ["a"], usesRest: false });
   const long = `goo.gle/debugproto    \nname: "ab"\nmetadata {\n${"  x: 1\n".repeat(1000)}`;
-  assert.deepEqual(blamedNames(`${long.slice(0, 4096)}…`, clusters), ["ab"]);
+  assert.deepEqual(blameIn(`${long.slice(0, 4096)}…`, clusters)?.names, ["ab"]);
 });
 
 test("nothing is blamed when nothing was carried, or nothing is said", () => {
-  assert.equal(blamedNames("Error adding/updating cluster(s) a: no", []), undefined);
-  assert.equal(blamedNames("", clusters), undefined);
-  assert.equal(blamedNames("", ["a"])?.join(), "a");
+  assert.equal(blameIn("Error adding/updating cluster(s) a: no", [])?.names, undefined);
+  assert.equal(blameIn("", clusters)?.names, undefined);
+  assert.equal(blameIn("", ["a"])?.names?.join(), "a");
 });
 
 test("whatever a client says, only what was carried is blamed, and nothing twice", () => {
@@ -82,7 +82,7 @@ test("whatever a client says, only what was carried is blamed, and nothing twice
   );
   fc.assert(
     fc.property(text, ([start, rest]) => {
-      const blamed = blamedNames(start + rest.join(""), carried);
+      const blamed = blameIn(start + rest.join(""), carried)?.names;
       if (blamed === undefined) return;
       assert.ok(blamed.length > 0 && blamed.every((name) => carried.includes(name)));
       assert.equal(new Set(blamed).size, blamed.length);
@@ -114,7 +114,7 @@ test("hostile texts cost no more than a walk over them, with ten thousand names"
   ];
   // The index is made once for each text: that is what the names may cost.
   const started = performance.now();
-  for (const text of texts) blamedNames(text, names);
+  for (const text of texts) blameIn(text, names);
   const took = performance.now() - started;
   assert.ok(took < 5_000, `${Math.round(took)} ms for ${texts.length} texts`);
 });

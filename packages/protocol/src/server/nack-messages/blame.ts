@@ -29,11 +29,6 @@ export function blameIn(message: string, carried: Iterable<ResourceName>): Blame
   return names.size === 1 && only !== undefined ? { names: [only], usesRest: false } : undefined;
 }
 
-/** The names alone: none twice, never an empty list. */
-export function blamedNames(message: string, carried: Iterable<ResourceName>): readonly ResourceName[] | undefined {
-  return blameIn(message, carried)?.names;
-}
-
 const lastBlame = new WeakMap<readonly Resource[], { readonly message: string; readonly blame: Blame | undefined }>();
 
 /**

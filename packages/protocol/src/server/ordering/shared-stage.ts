@@ -19,7 +19,7 @@ import { numberOf } from "./past-snapshots.js";
 const known = new PerKey<Snapshot, Stage>();
 
 /** What a stage depends on besides what is known of each type. */
-export interface Circumstances {
+interface Circumstances {
   /** What the client was to have before, oldest first; empty where that makes no difference. */
   readonly earlier: readonly Snapshot[];
   readonly patience: Patience;

@@ -3,7 +3,7 @@ import { longestText } from "../../model/limits.js";
 import type { StreamOptions } from "../contract/options.js";
 
 /** What a request's type URL asks for, or why that cannot be. */
-export type RequestedType =
+type RequestedType =
   | { readonly kind: "type"; readonly type: ResourceType; readonly api: ApiVersion; readonly typeUrl: TypeUrl }
   | { readonly kind: "refused"; readonly message: string };
 

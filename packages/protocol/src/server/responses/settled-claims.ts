@@ -8,7 +8,7 @@ import type { ClaimedVersions } from "../../wire/claimed-versions.js";
 import { find } from "../state/find.js";
 
 /** What a delta client that said which versions it has (`initial_resource_versions`) must still be sent. */
-export interface SettledClaims {
+interface SettledClaims {
   readonly pending: NameSet;
   /** By name, what it holds under names that have become aliases of other resources since. */
   readonly renamed: ReadonlyMap<ResourceName, Resource>;

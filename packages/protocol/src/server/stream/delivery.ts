@@ -24,7 +24,7 @@ import { noErrors, type Subscriber } from "../state/subscriber.js";
 import type { Surroundings, VariantRules } from "./sotw-or-delta-rules.js";
 
 /** Where one type is to be brought now. */
-export interface Course {
+interface Course {
   /** What the snapshot has of the type, or what the stage lets it be. */
   readonly target: ResourceSet;
   /**

@@ -9,7 +9,7 @@ export const root: string = fileURLToPath(new URL("../../../../../", import.meta
 /** Where the transcripts are, from the root. */
 export const transcriptFolder = "packages/protocol/transcripts/";
 /** Where the points are written down, from the root. */
-export const ruleFolder = "packages/protocol/rules/";
+const ruleFolder = "packages/protocol/rules/";
 
 /** All chapters, in their order. */
 export function readChapters(): readonly Chapter[] {
