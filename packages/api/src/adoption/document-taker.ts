@@ -3,7 +3,7 @@ import type { XdskitErrorCode } from "../errors/error-codes.js";
 import type { FieldStep } from "../errors/field-path.js";
 import { typeUrlPrefix } from "../names/identifiers.js";
 import { type AdoptionRecord, recordOf } from "../reading/adoption-record.js";
-import { addFinding, type FileReading, type Place } from "../reading/file-reading.js";
+import { addFinding, type FilePart, type FileReading } from "../reading/file-reading.js";
 import { isObject, keepWritten } from "../text/source-document.js";
 import { eachServerNamedIn } from "./config-sources.js";
 import { type Form, type Message, type TakeAs, type Taker, textOf, typeNames } from "./form.js";
@@ -14,7 +14,7 @@ export interface DocumentReader {
   readItem(item: JsonValue, steps: readonly FieldStep[]): void;
   /** Reads an object as a resource of a type. */
   readTyped(item: JsonObject, url: string, steps: readonly FieldStep[], isDump: boolean): void;
-  placeOf(steps: readonly FieldStep[], typeUrl: string | undefined): Place;
+  partAt(steps: readonly FieldStep[], typeUrl: string | undefined): FilePart;
 }
 
 /** Takes the resources of a document in another form. */
@@ -76,7 +76,7 @@ class DocumentTaker implements Taker {
     steps: readonly FieldStep[],
     severity: "error" | "warning" = "error",
   ): void {
-    addFinding(this.reading, this.reader.placeOf([], undefined), code, message, steps, undefined, severity);
+    addFinding(this.reading, this.reader.partAt([], undefined), code, message, steps, undefined, severity);
   }
 
   /** Counts the resource that was taken last, unless the same one was taken before. */

@@ -11,7 +11,7 @@ import { schemaOf, typeNameOf } from "../messages/any.js";
 import { unknownTypeMessage } from "../messages/unknown-type.js";
 import { v3NameOf } from "../messages/v2-names.js";
 import { withV2Names } from "../messages/v2-names-registry.js";
-import { addFinding, addResource, type FileReading, type Place } from "../reading/file-reading.js";
+import { addFinding, addResource, type FilePart, type FileReading } from "../reading/file-reading.js";
 import { readAny, unpack } from "../reading/message-items.js";
 import { mayLackSecrets } from "../redact/left-out-secrets.js";
 import { responseName, versionOf, type Wrapping, wrapperName, wrappingOf } from "../resources/wrapping.js";
@@ -94,15 +94,15 @@ class SourceItems implements DocumentReader {
 
   readTyped(item: JsonObject, url: string, steps: readonly FieldStep[], isDump: boolean): void {
     if (this.take(item, url, steps, {})) return;
-    this.readResource(item, url, { ...this.placeOf(steps, url, nameIn(item)), isDump }, {});
+    this.readResource(item, url, { ...this.partAt(steps, url, nameIn(item)), isDump }, {});
   }
 
   private readResponse(response: JsonObject): void {
     const { resources } = response;
     const others = without(response, "@type", "resources");
     const schema = this.reading.registry.getMessage(responseName);
-    const place = this.placeOf([], undefined);
-    const head = schema === undefined ? undefined : this.readMessage(schema, others, place);
+    const part = this.partAt([], undefined);
+    const head = schema === undefined ? undefined : this.readMessage(schema, others, part);
     if (head !== undefined) this.reading.version = versionOf(head);
     const declared = others.type_url ?? others.typeUrl;
     if (resources === undefined || resources === null) return;
@@ -112,7 +112,7 @@ class SourceItems implements DocumentReader {
     } else if (isObject(resources)) {
       this.readItem(resources, ["resources"], type);
     } else {
-      addFinding(this.reading, place, "XDSKIT_FIELD_INVALID", "expected a list of resources", ["resources"]);
+      addFinding(this.reading, part, "XDSKIT_FIELD_INVALID", "expected a list of resources", ["resources"]);
     }
   }
 
@@ -120,20 +120,20 @@ class SourceItems implements DocumentReader {
     const { reading } = this;
     if (!isObject(item)) {
       const message = 'expected a resource: a mapping with "@type" and the resource\'s fields';
-      addFinding(reading, this.placeOf(steps, undefined), "XDSKIT_FILE_FORM", message);
+      addFinding(reading, this.partAt(steps, undefined), "XDSKIT_FILE_FORM", message);
       return;
     }
     if (isBinaryForm(item)) {
-      const any = this.readBinaryForm(item, this.placeOf(steps, undefined));
-      if (any !== undefined) readAny(reading, any, steps, (inner) => this.placeOf([], undefined).at(inner));
+      const any = this.readBinaryForm(item, this.partAt(steps, undefined));
+      if (any !== undefined) readAny(reading, any, steps, (inner) => this.partAt([], undefined).at(inner));
       return;
     }
     const url = item["@type"];
     if (typeof url === "string" && declared === undefined && this.take(item, url, steps, {})) return;
-    const place = this.placeOf(steps, typeof url === "string" ? url : undefined, nameIn(item));
+    const part = this.partAt(steps, typeof url === "string" ? url : undefined, nameIn(item));
     if (typeof url !== "string" || url === "") {
       const message = 'a resource lacks "@type", such as "type.googleapis.com/envoy.config.cluster.v3.Cluster"';
-      addFinding(reading, place, "XDSKIT_TYPE_MISSING", message + hintFor(item));
+      addFinding(reading, part, "XDSKIT_TYPE_MISSING", message + hintFor(item));
       return;
     }
     const typeName = v3Name(url);
@@ -142,24 +142,24 @@ class SourceItems implements DocumentReader {
       return;
     }
     if (typeName === responseName) {
-      addFinding(reading, place, "XDSKIT_FILE_FORM", "a DiscoveryResponse must be a document of its own");
+      addFinding(reading, part, "XDSKIT_FILE_FORM", "a DiscoveryResponse must be a document of its own");
       return;
     }
     if (declared !== undefined && typeNameOf(declared) !== typeNameOf(url)) {
       const message = `the response's type_url says that it holds ${typeNameOf(declared)}`;
-      addFinding(reading, place, "XDSKIT_TYPE_MISMATCH", message);
+      addFinding(reading, part, "XDSKIT_TYPE_MISMATCH", message);
       return;
     }
-    this.readResource(item, url, place, {});
+    this.readResource(item, url, part, {});
   }
 
   private readWrapped(wrapper: JsonObject, steps: readonly FieldStep[]): void {
     const { reading } = this;
     const { resource: inner } = wrapper;
     const others = without(wrapper, "@type", "resource");
-    const place = this.placeOf(steps, undefined, nameIn(wrapper));
+    const part = this.partAt(steps, undefined, nameIn(wrapper));
     const schema = reading.registry.getMessage(wrapperName);
-    const read = schema === undefined ? undefined : this.readMessage(schema, others, place);
+    const read = schema === undefined ? undefined : this.readMessage(schema, others, part);
     if (read === undefined) return;
     if (isObject(inner) && isBinaryForm(inner)) {
       this.readBinaryInner(inner, [...steps, "resource"], wrappingOf(read));
@@ -168,27 +168,27 @@ class SourceItems implements DocumentReader {
     const url = isObject(inner) ? inner["@type"] : undefined;
     if (!isObject(inner) || typeof url !== "string" || url === "") {
       const message = 'the wrapped resource must be a mapping with "@type"';
-      addFinding(reading, place, "XDSKIT_TYPE_MISSING", message, ["resource"]);
+      addFinding(reading, part, "XDSKIT_TYPE_MISSING", message, ["resource"]);
       return;
     }
     const at = [...steps, "resource"];
     const wrapping = wrappingOf(read);
     if (this.take(inner, url, at, wrapping)) return;
-    this.readResource(inner, url, this.placeOf(at, url, nameIn(wrapper) ?? nameIn(inner)), wrapping);
+    this.readResource(inner, url, this.partAt(at, url, nameIn(wrapper) ?? nameIn(inner)), wrapping);
   }
 
   private readBinaryInner(inner: JsonObject, steps: readonly FieldStep[], wrapping: Wrapping): void {
-    const any = this.readBinaryForm(inner, this.placeOf(steps, undefined, wrapping.name));
+    const any = this.readBinaryForm(inner, this.partAt(steps, undefined, wrapping.name));
     if (any === undefined) return;
-    const place = this.placeOf(steps, any.typeUrl, wrapping.name);
-    const content = unpack(this.reading, any, place);
-    if (content !== undefined) addResource(this.reading, place, content.schema, content.message, wrapping);
+    const part = this.partAt(steps, any.typeUrl, wrapping.name);
+    const content = unpack(this.reading, any, part);
+    if (content !== undefined) addResource(this.reading, part, content.schema, content.message, wrapping);
   }
 
-  private readBinaryForm(item: JsonObject, place: Place): Any | undefined {
+  private readBinaryForm(item: JsonObject, part: FilePart): Any | undefined {
     const read = readBinaryForm(item);
     if (!("code" in read)) return create(AnySchema, read);
-    addFinding(this.reading, place, read.code, read.message, read.steps);
+    addFinding(this.reading, part, read.code, read.message, read.steps);
     return undefined;
   }
 
@@ -204,25 +204,25 @@ class SourceItems implements DocumentReader {
     return true;
   }
 
-  private readResource(item: JsonObject, url: string, place: Place, wrapping: Wrapping): void {
+  private readResource(item: JsonObject, url: string, part: FilePart, wrapping: Wrapping): void {
     const schema = schemaOf(typeNameOf(url), this.reading.registry);
     if (schema === undefined) {
       const message = () => unknownTypeMessage(url, this.reading.registry);
-      addFinding(this.reading, place, "XDSKIT_TYPE_UNKNOWN", message);
+      addFinding(this.reading, part, "XDSKIT_TYPE_UNKNOWN", message);
       return;
     }
-    const message = this.readMessage(schema, without(item, "@type"), place);
-    if (message !== undefined) addResource(this.reading, place, schema, message, wrapping);
+    const message = this.readMessage(schema, without(item, "@type"), part);
+    if (message !== undefined) addResource(this.reading, part, schema, message, wrapping);
   }
 
-  private readMessage(schema: DescMessage, json: JsonValue, place: Place) {
+  private readMessage(schema: DescMessage, json: JsonValue, part: FilePart) {
     const read = readJsonMessage(schema, json, this.registry, { careful: this.isCareful() });
     if (read.kind === "message") return read.message;
-    for (const { code, message, steps } of read.problems) addFinding(this.reading, place, code, message, steps);
+    for (const { code, message, steps } of read.problems) addFinding(this.reading, part, code, message, steps);
     return undefined;
   }
 
-  placeOf(base: readonly FieldStep[], typeUrl: string | undefined, resource?: string): Place {
+  partAt(base: readonly FieldStep[], typeUrl: string | undefined, resource?: string): FilePart {
     const at = (steps: readonly FieldStep[]) => this.file.at(this.document.locate([...base, ...steps]));
     return { typeUrl, resource, at };
   }

@@ -52,8 +52,8 @@ export interface FileReading {
   version: string;
 }
 
-/** Something in a file, and the positions of its fields. */
-export interface Place {
+/** A part of a file, such as a resource, and the positions of its fields. */
+export interface FilePart {
   /** Its type URL in the file. */
   readonly typeUrl?: string | undefined;
   readonly resource?: string | undefined;
@@ -63,10 +63,10 @@ export interface Place {
   readonly at: (steps: readonly FieldStep[]) => { readonly line: number; readonly column: number } | undefined;
 }
 
-/** Reports a problem at a place. An expensive message is passed as a function: beyond the limit it is not called. */
+/** Reports a problem. An expensive message is passed as a function: beyond the limit it is not called. */
 export function addFinding(
   reading: FileReading,
-  place: Place,
+  part: FilePart,
   code: XdskitErrorCode,
   message: string | (() => string),
   steps: readonly FieldStep[] = [],
@@ -75,33 +75,33 @@ export function addFinding(
 ): void {
   if (reading.findings.length >= findingLimit) return;
   const text = typeof message === "string" ? message : message();
-  reading.findings.push({ code, severity, message: text, ...whereOf(reading, place, steps), rule });
+  reading.findings.push({ code, severity, message: text, ...whereOf(reading, part, steps), rule });
 }
 
 /** Checks a message and adds it as a resource. */
 export function addResource(
   reading: FileReading,
-  place: Place,
+  part: FilePart,
   schema: DescMessage,
   message: Message,
   wrapping: Wrapping,
 ): void {
   if (wrapping.problem !== undefined) {
-    addFinding(reading, place, "XDSKIT_CONSTRAINTS", wrapping.problem);
+    addFinding(reading, part, "XDSKIT_CONSTRAINTS", wrapping.problem);
     return;
   }
   if (reading.validate) {
     const problems = checkMessage(schema, message, reading.registry, undefined, reading);
     for (const { code, message: text, steps, rule, severity } of problems) {
-      addFinding(reading, place, code, text, steps, rule, severity);
+      addFinding(reading, part, code, text, steps, rule, severity);
     }
     if (problems.some(({ severity }) => severity === "error")) return;
   }
   if (reading.mayLeaveOutSecrets) {
     const fields = leftOutSecrets(schema, message, createUnpack(reading.registry));
     // A dump never contains secrets. Its other resources can still be served.
-    const [text, severity] = place.isDump ? ([leftOutOfDump, "warning"] as const) : ([leftOut, "error"] as const);
-    for (const steps of fields) addFinding(reading, place, "XDSKIT_SECRET_LEFT_OUT", text, steps, undefined, severity);
+    const [text, severity] = part.isDump ? ([leftOutOfDump, "warning"] as const) : ([leftOut, "error"] as const);
+    for (const steps of fields) addFinding(reading, part, "XDSKIT_SECRET_LEFT_OUT", text, steps, undefined, severity);
     if (fields.length > 0) return;
   }
   try {
@@ -111,10 +111,10 @@ export function addResource(
       const text = `its own name is not that of the wrapper, ${JSON.stringify(made.name)}: clients may refuse it, or be unable to remove it`;
       const field = schema.fields.find(({ name }) => name === "name" || name === "cluster_name");
       const steps = field === undefined ? [] : [field.name];
-      addFinding(reading, place, "XDSKIT_NAME_DIFFERS", text, steps, undefined, "warning");
+      addFinding(reading, part, "XDSKIT_NAME_DIFFERS", text, steps, undefined, "warning");
     }
     const resource = reading.views ? detached(made) : made;
-    const named: Place = { ...place, resource: resource.name };
+    const named: FilePart = { ...part, resource: resource.name };
     const whereField = (steps: readonly FieldStep[]) => whereOf(reading, named, steps);
     const whereNamed = (reference: Reference) =>
       whereField(stepsToReference(schema, message, createUnpack(reading.registry), reference));
@@ -126,7 +126,7 @@ export function addResource(
     for (const finding of error.findings) {
       if (reading.findings.length >= findingLimit) continue;
       const steps = finding.code === "XDSKIT_NAME_XDSTP" ? stepsToName(schema, message, finding.resource) : [];
-      reading.findings.push({ ...finding, ...defined(whereOf(reading, place, steps)) });
+      reading.findings.push({ ...finding, ...defined(whereOf(reading, part, steps)) });
     }
   }
 }
@@ -167,10 +167,10 @@ export function copied(text: string): string {
   return Buffer.from(text).toString();
 }
 
-function whereOf(reading: FileReading, place: Place, steps: readonly FieldStep[]): Where {
-  const { typeUrl, resource } = place;
+function whereOf(reading: FileReading, part: FilePart, steps: readonly FieldStep[]): Where {
+  const { typeUrl, resource } = part;
   const type = typeUrl === undefined ? undefined : shownType(reading, typeUrl);
-  return { file: reading.path, ...place.at(steps), field: formatFieldPath(steps), resource, type };
+  return { file: reading.path, ...part.at(steps), field: formatFieldPath(steps), resource, type };
 }
 
 /** The name of a type in findings. */

@@ -4,10 +4,10 @@ import type { FieldStep } from "../errors/field-path.js";
 import { schemaOf, typeNameOf } from "../messages/any.js";
 import { unknownTypeMessage } from "../messages/unknown-type.js";
 import { responseName, versionOf, wrapperName, wrappingOf } from "../resources/wrapping.js";
-import { addFinding, addResource, type FileReading, type Place } from "./file-reading.js";
+import { addFinding, addResource, type FilePart, type FileReading } from "./file-reading.js";
 
 /** The positions of the fields of a response's resource. */
-export type PlaceInResponse = (steps: readonly FieldStep[]) => ReturnType<Place["at"]>;
+export type PositionInResponse = (steps: readonly FieldStep[]) => ReturnType<FilePart["at"]>;
 
 /** Reads a binary `DiscoveryResponse`. */
 export function readBinary(reading: FileReading, bytes: Uint8Array): void {
@@ -27,7 +27,7 @@ export function readBinary(reading: FileReading, bytes: Uint8Array): void {
 }
 
 /** Adds the resources of a response. */
-export function readResponse(reading: FileReading, response: Message, at: PlaceInResponse): void {
+export function readResponse(reading: FileReading, response: Message, at: PositionInResponse): void {
   reading.version = versionOf(response);
   for (const [index, any] of resourcesOf(response).entries()) readAny(reading, any, ["resources", index], at);
 }
@@ -40,43 +40,43 @@ export function responseSchema({ registry }: FileReading): DescMessage {
 }
 
 /** Adds the resource in an `Any`, which may be wrapped. `steps` lead to it. */
-export function readAny(reading: FileReading, any: Any, steps: readonly FieldStep[], at: PlaceInResponse): void {
-  const place: Place = { typeUrl: any.typeUrl, at: (inner) => at([...steps, ...inner]) };
-  const unwrapped = unpack(reading, any, place);
+export function readAny(reading: FileReading, any: Any, steps: readonly FieldStep[], at: PositionInResponse): void {
+  const part: FilePart = { typeUrl: any.typeUrl, at: (inner) => at([...steps, ...inner]) };
+  const unwrapped = unpack(reading, any, part);
   if (unwrapped === undefined) return;
   if (unwrapped.schema.typeName !== wrapperName) {
-    addResource(reading, { ...place, resource: nameIn(unwrapped.message) }, unwrapped.schema, unwrapped.message, {});
+    addResource(reading, { ...part, resource: nameIn(unwrapped.message) }, unwrapped.schema, unwrapped.message, {});
     return;
   }
   const inner = (unwrapped.message as Message & { resource?: Any | undefined }).resource;
   if (inner === undefined) {
-    addFinding(reading, place, "XDSKIT_TYPE_MISSING", "the wrapped resource is missing", ["resource"]);
+    addFinding(reading, part, "XDSKIT_TYPE_MISSING", "the wrapped resource is missing", ["resource"]);
     return;
   }
-  const innerPlace: Place = { typeUrl: inner.typeUrl, at: (more) => at([...steps, "resource", ...more]) };
-  const content = unpack(reading, inner, innerPlace);
+  const innerPart: FilePart = { typeUrl: inner.typeUrl, at: (more) => at([...steps, "resource", ...more]) };
+  const content = unpack(reading, inner, innerPart);
   if (content === undefined) return;
   const wrapping = wrappingOf(unwrapped.message);
   const resource = wrapping.name ?? nameIn(content.message);
-  addResource(reading, { ...innerPlace, resource }, content.schema, content.message, wrapping);
+  addResource(reading, { ...innerPart, resource }, content.schema, content.message, wrapping);
 }
 
 /** Reads the content of an `Any`, or reports what is wrong with it. */
 export function unpack(
   reading: FileReading,
   any: Any,
-  place: Place,
+  part: FilePart,
 ): { schema: DescMessage; message: Message } | undefined {
   const schema = schemaOf(typeNameOf(any.typeUrl), reading.registry);
   if (schema === undefined) {
-    if (any.typeUrl === "") addFinding(reading, place, "XDSKIT_TYPE_MISSING", "a resource lacks its type URL");
-    else addFinding(reading, place, "XDSKIT_TYPE_UNKNOWN", () => unknownTypeMessage(any.typeUrl, reading.registry));
+    if (any.typeUrl === "") addFinding(reading, part, "XDSKIT_TYPE_MISSING", "a resource lacks its type URL");
+    else addFinding(reading, part, "XDSKIT_TYPE_UNKNOWN", () => unknownTypeMessage(any.typeUrl, reading.registry));
     return undefined;
   }
   try {
     return { schema, message: fromBinary(schema, any.value) };
   } catch (error) {
-    addFinding(reading, place, "XDSKIT_SYNTAX", `not a serialized ${schema.typeName}: ${reasonOf(error)}`);
+    addFinding(reading, part, "XDSKIT_SYNTAX", `not a serialized ${schema.typeName}: ${reasonOf(error)}`);
     return undefined;
   }
 }

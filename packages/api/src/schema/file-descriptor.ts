@@ -61,48 +61,86 @@ export function fileDescriptor(
   types: ReadonlyMap<string, KnownType>,
   writeOptions: OptionWriter,
 ): FileDescriptorProto {
-  const imports = new Set<string>();
-  const options = <Shape extends Message>(schema: GenMessage<Shape>, facts: Options) =>
-    writeOptions(schema, facts, imports);
-  const known = (type: string): KnownType => {
-    const found = types.get(type);
-    if (found === undefined) throw new Error(`${file.path} names ${type}, which the table lacks`);
-    imports.add(found.path);
-    return found;
-  };
+  return new FileDescriptorMaker(file.path, types, writeOptions).make(packageName, file);
+}
 
-  function field(facts: FieldFacts, label: Label = facts.label): FieldDescriptorProto {
-    const { number, name, type, jsonName, defaultValue } = facts;
+class FileDescriptorMaker {
+  /** Files that define what this one uses, or itself. */
+  readonly #imports = new Set<string>();
+  readonly #path: string;
+  readonly #types: ReadonlyMap<string, KnownType>;
+  readonly #writeOptions: OptionWriter;
+
+  constructor(path: string, types: ReadonlyMap<string, KnownType>, writeOptions: OptionWriter) {
+    this.#path = path;
+    this.#types = types;
+    this.#writeOptions = writeOptions;
+  }
+
+  make(packageName: string, file: FileFacts): FileDescriptorProto {
+    const made = create(FileDescriptorProtoSchema, {
+      name: file.path,
+      package: packageName,
+      // Descriptors do not say it for proto2.
+      ...(file.syntax === "proto3" ? { syntax: "proto3" } : {}),
+      messageType: present(file.messages).map((each) => this.#message(each, `${packageName}.${each.name}`)),
+      enumType: present(file.enums).map((each) => this.#enumeration(each)),
+      service: present(file.services).map((each) => this.#service(each)),
+      extension: file.extensions.flatMap(({ extended, fields }) =>
+        fields.map((facts) => {
+          this.#known(extended);
+          const proto = this.#field(facts);
+          proto.extendee = `.${extended}`;
+          if (facts.label === "optional") proto.proto3Optional = true;
+          return proto;
+        }),
+      ),
+      options: this.#options(FileOptionsSchema, file.options),
+    });
+    for (const path of file.publicImports) this.#imports.add(path);
+    this.#imports.delete(file.path);
+    made.dependency = [...this.#imports].sort();
+    made.publicDependency = file.publicImports.map((path) => made.dependency.indexOf(path));
+    return made;
+  }
+
+  #field({ number, name, type, label, jsonName, defaultValue, options }: FieldFacts): FieldDescriptorProto {
     const scalar = scalarNumbers[type];
     return create(FieldDescriptorProtoSchema, {
       number,
       name,
       label: labels[label],
       ...(scalar === undefined
-        ? { type: FieldDescriptorProto_Type[known(type).kind === "enum" ? "ENUM" : "MESSAGE"], typeName: `.${type}` }
+        ? {
+            type: FieldDescriptorProto_Type[this.#known(type).kind === "enum" ? "ENUM" : "MESSAGE"],
+            typeName: `.${type}`,
+          }
         : { type: scalar as FieldDescriptorProto_Type }),
       jsonName: jsonName ?? protoCamelCase(name),
       ...(defaultValue === undefined ? {} : { defaultValue }),
-      options: options(FieldOptionsSchema, facts.options),
+      options: this.#options(FieldOptionsSchema, options),
     });
   }
 
-  function message(facts: MessageFacts, fullName: string): DescriptorProto {
+  #message(facts: MessageFacts, fullName: string): DescriptorProto {
     const made = create(DescriptorProtoSchema, {
       name: facts.name,
-      oneofDecl: facts.oneofs.map(({ name, options: its }) => ({ name, options: options(OneofOptionsSchema, its) })),
-      nestedType: present(facts.messages).map((each) => message(each, `${fullName}.${each.name}`)),
-      enumType: present(facts.enums).map(enumeration),
-      options: options(MessageOptionsSchema, facts.options),
+      oneofDecl: facts.oneofs.map(({ name, options: its }) => ({
+        name,
+        options: this.#options(OneofOptionsSchema, its),
+      })),
+      nestedType: present(facts.messages).map((each) => this.#message(each, `${fullName}.${each.name}`)),
+      enumType: present(facts.enums).map((each) => this.#enumeration(each)),
+      options: this.#options(MessageOptionsSchema, facts.options),
       reservedName: facts.reserved.filter((each) => !isRange(each)),
       // The end of a message's range is exclusive, that of an enum's is inclusive.
       reservedRange: facts.reserved.filter(isRange).map((each) => rangeOf(each, 1)),
     });
     for (const each of present(facts.fields)) {
-      const proto = field(each);
+      const proto = this.#field(each);
       if (each.oneof !== undefined) proto.oneofIndex = facts.oneofs.findIndex(({ name }) => name === each.oneof);
       if (each.mapKey !== undefined) {
-        const entry = mapEntry(each, each.mapKey);
+        const entry = this.#mapEntry(each, each.mapKey);
         made.nestedType.push(entry);
         proto.type = FieldDescriptorProto_Type.MESSAGE;
         proto.typeName = `.${fullName}.${entry.name}`;
@@ -117,9 +155,10 @@ export function fileDescriptor(
     return made;
   }
 
-  function mapEntry(facts: FieldFacts, mapKey: string): DescriptorProto {
+  #mapEntry(facts: FieldFacts, mapKey: string): DescriptorProto {
     const camel = protoCamelCase(facts.name);
-    const part = (number: number, name: string, type: string) => field({ number, name, type, label: "", options: {} });
+    const part = (number: number, name: string, type: string) =>
+      this.#field({ number, name, type, label: "", options: {} });
     return create(DescriptorProtoSchema, {
       name: `${camel.slice(0, 1).toUpperCase()}${camel.slice(1)}Entry`,
       field: [part(1, "key", mapKey), part(2, "value", facts.type)],
@@ -127,23 +166,23 @@ export function fileDescriptor(
     });
   }
 
-  function enumeration(facts: EnumFacts): EnumDescriptorProto {
+  #enumeration(facts: EnumFacts): EnumDescriptorProto {
     return create(EnumDescriptorProtoSchema, {
       name: facts.name,
       value: present(facts.values).map(({ number, name, options: its }) => ({
         number,
         name,
-        options: options(EnumValueOptionsSchema, its),
+        options: this.#options(EnumValueOptionsSchema, its),
       })),
-      options: options(EnumOptionsSchema, facts.options),
+      options: this.#options(EnumOptionsSchema, facts.options),
       reservedName: facts.reserved.filter((each) => !isRange(each)),
       reservedRange: facts.reserved.filter(isRange).map((each) => rangeOf(each, 0)),
     });
   }
 
-  function service(facts: ServiceFacts): ServiceDescriptorProto {
+  #service(facts: ServiceFacts): ServiceDescriptorProto {
     const typed = (type: string): string => {
-      known(type);
+      this.#known(type);
       return `.${type}`;
     };
     return create(ServiceDescriptorProtoSchema, {
@@ -154,36 +193,22 @@ export function fileDescriptor(
         outputType: typed(output),
         ...(streamsInput ? { clientStreaming: true } : {}),
         ...(streamsOutput ? { serverStreaming: true } : {}),
-        options: options(MethodOptionsSchema, its),
+        options: this.#options(MethodOptionsSchema, its),
       })),
-      options: options(ServiceOptionsSchema, facts.options),
+      options: this.#options(ServiceOptionsSchema, facts.options),
     });
   }
 
-  const made = create(FileDescriptorProtoSchema, {
-    name: file.path,
-    package: packageName,
-    // Descriptors do not say it for proto2.
-    ...(file.syntax === "proto3" ? { syntax: "proto3" } : {}),
-    messageType: present(file.messages).map((each) => message(each, `${packageName}.${each.name}`)),
-    enumType: present(file.enums).map(enumeration),
-    service: present(file.services).map(service),
-    extension: file.extensions.flatMap(({ extended, fields }) =>
-      fields.map((facts) => {
-        known(extended);
-        const proto = field(facts);
-        proto.extendee = `.${extended}`;
-        if (facts.label === "optional") proto.proto3Optional = true;
-        return proto;
-      }),
-    ),
-    options: options(FileOptionsSchema, file.options),
-  });
-  for (const path of file.publicImports) imports.add(path);
-  imports.delete(file.path);
-  made.dependency = [...imports].sort();
-  made.publicDependency = file.publicImports.map((path) => made.dependency.indexOf(path));
-  return made;
+  #options<Shape extends Message>(schema: GenMessage<Shape>, facts: Options): Shape | undefined {
+    return this.#writeOptions(schema, facts, this.#imports);
+  }
+
+  #known(type: string): KnownType {
+    const found = this.#types.get(type);
+    if (found === undefined) throw new Error(`${this.#path} names ${type}, which the table lacks`);
+    this.#imports.add(found.path);
+    return found;
+  }
 }
 
 function isRange(reserved: string): boolean {

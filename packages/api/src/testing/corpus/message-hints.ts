@@ -17,10 +17,14 @@ import {
   virtualHost,
 } from "./blocks.js";
 import { extensionHints } from "./extension-hints.js";
+import { httpFilterHints } from "./http-filter-hints.js";
+import { networkFilterHints } from "./network-filter-hints.js";
 
 /** Messages that need more than the rules of the protos say, with what is enough. */
 export const messageHints: Readonly<Record<string, JsonObject>> = {
   ...extensionHints,
+  ...httpFilterHints,
+  ...networkFilterHints,
   [`${config}cluster.v3.Cluster`]: {
     name: placeholders.name,
     connect_timeout: "1s",
