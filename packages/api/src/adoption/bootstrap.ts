@@ -72,17 +72,12 @@ function takeLists(
   for (const list of ["secrets", "clusters", "listeners"] as const) {
     if (known.has(list)) continue;
     const parts = [...objectsIn(staticResources, list, taker)];
-    const names = list === "listeners" ? namesFor(parts) : undefined;
+    const names = list === "listeners" ? new ListenerNames(parts.map(({ object }) => object)) : undefined;
     for (const { object, steps } of parts) {
       if (list === "clusters" && servers.has(textOf(object, "name") ?? "")) taker.leaveOut(serverCluster, 1);
       else taker.take(object, steps, { type: staticLists[list], name: names?.nameFor(object) });
     }
   }
-}
-
-/** Names for listeners without one. */
-export function namesFor(listeners: readonly Part[]): ListenerNames {
-  return new ListenerNames(listeners.map(({ object }) => object));
 }
 
 /** The values of a static layer are a resource that an Envoy may request by the layer's name. */

@@ -73,26 +73,6 @@ export const sections: Readonly<Record<string, TakeSection>> = {
   },
 };
 
-/** Fields that identify a section without `"@type"`. */
-const fieldsOfSections: Readonly<Record<string, string>> = {
-  bootstrap: "BootstrapConfigDump",
-  static_clusters: "ClustersConfigDump",
-  dynamic_active_clusters: "ClustersConfigDump",
-  dynamic_warming_clusters: "ClustersConfigDump",
-  static_listeners: "ListenersConfigDump",
-  dynamic_listeners: "ListenersConfigDump",
-  static_route_configs: "RoutesConfigDump",
-  dynamic_route_configs: "RoutesConfigDump",
-  inline_scoped_route_configs: "ScopedRoutesConfigDump",
-  dynamic_scoped_route_configs: "ScopedRoutesConfigDump",
-  static_endpoint_configs: "EndpointsConfigDump",
-  dynamic_endpoint_configs: "EndpointsConfigDump",
-  static_secrets: "SecretsConfigDump",
-  dynamic_active_secrets: "SecretsConfigDump",
-  dynamic_warming_secrets: "SecretsConfigDump",
-  ecds_filters: "EcdsConfigDump",
-};
-
 /** The lists of each section, for elements that Envoy prints without a section (`/config_dump?resource=…`). */
 const listsOfElements: Readonly<Record<string, string>> = {
   "ClustersConfigDump.StaticCluster": "static_clusters",
@@ -108,6 +88,14 @@ const listsOfElements: Readonly<Record<string, string>> = {
   "SecretsConfigDump.StaticSecret": "static_secrets",
   "SecretsConfigDump.DynamicSecret": "dynamic_active_secrets",
   "EcdsConfigDump.EcdsFilterConfig": "ecds_filters",
+};
+
+/** Fields that identify a section without `"@type"`. */
+const fieldsOfSections: Readonly<Record<string, string>> = {
+  bootstrap: "BootstrapConfigDump",
+  dynamic_warming_clusters: "ClustersConfigDump",
+  dynamic_warming_secrets: "SecretsConfigDump",
+  ...Object.fromEntries(Object.entries(listsOfElements).map(([element, list]) => [list, element.split(".")[0] ?? ""])),
 };
 
 /** The name of a message of `envoy.admin` without its package: `ClustersConfigDump`. Undefined for others. */

@@ -193,8 +193,8 @@ class Walk {
       this.message(plan, bytes, shape === "one" ? step : stepInto(step, index), depth + 1);
       return;
     }
-    const { key, value } = mapEntry(bytes);
-    if (value !== undefined) this.message(plan, value, stepInto(step, { key }), depth + 1);
+    const { first: key, second } = pairIn(bytes);
+    if (second !== undefined) this.message(plan, second, stepInto(step, { key }), depth + 1);
   }
 
   #values(
@@ -218,14 +218,14 @@ class Walk {
   }
 
   #any(bytes: Uint8Array, at: FieldPath | undefined, depth: number): void {
-    const { typeUrl, value } = anyParts(bytes);
+    const { first: typeUrl, second = new Uint8Array() } = pairIn(bytes);
     const schema = typeUrl === "" ? undefined : schemaOf(typeNameOf(typeUrl), this.#visitor.registry);
     if (schema === undefined) return;
     // Envoy calls the field so wherever an extension may stand.
     if (at?.step === "typed_config") this.#visitor.configured?.(schema, () => stepsOf(at));
     const since = sinceOfMessage(schema.typeName);
     if (since !== undefined && this.#isNewer(since)) this.#note("type", schema.typeName, since, at);
-    else this.message(planOf(schema), value, at, depth + 1);
+    else this.message(planOf(schema), second, at, depth + 1);
   }
 
   #isNewer(since: EnvoyVersion): boolean {
@@ -248,30 +248,17 @@ function pathOf(plan: WalkPlan<Checks>, number: number): WalkPath<Checks> | unde
   return paths.get(number);
 }
 
-/** A map entry: field 1 is the key, field 2 the value. */
-function mapEntry(bytes: Uint8Array): { readonly key: string; readonly value: Uint8Array | undefined } {
+/** Fields 1 and 2: the type URL and the value of an `Any`, or the key and the value of a map entry. */
+function pairIn(bytes: Uint8Array): { readonly first: string; readonly second: Uint8Array | undefined } {
   const reader = new BinaryReader(bytes);
-  let key = "";
-  let value: Uint8Array | undefined;
+  let first = "";
+  let second: Uint8Array | undefined;
   while (reader.pos < reader.len) {
     const [number, wireType] = reader.tag();
-    if (number === 1 && wireType === WireType.LengthDelimited) key = reader.string();
-    else if (number === 1 && wireType === WireType.Varint) key = String(reader.int64());
-    else if (number === 2 && wireType === WireType.LengthDelimited) value = reader.bytes();
+    if (number === 1 && wireType === WireType.LengthDelimited) first = reader.string();
+    else if (number === 1 && wireType === WireType.Varint) first = String(reader.int64());
+    else if (number === 2 && wireType === WireType.LengthDelimited) second = reader.bytes();
     else reader.skip(wireType, number);
   }
-  return { key, value };
-}
-
-function anyParts(bytes: Uint8Array): { readonly typeUrl: string; readonly value: Uint8Array } {
-  const reader = new BinaryReader(bytes);
-  let typeUrl = "";
-  let value: Uint8Array = new Uint8Array();
-  while (reader.pos < reader.len) {
-    const [number, wireType] = reader.tag();
-    if (number === 1 && wireType === WireType.LengthDelimited) typeUrl = reader.string();
-    else if (number === 2 && wireType === WireType.LengthDelimited) value = reader.bytes();
-    else reader.skip(wireType, number);
-  }
-  return { typeUrl, value };
+  return { first, second };
 }

@@ -1,12 +1,5 @@
-import {
-  create,
-  createFileRegistry,
-  type DescFile,
-  type FileRegistry,
-  type Registry,
-  toBinary,
-} from "@bufbuild/protobuf";
-import { type FileDescriptorProto, FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
+import { create, type DescFile, type FileRegistry, type Registry, toBinary } from "@bufbuild/protobuf";
+import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { XdskitError } from "../errors/errors.js";
 import { type Overlay, overlaid } from "./descriptor-sets.js";
 import { type FileIndex, indexOf } from "./file-index.js";
@@ -96,45 +89,10 @@ export function ownFilesOf(registry: Registry): readonly DescFile[] {
 }
 
 /**
- * A registry with more files, which may import each other and known files, in any order. A file whose name is known is
- * ignored. Throws a plain error if an import is missing, or a message is already defined in another file.
- */
-export function withFiles(known: FileRegistry, files: readonly FileDescriptorProto[]): FileRegistry {
-  const all = Array.from(known.files, (file) => file.proto);
-  const done = new Set(all.map((file) => file.name));
-  const waiting = new Map(files.map((file) => [file.name, file]));
-  const add = (name: string, importedBy: string): void => {
-    if (done.has(name)) return;
-    const file = waiting.get(name);
-    if (file === undefined) throw new Error(`it lacks ${name}, which ${importedBy} imports`);
-    waiting.delete(name);
-    for (const imported of file.dependency) add(imported, name);
-    refuseKnownTypes(file, known);
-    done.add(name);
-    all.push(file);
-  };
-  for (const { name } of files) add(name, "the set itself");
-  return createFileRegistry(create(FileDescriptorSetSchema, { file: all }));
-}
-
-/**
  * What a registry has besides Envoy's files, as a serialized `google.protobuf.FileDescriptorSet`: `createRegistry`
  * makes the same registry from it in another thread or process. Undefined if there is nothing.
  */
 export function descriptorSetOf(registry: Registry): Uint8Array | undefined {
   const file = ownFilesOf(registry).map(({ proto }) => proto);
   return file.length === 0 ? undefined : toBinary(FileDescriptorSetSchema, create(FileDescriptorSetSchema, { file }));
-}
-
-/**
- * Two versions of a message under one name would be mixed up. Usually the file is Envoy's own, compiled with another
- * root folder.
- */
-function refuseKnownTypes(file: FileDescriptorProto, known: FileRegistry): void {
-  for (const { name } of [...file.messageType, ...file.enumType, ...file.service]) {
-    const fullName = file.package === "" ? name : `${file.package}.${name}`;
-    const before = known.get(fullName);
-    if (before !== undefined)
-      throw new Error(`${file.name} defines ${fullName}, which ${before.file.proto.name} defines`);
-  }
 }

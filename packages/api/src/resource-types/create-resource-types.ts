@@ -6,7 +6,7 @@ import { typeUrlPrefix } from "../names/identifiers.js";
 import { referencesOf } from "../references/references.js";
 import { envoyRegistry } from "../registry/registry.js";
 import type { DiscoveryService, ResourceType, ResourceTypes } from "./resource-type.js";
-import { lookedUp, resourceTypes, spellingsOf } from "./resource-types.js";
+import { lookedUp, resourceTypes, spellingsOf, unknownResourceType } from "./resource-types.js";
 
 /** The definition of a user's own type. What is omitted works as for most types. */
 export interface OwnResourceType {
@@ -96,10 +96,9 @@ function problemsOf(
 export function typeOf(definition: OwnResourceType, deliveryOrder: number): ResourceType {
   const { schema, name, abbreviation = name, service, restPath, wildcard = false } = definition;
   return {
+    ...unknownResourceType(urlOf(schema)),
     name,
     abbreviation,
-    typeUrl: urlOf(schema),
-    v2TypeUrl: undefined,
     services: { v2: undefined, v3: service === undefined ? undefined : serviceOf(service) },
     restPath,
     schema,
@@ -108,12 +107,6 @@ export function typeOf(definition: OwnResourceType, deliveryOrder: number): Reso
     emptyFirstRequest: wildcard ? "wildcard" : "nothing",
     fullState: wildcard,
     deliveryOrder,
-    absence: "removed",
-    absenceUntoldTo: [],
-    askedAgainAfter: [],
-    warmedBy: [],
-    acknowledgedWarm: false,
-    drains: false,
     references: (message, unpack) => referencesOf(schema, message, unpack ?? createUnpack(envoyRegistry())),
   };
 }

@@ -6,38 +6,21 @@ import { fieldValue, withField } from "../messages/walk-plan.js";
 import { typeUrlPrefix } from "../names/identifiers.js";
 import { canonicalName } from "../names/xdstp.js";
 import type { Reference } from "../references/reference.js";
-import { type Fields, isDynamic, url } from "../references/rules.js";
+import { configSourceField, type Fields, referenceRule, url } from "../references/rules.js";
 import { envoyRegistry, type Registry } from "../registry/registry.js";
 import { createResource, type Resource } from "./resource.js";
 
 /** Where a client finds what a resource names: a file's path, or undefined to leave the source unchanged. */
 export type PathOf = (reference: Reference) => string | undefined;
 
-/** What a message names, and where the client gets it. */
-interface Source {
-  /** The steps to the field with the source. */
-  readonly fields: readonly [string, ...string[]];
-  readonly reference: (message: Fields) => Reference | undefined;
-}
+/** The steps to the field with the source of what a message names. */
+type SourceField = readonly [string, ...string[]];
 
-const sources: { readonly [typeName: string]: Source } = {
-  "envoy.extensions.filters.network.http_connection_manager.v3.Rds": {
-    fields: ["config_source"],
-    reference: (rds) => referenceTo(url.route, rds.routeConfigName),
-  },
-  "envoy.extensions.filters.network.http_connection_manager.v3.ScopedRds": {
-    fields: ["scoped_rds_config_source"],
-    reference: () => ({ type: url.scopedRoute, name: "*" }),
-  },
-  "envoy.config.cluster.v3.Cluster": {
-    fields: ["eds_cluster_config", "eds_config"],
-    reference: ({ name, edsClusterConfig }) =>
-      referenceTo(url.endpoint, (edsClusterConfig as Fields | undefined)?.serviceName || name),
-  },
-  "envoy.extensions.transport_sockets.tls.v3.SdsSecretConfig": {
-    fields: ["sds_config"],
-    reference: ({ name }) => referenceTo(url.secret, name),
-  },
+const sourceFields: { readonly [typeName: string]: SourceField } = {
+  "envoy.extensions.filters.network.http_connection_manager.v3.Rds": ["config_source"],
+  "envoy.extensions.filters.network.http_connection_manager.v3.ScopedRds": ["scoped_rds_config_source"],
+  "envoy.config.cluster.v3.Cluster": ["eds_cluster_config", "eds_config"],
+  "envoy.extensions.transport_sockets.tls.v3.SdsSecretConfig": ["sds_config"],
 };
 
 /**
@@ -57,20 +40,19 @@ export function createFromPaths(
     throw XdskitError.of("XDSKIT_TYPE_UNKNOWN", "messages of this type are not known", { type: "ConfigSource" });
   }
 
-  function moved(message: Message, { fields, reference }: Source): Message {
+  function moved(message: Message, fields: SourceField): Message {
     const schema = schemaOf(message.$typeName, registry);
-    const named = reference(message as Message & Fields);
+    const named = schema && referenceIn(schema, message);
     const path = named && pathOf(named);
     return schema === undefined || path === undefined ? message : put(schema, message, fields, path);
   }
 
-  function put(schema: DescMessage, message: Message, [name, ...below]: Source["fields"], path: string): Message {
+  function put(schema: DescMessage, message: Message, [name, ...below]: SourceField, path: string): Message {
     const field = fieldNamed(schema, name);
     const value = field && (fieldValue(message, field) as Message | undefined);
     if (field?.message === undefined || value === undefined) return message;
     const [next, ...rest] = below;
     if (next !== undefined) return withField(message, field, put(field.message, value, [next, ...rest], path));
-    if (!isDynamic(value)) return message;
     const specifier = {
       case: "pathConfigSource",
       value: create(pathSource as DescMessage, { path } as Record<string, unknown>),
@@ -79,11 +61,11 @@ export function createFromPaths(
   }
 
   const change = new Map<string, (message: Message) => Message>();
-  for (const [typeName, source] of Object.entries(sources)) change.set(typeName, (message) => moved(message, source));
-  for (const typeName of holdersOfExtensions(registry)) {
-    const fields = ["config_discovery", "config_source"] as const;
-    const source: Source = { fields, reference: ({ name }) => referenceTo(url.extensionConfig, name) };
-    change.set(typeName, (message) => moved(message, source));
+  for (const [typeName, fields] of Object.entries(sourceFields))
+    change.set(typeName, (message) => moved(message, fields));
+  for (const type of registry) {
+    const field = type.kind === "message" ? configSourceField(type) : undefined;
+    if (field !== undefined) change.set(type.typeName, (message) => moved(message, [field.name, "config_source"]));
   }
   const rewrite = createRewrite({ nameOf: (schema) => schema.typeName, change });
 
@@ -100,19 +82,17 @@ export function createFromPaths(
 /** `envoy.config.core.v3.ApiVersion.V3`. */
 const versionThree = 2;
 
-function referenceTo(type: Reference["type"], name: unknown): Reference | undefined {
-  return typeof name === "string" && name !== "" ? { type, name: canonicalName(name) } : undefined;
+/** What a message itself names, over xDS. */
+function referenceIn(schema: DescMessage, message: Message): Reference | undefined {
+  let found: Reference | undefined;
+  referenceRule(schema)?.(message as Message & Fields, (type, name) => {
+    // All scoped routes are in one file.
+    if (type === url.scopedRoute) found = { type, name: "*" };
+    else if (typeof name === "string" && name !== "") found = { type, name: canonicalName(name) };
+  });
+  return found;
 }
 
 function fieldNamed(schema: DescMessage, name: string): DescField | undefined {
   return schema.fields.find((field) => field.name === name);
-}
-
-/** Messages with a name and an extension config source: filters of listeners, of HTTP and of clusters. */
-function* holdersOfExtensions(registry: Registry): Iterable<string> {
-  for (const type of registry) {
-    if (type.kind !== "message" || fieldNamed(type, "name") === undefined) continue;
-    const field = fieldNamed(type, "config_discovery");
-    if (field?.message?.typeName === "envoy.config.core.v3.ExtensionConfigSource") yield type.typeName;
-  }
 }

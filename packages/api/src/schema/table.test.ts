@@ -5,7 +5,6 @@ import { create, createFileRegistry, getOption } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { validateMessage } from "../index.js";
 import { descriptorsOf } from "./descriptors.js";
-import { historyOf } from "./history.js";
 import { parsePackage } from "./parse-facts.js";
 import { packageFolder, readTable } from "./table.js";
 import { formatPackage } from "./write-facts.js";
@@ -49,38 +48,5 @@ describe("the table of Envoy's API", () => {
     const dnsRate = field("envoy.config.cluster.v3.Cluster", "dns_refresh_rate");
     assert.equal(dnsRate.proto.options?.deprecated, true);
     assert.equal(getOption(dnsRate, option("envoy.annotations.deprecated_at_minor_version")), "3.0");
-  });
-});
-
-describe("the history in the table", () => {
-  const history = historyOf(table);
-
-  it("knows since when there is a field, a message and a value", () => {
-    assert.deepEqual(history.livesOf("envoy.config.cluster.v3.Cluster.stats_matcher"), [
-      { since: "1.40", removed: undefined },
-    ]);
-  });
-
-  it("gives a field that came with its message the message's version", () => {
-    assert.deepEqual(history.livesOf("envoy.config.core.v3.RuntimeUInt64.default_value"), [
-      { since: "1.39", removed: undefined },
-    ]);
-  });
-
-  it("knows both of a field that got another number, the present one first", () => {
-    assert.deepEqual(history.livesOf("envoy.extensions.geoip_providers.maxmind.v3.MaxMindConfig.isp_db_path"), [
-      { since: "1.35", removed: undefined },
-      { since: undefined, removed: "1.35" },
-    ]);
-  });
-
-  it("says nothing of what was there before all versions that were read", () => {
-    assert.deepEqual(history.livesOf("envoy.config.cluster.v3.Cluster.name"), [
-      { since: undefined, removed: undefined },
-    ]);
-  });
-
-  it("has no life for what nobody ever had", () => {
-    assert.deepEqual(history.livesOf("envoy.config.cluster.v3.Cluster.nothing"), []);
   });
 });

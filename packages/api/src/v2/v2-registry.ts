@@ -1,7 +1,12 @@
-import { create, type FileRegistry } from "@bufbuild/protobuf";
-import { type DescriptorProto, type FileDescriptorProto, FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
+import { create, type FileRegistry, toBinary } from "@bufbuild/protobuf";
+import {
+  type DescriptorProto,
+  type FileDescriptorProto,
+  FileDescriptorProtoSchema,
+  FileDescriptorSetSchema,
+} from "@bufbuild/protobuf/wkt";
 import { v2NameOf } from "../messages/v2-names.js";
-import { envoyRegistry, withFiles } from "../registry/registry.js";
+import { createRegistry, envoyRegistry } from "../registry/registry.js";
 import { resourceTypes } from "../resource-types/resource-types.js";
 import { type Renaming, renamedMessage, renamedService, typesNamedIn } from "./derived-descriptors.js";
 
@@ -13,7 +18,10 @@ let derived: FileRegistry | undefined;
  * included. It serves to read, show and reflect what v2 clients receive. Made on first use.
  */
 export function v2Registry(): FileRegistry {
-  derived ??= withFiles(envoyRegistry(), v2Files(envoyRegistry()));
+  if (derived === undefined) {
+    const set = create(FileDescriptorSetSchema, { file: [...v2Files(envoyRegistry())] });
+    derived = createRegistry({ descriptorSets: [toBinary(FileDescriptorSetSchema, set)] });
+  }
   return derived;
 }
 
