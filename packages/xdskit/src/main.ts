@@ -7,16 +7,16 @@ import { version } from "./process/version.js";
 const examples = `
 Examples:
   $ xdskit serve ./config                  serve the resources found in a folder
-  $ xdskit relay --server origin:18000     serve what another server has
-  $ xdskit validate ./config               check them without serving
-  $ xdskit plan ./config ./config.new      show in which stages a change reaches clients
-  $ xdskit status                          show what each client has, and what it rejected
-  $ xdskit get cluster                     print what a server gives
-  $ xdskit watch endpoint web              and every change of it
-  $ xdskit bench --ads --nodes 1000        play a thousand proxies, and measure how they are served
-  $ xdskit bootstrap > envoy.yaml          print the bootstrap with which an Envoy finds this server
+  $ xdskit relay --server origin:18000     serve the resources of another server
+  $ xdskit validate ./config               check the folder without serving it
+  $ xdskit plan ./config ./config.new      show the stages in which a change reaches clients
+  $ xdskit status                          show what each client has and what it rejected
+  $ xdskit get cluster                     print the clusters that a server sends
+  $ xdskit watch endpoint web              show endpoints and their changes
+  $ xdskit bench --ads --nodes 1000        simulate a thousand proxies, and measure the server
+  $ xdskit bootstrap > envoy.yaml          print a bootstrap that leads an Envoy to this server
 
-Every command explains itself: xdskit COMMAND --help
+For the options of a command: xdskit COMMAND --help
 `;
 
 /** Runs the command line and resolves to the exit status. Never rejects. */

@@ -29,19 +29,19 @@ interface Options extends TlsOptions {
 }
 
 const details = `
-Plays a fleet of proxies against any management server: each asks as an Envoy does (clusters, the load assignments that they name, listeners,
+Simulates a fleet of proxies: each subscribes as an Envoy does (clusters, the load assignments that they name, listeners,
 the routes that these name), acknowledges, and claims what it holds when it connects again. In --node-id, --node-cluster, --locality and
 --metadata {n} is the node's number and {g} that of its group. SIGINT ends it, and the table is printed. Docs: docs/bench.md
 
-Exit status: 0 when every node held everything and no stream failed, 1 when not, 2 when the usage is wrong.
+Exit status: 0 if every node got everything and no stream failed, 1 if not, 2 if the usage is wrong.
 
 Examples:
-  $ xdskit bench --ads --nodes 1000                            a thousand proxies of 127.0.0.1:18000
+  $ xdskit bench --ads --nodes 1000                            a thousand proxies at 127.0.0.1:18000
   $ xdskit bench --ads --variant sotw --nodes 5000 --ramp 200 --duration 1m
                                                                200 more each second; change something meanwhile
-  $ xdskit bench --ads --nodes 1000 --churn 5% --duration 1m   50 of them connect again each second
+  $ xdskit bench --ads --nodes 1000 --churn 5% --duration 1m   50 of them reconnect in each second
   $ xdskit bench --ads --nodes 1000 --stall 1% --stall-for 30s --duration 1m
-                                                               ten stop reading, for half a minute
+                                                               ten stop reading for half a minute
   $ xdskit bench --ads --nodes 300 --groups 3 --node-cluster 'edge-{g}' --metadata stage=prod
   $ xdskit bench --ads --type cluster --type endpoint=web,api --json | jq .load
 `;
@@ -49,19 +49,19 @@ Examples:
 /** `xdskit bench`: measures how a management server serves a fleet. */
 export function benchCommand(terminal: Terminal, exit: (status: number) => void): Command {
   const command = new Command("bench")
-    .summary("play a fleet of proxies against a management server, and measure")
-    .description("Connects many simulated proxies to any management server, and measures how it serves them.")
-    .option("--server <host:port>", "the server; more of them share the nodes (default: 127.0.0.1:18000)", readServers)
-    .addOption(new Option("--nodes <count>", "how many proxies").argParser(readCount).default(100))
+    .summary("simulate a fleet of proxies, and measure a management server")
+    .description("Connects many simulated proxies to any management server, and measures the server.")
+    .option("--server <host:port>", "a server; several share the nodes (default: 127.0.0.1:18000)", readServers)
+    .addOption(new Option("--nodes <count>", "number of proxies").argParser(readCount).default(100))
     .addOption(
       new Option("--variant <variant>", "state of the world, or incremental")
         .choices(["sotw", "delta"])
         .default("delta"),
     )
-    .option("--ads", "one aggregated stream, instead of one a type")
+    .option("--ads", "one aggregated stream instead of one for each type")
     .option(
       "--type <type=name,…>",
-      "what to ask for; without names all of it, or what the other types name; may be repeated (default: cluster, endpoint, listener, route)",
+      "a type to subscribe to; without names: all, or those that other types name; may be repeated (default: cluster, endpoint, listener, route)",
       collect,
     )
     .addOption(new Option("--node-id <text>", "the nodes' ids").default("bench-g{g}-{n}"))
@@ -70,32 +70,32 @@ export function benchCommand(terminal: Terminal, exit: (status: number) => void)
       new Option("--locality <region/zone/sub>", "the nodes' localities").argParser(readLocality).default("", "none"),
     )
     .option("--metadata <key=value>", "of the nodes: a text, or JSON in { } or [ ]; may be repeated", readMetadata)
-    .addOption(new Option("--groups <count>", "over which the nodes are spread: {g}").argParser(readCount).default(1))
-    .addOption(new Option("--nodes-per-connection <count>", "how many share one").argParser(readCount).default(1))
+    .addOption(new Option("--groups <count>", "number of groups of nodes: {g}").argParser(readCount).default(1))
     .addOption(
-      new Option("--ramp <count>", "connections a second (default: as fast as they come about)").argParser(readCount),
+      new Option("--nodes-per-connection <count>", "nodes for each connection").argParser(readCount).default(1),
     )
     .addOption(
-      new Option("--timeout <duration>", "how long it may take until all hold everything")
+      new Option("--ramp <count>", "connections in each second (default: as many as possible)").argParser(readCount),
+    )
+    .addOption(
+      new Option("--timeout <duration>", "how long to wait until all nodes have everything")
         .argParser(readDurationWithUnit)
         .default(60_000, "1m"),
     )
     .addOption(
-      new Option("--duration <duration>", "how long they stay then")
+      new Option("--duration <duration>", "how long the nodes stay after that")
         .argParser(readDurationWithUnit)
         .default(10_000, "10s"),
     )
     .addOption(
-      new Option("--churn <share>", "of the nodes that connect again each second")
-        .argParser(readShare)
-        .default(0, "0%"),
+      new Option("--churn <share>", "share that reconnects in each second").argParser(readShare).default(0, "0%"),
     )
-    .addOption(new Option("--stall <share>", "of the nodes that stop reading").argParser(readShare).default(0, "0%"))
+    .addOption(new Option("--stall <share>", "share that stops reading").argParser(readShare).default(0, "0%"))
     .addOption(
       new Option("--stall-for <duration>", "for how long").argParser(readDurationWithUnit).default(10_000, "10s"),
     )
     .addOption(
-      new Option("--reject <share>", "of the nodes that reject each change once").argParser(readShare).default(0, "0%"),
+      new Option("--reject <share>", "share that rejects each change once").argParser(readShare).default(0, "0%"),
     );
   return addTokenOption(addTlsOptions(command), "connection")
     .option("--json", "print JSON")

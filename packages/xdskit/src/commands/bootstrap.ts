@@ -32,14 +32,14 @@ Examples:
   $ xdskit bootstrap --server xds.example.org:18000 --tls-ca /etc/xds/ca.pem --tls-cert /etc/xds/own.pem --tls-key /etc/xds/own.key
   $ xdskit bootstrap --grpc-client > grpc.json && GRPC_XDS_BOOTSTRAP=grpc.json ./my-client
 
-With --per-type, and with --variant rest, resources must not say "ads: {}" where they name their source: an Envoy without ADS rejects that.
+With --per-type and with --variant rest, a resource must not name "ads: {}" as its source: an Envoy without ADS rejects it.
 Let them name the cluster "xdskit" of this bootstrap instead; docs/bootstrap.md shows how.
 `;
 
 /** `xdskit bootstrap`: prints what an Envoy or a gRPC client needs to find this server. */
 export function bootstrapCommand(terminal: Terminal): Command {
   return new Command("bootstrap")
-    .description("Prints the bootstrap (YAML) with which an Envoy finds an xdskit server, or a gRPC client's (JSON).")
+    .description("Prints a bootstrap that leads an Envoy (YAML) or a gRPC client (JSON) to an xdskit server.")
     .addOption(
       new Option("--variant <variant>", "state of the world, incremental, or polls over REST")
         .choices(["sotw", "delta", "rest"])
@@ -50,23 +50,26 @@ export function bootstrapCommand(terminal: Terminal): Command {
     .addOption(
       serverOption(
         "--server <host:port>",
-        "where the server listens (default: 127.0.0.1:18000, REST: 127.0.0.1:18001)",
+        "the address of the server (default: 127.0.0.1:18000, REST: 127.0.0.1:18001)",
       ),
     )
-    .option("--node-id <id>", "the name by which the server knows this client", "node-1")
-    .option("--node-cluster <name>", "the group of clients that it belongs to", "default")
-    .option("--locality <region/zone/subzone>", "where the client is; the last parts may be left out")
-    .option("--metadata <key=value>", "of the node: a text, or JSON in { } or [ ]; may be repeated", readMetadata)
-    .option("--admin-port <port>", "where Envoy's own admin page listens on 127.0.0.1", readPort, 9901)
+    .option("--node-id <id>", "the client's node ID", "node-1")
+    .option("--node-cluster <name>", "the client's cluster, a group of clients", "default")
+    .option("--locality <region/zone/subzone>", "the client's location; the last parts may be left out")
+    .option(
+      "--metadata <key=value>",
+      "metadata of the node: a text, or JSON in { } or [ ]; may be repeated",
+      readMetadata,
+    )
+    .option("--admin-port <port>", "the port of Envoy's admin page on 127.0.0.1", readPort, 9901)
     .addOption(new Option("--grpc-client", "print a gRPC client's bootstrap").conflicts(["perType", "ads"]))
     .addOption(
-      new Option(
-        "--load-reports",
-        "let Envoy report its load (a gRPC client does where its cluster says so)",
-      ).conflicts("grpcClient"),
+      new Option("--load-reports", "let Envoy report its load (a gRPC client does if its cluster says so)").conflicts(
+        "grpcClient",
+      ),
     )
-    .option("--tls-ca <file>", "TLS: the client trusts the certificates of this PEM file of its own")
-    .option("--tls-cert <file>", "the client's certificate (PEM), where the server wants one")
+    .option("--tls-ca <file>", "use TLS: the client trusts the certificates in this PEM file on its machine")
+    .option("--tls-cert <file>", "the client's certificate (PEM), if the server requires one")
     .option("--tls-key <file>", "its key (PEM)")
     .option("--tls-server-name <name>", "the name that the server's certificate must have (default: that of --server)")
     .addHelpText("after", examples)

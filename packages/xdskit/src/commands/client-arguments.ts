@@ -33,15 +33,15 @@ export interface ClientArguments extends TlsOptions {
 /** Adds the options for asking a management server. */
 export function addClientOptions(command: Command): Command {
   command
-    .argument("[type]", "what to ask for, where --type does not say it; see there")
+    .argument("[type]", "the type, unless --type says it; see there")
     .argument("[name...]", "the names (default: *, all of the type)")
     .option(
       "--type <type>",
-      "cluster, endpoint, listener, route … (also cds, …), or a type URL; all other words are names then",
+      "cluster, endpoint, listener, route … (also cds, …), or a type URL; all arguments are names then",
     )
     .option(
       "--server <host:port>",
-      "a management server; more of them are fallbacks, in order (default: 127.0.0.1:18000)",
+      "a management server; further ones are fallbacks, in order (default: 127.0.0.1:18000)",
       collect,
     )
     .addOption(
@@ -50,7 +50,7 @@ export function addClientOptions(command: Command): Command {
         "delta",
       ]),
     )
-    .option("--ads", "one aggregated stream, instead of the service of the type")
+    .option("--ads", "one aggregated stream instead of the type's own service")
     .option(
       "--also <type=name,…>",
       "a further type on the aggregated stream (implies --ads); without names: all; may be repeated",
@@ -58,22 +58,26 @@ export function addClientOptions(command: Command): Command {
     )
     .addOption(new Option("--api <version>", "the version of the protocol (default: v3)").choices(["v2", "v3"]))
     .option("--rest <url>", "poll a server over REST-JSON, such as http://127.0.0.1:18001; may be repeated", collect)
-    .option("--refresh-delay <duration>", "REST: from an answer to the next poll (default: 1s)", readDuration)
+    .option("--refresh-delay <duration>", "REST: time between a response and the next poll (default: 1s)", readDuration)
     .option("--path <file>", "follow a file, as Envoy does (path_config_source)")
-    .option("--watched-directory <dir>", "read the file again when something is moved into this folder")
-    .option("--bootstrap <file>", "servers and node of a bootstrap: gRPC's JSON, or Envoy's YAML or JSON")
+    .option("--watched-directory <dir>", "read the file again after something was moved into this folder")
+    .option("--bootstrap <file>", "take servers and node from a bootstrap: gRPC's JSON, or Envoy's YAML or JSON")
     .option("--node-id <id>", "the node's id (default: xdskit)")
     .option("--node-cluster <name>", "the node's cluster")
-    .option("--metadata <key=value>", "of the node: a text, or JSON in { } or [ ]; may be repeated", readMetadata);
+    .option(
+      "--metadata <key=value>",
+      "metadata of the node: a text, or JSON in { } or [ ]; may be repeated",
+      readMetadata,
+    );
   return addTokenOption(addTlsOptions(command), "stream")
-    .option("--descriptors <file>", "a descriptor set with messages of your own; may be repeated", collect)
+    .option("--descriptors <file>", "a descriptor set with your own messages; may be repeated", collect)
     .addOption(validateOption())
     .addOption(
-      new Option("-o, --output <format>", "documents; events (json, jsonl); a line each (name, wide)")
+      new Option("-o, --output <format>", "yaml: documents; json, jsonl: events; name, wide: a line for each resource")
         .choices(outputFormats)
         .default("yaml"),
     )
-    .option("--show-secrets", "show keys, tokens and passwords as they are");
+    .option("--show-secrets", "show keys, tokens and passwords");
 }
 
 /** An option of a time, with its unit. */

@@ -7,22 +7,22 @@ Prints until every NAME is answered, without names until the first response. Wha
 holds secrets only with --show-secrets.
 Docs: docs/watch.md
 
-Exit status: 0 when all was found, 1 when a name does not exist, was rejected, or nobody answered, 2 when the usage is wrong.
+Exit status: 0 if everything was found, 1 if a name does not exist, was rejected or got no answer, 2 if the usage is wrong.
 
 Examples:
-  $ xdskit get cluster                                         every cluster that 127.0.0.1:18000 has
+  $ xdskit get cluster                                         all clusters of 127.0.0.1:18000
   $ xdskit get route main --server xds.example.org:443 --tls --token-file token
   $ xdskit get cluster --node-id edge-1 --metadata stage=prod --output wide
-                                                               what the server has for such a node
+                                                               the clusters for such a node
   $ xdskit get listener --bootstrap envoy.yaml > listeners.yaml
-                                                               what an Envoy with this bootstrap gets
+                                                               the listeners for an Envoy with this bootstrap
   $ xdskit get cluster web --output jsonl | jq 'select(.event == "upsert").resource'
 `;
 
 /** `xdskit get`: prints the resources of a management server, once. */
 export function getCommand(terminal: Terminal, exit: (status: number) => void): Command {
   return addClientOptions(new Command("get"))
-    .description("Asks any management server as an Envoy would, and prints what it gives.")
+    .description("Subscribes at any management server as an Envoy does, and prints the resources that it sends.")
     .addOption(timeoutOption("give up after this time (default: 30s)"))
     .addHelpText("after", details)
     .action(async (type: string | undefined, names: readonly string[], options: ClientArguments, command: Command) => {

@@ -11,10 +11,10 @@ interface Options {
 }
 
 const details = `
-Prints the stages in which a client is brought from OLD to NEW so that traffic never breaks: what is added (+), changed (~) and
-removed (-), and what must be acknowledged before. Warnings about NEW go to standard error. Docs: docs/plan.md
+Prints the stages in which a client gets from OLD to NEW so that traffic never breaks: resources that are added (+),
+changed (~) and removed (-), and what must be acknowledged before. Warnings about NEW go to standard error. Docs: docs/plan.md
 
-Exit status: 0 whether anything changes or not, 2 when the usage is wrong or a folder is not valid.
+Exit status: 0 whether anything changes or not, 2 if the usage is wrong or a folder is invalid.
 
 Examples:
   $ xdskit plan ./config ./config.new
@@ -25,13 +25,16 @@ Examples:
 /** `xdskit plan`: shows how clients get from one folder to another. */
 export function planCommand(terminal: Terminal, exit: (status: number) => void): Command {
   return new Command("plan")
-    .description("Shows in which stages clients are brought from one folder to another, and what each stage waits for.")
+    .description("Shows the stages in which a change of a folder reaches clients, and what each stage waits for.")
     .argument("<old>", "the folder that is served")
     .argument("<new>", "the folder that is to be served")
-    .option("--group <name>", "this group only (default: every group)")
-    .option("--settings <file>", "groups, limits … of both (default: DIR/xdskit.yaml of each, if it is there)")
-    .option("--descriptors <file>", "a descriptor set with messages of your own; may be repeated", collect)
-    .option("--full", "print every name, however many there are")
+    .option("--group <name>", "only this group (default: every group)")
+    .option(
+      "--settings <file>",
+      "groups, limits and so on, for both (default: DIR/xdskit.yaml of each, if it is there)",
+    )
+    .option("--descriptors <file>", "a descriptor set with your own messages; may be repeated", collect)
+    .option("--full", "print all names, even if there are many")
     .option("--json", "print the result as JSON, with every name")
     .addHelpText("after", details)
     .action(async (before: string, after: string, options: Options) => {

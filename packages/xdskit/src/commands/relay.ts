@@ -33,34 +33,34 @@ const howToAsk = ["variant", "perType", "api", "refreshDelay", ...tlsOptionNames
 const details = `
 Standard output holds one line for each listener ("grpc listening on 127.0.0.1:18000") and "ready" once the origin, or the cache,
 has answered. Logs go to standard error. SIGTERM and SIGINT end every stream and exit with 0. Docs: docs/relay.md
-Exit status: 2 when the usage is wrong, 1 when an address is taken.
+Exit status: 2 if the usage is wrong, 1 if an address is in use.
 
 Examples:
-  $ xdskit relay --server origin:18000 --cache ./cache     all clients here cost the origin one stream
-  $ xdskit relay --server a:18000 --server b:18000         b while a is away
+  $ xdskit relay --server origin:18000 --cache ./cache     all clients cost the origin one stream
+  $ xdskit relay --server a:18000 --server b:18000         uses b while a is away
   $ xdskit relay --server http://origin:18001              polls over REST-JSON
   $ xdskit relay --path cluster=cds.yaml --wildcard cluster
                                                            files, as Envoy reads them
-  $ xdskit relay --settings relay.yaml                     groups of clients, each with an identity of its own
-  $ xdskit relay --server origin:18000 --to-files ./envoy  and write files that an Envoy follows
+  $ xdskit relay --settings relay.yaml                     groups of clients, each with its own identity
+  $ xdskit relay --server origin:18000 --to-files ./envoy  also write files that an Envoy reads
 `;
 
 /** `xdskit relay`: serves the resources of another management server. */
 export function relayCommand(terminal: Terminal, exit: (status: number) => void): Command {
   const command = new Command("relay")
     .description(
-      "Serves what another management server has: many clients cost it one stream, and are served on while it is away.",
+      "Serves the resources of another management server (the origin): many clients cost the origin one stream, and the relay serves them while the origin is away.",
     )
-    .option("--server <host:port>", "the origin, or http://…; more of them are fallbacks, in order", collect)
+    .option("--server <host:port>", "the origin, or http://…; further ones are fallbacks, in order", collect)
     .addOption(
-      new Option("--path <type=file>", "files instead of a server, one a type; may be repeated")
+      new Option("--path <type=file>", "files instead of a server, one for each type; may be repeated")
         .argParser(collect)
         .conflicts(["server", "bootstrap", ...howToAsk]),
     )
     .addOption(
       new Option(
         "--bootstrap <file>",
-        "servers and node of a bootstrap: gRPC's JSON, or Envoy's YAML or JSON",
+        "take servers and node from a bootstrap: gRPC's JSON, or Envoy's YAML or JSON",
       ).conflicts(["server", ...howToAsk]),
     )
     .addOption(
@@ -71,29 +71,40 @@ export function relayCommand(terminal: Terminal, exit: (status: number) => void)
     )
     .option("--per-type", "a stream for each type (default: one for all)")
     .addOption(new Option("--api <version>", "of the origin's protocol (default: v3)").choices(["v2", "v3"]))
-    .option("--refresh-delay <duration>", "REST: from an answer to the next poll (default: 1s)", readDuration);
+    .option(
+      "--refresh-delay <duration>",
+      "REST: time between a response and the next poll (default: 1s)",
+      readDuration,
+    );
   addTokenOption(addTlsOptions(command, { client: "relay", server: "origin" }), "stream")
-    .option("--node-id <id>", "who the relay is to the origin (default: xdskit-relay)")
+    .option("--node-id <id>", "the relay's node ID for the origin (default: xdskit-relay)")
     .option("--node-cluster <name>", "the cluster of this node")
-    .option("--metadata <key=value>", "of this node: a text, or JSON in { } or [ ]; may be repeated", readMetadata)
+    .option(
+      "--metadata <key=value>",
+      "metadata of this node: a text, or JSON in { } or [ ]; may be repeated",
+      readMetadata,
+    )
     .option(
       "--wildcard <type>",
-      "what to ask for as a whole; may be repeated; none (default: cluster, listener)",
+      "subscribe to all resources of this type; none: of no type; may be repeated (default: cluster, listener)",
       collect,
     )
-    .option("--prefetch", "ask for everything that resources name before a client does")
-    .option("--cache <dir>", "keep what the origin said, and start with it")
+    .option("--prefetch", "subscribe to everything that resources name before a client asks for it")
+    .option("--cache <dir>", "keep the origin's resources here, and start with them")
     .addOption(
-      new Option("--nack <policy>", "reject when all clients reject, or any (default: all)").choices(["all", "any"]),
+      new Option(
+        "--nack <policy>",
+        "send the origin a NACK if all clients reject, or if any does (default: all)",
+      ).choices(["all", "any"]),
     )
-    .option("--ack-wait <duration>", "how long clients may take to answer (default: 3s)", readDurationWithUnit)
+    .option("--ack-wait <duration>", "how long to wait for the clients' answers (default: 3s)", readDurationWithUnit)
     .option(
       "--hold <duration>",
-      "how long a change waits for what the origin should have sent before it (default: 15s)",
+      "how long a change waits for resources that the origin should have sent before it (default: 15s)",
       readDurationWithUnit,
     )
     .addOption(validateOption());
-  addPortOptions(command).option("--settings <file>", "the origin, groups, limits …");
+  addPortOptions(command).option("--settings <file>", "the origin, groups, limits and so on");
   return addOutputOptions(command)
     .addHelpText("after", details)
     .action(async (options: Options) => {

@@ -14,37 +14,37 @@ interface Options extends ServingArguments {
 const details = `
 Standard output holds one line for each listener ("grpc listening on 127.0.0.1:18000") and "ready" once the first
 configuration is served. Logs go to standard error. SIGTERM and SIGINT end every stream and exit with 0; a second
-one does not wait. Exit status: 2 when there is nothing to serve or the usage is wrong, 1 when an address is taken.
-A file holds resources, or what an Envoy has already: its bootstrap, a config dump, what istioctl and egctl print
-(docs/adopt.md). While some files have errors at the start, the last good revision is served, and /readyz says
-"degraded" and what must be fixed (docs/state.md). Without one, the ports for clients stay closed.
+one does not wait. Exit status: 2 if there is nothing to serve or the usage is wrong, 1 if an address is in use.
+A file holds resources, or the configuration of an Envoy: its bootstrap, a config dump, output of istioctl or egctl
+(docs/adopt.md). If files have errors at the start, the last good revision is served, and /readyz says "degraded" and
+what must be fixed (docs/state.md). Without one, the ports for clients stay closed.
 
 Examples:
   $ xdskit serve                                        serve ./config
   $ xdskit serve ./config --grpc 0.0.0.0:18000          for Envoys on other machines
   $ xdskit serve ./config --grpc 127.0.0.1:0 --rest 127.0.0.1:0 --admin 127.0.0.1:0
-                                                        on free ports, beside another server
+                                                        on free ports, next to another server
   $ xdskit serve ./config --settings fleet.yaml         with groups and limits (docs/settings.md)
   $ xdskit serve ./config --descriptors my-filter.binpb with messages of your own extension
-  $ xdskit serve ./config --to-files ./envoy            and write files that an Envoy follows (docs/relay.md)
-  $ curl http://127.0.0.1:19000/api/v1/sources          what is wrong with the files, if anything
+  $ xdskit serve ./config --to-files ./envoy            also write files that an Envoy reads (docs/relay.md)
+  $ curl http://127.0.0.1:19000/api/v1/sources          the errors in the files
 `;
 
 /** `xdskit serve`: a management server for the resources of a folder. */
 export function serveCommand(terminal: Terminal, exit: (status: number) => void): Command {
   const command = new Command("serve")
-    .description("Serves the resources found in a folder to Envoys and gRPC clients, and follows its changes.")
+    .description("Serves the resources of a folder to Envoys and gRPC clients, and every change of the folder.")
     .argument("[dir]", "the folder", "./config");
   addPortOptions(command)
-    .option("--settings <file>", "groups, limits … (default: DIR/xdskit.yaml if it is there)")
+    .option("--settings <file>", "groups, limits and so on (default: DIR/xdskit.yaml if it is there)")
     .option(
       "--state <dir>",
-      "where revisions are kept; off: nowhere (default: $STATE_DIRECTORY, or below ~/.local/state)",
+      "the folder for revisions; off: keep none (default: $STATE_DIRECTORY, or below ~/.local/state)",
     )
-    .option("--settle <duration>", "changes within this time are one change (default: 100ms)", readDuration)
-    .option("--allow-empty", "start even if there is nothing to serve yet")
-    .option("--allow-partial", "without a last good revision, serve the files without errors and leave out the others")
-    .option("--workers <count>", "threads that serve gRPC, or auto: one a processor (default: 1)", readWorkers);
+    .option("--settle <duration>", "changes within this time are published together (default: 100ms)", readDuration)
+    .option("--allow-empty", "start even if there is nothing to serve")
+    .option("--allow-partial", "without a last good revision, leave out files with errors and serve the rest")
+    .option("--workers <count>", "threads that serve gRPC; auto: one for each processor (default: 1)", readWorkers);
   return addOutputOptions(command)
     .addHelpText("after", details)
     .action(async (directory: string, options: Options) => {

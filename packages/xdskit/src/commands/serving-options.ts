@@ -25,29 +25,36 @@ export interface ServingArguments {
 export function addPortOptions(command: Command): Command {
   return command
     .addOption(
-      addressOption("--grpc <host:port>", "where Envoys and gRPC clients connect; port 0 picks one", "127.0.0.1:18000"),
+      addressOption(
+        "--grpc <host:port>",
+        "address for Envoys and gRPC clients; port 0 picks a free port",
+        "127.0.0.1:18000",
+      ),
     )
-    .addOption(optionalAddressOption("--rest <host:port>", "where REST clients poll; off: nowhere", "127.0.0.1:18001"))
-    .option("--rest-hold <duration>", "how long a poll waits for something new (default: 800ms)", readDurationWithUnit)
-    .addOption(addressOption("--admin <host:port>", "where /livez, /readyz, /metrics are", "127.0.0.1:19000"));
+    .addOption(optionalAddressOption("--rest <host:port>", "address for REST clients; off: no REST", "127.0.0.1:18001"))
+    .option("--rest-hold <duration>", "how long a poll waits for a change (default: 800ms)", readDurationWithUnit)
+    .addOption(addressOption("--admin <host:port>", "address for /livez, /readyz and /metrics", "127.0.0.1:19000"));
 }
 
 /** Adds the options for descriptors, files and the log. */
 export function addOutputOptions(command: Command): Command {
   return command
-    .option("--descriptors <file>", "a descriptor set with messages of your own; may be repeated", collect)
-    .option("--to-files <dir>", "also write what is served to this folder, for Envoys that read files")
+    .option("--descriptors <file>", "a descriptor set with your own messages; may be repeated", collect)
+    .option("--to-files <dir>", "also write the served resources to this folder, for Envoys that read files")
     .option("--to-files-group <name>", "the group whose resources are written (default: the only one)")
-    .option("--to-files-path <dir>", "what Envoy calls that folder, where it is another machine's (default: DIR)")
+    .option(
+      "--to-files-path <dir>",
+      "the path of that folder for Envoy, if Envoy runs on another machine (default: DIR)",
+    )
     .addOption(
       new Option(
         "--to-files-format <format>",
-        "json, or pb: binary, which also holds what xdskit does not know (default: json)",
+        "json, or pb: binary, which also keeps fields that xdskit does not know (default: json)",
       ).choices(fileFormats),
     )
     .addOption(new Option("--log-level <level>", "how much to log").choices(logLevels).default("info"))
     .addOption(
-      new Option("--log-format <format>", "for people, or for machines").choices(logFormats).default("pretty"),
+      new Option("--log-format <format>", "pretty for people, json for machines").choices(logFormats).default("pretty"),
     );
 }
 

@@ -16,14 +16,14 @@ interface Options extends Omit<TlsOptions, "tokenFile"> {
 }
 
 const details = `
-Asks by CSDS, which xdskit serves, and so do other control planes and gRPC's own clients (their admin services).
+Uses CSDS, which xdskit, other control planes and gRPC's clients (their admin services) serve.
 Docs: docs/status.md
 
-Exit status: 0 when there was an answer, 1 when there was none or NODE is not there, 2 when the usage is wrong.
+Exit status: 0 if the server answered, 1 if not or if there is no NODE, 2 if the usage is wrong.
 
 Examples:
-  $ xdskit status                                  every node: what it acknowledged, rejected, and how far it is behind
-  $ xdskit status edge-1                           one node: each resource that is not synced, and why
+  $ xdskit status                                  what each node acknowledged and rejected, and how far it is behind
+  $ xdskit status edge-1                           each resource of one node that is not synced, and why
   $ xdskit status --node 'edge-*' --type cluster   some nodes, some types
   $ xdskit status --watch                          again and again
   $ xdskit status --json | jq -r '.nodes[] | select(.state == "rejected").id'
@@ -32,20 +32,20 @@ Examples:
 /** `xdskit status`: shows what each client of a running server has. */
 export function statusCommand(terminal: Terminal, exit: (status: number) => void): Command {
   const command = new Command("status")
-    .description("Shows what each client of a running server has, was sent and rejected, and why.")
-    .argument("[node]", "the id of one node, to be shown in detail")
-    .addOption(addressOption("--server <host:port>", "whom to ask, by gRPC", "127.0.0.1:18000"))
-    .option("--node <id>", "nodes with this id, with * and ? for more; may be repeated", collect)
-    .option("--type <type>", "this type, such as cluster; may be repeated", collect)
+    .description("Shows what each client of a running server has, was sent and rejected, and why it rejected that.")
+    .argument("[node]", "the ID of a node to show in detail")
+    .addOption(addressOption("--server <host:port>", "the server, over gRPC", "127.0.0.1:18000"))
+    .option("--node <id>", "only nodes with this ID; may contain * and ?; may be repeated", collect)
+    .option("--type <type>", "only this type, such as cluster; may be repeated", collect)
     .option("--json", "print JSON")
-    .option("--watch", "show it again and again")
+    .option("--watch", "show the status repeatedly")
     .addOption(
-      new Option("--interval <duration>", "how often, from 500ms to 1h")
+      new Option("--interval <duration>", "time between two outputs, from 500ms to 1h")
         .argParser(readDurationBetween(500, 3_600_000))
         .default(2_000, "2s"),
     )
     .addOption(
-      new Option("--timeout <duration>", "how long an answer may take")
+      new Option("--timeout <duration>", "how long to wait for an answer")
         .argParser(readDurationWithUnit)
         .default(10_000, "10s"),
     );

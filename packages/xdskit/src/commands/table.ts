@@ -22,7 +22,7 @@ export const commands: readonly CommandEntry[] = [
   {
     name: "relay",
     usage: "[options]",
-    summary: "serve what another management server has",
+    summary: "serve the resources of another management server",
     load: async () => (await import("./relay.js")).relayCommand,
   },
   {
@@ -34,7 +34,7 @@ export const commands: readonly CommandEntry[] = [
   {
     name: "plan",
     usage: "[options] <old> <new>",
-    summary: "show in which stages a change reaches clients",
+    summary: "show the stages in which a change reaches clients",
     load: async () => (await import("./plan.js")).planCommand,
   },
   {
@@ -46,25 +46,25 @@ export const commands: readonly CommandEntry[] = [
   {
     name: "get",
     usage: "[options] [type] [name...]",
-    summary: "print what a management server gives",
+    summary: "print the resources that a management server sends",
     load: async () => (await import("./get.js")).getCommand,
   },
   {
     name: "watch",
     usage: "[options] [type] [name...]",
-    summary: "show what a management server gives, and every change of it",
+    summary: "show the resources that a management server sends, and every change",
     load: async () => (await import("./watch.js")).watchCommand,
   },
   {
     name: "bench",
     usage: "[options]",
-    summary: "play a fleet of proxies against a management server, and measure",
+    summary: "simulate a fleet of proxies, and measure a management server",
     load: async () => (await import("./bench.js")).benchCommand,
   },
   {
     name: "bootstrap",
     usage: "[options]",
-    summary: "print the bootstrap with which an Envoy or a gRPC client finds this server",
+    summary: "print a bootstrap that leads an Envoy or a gRPC client to a server",
     load: async () => (await import("./bootstrap.js")).bootstrapCommand,
   },
 ];

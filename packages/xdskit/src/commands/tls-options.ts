@@ -20,8 +20,8 @@ interface Words {
 /** Adds the options for TLS to a server. */
 export function addTlsOptions(command: Command, { client = "client", server = "server" }: Words = {}): Command {
   return command
-    .option("--tls", "TLS, trusting whom Node.js trusts")
-    .option("--tls-ca <file>", "TLS, trusting the certificates of a PEM file")
+    .option("--tls", "use TLS, and trust the certificates that Node.js trusts")
+    .option("--tls-ca <file>", "use TLS, and trust the certificates in a PEM file")
     .option("--tls-cert <file>", `the ${client}'s certificate (PEM)`)
     .option("--tls-key <file>", "its key (PEM)")
     .option("--tls-server-name <name>", `the name that the ${server}'s certificate must have`);
@@ -29,7 +29,10 @@ export function addTlsOptions(command: Command, { client = "client", server = "s
 
 /** Adds the option of a token; it is read again for `each`. */
 export function addTokenOption(command: Command, each: "stream" | "connection"): Command {
-  return command.option("--token-file <file>", `a token, sent as authorization: Bearer …; read anew for each ${each}`);
+  return command.option(
+    "--token-file <file>",
+    `a token to send as authorization: Bearer …; read again for each ${each}`,
+  );
 }
 
 /** Ends with a usage error where one half of a pair is missing, or content is given instead of a path. */

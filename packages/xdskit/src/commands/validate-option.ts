@@ -6,6 +6,7 @@ const levels = ["full", "types", "off"] as const satisfies readonly ValidateLeve
 
 /** How strictly to check resources, for commands that only show them or pass them on. */
 export function validateOption(): Option {
-  const meaning = "reject what is not valid: by the protos' rules too, by its type alone, or nothing (default: types)";
+  const meaning =
+    "what makes a resource invalid: full: also the protos' rules; types: only its type; off: nothing (default: types)";
   return new Option("--validate <level>", meaning).choices(levels);
 }

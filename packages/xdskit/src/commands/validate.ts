@@ -11,28 +11,31 @@ interface Options {
 }
 
 const details = `
-Prints every finding on a line of its own: file:line:column, resource, field, what is wrong, the rule, and the code,
-which docs/errors.md explains. A resource that names another one which is not there is a warning.
-A file that is an Envoy's bootstrap, a config dump or what istioctl and egctl print (docs/adopt.md) has a line that says
-what is taken of it.
+Prints each finding on its own line: file:line:column, resource, field, what is wrong, the rule, and the code,
+which docs/errors.md explains. A reference to a resource that does not exist is a warning.
+For a bootstrap, a config dump, or output of istioctl or egctl (docs/adopt.md) a line says which resources were taken.
 
-Exit status: 0 when the folder can be served, 1 when it cannot, 2 when the usage is wrong or DIR is not there.
+Exit status: 0 if the folder can be served, 1 if not, 2 if the usage is wrong or DIR does not exist.
 
 Examples:
   $ xdskit validate ./config                     before a change is deployed
   $ xdskit validate ./config --strict            in CI: warnings fail too
-  $ xdskit validate ./config --envoy-version 1.36   what an Envoy 1.36 ignores or rejects
+  $ xdskit validate ./config --envoy-version 1.36   also report what Envoy 1.36 ignores or rejects
   $ xdskit validate ./config --json | jq -r '.findings[].message'
 `;
 
 /** `xdskit validate`: reads and checks a folder without serving it. */
 export function validateCommand(terminal: Terminal, exit: (status: number) => void): Command {
   return new Command("validate")
-    .description("Reads and checks the resources of a folder as serve does, without serving them.")
+    .description("Checks the resources of a folder as serve does, without serving them.")
     .argument("[dir]", "the folder", "./config")
-    .option("--settings <file>", "groups, limits … (default: DIR/xdskit.yaml if it is there)")
-    .option("--descriptors <file>", "a descriptor set with messages of your own; may be repeated", collect)
-    .option("--envoy-version <version>", "also say what this Envoy does not know; may be repeated", collectEnvoyVersion)
+    .option("--settings <file>", "groups, limits and so on (default: DIR/xdskit.yaml if it is there)")
+    .option("--descriptors <file>", "a descriptor set with your own messages; may be repeated", collect)
+    .option(
+      "--envoy-version <version>",
+      "also report what this Envoy does not know; may be repeated",
+      collectEnvoyVersion,
+    )
     .option("--strict", "warnings are errors")
     .option("--json", "print the result as JSON")
     .addHelpText("after", details)

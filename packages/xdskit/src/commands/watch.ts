@@ -13,7 +13,7 @@ terminal a change is shown as a difference. With --stdin the lines "+NAME" and "
 Exit status: 0 after SIGTERM, SIGINT or --timeout, 2 when the usage is wrong.
 
 Examples:
-  $ xdskit watch cluster                                       every cluster that 127.0.0.1:18000 has, and its changes
+  $ xdskit watch cluster                                       all clusters of 127.0.0.1:18000, and its changes
   $ xdskit watch endpoint web api --variant sotw               two load assignments, by the state of the world
   $ xdskit watch --ads --type listener --also route=main --also cluster --node-id edge-1
                                                                what a node gets, on one aggregated stream
@@ -27,7 +27,7 @@ Examples:
 export function watchCommand(terminal: Terminal, exit: (status: number) => void): Command {
   return addClientOptions(new Command("watch"))
     .description(
-      "Asks any management server as an Envoy would, and shows what comes, changes and goes, until it is stopped.",
+      "Subscribes at any management server as an Envoy does, and shows which resources come, change and go, until it is stopped.",
     )
     .option("--stdin", "follow standard input: +NAME asks for a name of the type, -NAME no more")
     .addOption(timeoutOption("stop after this time (default: never)"))
