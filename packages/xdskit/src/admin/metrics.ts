@@ -137,7 +137,7 @@ function addStreamMetrics(scrape: Scrape): void {
 function addPollMetrics(scrape: Scrape): void {
   const polls = (field: "held" | "polls" | "requestBytes"): readonly Sample[] =>
     scrape.stats.polls.map((row) => ({ labels: { api: row.api, type: row.type }, value: row[field] }));
-  scrape.gauge("xdskit_polls_held", "Polls (REST) that wait for something new.", ["api", "type"], () => polls("held"));
+  scrape.gauge("xdskit_polls_held", "Polls (REST) that wait for a change.", ["api", "type"], () => polls("held"));
   scrape.counter("xdskit_polls_total", "Polls (REST) received.", ["api", "type"], () => polls("polls"));
   scrape.counter("xdskit_poll_bytes_total", "Bytes of the polls received.", ["api", "type"], () =>
     polls("requestBytes"),
@@ -149,11 +149,15 @@ function addPollMetrics(scrape: Scrape): void {
     ]),
   );
   const inJson = ["api", "type", "result"];
-  scrape.counter("xdskit_json_incomplete_total", "Contents of which JSON (REST) has not all.", inJson, () =>
-    scrape.stats.polls.flatMap(({ api, type, incomplete, leftOut }) => [
-      { labels: { api, type, result: "incomplete" }, value: incomplete },
-      { labels: { api, type, result: "left_out" }, value: leftOut },
-    ]),
+  scrape.counter(
+    "xdskit_json_incomplete_total",
+    "Resources that the JSON of polls (REST) cannot show whole.",
+    inJson,
+    () =>
+      scrape.stats.polls.flatMap(({ api, type, incomplete, leftOut }) => [
+        { labels: { api, type, result: "incomplete" }, value: incomplete },
+        { labels: { api, type, result: "left_out" }, value: leftOut },
+      ]),
   );
   scrape.counter("xdskit_polls_refused_total", "Polls that were answered with an error.", ["status"], () =>
     scrape.stats.pollsRefused.map(({ status, count }) => ({ labels: { status: String(status) }, value: count })),
@@ -165,15 +169,15 @@ function addNodeMetrics(scrape: Scrape, { server }: MetricsInput): void {
   scrape.counter("xdskit_refused_total", "Streams and calls that the server ended with an error.", ["code"], () =>
     scrape.stats.refused.map(({ code, count }) => ({ labels: { code: String(code) }, value: count })),
   );
-  scrape.gauge("xdskit_nodes", "Node ids with at least one open stream.", [], () => [
+  scrape.gauge("xdskit_nodes", "Node IDs with at least one open stream.", [], () => [
     { labels: {}, value: scrape.stats.nodes },
   ]);
-  scrape.gauge("xdskit_nodes_by_state", "Node ids by how far they are with what they are to have.", ["state"], () =>
+  scrape.gauge("xdskit_nodes_by_state", "Nodes by state: synced, pending, stale or rejected.", ["state"], () =>
     Object.entries(server.nodeStates()).map(([state, value]) => ({ labels: { state }, value })),
   );
   scrape.counter(
     "xdskit_waits_ended_total",
-    "Changes that went on without the answer of a client that said nothing for too long.",
+    "Changes that went on without a client's answer, since it did not come in time.",
     [],
     () => [{ labels: {}, value: scrape.stats.waitsEnded }],
   );
@@ -183,20 +187,20 @@ function addNodeMetrics(scrape: Scrape, { server }: MetricsInput): void {
 function addThreadMetrics(scrape: Scrape): void {
   scrape.counter(
     "xdskit_event_loop_blocks_total",
-    "Times that the event loop did not come around for too long, by what took most of it.",
+    "How often the event loop was blocked for 50 ms or more, by the main cause.",
     ["cause"],
     () => Object.entries(scrape.stats.eventLoop?.blocks ?? {}).map(([cause, value]) => ({ labels: { cause }, value })),
   );
-  scrape.counter("xdskit_event_loop_blocked_seconds_total", "All of these times together.", [], () => [
+  scrape.counter("xdskit_event_loop_blocked_seconds_total", "How long the event loop was blocked in total.", [], () => [
     { labels: {}, value: (scrape.stats.eventLoop?.blockedForMs ?? 0) / 1000 },
   ]);
   scrape.gauge(
     "xdskit_event_loop_longest_seconds",
-    "The longest time of the last minute or two that the event loop did not come around.",
+    "The longest block of the event loop in the last one or two minutes.",
     [],
     () => [{ labels: {}, value: (scrape.stats.eventLoop?.lastMinuteMs ?? 0) / 1000 }],
   );
-  scrape.gauge("xdskit_workers_up", "Workers that serve, where there are several.", [], () =>
+  scrape.gauge("xdskit_workers_up", "Workers that serve, if there are several.", [], () =>
     scrape.stats.workers.length === 0
       ? []
       : [{ labels: {}, value: scrape.stats.workers.filter(({ isUp }) => isUp).length }],
@@ -204,8 +208,11 @@ function addThreadMetrics(scrape: Scrape): void {
   scrape.gauge("xdskit_worker_streams", "Open streams of each worker.", ["worker"], () =>
     scrape.stats.workers.map(({ worker, streams: value }) => ({ labels: { worker: String(worker) }, value })),
   );
-  scrape.counter("xdskit_worker_restarts_total", "How often a worker ended and was started again.", ["worker"], () =>
-    scrape.stats.workers.map(({ worker, restarts: value }) => ({ labels: { worker: String(worker) }, value })),
+  scrape.counter(
+    "xdskit_worker_restarts_total",
+    "How often a worker ended by a fault and was restarted.",
+    ["worker"],
+    () => scrape.stats.workers.map(({ worker, restarts: value }) => ({ labels: { worker: String(worker) }, value })),
   );
 }
 
@@ -238,23 +245,27 @@ function addConfigurationMetrics(scrape: Scrape, { server }: MetricsInput): void
 
 /** Rollouts and quarantine. */
 function addRolloutMetrics(scrape: Scrape, { server }: MetricsInput): void {
-  scrape.gauge("xdskit_rollout_nodes", "Nodes of a rollout, by how they stand to it.", ["group", "standing"], () =>
-    server.rollouts().flatMap(({ group, state, nodes }) =>
-      isUnderWay(state)
-        ? (["reached", "pending", "rejected", "held"] as const).map((standing) => ({
-            labels: { group, standing },
-            value: nodes[standing],
-          }))
-        : [],
-    ),
+  scrape.gauge(
+    "xdskit_rollout_nodes",
+    "Nodes of a rollout: reached, pending, rejected or held.",
+    ["group", "standing"],
+    () =>
+      server.rollouts().flatMap(({ group, state, nodes }) =>
+        isUnderWay(state)
+          ? (["reached", "pending", "rejected", "held"] as const).map((standing) => ({
+              labels: { group, standing },
+              value: nodes[standing],
+            }))
+          : [],
+      ),
   );
-  scrape.gauge("xdskit_rollout_step", "The step that a rollout is at, from 1.", ["group", "state"], () =>
+  scrape.gauge("xdskit_rollout_step", "The current step of a rollout, from 1.", ["group", "state"], () =>
     server
       .rollouts()
       .filter(({ state }) => isUnderWay(state))
       .map(({ group, state, step }) => ({ labels: { group, state }, value: step })),
   );
-  scrape.counter("xdskit_rollouts_total", "What became of rollouts.", ["outcome"], () =>
+  scrape.counter("xdskit_rollouts_total", "Events of rollouts.", ["outcome"], () =>
     scrape.stats.views.rollouts.map(({ outcome, count }) => ({ labels: { outcome }, value: count })),
   );
   scrape.gauge(
@@ -279,7 +290,7 @@ function addRolloutMetrics(scrape: Scrape, { server }: MetricsInput): void {
 
 /** Sources of resources. */
 function addSourceMetrics(scrape: Scrape, { sources }: MetricsInput): void {
-  scrape.gauge("xdskit_source_findings", "What a source's last reading found.", ["source", "severity"], () =>
+  scrape.gauge("xdskit_source_findings", "Findings of a source's last reading.", ["source", "severity"], () =>
     sources().flatMap(({ name: source, findings }) =>
       (["error", "warning"] as const).map((severity) => ({
         labels: { source, severity },
@@ -287,7 +298,7 @@ function addSourceMetrics(scrape: Scrape, { sources }: MetricsInput): void {
       })),
     ),
   );
-  scrape.gauge("xdskit_skipped_resources", "Resources that are skipped for their errors.", ["source", "content"], () =>
+  scrape.gauge("xdskit_skipped_resources", "Resources that are skipped because of errors.", ["source", "content"], () =>
     sources().flatMap(({ name: source, skipped }) =>
       skipped
         ? [
@@ -297,11 +308,11 @@ function addSourceMetrics(scrape: Scrape, { sources }: MetricsInput): void {
         : [],
     ),
   );
-  const help = "1 while the last good revision is served, since a start with errors.";
+  const help = "1 while the last good revision is served after a start with errors.";
   scrape.gauge("xdskit_source_restored", help, ["source"], () =>
     sources().map(({ name: source, restored }) => ({ labels: { source }, value: restored == null ? 0 : 1 })),
   );
-  scrape.gauge("xdskit_source_applied_timestamp_seconds", "When a source's last good reading was.", ["source"], () =>
+  scrape.gauge("xdskit_source_applied_timestamp_seconds", "When a source was last read and applied.", ["source"], () =>
     sources().flatMap(({ name: source, lastApplied }) =>
       lastApplied === null ? [] : [{ labels: { source }, value: Date.parse(lastApplied) / 1000 }],
     ),
@@ -316,7 +327,7 @@ function addLoadMetrics(scrape: Scrape): void {
   scrape.counter("xdskit_load_reports_total", "Load reports received.", ["api"], () =>
     scrape.loads.streams.map(({ api, reports }) => ({ labels: { api }, value: reports })),
   );
-  scrape.gauge("xdskit_load_report_nodes", "Nodes of which a load report is kept.", [], () => [
+  scrape.gauge("xdskit_load_report_nodes", "Nodes whose load report is kept.", [], () => [
     { labels: {}, value: scrape.loads.nodes },
   ]);
   const localityLabels = ["cluster", "region", "zone", "sub_zone"] as const;
@@ -333,13 +344,13 @@ function addLoadMetrics(scrape: Scrape): void {
   );
   scrape.counter(
     "xdskit_load_requests_issued_total",
-    "Requests that were begun, as clients reported them.",
+    "Requests that began, as clients reported them.",
     localityLabels,
     () => localities("issued"),
   );
   scrape.gauge(
     "xdskit_load_requests_in_progress",
-    "Requests under way, as clients reported last.",
+    "Requests in progress, as clients last reported.",
     localityLabels,
     () => localities("inProgress"),
   );
