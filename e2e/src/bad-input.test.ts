@@ -141,7 +141,7 @@ test("bad input over the wire", { timeout: 240_000 }, async (t) => {
     assert.equal(await endOf("/envoy.service.cluster.v3.ClusterDiscoveryService/Nothing"), status.unimplemented);
   });
 
-  await step("what is no gRPC does no harm", async () => {
+  await step("bytes that are not gRPC do no harm", async () => {
     const [host = "", port = ""] = server.grpc.split(":");
     await new Promise<void>((resolve) => {
       const socket = connect(Number(port), host, () => socket.write(Buffer.alloc(100_000, "not http at all\r\n")));

@@ -102,7 +102,7 @@ for (const variant of ["sotw", "delta"] as const) {
         );
       });
 
-      await scene.step("who connects again claims what it holds", async () => {
+      await scene.step("a client that reconnects says what it has", async () => {
         const fleet = start("--duration", "1s", "--churn", "100%");
         assert.deepEqual(await fleet.ended, { code: 0, signal: null });
         const { state, received, reconnects } = reportOf(fleet);

@@ -51,7 +51,7 @@ test("the bundle that is published", async (t) => {
     return process.stdout.join("\n");
   };
 
-  await scene.step("is a few files, beside what they read and the licenses of what is in them", async () => {
+  await scene.step("consists of a few files, their data, and the licenses of their content", async () => {
     const { version } = JSON.parse(readFileSync(join(packageDir, "package.json"), "utf8")) as { version: string };
     assert.equal(await printed("--version"), version);
     const bundle = join(folder, "dist/bundle");
@@ -68,7 +68,7 @@ test("the bundle that is published", async (t) => {
     }
   });
 
-  await scene.step("does what the modules do: each command", async () => {
+  await scene.step("each command of the bundle does the same as from the modules", async () => {
     const settings = join(scene.directory, "settings.yaml");
     writeFileSync(settings, "limits:\n  streams: 1000\n");
     writeFileSync(modules, "");
@@ -98,7 +98,7 @@ test("the bundle that is published", async (t) => {
     assert.match(await printed("bootstrap"), /^node:$/m);
   });
 
-  await scene.step("is left aside where something was compiled after it was made", async () => {
+  await scene.step("is not used if something was compiled after it", async () => {
     mkdirSync(join(scene.directory, "api"));
     const compiled = join(scene.directory, "api/tsconfig.tsbuildinfo");
     writeFileSync(compiled, "");

@@ -82,7 +82,7 @@ for (const cache of ["snapshot", "linear"] as const) {
         await server.set("2", [listener, routes("a"), cluster("a"), assignment("a", 2)]);
         await tells("a=1", "a=2");
       });
-      await scene.step("goes over to another cluster at once, and comes to nothing half", async () => {
+      await scene.step("moves to another cluster at once, and never to half of it", async () => {
         const both = [cluster("a"), cluster("b"), assignment("a", 2), assignment("b", 3)];
         await server.set("3", [listener, routes("b"), ...both]);
         await tells("a=1", "a=2", "b=3");

@@ -112,7 +112,7 @@ async function lives(
     });
 
   if (
-    !(await scene.step("gets what there is", async () => {
+    !(await scene.step("gets the existing resources", async () => {
       await has("a=1 b=1", "cluster a=1", "endpoint a=140", "endpoint b=140", "route r=one");
       assert.equal(openStreams(server), streams);
       assert.deepEqual(seen.errors, []);
@@ -132,7 +132,7 @@ async function lives(
     return;
 
   if (
-    !(await scene.step("follows a removal, and what comes back", async () => {
+    !(await scene.step("follows a removal, and a resource that comes back", async () => {
       await server.set("3", [cluster("b", "1"), cluster("c", "1"), ...others]);
       await has("b=1 c=1", "endpoint a=140", "endpoint b=140", "route r=one");
       assert.deepEqual(seen.errors.splice(0), watchesOne ? ["cluster a XDSKIT_RESOURCE_ABSENT"] : []);
@@ -143,7 +143,7 @@ async function lives(
     return;
 
   if (
-    !(await scene.step("rejects what is bad, which the server sees, and keeps what it had", async () => {
+    !(await scene.step("rejects a bad resource, which the server sees, and keeps the old one", async () => {
       const bad = cluster("a", "5", { connect_timeout: "-1s" });
       await server.set("5", [bad, cluster("b", "5"), cluster("c", "1"), ...others]);
       const nack = await eventually("the rejection", () => server.events().find(({ error = "" }) => error !== ""));
@@ -159,7 +159,7 @@ async function lives(
     return;
 
   if (
-    !(await scene.step("takes up a server that was killed and started again, with other contents", async () => {
+    !(await scene.step("reconnects to a server that was killed and started again with other contents", async () => {
       await server.process.stop("SIGKILL");
       await eventually("the server is missed", () => seen.errors.some((line) => line.includes("UPSTREAM_AWAY")));
       assert.ok(
@@ -180,7 +180,7 @@ async function lives(
     return;
 
   if (
-    !(await scene.step("leaves in good order, and asked no more often than it had to", async () => {
+    !(await scene.step("leaves in good order, and asked only as often as needed", async () => {
       await client.close();
       await eventually("no stream is left", () => openStreams(server) === 0);
       const count = (kind: string) => server.events().filter(({ event }) => event === kind).length;

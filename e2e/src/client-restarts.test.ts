@@ -73,7 +73,7 @@ async function streamsAreSingle({ admin }: XdskitServer): Promise<void> {
 
 const variants = (["sotw", "delta"] as const).flatMap((variant) => [true, false].map((ads) => [variant, ads] as const));
 
-test("a server is killed again and again under clients of all four variants, while what it serves changes", {
+test("clients of all four variants survive a server that is killed again and again while its resources change", {
   timeout: 300_000 * effort,
 }, async (t) => {
   const scene = await createScene(t);
@@ -99,8 +99,8 @@ test("a server is killed again and again under clients of all four variants, whi
       { withinMs: 30_000 },
     );
 
-  await scene.step("each has what there is", async () => void (await converged()));
-  await scene.step("killed at any moment, started again with something else", async () => {
+  await scene.step("each client has all resources", async () => void (await converged()));
+  await scene.step("a server is killed at any moment and started again with other resources", async () => {
     const started = performance.now();
     let count = 0;
     for (; count < kills; count++) {
@@ -118,7 +118,7 @@ test("a server is killed again and again under clients of all four variants, whi
     await converged();
     await streamsAreSingle(server);
   });
-  await scene.step("no watcher is lost: each hears of what comes next", async () => {
+  await scene.step("no watcher is lost: each hears of the next change", async () => {
     for (let count = 0; count < 2; count++) {
       await change();
       await converged();
@@ -137,7 +137,7 @@ test("a server is killed again and again under clients of all four variants, whi
       );
     }
   });
-  await scene.step("stopped and let go on, at any moment", async () => {
+  await scene.step("a server is stopped and continued at any moment", async () => {
     for (let count = 0; count < stops; count++) {
       process.kill(server.process.pid, "SIGSTOP");
       try {

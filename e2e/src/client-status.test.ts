@@ -44,7 +44,7 @@ function becomes(server: string, id: string, expected: readonly string[]): Promi
 }
 
 for (const variant of ["ads-sotw", "ads-delta", "per-type-delta"] as const) {
-  test(`what Envoy has and rejects, ${variant}`, { timeout: 120_000 }, async (t) => {
+  test(`status of an Envoy's resources and rejections, ${variant}`, { timeout: 120_000 }, async (t) => {
     const path = peer("envoy", t);
     if (path === undefined) return;
     const scene = await createScene(t);
@@ -93,7 +93,7 @@ for (const variant of ["ads-sotw", "ads-delta", "per-type-delta"] as const) {
 }
 
 for (const language of ["go", "java"] as const) {
-  test(`what a gRPC client says of itself is what the server says of it, ${language}`, {
+  test(`a gRPC client and the server report the same status, ${language}`, {
     timeout: 120_000,
   }, async (t) => {
     const csds = peer(`${language}-grpc-csds`, t);
@@ -136,7 +136,7 @@ for (const language of ["go", "java"] as const) {
       assert.match(await statusText(address, "--node", "other-*"), /^no node/);
     });
 
-    await scene.step("a cluster that it rejects, on both sides with its reason", async () => {
+    await scene.step("a rejected cluster is shown with its reason on both sides", async () => {
       await folder.put(files(cluster({ name: "one", source, lbPolicy: "MAGLEV" })));
       const expected = ["cluster rejected 1", "endpoint synced 0", "listener synced 0", "route synced 0"];
       for (const status of await both(...expected)) {
@@ -147,7 +147,7 @@ for (const language of ["go", "java"] as const) {
   });
 }
 
-test("who does not serve it, and who is not there", { timeout: 60_000 }, async (t) => {
+test("a server without the service, and one that is away, are reported", { timeout: 60_000 }, async (t) => {
   const scene = await createScene(t);
   const backend = await startGrpcBackend(scene, "red");
   const without = await refusal(`127.0.0.1:${backend.port}`);

@@ -12,7 +12,7 @@ import { judgeAll } from "./corpus/judged.js";
 import { sampleOf } from "./corpus/sample.js";
 import { peer, root } from "./harness/peers.js";
 
-test("xdskit and a real Envoy say the same of a sample of the corpus", { timeout: 600_000 }, async (t) => {
+test("xdskit and a real Envoy judge a sample of the corpus alike", { timeout: 600_000 }, async (t) => {
   const envoy = peer("envoy", t);
   if (envoy === undefined) return;
   const folder = await mkdtemp(join(tmpdir(), "xdskit-corpus-files-"));
@@ -33,11 +33,11 @@ test("xdskit and a real Envoy say the same of a sample of the corpus", { timeout
   const account = accountOf(judged, explanations);
   console.log(tableOf(account));
 
-  await t.test("they disagree where it is explained, and nowhere else", () => {
+  await t.test("xdskit and Envoy disagree only in explained cases", () => {
     assert.deepEqual(account.unexplained.map(oneLine), []);
   });
 
-  await t.test("what is explained is still so", () => {
+  await t.test("each explained case still exists", () => {
     const byName = new Map(judged.map((each) => [each.of.name, each]));
     for (const line of explanations) {
       const example = byName.get(line.example);
@@ -53,7 +53,7 @@ test("xdskit and a real Envoy say the same of a sample of the corpus", { timeout
     for (const { says } of explanations) assert.ok(page.includes(says), says);
   });
 
-  await t.test("less than one in two hundred that Envoy takes is refused", () => {
+  await t.test("xdskit refuses fewer than one in 200 resources that Envoy takes", () => {
     const refused = judged.filter((each) => disagreementOf(each) === "we refuse, Envoy takes");
     // The examples of what is refused are in each sample.
     const examples = explanations.filter(({ kind }) => kind === "we refuse, Envoy takes").length;

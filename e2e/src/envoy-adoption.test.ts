@@ -54,7 +54,7 @@ async function answersRed(port: number): Promise<void> {
   await eventually("an answer from red", async () => (await get(port)).body === "red", { withinMs: 40_000 });
 }
 
-test("what an Envoy has in its bootstrap, and what its admin dumps of it, is served to another", {
+test("the resources of an Envoy's bootstrap, and of its dump, are served to another Envoy", {
   timeout: 300_000,
 }, async (t) => {
   const path = peer("envoy", t);
@@ -73,7 +73,7 @@ test("what an Envoy has in its bootstrap, and what its admin dumps of it, is ser
     await first.process.stop();
   });
 
-  await scene.step("another gets the same from a server of that file", async () => {
+  await scene.step("another Envoy gets the same from a server of that file", async () => {
     const bootstrap = stringify({ admin: {}, node: { id: "first" }, ...resources });
     const server = await serveFile(scene, "envoy.yaml", bootstrap);
     const second = await startEnvoy(scene, { path, server: server.grpc, variant: "ads-delta" });
@@ -85,7 +85,7 @@ test("what an Envoy has in its bootstrap, and what its admin dumps of it, is ser
     await server.process.stop();
   });
 
-  await scene.step("and from a server of the first one's dump, without the secret that is hidden in it", async () => {
+  await scene.step("a server of the first Envoy's dump serves it, without the hidden secret", async () => {
     assert.ok(dump.includes("[redacted]"));
     const server = await serveFile(scene, "dump.json", dump);
     const second = await startEnvoy(scene, { path, server: server.grpc, variant: "ads-sotw" });
@@ -113,7 +113,7 @@ test("the dump of an Envoy that has everything over xDS is served to another", {
   });
   let dump = "";
 
-  await scene.step("an Envoy has it from files", async () => {
+  await scene.step("an Envoy gets the secret from files", async () => {
     const server = await serve(scene, folder.path);
     const first = await startEnvoy(scene, { path, server: server.grpc, variant: "ads-delta" });
     await answersRed(port);
@@ -122,7 +122,7 @@ test("the dump of an Envoy that has everything over xDS is served to another", {
     await server.process.stop();
   });
 
-  await scene.step("another has it from the dump", async () => {
+  await scene.step("another Envoy gets it from the dump", async () => {
     const server = await serveFile(scene, "dump.json", dump);
     const second = await startEnvoy(scene, { path, server: server.grpc, variant: "ads-delta" });
     await answersRed(port);

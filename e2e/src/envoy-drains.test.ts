@@ -44,7 +44,7 @@ for (const variant of ["ads-delta", "per-type-sotw"] as const) {
     const loads = [startLoad(scene, port), startLoad(scene, inlinePort)];
     for (const load of loads) await load.reaches("red");
 
-    await scene.step("serves those who stay, and loses what it used for them once it asks no more", async () => {
+    await scene.step("keeps its connections, and loses their resources once it asks for them no more", async () => {
       const started = performance.now();
       server.config.set(resourcesOf(...world("blue", blue.port)));
       await eventually("the new routes", async () => (await admin.routes()).has("routes-blue"));

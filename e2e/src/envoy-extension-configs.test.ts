@@ -74,7 +74,7 @@ for (const variant of variants) {
       assert.deepEqual(traffic.failures(), []);
     });
 
-    await scene.step("keeps the old one when it rejects the new, and takes the mended one", async () => {
+    await scene.step("keeps the old one when it rejects the new one, and takes the corrected one", async () => {
       const nacks = (): Promise<number> => metric(server.admin, "xdskit_nacks_total", { type: "extension-config" });
       const before = await nacks();
       await folder.put({ "filters.yaml": [scripted("this is no Lua")] });

@@ -92,10 +92,10 @@ async function judge(t: TestContext, language: "yaml" | "json") {
   const forms = fileForms.filter(({ form }) => form === language);
   const refused = forms.filter(({ envoy }) => envoy === undefined);
   const good = forms.filter(({ envoy }) => envoy !== undefined);
-  await scene.step("takes what we say that it takes, and for that", async () => {
+  await scene.step("takes what the table says that it takes, with that meaning", async () => {
     assert.deepEqual(await misread(scene, path, good, language), []);
   });
-  await scene.step("refuses what we say that it refuses", async () => {
+  await scene.step("refuses what the table says that it refuses", async () => {
     assert.deepEqual(await taken(scene, path, refused), []);
   });
 }

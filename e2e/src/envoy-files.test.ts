@@ -23,7 +23,7 @@ import { get, startTraffic } from "./harness/traffic.js";
 import { eventually } from "./harness/wait.js";
 import { serve } from "./harness/xdskit.js";
 
-test("an Envoy that reads files follows what is served", { timeout: 300_000 }, async (t) => {
+test("an Envoy that reads files follows the served resources", { timeout: 300_000 }, async (t) => {
   const path = peer("envoy", t);
   if (path === undefined) return;
   const scene = await createScene(t);

@@ -88,7 +88,7 @@ for (const variant of ["ads-delta", "per-type-delta"] as const) {
       await answersFrom("green", "red");
     });
 
-    await scene.step("has had no request fail", async () => {
+    await scene.step("had no failed request", async () => {
       assert.deepEqual(traffic.failures(), []);
     });
 

@@ -143,11 +143,11 @@ for (const variant of variants) {
         return true;
       });
 
-    await scene.step("answers 404 at once for a host that nobody knows", async () => {
+    await scene.step("answers 404 at once for an unknown host", async () => {
       assert.equal(await answerAtOnce({ host: "unknown.com" }), "404");
       assert.deepEqual(shelf.asked, ["virtual-host routes/unknown.com"]);
     });
-    await scene.step("finds a host of the layers, and one that is supplied, at the first request", async () => {
+    await scene.step("finds a host of the layers and a supplied host at the first request", async () => {
       assert.equal(await answerAtOnce({ host: "layer.com" }), "of a layer");
       shelf.put(virtualHost("supplied.com", "supplied", ["supplied.com"]));
       assert.equal(await answerAtOnce({ host: "supplied.com" }), "supplied");
@@ -209,7 +209,7 @@ for (const variant of variants) {
     const layer = of("red");
     server.config.update({ upsert: resourcesOf(...layer) });
 
-    await scene.step("fails at once for a cluster that nobody knows", async () => {
+    await scene.step("fails at once for an unknown cluster", async () => {
       assert.equal(await answerAtOnce({ "x-cluster": "unknown" }), "503");
       assert.deepEqual(shelf.asked, ["cluster unknown"]);
     });
@@ -284,7 +284,7 @@ for (const variant of variants) {
       assert.deepEqual(shelf.asked, ["route supplied"]);
       assert.deepEqual([...(await admin.routes()).keys()].sort(), ["eager", "lazy", "supplied"]);
     });
-    await scene.step("answers 404 at once for a scope that there is not", async () => {
+    await scene.step("answers 404 at once for an unknown scope", async () => {
       assert.equal(await answerAtOnce({ "x-scope": "none" }), "404");
     });
   });

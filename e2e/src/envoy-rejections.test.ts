@@ -37,7 +37,7 @@ for (const variant of ["ads-sotw", "ads-delta"] as const) {
       assert.ok((await ports()).includes("c 9"));
     });
 
-    await scene.step("what was in the same response comes with the mended one", async () => {
+    await scene.step("the other resources of the response come with the corrected one", async () => {
       await folder.put({ "endpoints.yaml": assignments(10, loadAssignment("c", [11])) });
       const wanted = names.map((name) => `${name} ${name === "c" ? 11 : 10}`);
       await eventually("all of it", async () => {

@@ -25,7 +25,7 @@ testEnvoy("per-type-delta", {
   },
 });
 
-test("an Envoy that boots while the origin is away gets all of it from a relay's cache", {
+test("an Envoy that boots while the origin is away gets everything from a relay's cache", {
   timeout: 120_000,
 }, async (t) => {
   const path = peer("envoy", t);

@@ -86,7 +86,7 @@ for (const variant of variants) {
       await answersWith(200);
     });
 
-    await scene.step("takes what comes after the whole layer was away", async () => {
+    await scene.step("takes values that come after the whole layer was away", async () => {
       await folder.remove("runtime.yaml");
       // SotW cannot say that it is gone (rule 74): Envoy keeps what it had.
       if (variant.endsWith("delta")) await sees({ "example.both": "1" });

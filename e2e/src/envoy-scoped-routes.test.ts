@@ -86,7 +86,7 @@ for (const variant of variants) {
       await answers("c", "404");
     });
 
-    await scene.step("has no request of another scope answered otherwise meanwhile", async () => {
+    await scene.step("answers requests for other scopes as before meanwhile", async () => {
       assert.deepEqual(traffic.failures(), []);
       assert.deepEqual([...new Set(traffic.lastBackends(1_000))], ["green"]);
       await traffic.stop();

@@ -89,7 +89,7 @@ for (const variant of variants) {
       assert.deepEqual(handshakes.failures(), []);
     });
 
-    await scene.step("exchanges whom it trusts", async () => {
+    await scene.step("exchanges the certificates that it trusts", async () => {
       const other = { ...options, client: otherClients.issue("client") };
       await assert.rejects(handshake(other));
       await folder.put({ "clients.yaml": [validationContext("clients", otherClients.certificate)] });
@@ -111,7 +111,7 @@ for (const variant of variants) {
       await eventually("the mended certificate", async () => (await handshake(options)) === serial);
     });
 
-    await scene.step("has not told anybody a private key", async () => {
+    await scene.step("has shown nobody a private key", async () => {
       mustNotTell(keys, await toldBy(server));
     });
   });
@@ -134,7 +134,7 @@ for (const variant of ["ads-delta", "per-type-delta"] as const) {
   });
 }
 
-test("a private key in a bad file is told to nobody", { timeout: 60_000 }, async (t) => {
+test("nobody is shown a private key of a bad file", { timeout: 60_000 }, async (t) => {
   const scene = await createScene(t);
   const { key } = createAuthority("servers").issue(host);
   const quoted = JSON.stringify(key);

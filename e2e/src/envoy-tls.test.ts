@@ -70,17 +70,17 @@ for (const { variant, workers, names, args } of cases) {
       eventually(`the answer ${body}`, async () => (await get(port)).body === body, { withinMs: 30_000 });
 
     const first = await start("first", await putPair("first", clients.issue("first")));
-    await scene.step("it has what is served, and what is changed", async () => {
+    await scene.step("it has the served resources, and their changes", async () => {
       await answers("one");
       await folder.put(files("two"));
       await answers("two");
     });
-    await scene.step("an Envoy without a certificate is not let in, and the log says why", async () => {
+    await scene.step("an Envoy without a certificate is refused, and the log says why", async () => {
       const { process } = await start("nobody", [], true);
       await server.process.errorLine(/connection refused.*it showed no certificate/);
       await process.stop();
     });
-    await scene.step("certificates that are moved into place count for whoever connects then", async () => {
+    await scene.step("certificates that are moved into place hold for new connections", async () => {
       const others = createAuthority("of other clients");
       await put("clients.pem", others.certificate);
       await putPair("server", authority.issue("server", ...names));

@@ -99,7 +99,7 @@ for (const variant of ["ads-sotw", "ads-delta"] as const) {
     });
     if (!kept) return;
 
-    await scene.step("goes when the server is gone for that long, and nothing else does", async () => {
+    await scene.step("loses only that resource when the server is away longer than its TTL", async () => {
       await server.process.stop();
       await eventually(
         "the end of what has a TTL",

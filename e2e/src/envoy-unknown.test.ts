@@ -29,7 +29,7 @@ const extension = {
   },
 };
 
-test("an Envoy takes what it can of JSON with what nobody knows", { timeout: 300_000 }, async (t) => {
+test("an Envoy takes the known parts of JSON with unknown fields", { timeout: 300_000 }, async (t) => {
   const path = peer("envoy", t);
   if (path === undefined) return;
   const scene = await createScene(t);

@@ -74,7 +74,7 @@ async function validate(directory: string, version: string): Promise<ValidateRep
 }
 
 for (const minor of [36, 37, 38, 39, 40] as const) {
-  test(`Envoy 1.${minor} is told what it does not know`, { timeout: 180_000 }, async (t) => {
+  test(`the server's log names what Envoy 1.${minor} does not know`, { timeout: 180_000 }, async (t) => {
     const path = peer(minor === 40 ? "envoy" : `envoy-1.${minor}`, t);
     if (path === undefined) return;
     const version = `1.${minor}`;
@@ -90,13 +90,13 @@ for (const minor of [36, 37, 38, 39, 40] as const) {
     const server = await serve(scene, folder.path);
     const { admin } = await startEnvoy(scene, { path, server: server.grpc, variant: "ads-delta" });
 
-    await scene.step("boots from what it knows, of which validate finds nothing", async () => {
+    await scene.step("boots from the parts that it knows, without findings of validate", async () => {
       assert.deepEqual((await validate(folder.path, version)).findings, []);
       await eventually("an answer from red", async () => (await get(port)).body === "red");
       assert.equal(await admin.stat("server.dynamic_unknown_fields"), 0);
     });
 
-    await scene.step("ignores the very fields that validate and the log of the server name", async () => {
+    await scene.step("ignores exactly the fields that validate and the server's log name", async () => {
       const newer = newFields.filter(({ since }) => since > minor);
       const clusters = newFields.map(
         ({ field, fields }): ResourceText => ({ ...cluster({ name: field, source }), ...fields }),
@@ -123,7 +123,7 @@ for (const minor of [36, 37, 38, 39, 40] as const) {
       await folder.remove("newer-endpoints.yaml");
     });
 
-    await scene.step("rejects the very extensions that validate names as errors", async () => {
+    await scene.step("rejects exactly the extensions that validate reports as errors", async () => {
       const ports = await Promise.all(newFilters.map(freePort));
       const listeners = newFilters.map(({ type, fields }, index) =>
         httpListener({

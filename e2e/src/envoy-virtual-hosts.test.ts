@@ -88,7 +88,7 @@ for (const [variant, ownStream] of [
       await answers("c.com", "404");
     });
 
-    await scene.step("has no request of another host answered otherwise meanwhile", async () => {
+    await scene.step("answers requests for other hosts as before meanwhile", async () => {
       assert.deepEqual(traffic.failures(), []);
       assert.deepEqual([...new Set(traffic.lastBackends(1_000))], ["green"]);
       const rejected = await admin.stats("update_rejected$");

@@ -13,7 +13,7 @@ const source = configSource("ads-sotw");
 const types = ["listener", "route", "cluster", "endpoint"];
 
 for (const name of grpcClients) {
-  test(`A gRPC client and what is not there, ${name}`, { timeout: 120_000 }, async (t) => {
+  test(`A gRPC client and missing resources, ${name}`, { timeout: 120_000 }, async (t) => {
     const command = grpcClientCommand(name, t);
     if (command === undefined) return;
     const scene = await createScene(t);
@@ -67,11 +67,11 @@ for (const name of grpcClients) {
     // grpc-js follows a listener that comes again only to routes of another name, and a cluster not at all.
     if (name === "grpc-js") return;
 
-    await scene.step("hears that its listener is gone, and that it is there again", async () => {
+    await scene.step("learns that its listener is gone, and that it is back", async () => {
       await goesAndComes([routes, one, endpoints]);
     });
 
-    await scene.step("hears that its cluster is gone, and that it is there again", async () => {
+    await scene.step("learns that its cluster is gone, and that it is back", async () => {
       await goesAndComes([listener, routes, endpoints]);
     });
   });

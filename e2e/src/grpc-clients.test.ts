@@ -94,7 +94,7 @@ for (const name of grpcClients) {
       assert.deepEqual(client.failures(), []);
     });
 
-    await scene.step("lives through a restart of the server", async () => {
+    await scene.step("survives a restart of the server", async () => {
       const failed = client.failures().length;
       await server.process.stop("SIGKILL");
       server = await serve(scene, folder.path, { grpc: server.grpc });

@@ -92,7 +92,7 @@ for (const name of grpcClients) {
     await step("follows a cluster to a load assignment of another name", 5, "service");
     await step("follows a listener to routes of another name and to a new cluster", 5, "routes", "cluster", "service");
 
-    await scene.step("is not disturbed by the end of what it no longer uses", async () => {
+    await scene.step("does not notice when a resource ends that it no longer uses", async () => {
       const failed = client.failures().length;
       // What a client still asks for is kept for 5 s.
       await quiet(6_000);

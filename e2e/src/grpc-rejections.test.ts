@@ -72,7 +72,7 @@ for (const name of grpcClients) {
     });
     if (!resolved) return;
 
-    await scene.step("goes on with what it had of what it rejects, takes the rest, and says so once", async () => {
+    await scene.step("keeps the old content of a rejected resource, takes the others, and sends one NACK", async () => {
       await folder.put(files([named("one", "red", "MAGLEV"), named("two", "blue")]));
       await eventually("the rejection", async () => (await nacks()) > 0);
       await answersFrom("red", takesRest ? "blue" : "green");

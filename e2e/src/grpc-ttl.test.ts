@@ -37,7 +37,7 @@ for (const name of grpcClients) {
     const { grpc, admin } = await serve(scene, folder.path);
     const client = await startGrpcClient(scene, { name, command, server: grpc, target: "greeter" });
 
-    await scene.step("resolves, and goes on when a TTL would be over", async () => {
+    await scene.step("resolves, and goes on after a TTL would have ended", async () => {
       await eventually("answers", () => client.ok() > 0);
       await quiet(3 * ttlSeconds * 1000);
       const seen = client.ok();

@@ -75,27 +75,30 @@ test("the steps of the quickstart's README work with a real Envoy", { timeout: 1
     await answers("/", "two: GET /");
   });
 
-  await scene.step("what only Envoy can find wrong is rejected by it: told once, and the traffic goes on", async () => {
-    const clusters = text("clusters.yaml");
-    await folder.putText(
-      "clusters.yaml",
-      clusters.replace("name: two", `name: two\n  load_balancing_policy: ${providedByCluster}`),
-    );
-    const rejection = /warn {2}client rejected .*\(NACK\).* node=node-1 .*type=cluster .*cluster provided LB/;
-    await server.process.errorLine(rejection);
-    await stillAnswers("/", "two: GET /");
-    const acks = await metric(server.admin, "xdskit_acks_total", { type: "cluster" });
-    await folder.putText("clusters.yaml", clusters);
-    await eventually(
-      "the correction acknowledged",
-      async () => (await metric(server.admin, "xdskit_acks_total", { type: "cluster" })) > acks,
-    );
-    assert.equal(await metric(server.admin, "xdskit_nacks_total", { type: "cluster" }), 1);
-    assert.equal(server.process.stderr.filter((line) => line.includes("(NACK)")).length, 1);
-    assert.equal(await metric(server.admin, "xdskit_nodes"), 1);
-  });
+  await scene.step(
+    "an error that only Envoy can find is rejected and reported once, and the traffic goes on",
+    async () => {
+      const clusters = text("clusters.yaml");
+      await folder.putText(
+        "clusters.yaml",
+        clusters.replace("name: two", `name: two\n  load_balancing_policy: ${providedByCluster}`),
+      );
+      const rejection = /warn {2}client rejected .*\(NACK\).* node=node-1 .*type=cluster .*cluster provided LB/;
+      await server.process.errorLine(rejection);
+      await stillAnswers("/", "two: GET /");
+      const acks = await metric(server.admin, "xdskit_acks_total", { type: "cluster" });
+      await folder.putText("clusters.yaml", clusters);
+      await eventually(
+        "the correction acknowledged",
+        async () => (await metric(server.admin, "xdskit_acks_total", { type: "cluster" })) > acks,
+      );
+      assert.equal(await metric(server.admin, "xdskit_nacks_total", { type: "cluster" }), 1);
+      assert.equal(server.process.stderr.filter((line) => line.includes("(NACK)")).length, 1);
+      assert.equal(await metric(server.admin, "xdskit_nodes"), 1);
+    },
+  );
 
-  await scene.step("the end, with Envoy connected: it keeps what it has", async () => {
+  await scene.step("the server stops while Envoy is connected, and Envoy keeps its resources", async () => {
     assert.deepEqual(await server.process.stop("SIGTERM"), { code: 0, signal: null });
     await stillAnswers("/one", "one: GET /one");
   });

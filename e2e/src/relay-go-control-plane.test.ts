@@ -47,7 +47,7 @@ function judge(client: XdsClient) {
 }
 
 for (const variant of ["sotw", "delta"] as const) {
-  test(`no route names a cluster that a client lacks behind a relay of go-control-plane with a stream a type, ${variant}`, {
+  test(`behind a relay of go-control-plane with a stream for each type no route names a missing cluster, ${variant}`, {
     timeout: 60_000,
   }, async (t) => {
     const command = peer("go-control-plane-server", t);

@@ -67,7 +67,7 @@ function isThere(pid: number): boolean {
 
 describe("a server that was killed and started again on the same port", () => {
   for (const workers of [1, 2]) {
-    it(`refuses or serves each connection that begins once the old one is gone, and resets none; workers ${workers}`, async (t) => {
+    it(`each connection after the kill is refused or served, and none is reset; workers ${workers}`, async (t) => {
       const scene = await createScene(t);
       const folder = await createConfigFolder(scene.directory, {
         "clusters.json": [{ "@type": typeUrl("envoy.config.cluster.v3.Cluster"), name: "a" }],

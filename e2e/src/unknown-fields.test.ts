@@ -101,7 +101,7 @@ async function goesThroughAll(stage: Stage, resources: readonly Resource[]): Pro
   await received(stage, again.address, expected);
 }
 
-test("what nobody knows goes through every server, relay, cache and file to the byte", { timeout: 600_000 }, () => {
+test("unknown fields pass every server, relay, cache and file unchanged", { timeout: 600_000 }, () => {
   const sets = fc.uniqueArray(resourcesWithUnknown, {
     minLength: 1,
     maxLength: 20,

@@ -28,7 +28,7 @@ test("xdskit watch follows a file", { timeout: 120_000 }, async (t) => {
   };
   const watch = startWatch(scene, "--path", path, "--type", "cluster");
 
-  await scene.step("that comes after the start, and is moved over", async () => {
+  await scene.step("a folder comes after the start, and is replaced by a move", async () => {
     await watch.next(
       "that it is not there",
       ({ event, code }) => event === "error" && code === "XDSKIT_FILE_UNREADABLE",
@@ -42,7 +42,7 @@ test("xdskit watch follows a file", { timeout: 120_000 }, async (t) => {
     assert.equal(watch.events().filter(upsert("a")).length, 1);
   });
 
-  await scene.step("a bad one changes nothing and says where it is bad, a good one after it is applied", async () => {
+  await scene.step("a bad file changes nothing and its error says where; a good file after it is applied", async () => {
     await move(`${file("3", "a", "c")}  conect_timeout: 1s\n`);
     const { message, code } = await watch.next(
       "the rejection",
@@ -55,7 +55,7 @@ test("xdskit watch follows a file", { timeout: 120_000 }, async (t) => {
     assert.equal(watch.events().filter(({ event }) => event === "delete").length, 1);
   });
 
-  await scene.step("that is deleted leaves what it held", async () => {
+  await scene.step("a deleted file leaves its resources", async () => {
     await rm(path);
     await watch.next("that it is gone", ({ event, code }) => event === "error" && code === "XDSKIT_FILE_UNREADABLE");
     await move(file("5", "d"));
@@ -88,7 +88,7 @@ test("xdskit watch follows a volume of Kubernetes", { timeout: 120_000 }, async 
   );
 });
 
-test("xdskit watch follows what xdskit serve writes to files", { timeout: 120_000 }, async (t) => {
+test("xdskit watch follows the files that xdskit serve writes", { timeout: 120_000 }, async (t) => {
   const scene = await createScene(t);
   const source = configSource("ads-delta");
   const folder = await createConfigFolder(scene.directory, { "a.yaml": [cluster({ name: "a", source })] });

@@ -56,7 +56,7 @@ for (const cache of ["snapshot", "linear"] as const) {
         const linesOf = (process: { readonly stdout: readonly string[] }) =>
           process.stdout.map((line): Line => JSON.parse(line) as Line);
 
-        await scene.step("get: all, one, and one that is not there", async () => {
+        await scene.step("get prints all resources, one, and the error for a missing one", async () => {
           const all = start("get");
           assert.deepEqual(await all.ended, { code: 0, signal: null });
           const found = linesOf(all).filter(({ event }) => event === "upsert");
@@ -70,7 +70,7 @@ for (const cache of ["snapshot", "linear"] as const) {
           }
         });
 
-        await scene.step("watch: what there is, what changes, goes and is bad", async () => {
+        await scene.step("watch shows existing, changed, removed and bad resources", async () => {
           const watch = start("watch", "--validate", "full");
           const has = (...wanted: readonly string[]) =>
             eventually(`${wanted.join(", ")}; printed ${linesOf(watch).map(shown).join(", ")}`, () => {

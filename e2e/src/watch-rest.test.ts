@@ -23,7 +23,7 @@ test("xdskit watch polls a server over REST", { timeout: 300_000 }, async (t) =>
   const polled = ["--rest", `http://${server.rest}`, "--refresh-delay", "100ms"];
   const watch = startWatch(scene, ...polled, "--type", "cluster");
 
-  await scene.step("what is there, what changes and what goes", async () => {
+  await scene.step("existing, changed and removed resources are shown", async () => {
     await watch.next("the cluster", upsert("web", "1s"));
     await folder.put({ "a.yaml": [web("2s"), cluster({ name: "more", source })] });
     await watch.next("the change", upsert("web", "2s"));
@@ -31,7 +31,7 @@ test("xdskit watch polls a server over REST", { timeout: 300_000 }, async (t) =>
     await watch.next("the removal", ({ event, name }) => event === "delete" && name === "more");
   });
 
-  await scene.step("names that are asked for later", async () => {
+  await scene.step("names can be asked for later", async () => {
     await folder.put({ "b.yaml": [loadAssignment("one", [1]), loadAssignment("two", [2])] });
     const names = startWatch(scene, ...polled, "--type", "endpoint", "--stdin", "one");
     await names.next("the first", upsert("one"));
@@ -40,7 +40,7 @@ test("xdskit watch polls a server over REST", { timeout: 300_000 }, async (t) =>
     assert.equal((await names.process.stop()).code, 0);
   });
 
-  await scene.step("a server that is killed and comes again with something else", async () => {
+  await scene.step("a killed server comes back with other resources", async () => {
     await server.process.stop("SIGKILL");
     await watch.next("that it is away", ({ event }) => event === "disconnected");
     const { message } = await watch.next("why", ({ event }) => event === "error");
@@ -51,7 +51,7 @@ test("xdskit watch polls a server over REST", { timeout: 300_000 }, async (t) =>
     await watch.next("the change", upsert("web", "3s"));
   });
 
-  await scene.step("it ends when it is told to", async () => {
+  await scene.step("it stops when it is told to", async () => {
     assert.deepEqual(await watch.process.stop(), { code: 0, signal: null });
   });
 });
@@ -84,7 +84,7 @@ test("xdskit watch polls an odd server over REST", { timeout: 120_000 }, async (
   const { port } = odd.address() as AddressInfo;
   const watch = startWatch(scene, "--rest", `http://127.0.0.1:${port}`, "--refresh-delay", "100ms", "--type", "cds");
 
-  await scene.step("errors are told and polled through", async () => {
+  await scene.step("errors are reported, and the polls go on", async () => {
     const { message } = await watch.next("the error", ({ event }) => event === "error");
     assert.match(message ?? "", /500 Internal Server Error: "not today"/);
     answer = { status: 200, body: response("1", { name: "a" }) };
@@ -99,7 +99,7 @@ test("xdskit watch polls an odd server over REST", { timeout: 120_000 }, async (
     await watch.next("that it is there again", ({ event }) => event === "connected");
   });
 
-  await scene.step("a bad response is rejected, once, and what was there stays", async () => {
+  await scene.step("a bad response is rejected once, and the resources stay", async () => {
     answer = { status: 200, body: response("2", { name: "a", connect_timeout: "-1s" }) };
     const rejection = await watch.next("the rejection", ({ event, nack }) => event === "error" && nack === true);
     assert.match(rejection.message ?? "", /connect_timeout: must be more than 0s/);
