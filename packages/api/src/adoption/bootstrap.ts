@@ -97,7 +97,7 @@ function tellUnknown({ object, steps }: Part, taker: Taker, field: string | unde
   if (names === undefined) return;
   for (const key of Object.keys(object)) {
     if (key === "@type" || names.has(protoNameOf(key))) continue;
-    const message = `is no field of a bootstrap${field === undefined ? "" : `'s ${field}`}, and left out`;
+    const message = `is not a field of a bootstrap${field === undefined ? "" : `'s ${field}`}, and left out`;
     taker.find("XDSKIT_FIELD_UNKNOWN", () => message + didYouMean(key, names), [...steps, key], "warning");
   }
 }

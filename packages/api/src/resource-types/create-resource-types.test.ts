@@ -77,14 +77,14 @@ test("all that is wrong with definitions is told", () => {
       assert.deepEqual(
         error.findings.map(({ code, message }) => [code, message]),
         [
-          "resources of type type.googleapis.com/envoy.config.endpoint.v3.LbEndpoint are known already",
+          "resources of type type.googleapis.com/envoy.config.endpoint.v3.LbEndpoint are already known",
           'there is already a type called "cluster"',
           "a type needs a name",
           'there is already a type called "EDS"',
           'the message has no field "nom" of type string to hold the name',
-          'it is to come after "nobody", and there is no such type',
+          'it must come after "nobody", but there is no such type',
           'the message has no field "metadata" of type string to hold the name',
-          "resources of type type.googleapis.com/envoy.config.core.v3.Node are known already",
+          "resources of type type.googleapis.com/envoy.config.core.v3.Node are already known",
           'there is already a type called "node"',
           'there is already a type called "nds"',
         ].map((message) => ["XDSKIT_TYPE_DEFINITION", message]),

@@ -74,7 +74,7 @@ function problemsOf(
 ): readonly string[] {
   const problems: string[] = [];
   const url = urlOf(schema);
-  if (known.byTypeUrl(url) !== undefined) problems.push(`resources of type ${url} are known already`);
+  if (known.byTypeUrl(url) !== undefined) problems.push(`resources of type ${url} are already known`);
   for (const word of new Set([name, abbreviation ?? name])) {
     if (word === "") problems.push("a type needs a name");
     else if (
@@ -87,7 +87,7 @@ function problemsOf(
     problems.push(`the message has no field ${JSON.stringify(nameOf)} of type string to hold the name`);
   }
   if (after !== undefined && known.find(after) === undefined) {
-    problems.push(`it is to come after ${JSON.stringify(after)}, and there is no such type`);
+    problems.push(`it must come after ${JSON.stringify(after)}, but there is no such type`);
   }
   return problems;
 }

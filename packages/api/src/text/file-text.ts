@@ -40,5 +40,5 @@ function undecodable(bytes: Uint8Array): SyntaxProblem {
 
 function unprintable(text: string): SyntaxProblem | undefined {
   const offset = text.indexOf("\0");
-  return offset === -1 ? undefined : { offset, message: "a NUL byte: this is no text file" };
+  return offset === -1 ? undefined : { offset, message: "a NUL byte: this is not a text file" };
 }

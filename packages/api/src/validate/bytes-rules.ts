@@ -25,7 +25,7 @@ const limits: LimitRules<Bytes> = {
   ],
   contains: ["must contain {}", (limit: Bytes) => (value) => latin1(value).includes(latin1(limit))],
   in: ["must be one of the values of the rule", (limit: readonly Bytes[]) => (value) => holds(limit, value)],
-  notIn: ["must be another value than this", (limit: readonly Bytes[]) => (value) => !holds(limit, value)],
+  notIn: ["must not be this value", (limit: readonly Bytes[]) => (value) => !holds(limit, value)],
 };
 
 /** The rules of bytes. */

@@ -164,7 +164,7 @@ const listLimits: LimitRules<readonly unknown[]> = {
   minItems: [atLeast("item"), (limit: bigint) => (list) => list.length >= Number(limit)],
   maxItems: ["must have at most {} items", (limit: bigint) => (list) => list.length <= Number(limit)],
   unique: [
-    "must not have an item twice",
+    "must not contain an item twice",
     () => (list) => new Set(list.map((item) => (item instanceof Uint8Array ? item.join() : item))).size === list.length,
   ],
 };

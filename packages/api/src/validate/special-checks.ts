@@ -36,7 +36,12 @@ function checkRegex({ regex, engineType }: RegexMatcher): readonly SpecialProble
   const steps = ["regex"];
   if (verdict.kind === "invalid") {
     return [
-      { code: "XDSKIT_REGEX_INVALID", severity: "error", steps, message: `is no RE2 expression: ${verdict.reason}` },
+      {
+        code: "XDSKIT_REGEX_INVALID",
+        severity: "error",
+        steps,
+        message: `is not an RE2 expression: ${verdict.reason}`,
+      },
     ];
   }
   const limit = engineType?.value?.maxProgramSize ?? programLimit;

@@ -34,7 +34,7 @@ const limits: LimitRules<string> = {
     (limit: readonly string[]) => `must be one of ${listed(limit)}`,
     (limit: readonly string[]) => (value) => limit.includes(value),
   ],
-  notIn: ["must be another value than this", (limit: readonly string[]) => (value) => !limit.includes(value)],
+  notIn: ["must not be this value", (limit: readonly string[]) => (value) => !limit.includes(value)],
 };
 
 /** The rules of strings. */

@@ -54,7 +54,7 @@ suite("rules of Envoy's protos", () => {
         `${host}.name: must not be empty (string.min_len: 1) ${broken}`,
         `${host}.domains: must have at least one item (repeated.min_items: 1) ${broken}`,
         `${host}.routes[0]: one of route, redirect, direct_response, filter_action, non_forwarding_action must be set (oneof.required: true) ${broken}`,
-        `${host}.routes[0].match.safe_regex.regex: is no RE2 expression: invalid or unsupported Perl syntax: \`(?=\` (RE2 has no look-ahead and look-behind) ` +
+        `${host}.routes[0].match.safe_regex.regex: is not an RE2 expression: invalid or unsupported Perl syntax: \`(?=\` (RE2 has no look-ahead and look-behind) ` +
           "[XDSKIT_REGEX_INVALID]",
       ],
     );

@@ -46,13 +46,12 @@ export function bindProblems({ upstreamBindConfig: config }: PartsCluster): Spec
     const steps = at(field, index, ...(extra.length > 0 ? ["address"] : []));
     if (address !== undefined) problems.push(...within(socketAddressProblems(address, advice), ...steps));
   }
-  if (others.length > 0 && sourceAddress === undefined)
-    problems.push(refused(at(field), "needs source_address beside"));
-  if (others.length > 1) problems.push(refused(at(field), "may hold one address: that of the other version of IP"));
+  if (others.length > 0 && sourceAddress === undefined) problems.push(refused(at(field), "needs source_address too"));
+  if (others.length > 1) problems.push(refused(at(field), "may hold one address, of the other IP version"));
   const [other] = others;
   if (problems.length > 0 || other === undefined || sourceAddress === undefined) return problems;
   if (sourceAddress.address.includes(":") !== other.address.includes(":")) return [];
-  return [refused(at(field, 0), "must be of the other version of IP than source_address")];
+  return [refused(at(field, 0), "must be of another IP version than source_address")];
 }
 
 /** Of clusters that resolve names. */

@@ -81,7 +81,7 @@ const refused: readonly Refused[] = [
   [
     cluster({ ...eds, load_balancing_policy: roundRobin, common_lb_config: { locality_weighted_lb_config: {} } }),
     "~common_lb_config.locality_weighted_lb_config",
-    /gRPC's clients take it/,
+    /gRPC's clients accept it/,
   ],
   [
     cluster({ lb_policy: "CLUSTER_PROVIDED", lb_subset_config: { subset_selectors: [{ keys: ["a"] }] } }),

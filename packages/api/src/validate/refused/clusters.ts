@@ -94,7 +94,7 @@ function originalDstProblems(cluster: Cluster): readonly SpecialProblem[] {
     readonly httpHeaderName?: string;
   };
   if (httpHeaderName !== undefined && httpHeaderName !== "" && !useHttpHeader)
-    problems.push(refused(["original_dst_lb_config", "http_header_name"], "needs use_http_header: true beside it"));
+    problems.push(refused(["original_dst_lb_config", "http_header_name"], "needs use_http_header: true too"));
   return problems;
 }
 
@@ -132,7 +132,7 @@ export function lbPolicyProblems(cluster: LbCluster): readonly SpecialProblem[] 
   const { lbPolicy, loadBalancingPolicy, lbSubsetConfig } = cluster;
   if (loadBalancingPolicy !== undefined) return none;
   if (lbPolicy === lbPolicies.loadBalancingPolicyConfig)
-    return [refused(["lb_policy"], "needs load_balancing_policy beside LOAD_BALANCING_POLICY_CONFIG")];
+    return [refused(["lb_policy"], "needs load_balancing_policy with LOAD_BALANCING_POLICY_CONFIG")];
   if (lbPolicy !== lbPolicies.clusterProvided) return lbConfigProblems(cluster);
   if (lbSubsetConfig !== undefined)
     return [refused(["lb_subset_config"], "cannot be combined with lb_policy CLUSTER_PROVIDED")];

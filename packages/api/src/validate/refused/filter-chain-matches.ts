@@ -52,7 +52,7 @@ export function matchProblems(chains: readonly MatchingChain[]): SpecialProblem[
 }
 
 function sameAs(owner: number, index: number): string {
-  if (owner === index) return "says the same thing twice: one of its combinations is there two times";
+  if (owner === index) return "contains one of its combinations twice";
   return `matches connections that filter_chains[${owner}] matches by the same rules`;
 }
 
@@ -64,7 +64,9 @@ function ownProblems(match: FilterChainMatch): readonly SpecialProblem[] {
   ];
   for (const [index, name] of match.serverNames.entries()) {
     if (!name.includes("*") || name.startsWith("*.")) continue;
-    problems.push(refused(["server_names", index], `may have a wildcard as "*." in front only, not ${quoted(name)}`));
+    problems.push(
+      refused(["server_names", index], `may have a wildcard only at its start, as "*.", not ${quoted(name)}`),
+    );
   }
   const unknown = (field: string) => refused([field], "is not implemented by Envoy");
   if (match.addressSuffix !== "") problems.push(unknown("address_suffix"));
@@ -131,7 +133,8 @@ export function namedChainProblems(chains: readonly MatchingChain[]): SpecialPro
   for (const [index, { name, filterChainMatch }] of chains.entries()) {
     const steps = ["filter_chains", index];
     if (name === "") problems.push(refused(steps, "needs a name, by which filter_chain_matcher chooses it"));
-    else if (names.has(name)) problems.push(refused([...steps, "name"], `${quoted(name)} is another chain's already`));
+    else if (names.has(name))
+      problems.push(refused([...steps, "name"], `${quoted(name)} is the name of another chain already`));
     names.add(name);
     const { addressSuffix = "", suffixLen } = filterChainMatch ?? {};
     if (addressSuffix !== "" || suffixLen !== undefined)

@@ -51,10 +51,10 @@ export function filterOrderProblems(filters: readonly Filter[], field: string): 
       configType.case === "typedConfig" ? typeNameOf((configType.value as { readonly typeUrl: string }).typeUrl) : "";
     const last = index === filters.length - 1;
     if (last && passing.has(type) && !isOptional)
-      problems.push(refused([field, index], "is the last filter, and passes on what comes: another must come behind"));
+      problems.push(refused([field, index], "is the last filter, but passes its input on: another filter must follow"));
     if (!lastFilters.has(type)) continue;
-    if (!last) problems.push(refused([field, index], "must be the last filter: nothing comes behind it"));
-    else if (disabled) problems.push(refused([field, index, "disabled"], "must not be set of the last filter"));
+    if (!last) problems.push(refused([field, index], "must be the last filter: no filter after it gets any input"));
+    else if (disabled) problems.push(refused([field, index, "disabled"], "must not be set on the last filter"));
   }
   return problems;
 }

@@ -44,6 +44,6 @@ export function httpHealthCheckProblems(check: HttpHealthCheck): SpecialProblem[
 function statusProblems(ranges: readonly StatusRange[], steps: readonly FieldStep[]): SpecialProblem[] {
   return ranges.flatMap(({ start, end }, index) => {
     if (start < end && start >= 100n && end <= 600n) return [];
-    return [refused([...steps, index], "must be a range of statuses from 100 to 599; its end is not in it")];
+    return [refused([...steps, index], "must be a range of statuses from 100 to 599; its end is exclusive")];
   });
 }

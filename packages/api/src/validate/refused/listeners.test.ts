@@ -71,7 +71,7 @@ const refused: readonly Refused[] = [
     "filter_chains[0].filters[0]",
     /typed_config/,
   ],
-  [http({ http_filters: [cors] }), `${inChain}.http_filters[0]`, /behind/],
+  [http({ http_filters: [cors] }), `${inChain}.http_filters[0]`, /must follow/],
   [http({ http_filters: [{ ...router, disabled: true }] }), `${inChain}.http_filters[0].disabled`],
   [http({ strip_matching_host_port: true, strip_any_host_port: true }), `${inChain}.strip_any_host_port`],
   [

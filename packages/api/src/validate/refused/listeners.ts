@@ -52,7 +52,8 @@ function internalProblems(listener: Listener): SpecialProblem[] {
     ["socket_options", listener.socketOptions.length > 0 ? true : undefined],
   ];
   for (const [field, value] of foreign)
-    if (value !== undefined) problems.push(refused([field], "is of sockets, which an internal_listener does not have"));
+    if (value !== undefined)
+      problems.push(refused([field], "is for sockets, which an internal_listener does not have"));
   return problems;
 }
 
@@ -74,7 +75,7 @@ function socketProblems({ address, additionalAddresses, bindToPort, enableMptcp 
 
 function placeProblems(address: Address | undefined): readonly SpecialProblem[] {
   if (address?.address.case === "envoyInternalAddress")
-    return [refused(["envoy_internal_address"], "is no place to listen at: use internal_listener")];
+    return [refused(["envoy_internal_address"], "is not an address to listen at: use internal_listener")];
   const problems = addressProblems(address, ": a listener's address is not resolved");
   if (address?.address.case !== "socketAddress" || problems.length > 0) return problems;
   const { value } = address.address;

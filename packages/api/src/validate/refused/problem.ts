@@ -20,7 +20,7 @@ export function refused(steps: readonly FieldStep[], message: string): SpecialPr
 
 /** Refused by Envoy, but accepted by gRPC's clients, which read the same field. */
 export function refusedByEnvoy(steps: readonly FieldStep[], message: string): SpecialProblem {
-  return { ...refused(steps, `${message}; Envoy refuses it, gRPC's clients take it`), severity: "warning" };
+  return { ...refused(steps, `${message}; Envoy refuses it, but gRPC's clients accept it`), severity: "warning" };
 }
 
 /** A value of any length, in quotes for a message. */

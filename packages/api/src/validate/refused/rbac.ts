@@ -25,5 +25,5 @@ export function permissionProblems({ rule }: { readonly rule: Choice }): readonl
   if (rule.case !== "destinationPortRange") return none;
   const { start, end } = rule.value as { readonly start: number; readonly end: number };
   if (start < end) return none;
-  return [refused(["destination_port_range"], `must end above its start, ${start}: its end, ${end}, is not in it`)];
+  return [refused(["destination_port_range"], `must end above its start (${start}): its end (${end}) is exclusive`)];
 }

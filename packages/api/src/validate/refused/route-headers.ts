@@ -29,7 +29,7 @@ export function headersToAddProblems(headers: readonly HeaderToAdd[], steps: rea
     const at = [...steps, index];
     const problems: SpecialProblem[] = [];
     if (header !== undefined && isProtected(header.key)) {
-      const message = `must be neither "host" nor begin with ":", as ${quoted(header.key)} does: such headers are not set so`;
+      const message = `must be neither "host" nor begin with ":", as ${quoted(header.key)} does: such headers cannot be set this way`;
       problems.push(refused([...at, "header", "key"], message));
     }
     if (header !== undefined && hasLostPercent(header.value)) {

@@ -25,7 +25,7 @@ export function weightedClusterProblems({ clusters }: WeightedCluster): SpecialP
     if (weight === undefined) problems.push(refusedByEnvoy(steps, "needs a weight"));
     sum += weight ?? 0;
   }
-  if (sum === 0) problems.push(refused(["clusters"], "must have a weight above 0 among them"));
+  if (sum === 0) problems.push(refused(["clusters"], "must have at least one weight above 0"));
   if (sum > mostWeight)
     problems.push(refused(["clusters"], `have a weight of ${sum} in all; the most is ${mostWeight}`));
   return problems;

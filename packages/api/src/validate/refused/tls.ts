@@ -46,8 +46,8 @@ export function certificateProblems(certificate: TlsCertificate): SpecialProblem
     const other = certificateChain === undefined ? (keys > 0 ? "private_key" : undefined) : "certificate_chain";
     return other === undefined ? [] : [refused(["pkcs12"], `cannot be combined with ${other}`)];
   }
-  if (certificateChain !== undefined && keys === 0) return [refused([], "needs a private_key beside its certificate")];
-  if (certificateChain === undefined && keys > 0) return [refused([], "needs a certificate_chain beside its key")];
+  if (certificateChain !== undefined && keys === 0) return [refused([], "needs a private_key for its certificate")];
+  if (certificateChain === undefined && keys > 0) return [refused([], "needs a certificate_chain for its key")];
   return [];
 }
 
@@ -73,8 +73,7 @@ export function commonTlsProblems({ validationContextType }: CommonTlsContext): 
   const trusted = [trustedCa, caCertificateProviderInstance, systemRootCerts, customValidatorConfig];
   if (trusted.some((part) => part !== undefined) || hasUnknown(context)) return [];
   const problems: SpecialProblem[] = [];
-  const problem = (field: FieldStep) =>
-    problems.push(refused(["validation_context", field], "needs trusted_ca beside it"));
+  const problem = (field: FieldStep) => problems.push(refused(["validation_context", field], "needs trusted_ca too"));
   if (context.matchTypedSubjectAltNames.length > 0) problem("match_typed_subject_alt_names");
   else if (context.matchSubjectAltNames.length > 0) problem("match_subject_alt_names");
   if (context.crl !== undefined) problem("crl");
@@ -90,7 +89,7 @@ interface TlsContext {
 export function upstreamTlsProblems({ commonTlsContext }: TlsContext): SpecialProblem[] {
   const { tlsCertificates = [], tlsCertificateSdsSecretConfigs = [] } = commonTlsContext ?? {};
   const at = (field: string) => [
-    refused(["common_tls_context", field], "must hold one certificate at most: a client shows one only"),
+    refused(["common_tls_context", field], "must hold at most one certificate: a client shows only one"),
   ];
   if (tlsCertificates.length > 1) return at("tls_certificates");
   return tlsCertificateSdsSecretConfigs.length > 1 ? at("tls_certificate_sds_secret_configs") : [];
