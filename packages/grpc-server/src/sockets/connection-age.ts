@@ -12,18 +12,17 @@ interface Ageing {
   destroy(): void;
 }
 
-/** Ends a connection that reached its greatest age; returns a function that stops that. `chance` is from 0 to 1. */
+/** Ends a connection that reached its greatest age; returns a function that stops that. */
 export function limitAge(
   connection: Ageing,
   { maxAgeMs, maxAgeGraceMs }: Pick<Keepalive, "maxAgeMs" | "maxAgeGraceMs">,
-  chance: () => number = Math.random,
 ): () => void {
   if (maxAgeMs === Infinity) return () => {};
   let timer: NodeJS.Timeout;
   const after = (ms: number, then: () => void) => {
     timer = setTimeout(then, Math.min(ms, longestTimerMs)).unref();
   };
-  after(maxAgeMs * (0.9 + 0.2 * chance()), () => {
+  after(maxAgeMs * (0.9 + 0.2 * Math.random()), () => {
     connection.goAway();
     after(maxAgeGraceMs, () => {
       connection.stopCalls();
