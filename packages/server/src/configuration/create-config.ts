@@ -46,16 +46,11 @@ export function createConfig(
       checkCall("config.update", changes);
       const { upsert = [], remove = [] } = changes;
       for (const list of [upsert, remove]) checkList("config.update", list);
-      return apply(
-        name,
-        () => ({
-          layer: name,
-          kind: "patch",
-          upsert: asResources(upsert, options),
-          remove: Array.from(remove, (selector) => ({ type: typeOf(selector, types), name: selector.name })),
-        }),
-        checked(how),
-      );
+      const read = (): LayerUpdate => ({
+        ...{ layer: name, kind: "patch", upsert: asResources(upsert, options) },
+        remove: Array.from(remove, (selector) => ({ type: typeOf(selector, types), name: selector.name })),
+      });
+      return apply(name, read, checked(how));
     };
     return {
       name,
@@ -101,13 +96,9 @@ export function toResource(each: Message | Resource, options: ConfigOptions): Re
 
 function asResource(message: Message, { types, registry, validate }: ConfigOptions): Resource {
   const resource = createResource(message, { types, registry });
-  if (!validate) return resource;
-  const findings = validateMessage(message, { registry });
-  const [first, ...rest] = findings.map((finding) => ({
-    ...finding,
-    type: resource.type.name,
-    resource: resource.name,
-  }));
+  const findings = validate ? validateMessage(message, { registry }) : [];
+  const about = { type: resource.type.name, resource: resource.name };
+  const [first, ...rest] = findings.map((finding) => ({ ...finding, ...about }));
   if (first !== undefined) throw new XdskitError([first, ...rest]);
   return resource;
 }

@@ -45,11 +45,7 @@ export function* changesBetween(before: Snapshot, after: Snapshot): Iterable<Key
 /** The newest snapshot with overrides laid over it. Costs the overrides. */
 export function overlaid(newest: Snapshot, overrides: Overrides): Snapshot {
   if (overrides.size === 0) return newest;
-  const upsert: Resource[] = [];
-  const remove: { type: ResourceType; name: ResourceName }[] = [];
-  for (const { type, key, resource } of overrides.values()) {
-    if (resource === undefined) remove.push({ type, name: key });
-    else upsert.push(resource);
-  }
-  return branchSnapshot(newest, { upsert, remove });
+  const all = [...overrides.values()];
+  const remove = all.filter(({ resource }) => resource === undefined).map(({ type, key }) => ({ type, name: key }));
+  return branchSnapshot(newest, { upsert: all.flatMap(({ resource }) => resource ?? []), remove });
 }

@@ -7,6 +7,7 @@ import type { LayerChange, Layers } from "../configuration/layers.js";
 import type { GroupStats } from "../contracts/stats.js";
 import type { Refusal } from "../contracts/transport.js";
 import type { OnDemand } from "../on-demand/on-demand.js";
+import type { Member } from "../rollouts/member.js";
 import type { ViewedGroup, Views } from "../rollouts/views.js";
 import type { LayerName } from "../settings/group-settings.js";
 import type { ServerLimits } from "../settings/limits.js";
@@ -16,9 +17,6 @@ import type { PulseListener } from "./pulse.js";
 import { type GroupClient, type SharedStack, SharedStacks } from "./shared-stacks.js";
 
 export type { Membership } from "./membership.js";
-
-/** A node joins with a stream, or with a poll that is held until there is something new. Each has limits of its own. */
-type MemberKind = "stream" | "poll";
 
 /** A node that was let in. */
 export interface Admission {
@@ -40,7 +38,7 @@ interface OpenGroup {
   readonly group: Group;
   readonly shared: SharedStack;
   readonly view: ViewedGroup;
-  readonly members: { [K in MemberKind]: number };
+  readonly members: { [K in Member["kind"]]: number };
 }
 
 /**
@@ -51,7 +49,8 @@ interface OpenGroup {
 export class Publication {
   readonly #layers: Layers;
   readonly #groups: Groups;
-  readonly #most: { readonly [K in MemberKind]: number };
+  /** Streams, and polls that are held until there is something new, have limits of their own. */
+  readonly #most: { readonly [K in Member["kind"]]: number };
   readonly #views: Views;
   readonly #onDemand: OnDemand | undefined;
   readonly #stacks: SharedStacks;
@@ -104,7 +103,7 @@ export class Publication {
   }
 
   /** Finds the group of a node. */
-  admit(node: Node, kind: MemberKind = "stream"): Admission | Refusal {
+  admit(node: Node, kind: Member["kind"] = "stream"): Admission | Refusal {
     const group = this.#groups.of(node);
     if (group === undefined) return { code: statusCode.permissionDenied, message: noGroup(node) };
     if (group.layers?.length === 0) return { code: statusCode.permissionDenied, message: noLayers(group, node) };
@@ -175,7 +174,7 @@ export class Publication {
     return opened;
   }
 
-  #join(opened: OpenGroup, node: Node, kind: MemberKind, client: GroupClient, beats?: PulseListener): Membership {
+  #join(opened: OpenGroup, node: Node, kind: Member["kind"], client: GroupClient, beats?: PulseListener): Membership {
     const { group, shared } = opened;
     const interest = this.#onDemand?.join(group, node, { settled: (...args) => client.settled?.(...args) });
     shared.clients.add(client);
@@ -193,7 +192,7 @@ export class Publication {
     });
   }
 
-  #count({ members }: OpenGroup, kind: MemberKind, { id }: Node, by: 1 | -1): void {
+  #count({ members }: OpenGroup, kind: Member["kind"], { id }: Node, by: 1 | -1): void {
     members[kind] += by;
     const ofNode = this.#ofNode[kind];
     const count = (ofNode.get(id) ?? 0) + by;

@@ -14,6 +14,8 @@ export interface PulseListener {
  */
 export type Pulse = ReturnType<typeof createPulse>;
 
+const never = Number.POSITIVE_INFINITY;
+
 /** `snapshots`: the targets of the streams. Mostly one; none while nothing is known. */
 export function createPulse(clock: Clock, snapshots: () => Iterable<Snapshot>) {
   const listeners = new Set<PulseListener>();
@@ -24,23 +26,14 @@ export function createPulse(clock: Clock, snapshots: () => Iterable<Snapshot>) {
   let last = 0;
 
   function update(): void {
-    const interval = listeners.size === 0 ? undefined : shortest();
-    if (interval === running?.interval) return;
-    const wasRunning = running !== undefined;
+    const interval = listeners.size === 0 ? never : shortest();
+    if (interval === (running?.interval ?? never)) return;
+    if (running === undefined) last = clock.now() - start;
     running?.stop();
     running = undefined;
-    if (interval === undefined) return;
-    if (!wasRunning) last = clock.now() - start;
-    wait(interval);
+    if (interval !== never) wait(interval);
   }
-  function shortest(): number | undefined {
-    let found: number | undefined;
-    for (const snapshot of snapshots()) {
-      const beat = shortestBeat(snapshot);
-      if (beat !== undefined && beat < (found ?? Number.POSITIVE_INFINITY)) found = beat;
-    }
-    return found;
-  }
+  const shortest = () => Math.min(never, ...Array.from(snapshots(), (each) => shortestBeat(each) ?? never));
   function wait(interval: number): void {
     const passed = clock.now() - start;
     // Counted from `last` on, so that changes that come often do not put the next beat off.

@@ -18,9 +18,8 @@ const mostBlamed = 100;
  */
 export function tellEffect(
   effect: ToldEffect,
-  stream: NodeStreamInfo,
+  { stream, membership }: { readonly stream: NodeStreamInfo; readonly membership: Membership },
   { counters, events, rejections }: Pick<SessionContext<never>, "counters" | "events" | "rejections">,
-  membership: Membership | undefined,
 ): void {
   const { type } = effect;
   const { variant } = stream.method;
@@ -31,7 +30,7 @@ export function tellEffect(
       break;
     case "rejected": {
       count.rejected += 1;
-      membership?.rejected(type, effect.rejection, variant === "sotw" && type.fullState);
+      membership.rejected(type, effect.rejection, variant === "sotw" && type.fullState);
       if (!rejections.first(stream.node.id, type.typeUrl, effect.version)) break;
       count.rejectedVersions += 1;
       const { version, code, message, rejection } = effect;

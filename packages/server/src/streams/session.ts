@@ -3,14 +3,12 @@ import type { ResourceName, ResourceType } from "@xdskit/api";
 import {
   createStream,
   type Node,
-  type ResourceErrorPolicy,
   type Snapshot,
   type StatusCode,
   type Stream,
   type StreamEffect,
   type StreamEvent,
   statusCode,
-  type TtlPolicy,
   type TypeStatus,
   tellsTtl,
   type UnknownTypes,
@@ -30,10 +28,20 @@ import { type Counters, countResponse } from "./counters.js";
 import type { StreamMemory } from "./held-memory.js";
 import type { Membership } from "./membership.js";
 import type { OrderMembership } from "./node-orders.js";
+import type { Admission } from "./publication.js";
 import type { PulseListener } from "./pulse.js";
 import type { SessionContext } from "./session-context.js";
 import { tellEffect } from "./session-effects.js";
 import type { GroupClient } from "./shared-stacks.js";
+
+/** What a stream has from when its node is let in. */
+interface Joined extends Pick<Admission, "ttl" | "resourceErrors"> {
+  readonly stream: NodeStreamInfo;
+  readonly membership: Membership;
+  /** Undefined where changes go out at once, with no time to wait for. */
+  readonly order: OrderMembership | undefined;
+  readonly alarm: Alarm | undefined;
+}
 
 /**
  * One client's stream in the server. It joins three parts: the protocol's machine (`Stream`), which knows what to
@@ -47,13 +55,9 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
   readonly #memory: StreamMemory;
   readonly #rate: RateLimit;
   readonly #counter: ReturnType<Counters["stream"]>;
-  #info: StreamInfo;
-  #opened: NodeStreamInfo | undefined;
-  #membership: Membership | undefined;
-  #order: OrderMembership | undefined;
-  #alarm: Alarm | undefined;
-  #ttl: TtlPolicy | undefined;
-  #resourceErrors: ResourceErrorPolicy | undefined;
+  readonly #info: StreamInfo;
+  /** Undefined before its node is known, and once the call is gone. */
+  #joined: Joined | undefined;
   /** Names decided as absent, or late, that the machine does not know yet. */
   #missing: Map<ResourceType, { readonly names: ResourceName[]; readonly late: ResourceName[] }> | undefined;
   /** The state that the machine was given last. */
@@ -116,7 +120,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
     }
     this.#progress();
     // After the last acknowledgement of a change the stream needs no turn.
-    if (isAcknowledgement && this.#settled && this.#room) this.#alarm?.set(this.#stream.deadline());
+    if (isAcknowledgement && this.#settled && this.#room) this.#joined?.alarm?.set(this.#stream.deadline());
     // Not answered here: requests that come together are answered together, and in turn with other streams.
     else this.#wantsWork("answers");
   }
@@ -144,8 +148,8 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
     this.#released = true;
     this.#counter.open -= 1;
     if (!this.#room) this.#counter.behind -= 1;
-    this.#membership?.leave();
-    this.#membership = undefined;
+    this.#joined?.membership.leave();
+    this.#joined = undefined;
     this.#context.ended(this);
   }
 
@@ -206,7 +210,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
         this.#counter.behind += 1;
       }
       // Without room nothing can be sent, so deadlines are looked at again once there is.
-      this.#alarm?.set(this.#over || !this.#room ? undefined : this.#stream.deadline());
+      this.#joined?.alarm?.set(this.#over || !this.#room ? undefined : this.#stream.deadline());
     } catch (error) {
       this.#failed(error);
     }
@@ -216,23 +220,18 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
 
   /** Ends a half-closed stream, unless the client still has to read something, or its target is not decided yet. */
   #endOnceDecided(): void {
-    if (this.#room && this.#membership?.isAwaited !== true) this.end(statusCode.ok, "");
+    if (this.#room && this.#joined?.membership.isAwaited !== true) this.end(statusCode.ok, "");
   }
 
   #giveSnapshot(): void {
-    const snapshot = this.#membership?.snapshot();
-    const unknown = this.#membership?.unknown();
+    if (this.#joined === undefined) return;
+    const { membership, ttl, resourceErrors, order } = this.#joined;
+    const snapshot = membership.snapshot();
+    const unknown = membership.unknown();
     if (snapshot === undefined || (unknown === this.#unknown && this.#stream.isAbreast(snapshot))) return;
     this.#unknown = unknown;
-    this.#step({
-      kind: "snapshot",
-      snapshot,
-      ttl: this.#ttl,
-      resourceErrors: this.#resourceErrors,
-      ordering: this.#order?.ordering,
-      lineage: this.#membership?.line,
-      unknown,
-    });
+    const { line: lineage } = membership;
+    this.#step({ kind: "snapshot", snapshot, ttl, resourceErrors, ordering: order?.ordering, lineage, unknown });
   }
 
   /** In whole milliseconds: streams that do the same within one share what they remember of it (`Sending`). */
@@ -243,15 +242,15 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
   #step(event: StreamEvent): readonly StreamEffect[] {
     this.#decide();
     const effects = this.#stream.step(event, this.#now);
-    this.#carryOut(effects);
+    for (const effect of effects) if (!this.#over) this.#note(effect);
     return effects;
   }
 
   /** Called when the client may have become settled, or may no longer be: tells callers that wait for that. */
   #progress(): void {
-    const stream = this.#opened;
-    if (this.#over || stream === undefined) return;
-    this.#membership?.progressed();
+    if (this.#over || this.#joined === undefined) return;
+    const { stream, membership } = this.#joined;
+    membership.progressed();
     const settled = this.isSettled;
     if (settled !== this.#settled) {
       this.#settled = settled;
@@ -267,19 +266,19 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
   }
 
   get opened(): NodeStreamInfo | undefined {
-    return this.#over ? undefined : this.#opened;
+    return this.#over ? undefined : this.#joined?.stream;
   }
 
   get layers(): readonly LayerName[] | undefined {
-    return this.#membership?.layers;
+    return this.#joined?.membership.layers;
   }
 
   get snapshot(): Snapshot | undefined {
-    return this.#membership?.snapshot();
+    return this.#joined?.membership.snapshot();
   }
 
   get newest(): Snapshot | undefined {
-    return this.#membership?.newest();
+    return this.#joined?.membership.newest();
   }
 
   get isSettled(): boolean {
@@ -306,13 +305,6 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
     this.#connection.end(code, message);
   }
 
-  #carryOut(effects: readonly StreamEffect[]): void {
-    for (const effect of effects) {
-      if (this.#over) return;
-      this.#note(effect);
-    }
-  }
-
   #note(effect: StreamEffect): void {
     switch (effect.kind) {
       case "identified":
@@ -324,7 +316,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
       case "demanded": {
         // Only names that the newest snapshot lacks are decided: the machine must have that snapshot first.
         this.#giveSnapshot();
-        const answered = this.#membership?.interest?.demand(effect);
+        const answered = this.#joined?.membership.interest?.demand(effect);
         if (answered === undefined) break;
         const { absent, late, refused } = answered;
         const names = late.length + refused.length === 0 ? absent : [...absent, ...late, ...refused];
@@ -333,10 +325,10 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
         break;
       }
       case "acknowledged":
-        if (this.#opened !== undefined) this.#acknowledged(effect, this.#opened);
+        if (this.#joined !== undefined) this.#acknowledged(effect, this.#joined.stream);
         break;
       default:
-        if (this.#opened !== undefined) tellEffect(effect, this.#opened, this.#context, this.#membership);
+        if (this.#joined !== undefined) tellEffect(effect, this.#joined, this.#context);
     }
   }
 
@@ -362,15 +354,14 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
       this.#refuse(admission.code, admission.message, node);
       return;
     }
-    this.#ttl = admission.ttl;
-    this.#resourceErrors = admission.resourceErrors;
-    this.#membership = admission.join(this, tellsTtl(this.#info.method, node, admission.ttl) ? this : undefined);
-    const { group } = this.#membership;
+    const { ttl, resourceErrors } = admission;
     const { id, method, peer } = this.#info;
-    this.#order = this.#context.orders?.join(method, node, group);
-    if (this.#order !== undefined) this.#alarm = createAlarm(this.#context.clock, () => this.#timePassed());
+    const membership = admission.join(this, tellsTtl(method, node, ttl) ? this : undefined);
+    const { group } = membership;
+    const order = this.#context.orders?.join(method, node, group);
+    const alarm = order && createAlarm(this.#context.clock, () => this.#timePassed());
     const stream: NodeStreamInfo = { id, method, peer, node, group };
-    this.#opened = stream;
+    this.#joined = { stream, membership, order, alarm, ttl, resourceErrors };
     events.emit(() => ({ kind: "stream-opened", stream }));
   }
 
@@ -385,7 +376,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
     if (this.#over) return;
     const { counters, events } = this.#context;
     counters.refuse(code);
-    if (this.#opened === undefined) {
+    if (this.#joined === undefined) {
       events.emit(() => ({ kind: "stream-refused", stream: this.#info, node, code, message }));
     }
     this.end(code, message);
@@ -411,16 +402,16 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
     if (this.#over) return;
     this.#over = true;
     this.#context.queue.delete(this);
-    const stream = this.#opened;
-    if (stream !== undefined) {
+    if (this.#joined !== undefined) {
+      const { stream, membership, alarm, order } = this.#joined;
       this.#context.events.emit(() => ({ kind: "stream-closed", stream, code, message }));
       this.#context.arrivals.left(this, stream.node.id);
+      membership.ends();
+      alarm?.set(undefined);
+      order?.leave();
     }
     // A transport may hold on to the session a little longer; the machine must not hold a snapshot for as long.
-    this.#membership?.ends();
     this.#stream.end();
     this.#memory.leave();
-    this.#alarm?.set(undefined);
-    this.#order?.leave();
   }
 }
