@@ -10,16 +10,7 @@ const ofCharacter = 2;
 const partOfHeap = 1 / 4;
 
 /** The memory for what clients say and streams keep, over all connections. */
-export interface HeldMemories {
-  /** For one stream of a connection, until it says that it is gone. */
-  of(connection: string): StreamMemory;
-}
-
-/** Counts what a stream keeps, together with the others of its connection. */
-export interface StreamMemory extends HeldMemory {
-  /** The stream is gone, and took back all that it kept. */
-  leave(): void;
-}
+export type HeldMemories = ReturnType<typeof createHeldMemory>;
 
 /**
  * Counts the memory for what clients say and streams keep: names, nodes, and versions that they claim to have. A
@@ -29,15 +20,16 @@ export interface StreamMemory extends HeldMemory {
 export function createHeldMemory(
   limits: Pick<ServerLimits, "heldBytes" | "heldBytesPerConnection">,
   heapBytes = getHeapStatistics().heap_size_limit,
-): HeldMemories {
+) {
   const most = Math.floor(Math.min(limits.heldBytes, heapBytes * partOfHeap));
   const mostOfConnection = Math.floor(Math.min(limits.heldBytesPerConnection, most / 2));
   const all = new Holdings();
-  const connections = new Map<string, HeldByConnection>();
+  const connections = new Map<string, StreamMemory>();
   return {
-    of(connection) {
+    /** For one stream of a connection, until it says that it is gone. */
+    of(connection: string): StreamMemory {
       const gone = () => connections.delete(connection);
-      const held = connections.get(connection) ?? new HeldByConnection({ all, most, mostOfConnection, gone });
+      const held = connections.get(connection) ?? new StreamMemory({ all, most, mostOfConnection, gone });
       connections.set(connection, held);
       held.streams += 1;
       return held;
@@ -88,7 +80,8 @@ interface Surroundings {
   gone(): void;
 }
 
-class HeldByConnection implements StreamMemory {
+/** Counts what a stream keeps, together with the others of its connection. */
+export class StreamMemory implements HeldMemory {
   readonly #around: Surroundings;
   readonly #held: Holdings;
   /** By id, the node object that others may repeat. */
@@ -120,6 +113,7 @@ class HeldByConnection implements StreamMemory {
     return known !== undefined && isDeepStrictEqual(known, node) ? known : node;
   }
 
+  /** A stream is gone, and took back all that it kept. */
   leave(): void {
     this.streams -= 1;
     if (this.streams === 0) this.#around.gone();

@@ -16,21 +16,19 @@ export interface OrderMembership {
 }
 
 /** The orders in which nodes are brought to their targets. */
-export interface NodeOrders {
-  /**
-   * A stream over all types has an order of its own; streams of one type each of a node in one group share one.
-   * Undefined: the node orders changes by itself.
-   */
-  join(method: Method, node: Node, group: string): OrderMembership | undefined;
-}
+export type NodeOrders = NonNullable<ReturnType<typeof createNodeOrders>>;
 
 /** Makes the orders; none, so that changes go out at once, where `options` is `false`. */
-export function createNodeOrders(options: Partial<OrderingOptions> | false | undefined): NodeOrders | undefined {
+export function createNodeOrders(options: Partial<OrderingOptions> | false | undefined) {
   if (options === false) return undefined;
   const times = timesOf(options);
   const shared = new Map<string, { readonly ordering: Ordering; streams: number }>();
   return {
-    join({ only }, node, group) {
+    /**
+     * A stream over all types has an order of its own; streams of one type each of a node in one group share one.
+     * Undefined: the node orders changes by itself.
+     */
+    join({ only }: Method, node: Node, group: string): OrderMembership | undefined {
       const isRelay = node.clientFeatures.includes(ordersItself);
       if (isRelay && only === undefined) return undefined;
       // Streams of one type each may overtake one another in the network: only drains and requested names are not

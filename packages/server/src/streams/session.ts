@@ -15,7 +15,6 @@ import {
 } from "@xdskit/protocol";
 import { type Alarm, createAlarm } from "../basics/alarm.js";
 import { createRateLimit, type RateLimit } from "../basics/rate-limit.js";
-import type { ServerEvent } from "../contracts/events.js";
 import type { NodeStreamInfo, StreamInfo } from "../contracts/stream-info.js";
 import type { CallHandler, DiscoveryCall } from "../contracts/transport.js";
 import type { LedgerStream } from "../node-status/ledger-stream.js";
@@ -159,9 +158,18 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
   }
 
   beat(interval: number): void {
+    this.#take({ kind: "heartbeat", interval }, "changes");
+  }
+
+  /** Takes what no client has caused. A fault of ours ends this stream, never the server. */
+  #take(event: StreamEvent, lane: "answers" | "changes"): void {
     if (this.#over) return;
-    this.#guard(() => this.#step({ kind: "heartbeat", interval }));
-    this.#wantsWork("changes");
+    try {
+      this.#step(event);
+    } catch (error) {
+      this.#failed(error);
+    }
+    this.#wantsWork(lane);
   }
 
   settled(type: ResourceType, name: ResourceName, outcome: Outcome): void {
@@ -254,7 +262,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
     const settled = this.isSettled;
     if (settled !== this.#settled) {
       this.#settled = settled;
-      if (settled) this.#tell({ kind: "synced", stream });
+      if (settled) this.#context.events.emit(() => ({ kind: "synced", stream }));
       else this.#unsettledSince = this.#context.clock.now();
     }
     this.#context.arrivals.progressed(this);
@@ -340,11 +348,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
     const { counters, events, rejections } = this.#context;
     counters.type(type, stream.method.variant).acknowledged += 1;
     if (rejections.size > 0) rejections.accepted(stream.node.id, type.typeUrl, version);
-    if (events.wants("acknowledged")) this.#tell({ kind: "acknowledged", stream, type, version });
-  }
-
-  #tell(event: ServerEvent): void {
-    this.#context.events.emit(() => event);
+    if (events.wants("acknowledged")) events.emit(() => ({ kind: "acknowledged", stream, type, version }));
   }
 
   #identified(node: Node): void {
@@ -359,16 +363,10 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
     const membership = admission.join(this, tellsTtl(method, node, ttl) ? this : undefined);
     const { group } = membership;
     const order = this.#context.orders?.join(method, node, group);
-    const alarm = order && createAlarm(this.#context.clock, () => this.#timePassed());
+    const alarm = order && createAlarm(this.#context.clock, () => this.#take({ kind: "time" }, "answers"));
     const stream: NodeStreamInfo = { id, method, peer, node, group };
     this.#joined = { stream, membership, order, alarm, ttl, resourceErrors };
     events.emit(() => ({ kind: "stream-opened", stream }));
-  }
-
-  #timePassed(): void {
-    if (this.#over) return;
-    this.#guard(() => this.#step({ kind: "time" }));
-    this.#wantsWork("answers");
   }
 
   /** Ends the stream for a fault of the client's. */
@@ -380,15 +378,6 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
       events.emit(() => ({ kind: "stream-refused", stream: this.#info, node, code, message }));
     }
     this.end(code, message);
-  }
-
-  /** Runs an action; a fault of ours in it ends this stream, never the server. */
-  #guard(action: () => void): void {
-    try {
-      action();
-    } catch (error) {
-      this.#failed(error);
-    }
   }
 
   #failed(error: unknown): void {
