@@ -4,19 +4,14 @@ import type { Cluster } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import type { Listener } from "@xdskit/api/envoy/config/listener/v3/listener";
 import type { RouteConfiguration } from "@xdskit/api/envoy/config/route/v3/route";
 import type { VirtualHost } from "@xdskit/api/envoy/config/route/v3/route_components";
-import { type ClusterNeeds, clusterNeeds } from "./cluster-needs.js";
-import { type ListenerNeeds, listenerNeeds } from "./listener-needs.js";
+import { clusterNeeds } from "./cluster-needs.js";
+import { listenerNeeds } from "./listener-needs.js";
 import { type RouteNeeds, routeNeeds } from "./route-needs.js";
 
 /** What messages need; each message is read once. */
-export interface Needs {
-  ofListener(listener: Listener): ListenerNeeds;
-  /** Of one virtual host, or of all. */
-  ofRoutes(configuration: RouteConfiguration, only: VirtualHost | undefined): RouteNeeds;
-  ofCluster(cluster: Cluster): ClusterNeeds;
-}
+export type Needs = ReturnType<typeof createNeeds>;
 
-export function createNeeds(registry: Registry): Needs {
+export function createNeeds(registry: Registry) {
   const ofListener = once((listener: Listener) => listenerNeeds(listener, registry));
   const ofRoutes = once((configuration: RouteConfiguration) => ({
     all: once((all: RouteConfiguration) => routeNeeds(all, undefined, registry)),
@@ -25,7 +20,8 @@ export function createNeeds(registry: Registry): Needs {
   const ofCluster = once((cluster: Cluster) => clusterNeeds(cluster, registry));
   return {
     ofListener,
-    ofRoutes: (configuration, only) => {
+    /** Of one virtual host, or of all. */
+    ofRoutes: (configuration: RouteConfiguration, only: VirtualHost | undefined): RouteNeeds => {
       const { all, one } = ofRoutes(configuration);
       return only === undefined ? all(configuration) : one(only);
     },

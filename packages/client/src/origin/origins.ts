@@ -11,20 +11,7 @@ import type { Watcher } from "../watchers/delivery.js";
 import { Origin, watchNothing } from "./origin.js";
 
 /** Finds the servers for names, by authority (A47). */
-export interface Origins {
-  /** Watches at the origin of an authority; the watcher gets an error where there is no server to ask. */
-  of(
-    authority: string | undefined,
-    where: { readonly type: string; readonly resource: ResourceName },
-    watcher: Pick<Watcher<never>, "onError">,
-    watch: (origin: Origin) => Watch,
-  ): Watch;
-  /** A watch that fails for another reason. */
-  nobody(watcher: Pick<Watcher<never>, "onError">, error: XdskitError): Watch;
-  readonly isConnected: boolean;
-  status(): readonly ServerStatus[];
-  close(): Promise<void>;
-}
+export type Origins = ReturnType<typeof createOrigins>;
 
 /** Makes the origins of a client: one for each different list of servers. Throws an XdskitError for wrong settings. */
 export function createOrigins(
@@ -32,7 +19,7 @@ export function createOrigins(
   create: CreateUpstream,
   context: UpstreamContext,
   emit: (event: () => ClientEvent) => void,
-): Origins {
+) {
   const all = new Map<string, Origin>();
   const { acknowledge } = options;
 
@@ -83,20 +70,27 @@ export function createOrigins(
   }
 
   return {
-    of(authority, where, watcher, watch) {
+    /** Watches at the origin of an authority; the watcher gets an error where there is no server to ask. */
+    of(
+      authority: string | undefined,
+      where: { readonly type: string; readonly resource: ResourceName },
+      watcher: Pick<Watcher<never>, "onError">,
+      watch: (origin: Origin) => Watch,
+    ): Watch {
       const origin = forAuthority(authority);
       if (origin !== undefined) return watch(origin);
       const whose =
         authority === undefined ? "names without an authority" : `the authority ${JSON.stringify(authority)}`;
       return watchNothing(watcher, XdskitError.of("XDSKIT_UPSTREAM_NONE", `there are no servers for ${whose}`, where));
     },
+    /** A watch that fails for another reason. */
     nobody: watchNothing,
-    get isConnected() {
+    get isConnected(): boolean {
       for (const origin of all.values()) if (origin.isConnected) return true;
       return false;
     },
-    status: () => Array.from(all.values(), (origin) => origin.status()).flat(),
-    async close() {
+    status: (): readonly ServerStatus[] => Array.from(all.values(), (origin) => origin.status()).flat(),
+    async close(): Promise<void> {
       await Promise.all(Array.from(all.values(), (origin) => origin.close()));
     },
   };

@@ -36,17 +36,6 @@ export function createClientStatus(options: ClientStatusOptions): Service {
   };
 }
 
-/** The service of v2, which is not served: its messages have no place for most types. */
-export const clientStatusV2: Service = (() => {
-  const refusal: Refusal = {
-    code: statusCode.unimplemented,
-    message: `xdskit serves client status (CSDS) of v3 only: call ${clientStatusServiceName}`,
-  };
-  const method = (unary: boolean): ServiceMethod => ({ unary, accept: () => refusal });
-  const name = "envoy.service.status.v2.ClientStatusDiscoveryService";
-  return { name, methods: { StreamClientStatus: method(false), FetchClientStatus: method(true) } };
-})();
-
 interface Shared extends ClientStatusOptions {
   readonly queue: FairQueue<StatusCall>;
   /** Calls whose answer is being made, or waits for its client: the memory that all of them take. */

@@ -38,13 +38,7 @@ export interface HeldPollParts {
  * with that of its target (`Selection`), now and after each change (rules 143, 144).
  */
 export class HeldPoll implements GroupClient {
-  readonly #context: PollContext;
-  readonly #queue: FairQueue<HeldPoll>;
-  readonly #poller: Poller;
-  readonly #version: string;
-  readonly #answer: (answer: PollAnswer) => void;
-  readonly #delivers: (version: string) => void;
-  readonly #ended: () => void;
+  readonly #parts: HeldPollParts;
   #unaccepted: Unaccepted | undefined;
   /** The client, until the verdict was reported. */
   #told: { readonly info: NodeStreamInfo; readonly request: JsonRequest } | undefined;
@@ -59,13 +53,7 @@ export class HeldPoll implements GroupClient {
 
   constructor(parts: HeldPollParts, join: (subscriber: GroupClient) => Membership) {
     const { context, queue, poller, node, request, verdict } = parts;
-    this.#context = context;
-    this.#queue = queue;
-    this.#poller = poller;
-    this.#version = request.version;
-    this.#answer = parts.answer;
-    this.#delivers = parts.delivers;
-    this.#ended = parts.ended;
+    this.#parts = parts;
     this.#membership = join(this);
     this.#demand();
     if (verdict.kind !== "fresh") {
@@ -80,7 +68,7 @@ export class HeldPoll implements GroupClient {
   }
 
   changed(): void {
-    if (!this.#settled) this.#queue.add(this, "changes");
+    if (!this.#settled) this.#parts.queue.add(this, "changes");
   }
 
   settled(_type: ResourceType, name: ResourceName): void {
@@ -93,7 +81,7 @@ export class HeldPoll implements GroupClient {
     if (this.#settled) return;
     this.#guard(() => {
       this.#look();
-      if (this.#context.holdMs <= 0 && !this.#settled) this.#endHold();
+      if (this.#parts.context.holdMs <= 0 && !this.#settled) this.#endHold();
     });
   }
 
@@ -114,9 +102,9 @@ export class HeldPoll implements GroupClient {
 
   /** What it names may have to be supplied first. */
   #demand(): void {
-    const { type, subscription } = this.#poller;
+    const { type, subscription } = this.#parts.poller;
     const { names } = subscription;
-    if (names.size === 0 || !this.#context.onDemand?.has(type.typeUrl)) return;
+    if (names.size === 0 || !this.#parts.context.onDemand?.has(type.typeUrl)) return;
     const demanded = { kind: "demanded", type, added: [...names], again: [], dropped: [], names } as const;
     const undecided = this.#membership?.interest?.demand(demanded).undecided ?? [];
     if (undecided.length > 0) this.#undecided = new Set(undecided);
@@ -126,33 +114,33 @@ export class HeldPoll implements GroupClient {
   #endWait(): void {
     this.#undecided = undefined;
     this.#seen = undefined;
-    if (!this.#settled) this.#queue.add(this, "answers");
+    if (!this.#settled) this.#parts.queue.add(this, "answers");
   }
 
   #look(): void {
-    if (asksForUnknown(this.#poller, this.#membership?.unknown())) return;
-    const set = this.#membership?.snapshot()?.of(this.#poller.type);
+    if (asksForUnknown(this.#parts.poller, this.#membership?.unknown())) return;
+    const set = this.#membership?.snapshot()?.of(this.#parts.poller.type);
     if (set === undefined || set === this.#seen) return;
-    if (this.#seen !== undefined && !mayDiffer(this.#poller.subscription, this.#seen, set)) {
+    if (this.#seen !== undefined && !mayDiffer(this.#parts.poller.subscription, this.#seen, set)) {
       this.#seen = set;
       return;
     }
     this.#seen = set;
-    const current = select(set, this.#poller.subscription);
+    const current = select(set, this.#parts.poller.subscription);
     this.#tellRejected(current);
     if (this.#undecided === undefined && this.#lacks(current)) this.#respond(current);
   }
 
   #selection(): Selection | undefined {
-    return this.#seen && select(this.#seen, this.#poller.subscription);
+    return this.#seen && select(this.#seen, this.#parts.poller.subscription);
   }
 
   /** The client gets this. */
   #lacks({ version }: Selection): boolean {
     const given = this.#unaccepted;
-    if (given === undefined) return version !== this.#version;
+    if (given === undefined) return version !== this.#parts.request.version;
     // What it has of its own version may have been replaced: going back to that must be sent.
-    return version !== given.version || (given.again === "at-once" && version !== this.#version);
+    return version !== given.version || (given.again === "at-once" && version !== this.#parts.request.version);
   }
 
   #endHold(): void {
@@ -162,10 +150,14 @@ export class HeldPoll implements GroupClient {
     this.#look();
     if (this.#settled) return;
     const current = this.#selection();
-    if (current === undefined && this.#version === "") {
+    if (current === undefined && this.#parts.request.version === "") {
       // Rule 147: to a client that has nothing, "not modified" would be no answer.
       this.#finish({ ...unavailable, message: "no configuration is known yet" });
-    } else if (current !== undefined && current.version !== this.#version && this.#unaccepted?.again === "after-hold") {
+    } else if (
+      current !== undefined &&
+      current.version !== this.#parts.request.version &&
+      this.#unaccepted?.again === "after-hold"
+    ) {
       this.#respond(current);
     } else {
       this.#finish({ kind: "not-modified" });
@@ -173,9 +165,9 @@ export class HeldPoll implements GroupClient {
   }
 
   #respond(selection: Selection): void {
-    const { type, api } = this.#poller;
+    const { type, api } = this.#parts.poller;
     this.#settle();
-    const { counters, bodies } = this.#context;
+    const { counters, bodies } = this.#parts.context;
     bodies.of(type, api, selection).then(
       (body) =>
         this.#guard(() => {
@@ -184,7 +176,7 @@ export class HeldPoll implements GroupClient {
           count.responses += 1;
           count.resources += selection.size;
           count.responseBytes += body.bytes.byteLength;
-          this.#delivers(selection.version);
+          this.#parts.delivers(selection.version);
           this.#finish({ kind: "response", body });
         }),
       (error: unknown) => this.#fail(error),
@@ -194,15 +186,15 @@ export class HeldPoll implements GroupClient {
   #finish(answer: PollAnswer): void {
     this.#settle();
     if (this.#over) return;
-    const count = this.#context.counters.poll(this.#poller.type, this.#poller.api);
+    const count = this.#parts.context.counters.poll(this.#parts.poller.type, this.#parts.poller.api);
     if (answer.kind === "response") count.answered += 1;
     else if (answer.kind === "not-modified") count.notModified += 1;
     this.#end();
-    this.#answer(answer);
+    this.#parts.answer(answer);
   }
 
   #fail(error: unknown): void {
-    this.#finish(pollFault(this.#context, this.#poller, error));
+    this.#finish(pollFault(this.#parts.context, this.#parts.poller, error));
   }
 
   /** A fault in here ends this poll, never the server. */
@@ -218,8 +210,8 @@ export class HeldPoll implements GroupClient {
     const stream = this.#told?.info;
     this.#told = undefined;
     if (stream === undefined) return;
-    const { counters, events } = this.#context;
-    const { type } = this.#poller;
+    const { counters, events } = this.#parts.context;
+    const { type } = this.#parts.poller;
     counters.type(type, "sotw").acknowledged += 1;
     events.emit(() => ({ kind: "acknowledged", stream, type, version }));
   }
@@ -233,9 +225,10 @@ export class HeldPoll implements GroupClient {
     const version = given.version ?? current.version;
     this.#unaccepted = { ...given, version };
     // A client that never sends a version says nothing by sending none.
-    if (told === undefined || !(given.told || (given.again === "never" && isSetVersion(this.#version)))) return;
-    const { counters, events, rejections } = this.#context;
-    const { type, node } = this.#poller;
+    if (told === undefined || !(given.told || (given.again === "never" && isSetVersion(this.#parts.request.version))))
+      return;
+    const { counters, events, rejections } = this.#parts.context;
+    const { type, node } = this.#parts.poller;
     if (!rejections.first(node, type.typeUrl, version)) return;
     const count = counters.type(type, "sotw");
     count.rejected += 1;
@@ -248,7 +241,7 @@ export class HeldPoll implements GroupClient {
     if (this.#settled) return;
     this.#settled = true;
     clearTimeout(this.#timer);
-    this.#queue.delete(this);
+    this.#parts.queue.delete(this);
     this.#membership?.leave();
     this.#membership = undefined;
     this.#told = undefined;
@@ -258,7 +251,7 @@ export class HeldPoll implements GroupClient {
     if (this.#over) return;
     this.#over = true;
     this.#seen = undefined;
-    this.#ended();
+    this.#parts.ended();
   }
 }
 

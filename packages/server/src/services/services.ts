@@ -1,5 +1,5 @@
 import { createRedactedBody, envoyRegistry, type Registry, type ResourceTypes } from "@xdskit/api";
-import { clientStatusV2, createClientStatus } from "../client-status/client-status.js";
+import { createClientStatus } from "../client-status/client-status.js";
 import { clientStatusServiceName } from "../client-status/service-name.js";
 import type { StatusSource } from "../client-status/status-answer.js";
 import type { CallInfo } from "../contracts/stream-info.js";
@@ -7,10 +7,9 @@ import type { Refusal, Service } from "../contracts/transport.js";
 import { type LoadReports, loadReportingServices } from "../load-reports/load-reports.js";
 import { discoveryMethods } from "../transports/discovery-methods.js";
 import { createHealth } from "./health.js";
-import { healthDiscovery } from "./health-discovery.js";
+import { neverServed, notServed } from "./not-served.js";
 import { createReflection } from "./reflection.js";
 import { createServiceCalls } from "./service-calls.js";
-import { turnedOff } from "./turned-off.js";
 
 /** All that a server serves beside discovery. */
 export type Services = ReturnType<typeof createServices>;
@@ -50,10 +49,12 @@ export function createServices(options: {
   let stopped = false;
   const health = createHealth({ isServing: () => !stopped && isServing(), services: () => served });
   const reflection = createReflection({ services: () => served, registry: () => registry ?? envoyRegistry() });
-  const all = [...healthDiscovery, clientStatusV2].map(calls.serve);
+  const all = neverServed.map(calls.serve);
   const add = (isOn: boolean, what: string, services: readonly Service[], serve: (service: Service) => Service) => {
     if (isOn) served.push(...services.map(({ name }) => name));
-    all.push(...services.map((service) => (isOn ? serve(service) : calls.serve(turnedOff(service, what)))));
+    const refuse = ({ name, methods }: Service) =>
+      calls.serve(notServed(name, methods, `${what} is turned off on this server`));
+    all.push(...services.map((service) => (isOn ? serve(service) : refuse(service))));
   };
   add(serves.loadReports, "load reporting (LRS, load_reports in the settings)", loadReporting, calls.serve);
   add(serves.clientStatus, "client status (CSDS, csds in the settings)", [clientStatus], calls.serveNoting);

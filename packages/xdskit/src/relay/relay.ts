@@ -50,16 +50,6 @@ export interface RelayOptions {
   rejected(group: string, type: ResourceType, reason: string): void;
 }
 
-/** A server with the resources of an origin. */
-export interface Relay {
-  readonly server: XdsServer;
-  readonly groups: readonly GroupRelay[];
-  /** Resolves once every group can be served. */
-  start(): Promise<void>;
-  /** Closes the server too. */
-  close(options?: { readonly timeoutMs?: number }): Promise<void>;
-}
-
 /**
  * Long enough for a client that asks again, as Envoy does when a name moves between its clusters, and no longer: an
  * origin keeps removed resources for a while for those that ask for them. While the origin is away, its resources are
@@ -69,8 +59,11 @@ const usualLingerMs = 1_000;
 /** As long as a change waits for a client's answer. */
 const usualHoldMs = 15_000;
 
+/** A server with the resources of an origin. */
+export type Relay = Awaited<ReturnType<typeof createRelay>>;
+
 /** Makes a relay. Rejects with an XdskitError if an option is wrong or the cache cannot be used. */
-export async function createRelay(options: RelayOptions): Promise<Relay> {
+export async function createRelay(options: RelayOptions) {
   const { servers, registry, cache, nack, ackWaitMs, validate = "types" } = options;
   // The relay orders the origin's resources for each client: the origin need not wait for them.
   const features = options.server.ordering === false ? [] : [ordersItself];
@@ -132,10 +125,12 @@ export async function createRelay(options: RelayOptions): Promise<Relay> {
   return {
     server,
     groups,
-    async start() {
+    /** Resolves once every group can be served. */
+    async start(): Promise<void> {
       await Promise.all(groups.map((group) => group.start()));
     },
-    async close(closing) {
+    /** Closes the server too. */
+    async close(closing?: { readonly timeoutMs?: number }): Promise<void> {
       await server.close(closing);
       await Promise.all(groups.map((group) => group.close()));
     },

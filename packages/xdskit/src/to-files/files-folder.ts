@@ -12,19 +12,10 @@ const filesMode: FileMode = { file: 0o640, folder: 0o750, durable: false };
 const marker = ".xdskit-to-files";
 
 /** The folder that is written. Paths are relative to it. */
-export interface FilesFolder {
-  /** The files that exist. */
-  has(path: string): boolean;
-  /** The resource files that exist. */
-  readonly paths: Iterable<string>;
-  write(path: string, content: Uint8Array): Promise<void>;
-  remove(path: string): Promise<void>;
-  /** Undefined if it does not exist. */
-  read(path: string): Promise<Uint8Array | undefined>;
-}
+export type FilesFolder = Awaited<ReturnType<typeof openFilesFolder>>;
 
 /** Takes over a folder. Rejects with an XdskitError if it holds other files, or cannot be written. */
-export async function openFilesFolder(directory: string, types: ResourceTypes): Promise<FilesFolder> {
+export async function openFilesFolder(directory: string, types: ResourceTypes) {
   const paths = new Set<string>();
   try {
     const found = await readdir(directory).catch((error: NodeJS.ErrnoException): string[] => {
@@ -54,17 +45,21 @@ export async function openFilesFolder(directory: string, types: ResourceTypes): 
     );
   }
   return {
-    has: (path) => paths.has(path),
+    /** The files that exist. */
+    has: (path: string): boolean => paths.has(path),
+    /** The resource files that exist. */
     paths,
-    async write(path, content) {
+    async write(path: string, content: Uint8Array): Promise<void> {
       await replaceFile(join(directory, path), content, filesMode);
       paths.add(path);
     },
-    async remove(path) {
+    async remove(path: string): Promise<void> {
       await rm(join(directory, path), { force: true });
       paths.delete(path);
     },
-    read: (path) => (paths.has(path) ? readFile(join(directory, path)) : Promise.resolve(undefined)),
+    /** Undefined if it does not exist. */
+    read: (path: string): Promise<Uint8Array | undefined> =>
+      paths.has(path) ? readFile(join(directory, path)) : Promise.resolve(undefined),
   };
 }
 

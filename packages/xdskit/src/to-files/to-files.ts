@@ -29,24 +29,20 @@ export interface ToFilesOptions extends ToFilesSettings {
   readonly lingerMs?: number | undefined;
 }
 
-/** What writes the files. */
-export interface ToFiles {
-  /** Resolves when all present changes were written, or failed. */
-  settled(): Promise<void>;
-  close(): Promise<void>;
-}
-
 /** As long as the server keeps draining resources, by default. */
 const usualFilesLingerMs = 2_000;
 /** Much longer than a client needs to hear of a file, and short for a person who waits. */
 const filesPauseMs = 200;
 const filesRetryMs = 1_000;
 
+/** What writes the files. */
+export type ToFiles = Awaited<ReturnType<typeof startToFiles>>;
+
 /**
  * Writes the served resources of a group to a folder, and follows them. Nothing is written before the group is known.
  * Rejects with an XdskitError for an invalid folder or group.
  */
-export async function startToFiles(options: ToFilesOptions): Promise<ToFiles> {
+export async function startToFiles(options: ToFilesOptions) {
   const { server, directory, registry, log, lingerMs = usualFilesLingerMs } = options;
   const group = groupOfFiles(options.group, options.groups);
   const folder = await openFilesFolder(directory, server.types);
@@ -112,10 +108,11 @@ export async function startToFiles(options: ToFilesOptions): Promise<ToFiles> {
   });
   wake();
   return {
-    async settled() {
+    /** Resolves when all present changes were written, or failed. */
+    async settled(): Promise<void> {
       while (running !== undefined) await running;
     },
-    async close() {
+    async close(): Promise<void> {
       closed = true;
       stop();
       clearTimeout(timer);

@@ -16,19 +16,11 @@ interface KnownTypes {
   readonly types: ResourceTypes;
 }
 
-/** Where fields of resources are in the files. */
-export interface FieldPlaces {
-  /** The field with which a resource names another. */
-  named(resource: Resource, reference: Reference): Where | undefined;
-  /** The field that steps lead to. */
-  field(resource: Resource, steps: readonly FieldStep[]): Where | undefined;
-}
-
 /**
  * Finds fields in the files of resources. Places of fields are not kept, so the file is read again; the last file is
  * remembered, since resources come in the order of their files.
  */
-export function fieldPlaces(whereIs: (resource: Resource) => Where | undefined, known: KnownTypes): FieldPlaces {
+export function fieldPlaces(whereIs: (resource: Resource) => Where | undefined, known: KnownTypes) {
   let last: { readonly file: string; readonly resources: ReadonlyMap<string, PositionedResource> } | undefined;
   function placeIn(resource: Resource, find: (read: PositionedResource) => Where | undefined): Where | undefined {
     const where = whereIs(resource);
@@ -38,8 +30,12 @@ export function fieldPlaces(whereIs: (resource: Resource) => Where | undefined, 
     return (read && find(read)) ?? where;
   }
   return {
-    named: (resource, reference) => placeIn(resource, (read) => read.whereNamed?.(reference)),
-    field: (resource, steps) => placeIn(resource, (read) => read.whereField?.(steps)),
+    /** The field with which a resource names another. */
+    named: (resource: Resource, reference: Reference): Where | undefined =>
+      placeIn(resource, (read) => read.whereNamed?.(reference)),
+    /** The field that steps lead to. */
+    field: (resource: Resource, steps: readonly FieldStep[]): Where | undefined =>
+      placeIn(resource, (read) => read.whereField?.(steps)),
   };
 }
 

@@ -6,19 +6,12 @@ export interface Endpoint {
   readonly type: ResourceType;
 }
 
-/** The paths that polls come to. */
-export interface RestPaths {
-  find(path: string): Endpoint | undefined;
-  /** Why there is nothing under a path that `find` does not know (rule 148). */
-  whyNot(path: string): string;
-}
-
 const apis: readonly ApiVersion[] = ["v2", "v3"];
 
 /**
  * `/v3/discovery:clusters` and the others: one for each type of the table with a path, in each API that has the type.
  */
-export function restPaths(types: ResourceTypes): RestPaths {
+export function restPaths(types: ResourceTypes) {
   const endpoints = new Map<string, Endpoint>();
   for (const type of types.all) {
     for (const api of apis) {
@@ -27,8 +20,9 @@ export function restPaths(types: ResourceTypes): RestPaths {
     }
   }
   return {
-    find: (path) => endpoints.get(path),
-    whyNot(path) {
+    find: (path: string): Endpoint | undefined => endpoints.get(path),
+    /** Why there is nothing under a path that `find` does not know (rule 148). */
+    whyNot(path: string): string {
       const [, api = "", word = ""] = /^\/(v\d+)\/(?:delta[-_]?)?discovery:(.*)$/i.exec(path) ?? [];
       if (/^\/v\d+\/delta/i.test(path)) return "over REST there is no incremental discovery; use gRPC for it";
       if (/^(ads|aggregated(-resources)?)$/.test(word)) {

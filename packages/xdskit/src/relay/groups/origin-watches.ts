@@ -1,7 +1,6 @@
 import { canonicalName, type ResourceName, type ResourceType, type XdskitError } from "@xdskit/api";
 import type { Collection, ResourceWatcher, Watch, XdsClient } from "@xdskit/client";
 import type { ReceivedResource } from "@xdskit/protocol";
-import type { WantedNames } from "../cache/held-resources.js";
 import { createLingeringWatches } from "./lingering-watches.js";
 
 /** Watches a collection. */
@@ -12,24 +11,14 @@ export interface MembersWatcher {
 }
 
 /** The subscriptions of one group at its origin. */
-export interface OriginWatches extends WantedNames {
-  /**
-   * Asks for one name. After a cancel the watch ends at once, or when the origin is back, so that its resource is not
-   * lost.
-   */
-  name(watch: NameWatch): void;
-  collection(type: ResourceType, name: ResourceName, watcher: MembersWatcher): () => void;
-  /** The origin is back. */
-  connected(): void;
-  close(): void;
-}
+export type OriginWatches = ReturnType<typeof createOriginWatches>;
 
 /** `letGo`: something of a type may not be wanted any more. */
 export function createOriginWatches(
   client: XdsClient,
   isConnected: () => boolean,
   letGo: (type: ResourceType) => void,
-): OriginWatches {
+) {
   const lingering = createLingeringWatches(isConnected);
   /** The number of watches of each name, by type. */
   const singles = new Map<ResourceType, Map<ResourceName, number>>();
@@ -49,16 +38,20 @@ export function createOriginWatches(
   };
 
   return {
-    isWanted(type, name) {
+    isWanted(type: ResourceType, name: ResourceName): boolean {
       if (singles.get(type)?.has(name) === true) return true;
       const names = collections.get(type)?.keys() ?? [];
       return [...names].some((glob) => name.startsWith(glob.slice(0, -1)));
     },
-    name(watch) {
+    /**
+     * Asks for one name. After a cancel the watch ends at once, or when the origin is back, so that its resource is not
+     * lost.
+     */
+    name(watch: NameWatch) {
       countUp(singles, watch.type, canonicalName(watch.name), 1);
       watch.start(context);
     },
-    collection(type, name, { changed, ended }) {
+    collection(type: ResourceType, name: ResourceName, { changed, ended }: MembersWatcher): () => void {
       countUp(collections, type, name, 1);
       const members = new Set<ResourceName>();
       const watch = client.watchCollection(type.typeUrl, name, {
@@ -78,6 +71,7 @@ export function createOriginWatches(
         letGo(type);
       };
     },
+    /** The origin is back. */
     connected: lingering.flush,
     close() {
       closed = true;

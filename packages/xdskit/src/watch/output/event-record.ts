@@ -5,57 +5,33 @@ import type { WatchEvent } from "./watch-event.js";
 /** An event as JSON, with the fields of docs/watch.md. Undefined values are left out. */
 export function eventRecord(event: WatchEvent, view: ResourceView, now: Date): Readonly<Record<string, unknown>> {
   const time = now.toISOString();
+  const head = { event: event.kind, time };
   switch (event.kind) {
     case "connected":
-      return { event: event.kind, time, server: event.server, ...typed(event.type) };
-    case "disconnected": {
-      const { kind, server, type, error = null } = event;
-      return { event: kind, time, server, ...typed(type), error };
-    }
+      return { ...head, server: event.server, ...typed(event.type) };
+    case "disconnected":
+      return { ...head, server: event.server, ...typed(event.type), error: event.error ?? null };
     case "upsert": {
       const { type, name, version, aliases, ttl } = event.resource;
       const { json: resource, problem } = view.json(event.resource);
-      return {
-        event: event.kind,
-        time,
-        ...typed(type),
-        name,
-        version,
-        ...(aliases.length > 0 ? { aliases } : {}),
-        ...(ttl === undefined ? {} : { ttl: durationText(ttl) }),
-        problem,
-        resource,
+      const about = {
+        aliases: aliases.length > 0 ? aliases : undefined,
+        ttl: ttl === undefined ? undefined : durationText(ttl),
       };
+      return { ...head, ...typed(type), name, version, ...about, problem, resource };
     }
     case "delete":
-      return {
-        event: event.kind,
-        time,
-        ...typed(event.type),
-        name: event.name,
-        ...(event.ttl ? { reason: "ttl" } : {}),
-      };
+      return { ...head, ...typed(event.type), name: event.name, reason: event.ttl ? "ttl" : undefined };
     case "not_found": {
-      const { kind, type, name, reason, message } = event;
-      return { event: kind, time, ...typed(type), name, reason, message };
+      const { type, name, reason, message } = event;
+      return { ...head, ...typed(type), name, reason, message };
     }
     case "error": {
-      const { kind, message, code, server, type, name, names, nack, version } = event;
-      return {
-        event: kind,
-        time,
-        message,
-        code,
-        server,
-        ...typed(type),
-        name,
-        names,
-        ...(nack ? { nack } : {}),
-        version,
-      };
+      const { message, code, server, type, name, names, nack, version } = event;
+      return { ...head, message, code, server, ...typed(type), name, names, nack: nack || undefined, version };
     }
     case "switched":
-      return { event: event.kind, time, from: event.from, to: event.to };
+      return { ...head, from: event.from, to: event.to };
   }
 }
 
