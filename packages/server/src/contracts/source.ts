@@ -15,6 +15,12 @@ export interface LayerUpdate {
 export interface SourceSink {
   /** Applies one atomic change of any number of layers. Unchanged resources are sent to no client. */
   apply(updates: readonly LayerUpdate[]): void;
+  /**
+   * To be called once at most, after the first change and before `start` resolves: what the source had when a server
+   * served it last. Clients that still have that are brought to what it has now in the order of make before break.
+   * `back` leads from what it has now to what it had, `forward` to what it has now again.
+   */
+  resume?(back: readonly LayerUpdate[], forward: readonly LayerUpdate[]): void;
   /** The state of the source as of its last attempt: no findings of severity `error` means that it was applied. */
   report(findings: readonly Finding[]): void;
 }

@@ -16,6 +16,7 @@ const wrong: Finding = { code: "XDSKIT_SYNTAX", severity: "error", message: "wro
 class Played {
   readonly applied: (readonly LayerUpdate[])[] = [];
   readonly restored: Revision[] = [];
+  readonly resumed: (readonly LayerUpdate[])[] = [];
   readonly problems: Finding[] = [];
   readonly store: Store;
   readonly kept: KeptSource;
@@ -46,7 +47,11 @@ class Played {
   }
 
   start(): Promise<void> {
-    return this.kept.start({ apply: (updates) => void this.applied.push(updates), report: () => {} });
+    return this.kept.start({
+      apply: (updates) => void this.applied.push(updates),
+      resume: (...ways) => void this.resumed.push(...ways),
+      report: () => {},
+    });
   }
 
   set(kind: LayerUpdate["kind"], ...upsert: readonly Resource[]): void {
@@ -119,6 +124,31 @@ describe("a kept source", () => {
     assert.deepEqual(played.restored, []);
   });
 
+  it("says what it had when it was served last, and what it has now", async () => {
+    const changed = createResource(cluster("one", "changed"));
+    const added = createResource(cluster("added"));
+    const played = new Played(await storeWith(one, two));
+    const started = played.start();
+    played.set("replace", changed, added);
+    await started;
+    const [back, forward] = played.resumed.map(([update]) => update ?? assert.fail());
+    assert.deepEqual(back?.upsert.map(shown).sort(), [one, two].map(shown).sort());
+    assert.deepEqual(back?.remove?.map(({ name }) => name).sort(), ["added", "one"]);
+    assert.deepEqual(forward?.upsert.map(shown).sort(), [changed, added].map(shown).sort());
+    assert.deepEqual(forward?.remove?.map(({ name }) => name).sort(), ["one", "two"]);
+    assert.equal(played.resumed.length, 2);
+  });
+
+  it("says nothing of before where nothing changed, or there was nothing", async () => {
+    for (const store of [await createMemoryStore(), await storeWith(one)]) {
+      const played = new Played(store);
+      const started = played.start();
+      played.set("replace", one);
+      await started;
+      assert.deepEqual(played.resumed, []);
+    }
+  });
+
   it("waits for the source where there is no revision of its layers", async () => {
     const played = new Played(await createMemoryStore());
     await played.store.commit([{ layer: "other", parent: undefined, kind: "patch", upsert: [encodeStored(one)] }], {
@@ -166,9 +196,6 @@ describe("a kept source", () => {
 
   it("gives way to another writer of its layer, and keeps its change", async () => {
     const played = new Played(await createMemoryStore());
-    const started = played.start();
-    played.set("replace", one);
-    await started;
     const other = createResource(cluster("other"));
     const info = { author: "", cause: { kind: "api", caller: "" }, message: "", time: 1 } as const;
     const commit = played.store.commit.bind(played.store);
@@ -180,6 +207,9 @@ describe("a kept source", () => {
       }
       return commit(layers, said);
     };
+    const started = played.start();
+    played.set("replace", one);
+    await started;
     await played.kept.close();
     assert.deepEqual(await played.held(), [shown(one)]);
     assert.equal((await played.store.history(layer, { limit: 10 })).length, 2);

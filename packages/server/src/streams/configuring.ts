@@ -78,6 +78,7 @@ export class Configuring {
     try {
       await source.start({
         apply: (updates) => void this.#publish(this.#applied(name, () => updates)),
+        resume: (back, forward) => this.#resume(back, forward),
         report: (findings) => {
           if (findings.some(({ severity }) => severity === "error")) this.#refused(name, findings);
           else events.emit(() => ({ kind: "configuration-checked", source: name, findings }));
@@ -92,6 +93,16 @@ export class Configuring {
     }
     this.#tell([], release);
     published();
+  }
+
+  /** Nobody is told anything yet: the two changes leave nothing but the snapshots in between. */
+  #resume(back: readonly LayerUpdate[], forward: readonly LayerUpdate[]): void {
+    const { layers, publication, pool } = this.#context;
+    // Workers have no snapshots of before.
+    if (pool !== undefined || publication.isOpen) return;
+    publication.publish(layers.apply(back));
+    publication.rememberEarlier();
+    publication.publish(layers.apply(forward));
   }
 
   #refused(source: string, findings: readonly Finding[]): void {

@@ -47,6 +47,11 @@ export class Membership {
     return this.#stack.newest();
   }
 
+  /** What the client may have from before a restart. */
+  get earlier(): Snapshot | undefined {
+    return this.#stack.earlier;
+  }
+
   /**
    * The node's target now: the newest snapshot, or, during a rollout or after a rejection, a view of it. Undefined
    * while nothing is known yet (rule 7).

@@ -18,6 +18,9 @@ import { type GroupClient, type SharedStack, SharedStacks } from "./shared-stack
 
 export type { Membership } from "./membership.js";
 
+/** So long after a start clients come back that were served before, in milliseconds. */
+const earlierMs = 10 * 60_000;
+
 /** A node that was let in. */
 export interface Admission {
   /** What the group asks its nodes to report of their load. */
@@ -54,6 +57,7 @@ export class Publication {
   readonly #views: Views;
   readonly #onDemand: OnDemand | undefined;
   readonly #stacks: SharedStacks;
+  readonly #clock: Clock;
   readonly #open = new Map<string, OpenGroup>();
   readonly #ofNode = { stream: new Map<string, number>(), poll: new Map<string, number>() };
   #holds = 0;
@@ -72,6 +76,7 @@ export class Publication {
     this.#most = { stream: limits.streamsPerNode, poll: limits.pollsPerNode };
     this.#views = views;
     this.#onDemand = onDemand;
+    this.#clock = clock;
     this.#stacks = new SharedStacks(layers, clock, () => this.isOpen);
     for (const group of groups.configured) this.#openGroup(group);
   }
@@ -134,6 +139,15 @@ export class Publication {
     if (types.size === 0) this.#stacks.awaited.delete(layer);
     else this.#stacks.awaited.set(layer, types);
     for (const shared of this.#stacks) if (shared.has(layer)) shared.tell();
+  }
+
+  /** The snapshots now are what clients may have from before a restart (`Resumption`). For some minutes. */
+  rememberEarlier(): void {
+    const remembering = [...this.#stacks];
+    for (const shared of remembering) shared.earlier = shared.stack.snapshot();
+    this.#clock.after(earlierMs, () => {
+      for (const shared of remembering) shared.earlier = undefined;
+    });
   }
 
   /**

@@ -29,6 +29,7 @@ import type { Membership } from "./membership.js";
 import type { OrderMembership } from "./node-orders.js";
 import type { Admission } from "./publication.js";
 import type { PulseListener } from "./pulse.js";
+import { Resumption } from "./resumption.js";
 import type { SessionContext } from "./session-context.js";
 import { tellEffect } from "./session-effects.js";
 import type { GroupClient } from "./shared-stacks.js";
@@ -40,6 +41,8 @@ interface Joined extends Pick<Admission, "ttl" | "resourceErrors"> {
   /** Undefined where changes go out at once, with no time to wait for. */
   readonly order: OrderMembership | undefined;
   readonly alarm: Alarm | undefined;
+  /** Undefined where the client cannot have anything from before a restart, or nothing is ordered. */
+  readonly resumption: Resumption | undefined;
 }
 
 /**
@@ -233,12 +236,13 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
 
   #giveSnapshot(): void {
     if (this.#joined === undefined) return;
-    const { membership, ttl, resourceErrors, order } = this.#joined;
-    const snapshot = membership.snapshot();
+    const { membership, ttl, resourceErrors, order, resumption } = this.#joined;
+    const target = membership.snapshot();
+    const snapshot = target && (resumption?.target(target) ?? target);
     const unknown = membership.unknown();
     if (snapshot === undefined || (unknown === this.#unknown && this.#stream.isAbreast(snapshot))) return;
     this.#unknown = unknown;
-    const { line: lineage } = membership;
+    const lineage = snapshot === target ? membership.line : undefined;
     this.#step({ kind: "snapshot", snapshot, ttl, resourceErrors, ordering: order?.ordering, lineage, unknown });
   }
 
@@ -361,11 +365,13 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
     const { ttl, resourceErrors } = admission;
     const { id, method, peer } = this.#info;
     const membership = admission.join(this, tellsTtl(method, node, ttl) ? this : undefined);
-    const { group } = membership;
+    const { group, earlier } = membership;
     const order = this.#context.orders?.join(method, node, group);
     const alarm = order && createAlarm(this.#context.clock, () => this.#take({ kind: "time" }, "answers"));
+    const resumed = () => this.#wantsWork("changes");
+    const resumption = order && earlier && new Resumption(earlier, this.#context.clock, this.#stream, resumed);
     const stream: NodeStreamInfo = { id, method, peer, node, group };
-    this.#joined = { stream, membership, order, alarm, ttl, resourceErrors };
+    this.#joined = { stream, membership, order, alarm, resumption, ttl, resourceErrors };
     events.emit(() => ({ kind: "stream-opened", stream }));
   }
 
@@ -392,11 +398,12 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
     this.#over = true;
     this.#context.queue.delete(this);
     if (this.#joined !== undefined) {
-      const { stream, membership, alarm, order } = this.#joined;
+      const { stream, membership, alarm, order, resumption } = this.#joined;
       this.#context.events.emit(() => ({ kind: "stream-closed", stream, code, message }));
       this.#context.arrivals.left(this, stream.node.id);
       membership.ends();
       alarm?.set(undefined);
+      resumption?.end();
       order?.leave();
     }
     // A transport may hold on to the session a little longer; the machine must not hold a snapshot for as long.

@@ -91,10 +91,14 @@ export class ServedFolder {
     });
     this.source = store === undefined ? source : this.#kept(source, store, directory);
     this.#status = pendingSource(source.name, directory);
-    this.#logReading = createSourceLog(log, ({ changedLayers }) => ({
-      revision: this.#revision,
-      groups: groupsOfLayers(settings, changedLayers),
-    }));
+    this.#logReading = createSourceLog(
+      log,
+      ({ changedLayers }) => ({
+        revision: this.#revision,
+        groups: groupsOfLayers(settings, changedLayers),
+      }),
+      hasLastGood,
+    );
     this.#dangling = createDanglingCheck({
       groups: groupNames(settings),
       snapshotOf: server.snapshotOf,

@@ -97,6 +97,11 @@ export interface Stream {
    */
   isAbreast(snapshot: Snapshot): boolean;
   /**
+   * Of the types of which the client said what it has, and that no snapshot was compared with yet: whether that is
+   * exactly what this snapshot has. Of names that it asks for, the client may lack some.
+   */
+  has(snapshot: Snapshot): ReadonlyMap<ResourceType, boolean>;
+  /**
    * The client uses exactly what the newest snapshot that it was given has for it: nothing is to be sent, on its way or
    * held back.
    */

@@ -105,6 +105,13 @@ export const delta: VariantRules<DeltaRequest, DeltaSubscriber> = {
     subscriber.sent = sentState(set, before.with(pending), everything, mustAnswer);
   },
 
+  hasAll({ claimed, subscription }, set) {
+    if (claimed === undefined) return undefined;
+    if (subscription.wildcard) return isSet(claimed, set);
+    for (const [name, version] of claimed.toMap()) if (set.get(name)?.version !== version) return false;
+    return true;
+  },
+
   claimsOf: ({ claimed }) => claimed,
 
   content,

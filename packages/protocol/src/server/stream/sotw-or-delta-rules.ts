@@ -53,6 +53,11 @@ export interface VariantRules<Asked extends Request, Kind extends Subscriber> ex
    * be sent.
    */
   settleClaims(subscriber: Kind, current: ResourceSet, surroundings: Surroundings): void;
+  /**
+   * Whether a client that said what it has, which is not compared yet, has exactly what a set has of what it asks for.
+   * Undefined: it did not say, or what it said does not tell.
+   */
+  hasAll(subscriber: Kind, set: ResourceSet): boolean | undefined;
   /** The versions that a client claimed to have and that are not compared yet. */
   claimsOf(subscriber: Kind): ClaimedVersions | undefined;
   /** What a response for a need says. Undefined: there is nothing to say. */

@@ -135,6 +135,12 @@ export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
     subscriber.sent = sentState(current, pending, everything, false);
   },
 
+  hasAll({ claimed, type, subscription: { wildcard, names } }, set) {
+    // The version of a response to names says nothing of the whole set.
+    const isOfAll = type.fullState && wildcard && names.size === 0;
+    return claimed === undefined || !isOfAll ? undefined : claimed === set.version;
+  },
+
   // A version, which is short (`startAnew`).
   claimsOf: () => undefined,
 

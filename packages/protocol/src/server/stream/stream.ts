@@ -1,4 +1,4 @@
-import type { TypeUrl } from "@xdskit/api";
+import type { ResourceType, TypeUrl } from "@xdskit/api";
 import { NameSet } from "../../model/names/name-set.js";
 import type { Node } from "../../model/node.js";
 import type { Snapshot } from "../../model/snapshot.js";
@@ -259,6 +259,15 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
       isAccompanied: ordering?.isShared === true,
       lineage: this.#lineage,
     });
+  }
+
+  has(snapshot: Snapshot): ReadonlyMap<ResourceType, boolean> {
+    const known = new Map<ResourceType, boolean>();
+    for (const subscriber of this.#ordered) {
+      const has = this.#rules.hasAll(subscriber, snapshot.of(subscriber.type));
+      if (has !== undefined) known.set(subscriber.type, has);
+    }
+    return known;
   }
 
   get subscribers(): readonly Subscriber[] {

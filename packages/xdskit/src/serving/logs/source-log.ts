@@ -13,8 +13,13 @@ export type About = (summary: FolderSummary) => Readonly<Record<string, unknown>
  * Logs the result of each read of the folder: the changes, or everything that prevented them. A read with the same
  * result is no news. While old errors hold back a new edit, one line says how many there are, and the first one: the
  * author of the edit may have edited another file. A change is one line, with the first of its resources and files.
+ * `hasLastGood`: where a start finds errors, a revision is served.
  */
-export function createSourceLog(log: Log, about: About = () => ({})): (summary: FolderSummary) => void {
+export function createSourceLog(
+  log: Log,
+  about: About = () => ({}),
+  hasLastGood = false,
+): (summary: FolderSummary) => void {
   let told = "[]";
   let wrong = false;
   const logAdopted = createAdoptedLog(log);
@@ -31,7 +36,7 @@ export function createSourceLog(log: Log, about: About = () => ({})): (summary: 
     const errors = findings.filter(({ severity }) => severity === "error");
     wrong = errors.length > 0;
     const fields = { upserted, removed, files, read, ms: Math.round(durationMs) };
-    const said = serving ? kept : nothingServed;
+    const said = serving ? kept : hasLastGood ? restoring : nothingServed;
     if (!applied && (news || parsed === 0)) log[news ? "error" : "debug"](fields, said);
     else if (!applied) log.error({ errors: errors.length, first: firstOf(errors), ...fields }, said);
     else if (upserted + removed === 0 && before && !wrong) log.info(fields, "all files are valid again");
@@ -74,6 +79,7 @@ function firstOf([first]: readonly Finding[]): string {
 
 const inPart = "files with errors are left out, and no change is applied until these errors are fixed";
 const kept = "change refused: the last good configuration stays";
+const restoring = "the folder is not served until these errors are fixed, but its last good revision";
 const nothingServed =
   "nothing is served until these errors are fixed: the ports for clients stay closed (--allow-partial serves the files without errors)";
 

@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { createResource, type ResourceType } from "@xdskit/api";
+import { emptySnapshot, type Snapshot, updateSnapshot } from "@xdskit/protocol";
+import { manualClock } from "../testing/manual-clock.js";
+import { cluster, listener } from "../testing/test-resources.js";
+import { type ResumingStream, Resumption } from "./resumption.js";
+
+const clusters = createResource(cluster("a")).type;
+const listeners = createResource(listener("l")).type;
+const earlier = updateSnapshot(emptySnapshot(), { upsert: [createResource(cluster("old"))] });
+const newest = updateSnapshot(earlier, { upsert: [createResource(cluster("new"))] });
+
+type Claims = ReadonlyMap<ResourceType, boolean>;
+
+/** A client that comes back, as a resumption sees it. */
+class Client implements ResumingStream {
+  readonly clock = manualClock();
+  isSettled = true;
+  overs = 0;
+  #claims: readonly [ofEarlier: Claims, ofNewest: Claims] = [new Map(), new Map()];
+  readonly resumption = new Resumption(earlier, this.clock, this, () => {
+    this.overs += 1;
+  });
+
+  has(snapshot: Snapshot): Claims {
+    return this.#claims[snapshot === earlier ? 0 : 1];
+  }
+
+  /** It asks for types, and claims to have what the one or the other snapshot has of them. */
+  asks(...types: readonly [ResourceType, ofEarlier: boolean, ofNewest: boolean][]): Snapshot {
+    this.#claims = [
+      new Map(types.map(([type, ofEarlier]) => [type, ofEarlier])),
+      new Map(types.map(([type, , ofNewest]) => [type, ofNewest])),
+    ];
+    const target = this.resumption.target(newest);
+    // What was given is compared: the client claims no more.
+    this.#claims = [new Map(), new Map()];
+    return target;
+  }
+}
+
+describe("a client that comes back after a restart", () => {
+  it("gets the newest at once where it has nothing", () => {
+    const client = new Client();
+    assert.equal(client.asks(), newest);
+    assert.equal(client.asks([clusters, true, false]), newest);
+  });
+
+  it("gets the newest at once where it has the newest, or something else", () => {
+    assert.equal(new Client().asks([clusters, false, true]), newest);
+    assert.equal(new Client().asks([clusters, false, false]), newest);
+  });
+
+  it("stays with what it has, until it has asked for everything that it had", () => {
+    const client = new Client();
+    assert.equal(client.asks([clusters, true, false]), earlier);
+    client.clock.advance(90);
+    assert.equal(client.asks([listeners, true, true]), earlier);
+    client.clock.advance(90);
+    assert.equal(client.overs, 0);
+    assert.equal(client.asks(), earlier);
+    client.clock.advance(20);
+    assert.equal(client.overs, 1);
+    assert.equal(client.asks(), newest);
+  });
+
+  it("gets the newest as soon as it shows that it has that", () => {
+    const client = new Client();
+    assert.equal(client.asks([clusters, true, true]), earlier);
+    assert.equal(client.asks([listeners, false, true]), newest);
+    client.clock.advance(10_000);
+    assert.equal(client.overs, 0);
+  });
+
+  it("is waited for while it does not use what it asked for again, and not for ever", () => {
+    const client = new Client();
+    client.isSettled = false;
+    assert.equal(client.asks([clusters, true, false]), earlier);
+    client.clock.advance(1_000);
+    assert.equal(client.overs, 0);
+    client.clock.advance(5_000);
+    assert.equal(client.overs, 1);
+    assert.equal(client.asks(), newest);
+  });
+});
