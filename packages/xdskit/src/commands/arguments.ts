@@ -2,27 +2,34 @@ import { type Address, parseAddress } from "@xdskit/server/address";
 import { InvalidArgumentError, Option } from "commander";
 import { parseDuration } from "../settings/duration.js";
 
-function readAddress(text: string): Address {
+/** An option whose value is read by a function; `usual` is the default, as a user would write it. */
+export function readOption(
+  flags: string,
+  description: string,
+  read: (text: string) => unknown,
+  usual?: string,
+): Option {
+  const option = new Option(flags, description).argParser(read);
+  return usual === undefined ? option : option.default(read(usual), usual);
+}
+
+/** An option whose value is one of these words. */
+export function wordOption(flags: string, description: string, words: readonly string[], usual?: string): Option {
+  const option = new Option(flags, description).choices(words);
+  return usual === undefined ? option : option.default(usual);
+}
+
+/** Reads `HOST:PORT`. */
+export function readAddress(text: string): Address {
   const address = parseAddress(text);
   if (address === undefined)
     throw new InvalidArgumentError("Expected HOST:PORT, such as 127.0.0.1:18000 or [::1]:18000.");
   return address;
 }
 
-/** An option whose value is `HOST:PORT`. */
-export function addressOption(flags: string, description: string, usual: string): Option {
-  return new Option(flags, description).argParser(readAddress).default(readAddress(usual), usual);
-}
-
 /** The same for an optional address: `off`, or nothing, is read as `off`. */
-export function optionalAddressOption(flags: string, description: string, usual: string): Option {
-  const read = (text: string): Address | "off" => (text === "" || text === "off" ? "off" : readAddress(text));
-  return new Option(flags, description).argParser(read).default(readAddress(usual), usual);
-}
-
-/** An option whose value is `HOST:PORT`, and whose default depends on others. */
-export function serverOption(flags: string, description: string): Option {
-  return new Option(flags, description).argParser(readAddress);
+export function readOptionalAddress(text: string): Address | "off" {
+  return text === "" || text === "off" ? "off" : readAddress(text);
 }
 
 /** Reads an option's port number. */

@@ -1,30 +1,24 @@
 import type { Address } from "@xdskit/server/address";
 import { parseAddress } from "@xdskit/server/address";
 import { Command, InvalidArgumentError, Option } from "commander";
+import type { BenchOptions } from "../bench/fleet/bench-options.js";
 import type { Terminal } from "../output/terminal.js";
-import type { TlsOptions } from "../settings/tls-options.js";
-import { collect, readDurationWithUnit, readMetadata } from "./arguments.js";
+import { collect, readDurationWithUnit, readMetadata, readOption, wordOption } from "./arguments.js";
 import { addTlsOptions, addTokenOption, refuseHalfPair } from "./tls-options.js";
 
-interface Options extends TlsOptions {
+interface Options
+  extends Omit<
+    BenchOptions,
+    "servers" | "types" | "ads" | "metadata" | "perConnection" | "timeoutMs" | "durationMs" | "stallMs" | "json"
+  > {
   readonly server?: readonly Address[];
-  readonly nodes: number;
-  readonly variant: "sotw" | "delta";
-  readonly ads?: true;
   readonly type?: readonly string[];
-  readonly nodeId: string;
-  readonly nodeCluster: string;
-  readonly locality: string;
-  readonly metadata?: Readonly<Record<string, unknown>>;
-  readonly groups: number;
+  readonly ads?: true;
+  readonly metadata?: BenchOptions["metadata"];
   readonly nodesPerConnection: number;
-  readonly ramp?: number;
   readonly timeout: number;
   readonly duration: number;
-  readonly churn: number;
-  readonly stall: number;
   readonly stallFor: number;
-  readonly reject: number;
   readonly json?: true;
 }
 
@@ -52,51 +46,36 @@ export function benchCommand(terminal: Terminal, exit: (status: number) => void)
     .summary("simulate a fleet of proxies, and measure a management server")
     .description("Connects many simulated proxies to any management server, and measures the server.")
     .option("--server <host:port>", "a server; several share the nodes (default: 127.0.0.1:18000)", readServers)
-    .addOption(new Option("--nodes <count>", "number of proxies").argParser(readCount).default(100))
-    .addOption(
-      new Option("--variant <variant>", "state of the world, or incremental")
-        .choices(["sotw", "delta"])
-        .default("delta"),
-    )
+    .option("--nodes <count>", "number of proxies", readCount, 100)
+    .addOption(wordOption("--variant <variant>", "state of the world, or incremental", ["sotw", "delta"], "delta"))
     .option("--ads", "one aggregated stream instead of one for each type")
     .option(
       "--type <type=name,…>",
       "a type to subscribe to; without names: all, or those that other types name; may be repeated (default: cluster, endpoint, listener, route)",
       collect,
     )
-    .addOption(new Option("--node-id <text>", "the nodes' ids").default("bench-g{g}-{n}"))
-    .addOption(new Option("--node-cluster <text>", "the nodes' clusters").default("bench"))
+    .option("--node-id <text>", "the nodes' ids", "bench-g{g}-{n}")
+    .option("--node-cluster <text>", "the nodes' clusters", "bench")
     .addOption(
       new Option("--locality <region/zone/sub>", "the nodes' localities").argParser(readLocality).default("", "none"),
     )
     .option("--metadata <key=value>", "of the nodes: a text, or JSON in { } or [ ]; may be repeated", readMetadata)
-    .addOption(new Option("--groups <count>", "number of groups of nodes: {g}").argParser(readCount).default(1))
+    .option("--groups <count>", "number of groups of nodes: {g}", readCount, 1)
+    .option("--nodes-per-connection <count>", "nodes for each connection", readCount, 1)
+    .option("--ramp <count>", "connections in each second (default: as many as possible)", readCount)
     .addOption(
-      new Option("--nodes-per-connection <count>", "nodes for each connection").argParser(readCount).default(1),
+      readOption(
+        "--timeout <duration>",
+        "how long to wait until all nodes have everything",
+        readDurationWithUnit,
+        "1m",
+      ),
     )
-    .addOption(
-      new Option("--ramp <count>", "connections in each second (default: as many as possible)").argParser(readCount),
-    )
-    .addOption(
-      new Option("--timeout <duration>", "how long to wait until all nodes have everything")
-        .argParser(readDurationWithUnit)
-        .default(60_000, "1m"),
-    )
-    .addOption(
-      new Option("--duration <duration>", "how long the nodes stay after that")
-        .argParser(readDurationWithUnit)
-        .default(10_000, "10s"),
-    )
-    .addOption(
-      new Option("--churn <share>", "share that reconnects in each second").argParser(readShare).default(0, "0%"),
-    )
-    .addOption(new Option("--stall <share>", "share that stops reading").argParser(readShare).default(0, "0%"))
-    .addOption(
-      new Option("--stall-for <duration>", "for how long").argParser(readDurationWithUnit).default(10_000, "10s"),
-    )
-    .addOption(
-      new Option("--reject <share>", "share that rejects each change once").argParser(readShare).default(0, "0%"),
-    );
+    .addOption(readOption("--duration <duration>", "how long the nodes stay after that", readDurationWithUnit, "10s"))
+    .addOption(readOption("--churn <share>", "share that reconnects in each second", readShare, "0%"))
+    .addOption(readOption("--stall <share>", "share that stops reading", readShare, "0%"))
+    .addOption(readOption("--stall-for <duration>", "for how long", readDurationWithUnit, "10s"))
+    .addOption(readOption("--reject <share>", "share that rejects each change once", readShare, "0%"));
   return addTokenOption(addTlsOptions(command), "connection")
     .option("--json", "print JSON")
     .addHelpText("after", details)
@@ -104,26 +83,16 @@ export function benchCommand(terminal: Terminal, exit: (status: number) => void)
       refuseHalfPair(options, command);
       // Loaded only now: other commands start faster without it.
       const { runBench } = await import("../bench/run-bench.js");
-      const { server = [usualServer], ads = false, type = [], metadata = {}, json = false, ...rest } = options;
-      const { nodesPerConnection: perConnection, timeout, duration, stallFor, ramp, ...same } = rest;
-      exit(
-        await runBench(
-          {
-            ...same,
-            servers: server,
-            ads,
-            types: type,
-            metadata,
-            json,
-            perConnection,
-            ramp,
-            timeoutMs: timeout,
-            durationMs: duration,
-            stallMs: stallFor,
-          },
-          terminal,
-        ),
-      );
+      const { server: servers = [usualServer], type: types = [], ads = false, metadata = {}, json = false } = options;
+      const {
+        nodesPerConnection: perConnection,
+        timeout: timeoutMs,
+        duration: durationMs,
+        stallFor: stallMs,
+      } = options;
+      const own = { servers, types, ads, metadata, json, perConnection, timeoutMs, durationMs, stallMs };
+      const { server: _, type: __, ...rest } = options;
+      exit(await runBench({ ...rest, ...own }, terminal));
     });
 }
 

@@ -2,7 +2,7 @@ import type { Address } from "@xdskit/server/address";
 import { Command, Option } from "commander";
 import type { BootstrapTls } from "../bootstrap/bootstrap-tls.js";
 import type { Terminal } from "../output/terminal.js";
-import { readMetadata, readPort, serverOption } from "./arguments.js";
+import { readAddress, readMetadata, readPort, wordOption } from "./arguments.js";
 import { refuseHalfPair } from "./tls-options.js";
 
 interface Options {
@@ -41,17 +41,19 @@ export function bootstrapCommand(terminal: Terminal): Command {
   return new Command("bootstrap")
     .description("Prints a bootstrap that leads an Envoy (YAML) or a gRPC client (JSON) to an xdskit server.")
     .addOption(
-      new Option("--variant <variant>", "state of the world, incremental, or polls over REST")
-        .choices(["sotw", "delta", "rest"])
-        .default("delta"),
+      wordOption(
+        "--variant <variant>",
+        "state of the world, incremental, or polls over REST",
+        ["sotw", "delta", "rest"],
+        "delta",
+      ),
     )
     .option("--ads", "one aggregated stream for all types (the default)")
     .addOption(new Option("--per-type", "one stream for each type").conflicts("ads"))
-    .addOption(
-      serverOption(
-        "--server <host:port>",
-        "the address of the server (default: 127.0.0.1:18000, REST: 127.0.0.1:18001)",
-      ),
+    .option(
+      "--server <host:port>",
+      "the address of the server (default: 127.0.0.1:18000, REST: 127.0.0.1:18001)",
+      readAddress,
     )
     .option("--node-id <id>", "the client's node ID", "node-1")
     .option("--node-cluster <name>", "the client's cluster, a group of clients", "default")

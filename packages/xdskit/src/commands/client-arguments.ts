@@ -1,32 +1,13 @@
-import type { ValidateLevel } from "@xdskit/client";
-import { type Command, Option } from "commander";
-import type { TlsOptions } from "../settings/tls-options.js";
-import { type OutputFormat, outputFormats } from "../watch/output/output-format.js";
+import type { Command, Option } from "commander";
+import { outputFormats } from "../watch/output/output-format.js";
 import type { WatchOptions } from "../watch/watch-options.js";
-import { collect, readDuration, readDurationWithUnit, readMetadata } from "./arguments.js";
+import { collect, readDuration, readDurationWithUnit, readMetadata, readOption, wordOption } from "./arguments.js";
 import { addTlsOptions, addTokenOption, refuseHalfPair } from "./tls-options.js";
 import { validateOption } from "./validate-option.js";
 
 /** The options that `watch` and `get` share, as commander reads them. */
-export interface ClientArguments extends TlsOptions {
-  readonly server?: readonly string[];
-  readonly variant?: "sotw" | "delta";
-  readonly ads?: true;
-  readonly api?: "v2" | "v3";
+export interface ClientArguments extends Omit<WatchOptions, "command" | "type" | "names" | "timeoutMs" | "stdin"> {
   readonly type?: string;
-  readonly also?: readonly string[];
-  readonly rest?: readonly string[];
-  readonly refreshDelay?: number;
-  readonly path?: string;
-  readonly watchedDirectory?: string;
-  readonly bootstrap?: string;
-  readonly nodeId?: string;
-  readonly nodeCluster?: string;
-  readonly metadata?: Readonly<Record<string, unknown>>;
-  readonly descriptors?: readonly string[];
-  readonly validate?: ValidateLevel;
-  readonly output: OutputFormat;
-  readonly showSecrets?: true;
   readonly timeout?: number;
 }
 
@@ -45,10 +26,7 @@ export function addClientOptions(command: Command): Command {
       collect,
     )
     .addOption(
-      new Option("--variant <variant>", "state of the world, or incremental (default: delta)").choices([
-        "sotw",
-        "delta",
-      ]),
+      wordOption("--variant <variant>", "state of the world, or incremental (default: delta)", ["sotw", "delta"]),
     )
     .option("--ads", "one aggregated stream instead of the type's own service")
     .option(
@@ -56,7 +34,7 @@ export function addClientOptions(command: Command): Command {
       "a further type on the aggregated stream (implies --ads); without names: all; may be repeated",
       collect,
     )
-    .addOption(new Option("--api <version>", "the version of the protocol (default: v3)").choices(["v2", "v3"]))
+    .addOption(wordOption("--api <version>", "the version of the protocol (default: v3)", ["v2", "v3"]))
     .option("--rest <url>", "poll a server over REST-JSON, such as http://127.0.0.1:18001; may be repeated", collect)
     .option("--refresh-delay <duration>", "REST: time between a response and the next poll (default: 1s)", readDuration)
     .option("--path <file>", "follow a file, as Envoy does (path_config_source)")
@@ -73,41 +51,27 @@ export function addClientOptions(command: Command): Command {
     .option("--descriptors <file>", "a descriptor set with your own messages; may be repeated", collect)
     .addOption(validateOption())
     .addOption(
-      new Option("-o, --output <format>", "yaml: documents; json, jsonl: events; name, wide: a line for each resource")
-        .choices(outputFormats)
-        .default("yaml"),
+      wordOption(
+        "-o, --output <format>",
+        "yaml: documents; json, jsonl: events; name, wide: a line for each resource",
+        outputFormats,
+        "yaml",
+      ),
     )
     .option("--show-secrets", "show keys, tokens and passwords");
 }
 
 /** An option of a time, with its unit. */
 export function timeoutOption(description: string): Option {
-  return new Option("--timeout <duration>", description).argParser(readDurationWithUnit);
+  return readOption("--timeout <duration>", description, readDurationWithUnit);
 }
 
 /** Options that exclude each other, for the usage error. */
-const conflicts: readonly (readonly [keyof ClientArguments, keyof ClientArguments])[] = [
-  ["rest", "server"],
-  ["rest", "ads"],
-  ["path", "server"],
-  ["path", "rest"],
-  ["path", "ads"],
-  ["path", "also"],
-  ["path", "variant"],
-  ["path", "tls"],
-  ["path", "tlsCa"],
-  ["path", "tokenFile"],
-  ["bootstrap", "server"],
-  ["bootstrap", "rest"],
-  ["bootstrap", "path"],
-  ["bootstrap", "variant"],
-  ["bootstrap", "ads"],
-  ["bootstrap", "api"],
-  ["bootstrap", "tls"],
-  ["bootstrap", "tlsCa"],
-  ["bootstrap", "tlsCert"],
-  ["bootstrap", "tokenFile"],
-];
+const conflicts: { readonly [Option in keyof ClientArguments]?: readonly (keyof ClientArguments)[] } = {
+  rest: ["server", "ads"],
+  path: ["server", "rest", "ads", "also", "variant", "tls", "tlsCa", "tokenFile"],
+  bootstrap: ["server", "rest", "path", "variant", "ads", "api", "tls", "tlsCa", "tlsCert", "tokenFile"],
+};
 
 const typeUrlStart = "type.googleapis.com/";
 
@@ -120,9 +84,9 @@ export function watchOptions(
 ): WatchOptions {
   const error = (text: string): never => command.error(`error: ${text}`);
   const option = (key: string) => `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-  for (const [one, other] of conflicts) {
-    if (read[one] !== undefined && read[other] !== undefined)
-      error(`${option(one)} and ${option(other)} exclude each other`);
+  for (const [one, others] of Object.entries(conflicts)) {
+    const other = others.find((other) => read[one as keyof ClientArguments] !== undefined && read[other] !== undefined);
+    if (other !== undefined) error(`${option(one)} and ${option(other)} exclude each other`);
   }
   if (read.rest !== undefined && read.variant === "delta")
     error("REST is state of the world: leave --variant delta out");

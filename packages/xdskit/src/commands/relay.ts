@@ -1,30 +1,14 @@
-import type { ValidateLevel } from "@xdskit/client";
 import { Command, Option } from "commander";
 import type { Terminal } from "../output/terminal.js";
-import type { TlsOptions } from "../settings/tls-options.js";
-import { collect, readDuration, readDurationWithUnit, readMetadata } from "./arguments.js";
+import type { UpstreamArguments } from "../relay/relay-settings.js";
+import { collect, readDuration, readDurationWithUnit, readMetadata, wordOption } from "./arguments.js";
 import { addOutputOptions, addPortOptions, type ServingArguments, servingOptions } from "./serving-options.js";
 import { addTlsOptions, addTokenOption, refuseContents, tlsOptionNames } from "./tls-options.js";
 import { validateOption } from "./validate-option.js";
 
-interface Options extends ServingArguments, TlsOptions {
+interface Options extends ServingArguments, Omit<UpstreamArguments, "servers" | "paths"> {
   readonly server?: readonly string[];
   readonly path?: readonly string[];
-  readonly bootstrap?: string;
-  readonly variant?: "sotw" | "delta";
-  readonly perType?: true;
-  readonly api?: "v2" | "v3";
-  readonly refreshDelay?: number;
-  readonly nodeId?: string;
-  readonly nodeCluster?: string;
-  readonly metadata?: Readonly<Record<string, unknown>>;
-  readonly wildcard?: readonly string[];
-  readonly prefetch?: true;
-  readonly cache?: string;
-  readonly nack?: "all" | "any";
-  readonly ackWait?: number;
-  readonly hold?: number;
-  readonly validate?: ValidateLevel;
 }
 
 /** Files need none of these options, and a bootstrap has its own settings for its servers. */
@@ -64,13 +48,10 @@ export function relayCommand(terminal: Terminal, exit: (status: number) => void)
       ).conflicts(["server", ...howToAsk]),
     )
     .addOption(
-      new Option("--variant <variant>", "state of the world, or incremental (default: delta)").choices([
-        "sotw",
-        "delta",
-      ]),
+      wordOption("--variant <variant>", "state of the world, or incremental (default: delta)", ["sotw", "delta"]),
     )
     .option("--per-type", "a stream for each type (default: one for all)")
-    .addOption(new Option("--api <version>", "of the origin's protocol (default: v3)").choices(["v2", "v3"]))
+    .addOption(wordOption("--api <version>", "of the origin's protocol (default: v3)", ["v2", "v3"]))
     .option(
       "--refresh-delay <duration>",
       "REST: time between a response and the next poll (default: 1s)",
@@ -92,10 +73,10 @@ export function relayCommand(terminal: Terminal, exit: (status: number) => void)
     .option("--prefetch", "subscribe to everything that resources name before a client asks for it")
     .option("--cache <dir>", "keep the origin's resources here, and start with them")
     .addOption(
-      new Option(
-        "--nack <policy>",
-        "send the origin a NACK if all clients reject, or if any does (default: all)",
-      ).choices(["all", "any"]),
+      wordOption("--nack <policy>", "send the origin a NACK if all clients reject, or if any does (default: all)", [
+        "all",
+        "any",
+      ]),
     )
     .option("--ack-wait <duration>", "how long to wait for the clients' answers (default: 3s)", readDurationWithUnit)
     .option(

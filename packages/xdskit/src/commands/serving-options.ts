@@ -1,9 +1,16 @@
 import type { Address } from "@xdskit/server/address";
-import { type Command, Option } from "commander";
+import type { Command } from "commander";
 import { type LogFormat, type LogLevel, logFormats, logLevels } from "../output/log-options.js";
 import type { ServingOptions } from "../serving/serving.js";
 import { type FileFormat, fileFormats } from "../to-files/file-formats.js";
-import { addressOption, collect, optionalAddressOption, readDurationWithUnit } from "./arguments.js";
+import {
+  collect,
+  readAddress,
+  readDurationWithUnit,
+  readOption,
+  readOptionalAddress,
+  wordOption,
+} from "./arguments.js";
 
 /** The options of every command that serves, as commander reads them. */
 export interface ServingArguments {
@@ -25,15 +32,25 @@ export interface ServingArguments {
 export function addPortOptions(command: Command): Command {
   return command
     .addOption(
-      addressOption(
+      readOption(
         "--grpc <host:port>",
         "address for Envoys and gRPC clients; port 0 picks a free port",
+        readAddress,
         "127.0.0.1:18000",
       ),
     )
-    .addOption(optionalAddressOption("--rest <host:port>", "address for REST clients; off: no REST", "127.0.0.1:18001"))
+    .addOption(
+      readOption(
+        "--rest <host:port>",
+        "address for REST clients; off: no REST",
+        readOptionalAddress,
+        "127.0.0.1:18001",
+      ),
+    )
     .option("--rest-hold <duration>", "how long a poll waits for a change (default: 800ms)", readDurationWithUnit)
-    .addOption(addressOption("--admin <host:port>", "address for /livez, /readyz and /metrics", "127.0.0.1:19000"));
+    .addOption(
+      readOption("--admin <host:port>", "address for /livez, /readyz and /metrics", readAddress, "127.0.0.1:19000"),
+    );
 }
 
 /** Adds the options for descriptors, files and the log. */
@@ -47,15 +64,14 @@ export function addOutputOptions(command: Command): Command {
       "the path of that folder for Envoy, if Envoy runs on another machine (default: DIR)",
     )
     .addOption(
-      new Option(
+      wordOption(
         "--to-files-format <format>",
         "json, or pb: binary, which also keeps fields that xdskit does not know (default: json)",
-      ).choices(fileFormats),
+        fileFormats,
+      ),
     )
-    .addOption(new Option("--log-level <level>", "how much to log").choices(logLevels).default("info"))
-    .addOption(
-      new Option("--log-format <format>", "pretty for people, json for machines").choices(logFormats).default("pretty"),
-    );
+    .addOption(wordOption("--log-level <level>", "how much to log", logLevels, "info"))
+    .addOption(wordOption("--log-format <format>", "pretty for people, json for machines", logFormats, "pretty"));
 }
 
 /** What a command that serves needs of the options. Ends with a usage error for options that need `--to-files`. */

@@ -2,7 +2,7 @@ import type { Address } from "@xdskit/server/address";
 import { Command, Option } from "commander";
 import type { Terminal } from "../output/terminal.js";
 import type { TlsOptions } from "../settings/tls-options.js";
-import { addressOption, collect, readDurationBetween, readDurationWithUnit } from "./arguments.js";
+import { collect, readAddress, readDurationBetween, readDurationWithUnit, readOption } from "./arguments.js";
 import { addTlsOptions, refuseHalfPair } from "./tls-options.js";
 
 interface Options extends Omit<TlsOptions, "tokenFile"> {
@@ -34,15 +34,18 @@ export function statusCommand(terminal: Terminal, exit: (status: number) => void
   const command = new Command("status")
     .description("Shows what each client of a running server has, was sent and rejected, and why it rejected that.")
     .argument("[node]", "the ID of a node to show in detail")
-    .addOption(addressOption("--server <host:port>", "the server, over gRPC", "127.0.0.1:18000"))
+    .addOption(readOption("--server <host:port>", "the server, over gRPC", readAddress, "127.0.0.1:18000"))
     .option("--node <id>", "only nodes with this ID; may contain * and ?; may be repeated", collect)
     .option("--type <type>", "only this type, such as cluster; may be repeated", collect)
     .option("--json", "print JSON")
     .option("--watch", "show the status repeatedly")
     .addOption(
-      new Option("--interval <duration>", "time between two outputs, from 500ms to 1h")
-        .argParser(readDurationBetween(500, 3_600_000))
-        .default(2_000, "2s"),
+      readOption(
+        "--interval <duration>",
+        "time between two outputs, from 500ms to 1h",
+        readDurationBetween(500, 3_600_000),
+        "2s",
+      ),
     )
     .addOption(
       new Option("--timeout <duration>", "how long to wait for an answer")

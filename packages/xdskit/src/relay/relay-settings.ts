@@ -12,7 +12,7 @@ import { everyNode, type ServerOptions } from "@xdskit/server";
 import { grpcAddress } from "../settings/grpc-address.js";
 import { type LoadedSettings, pathFromSettings } from "../settings/load-settings.js";
 import type { RelaySettings } from "../settings/schema.js";
-import { serverOptions, serverTls } from "../settings/server-settings.js";
+import { defined, serverOptions, serverTls } from "../settings/server-settings.js";
 import { type TlsOptions, tlsOf } from "../settings/tls-options.js";
 import type { WatchedCollection } from "./groups/group-relay.js";
 import type { ServerSettingsInFull } from "./groups/upstream-types.js";
@@ -181,9 +181,8 @@ function relayNode(
 ): ClientOptions["node"] {
   const own: Identity = {
     ...set,
-    ...(nodeId === undefined ? {} : { id: nodeId }),
-    ...(nodeCluster === undefined ? {} : { cluster: nodeCluster }),
-    ...(metadata === undefined ? {} : { metadata: { ...set.metadata, ...metadata } as Identity["metadata"] }),
+    ...defined({ id: nodeId, cluster: nodeCluster }),
+    ...(metadata && { metadata: { ...set.metadata, ...metadata } as Identity["metadata"] }),
   };
   return withIdentity(base ?? usualNode, own);
 }
@@ -194,18 +193,13 @@ function withIdentity(
   { id, cluster, locality, metadata }: Identity,
 ): ClientOptions["node"] {
   const { region, zone, sub_zone: subZone } = locality ?? {};
-  const place = Object.fromEntries(
-    Object.entries({ region, zone, subZone }).filter(([, value]) => value !== undefined),
-  );
   const known = node as NodeSettings;
-  const changed = {
+  return {
     ...known,
-    ...(id === undefined ? {} : { id }),
-    ...(cluster === undefined ? {} : { cluster }),
-    ...(locality === undefined ? {} : { locality: { ...known.locality, ...place } }),
-    ...(metadata === undefined ? {} : { metadata: { ...known.metadata, ...metadata } }),
+    ...defined({ id, cluster }),
+    ...(locality && { locality: { ...known.locality, ...defined({ region, zone, subZone }) } }),
+    ...(metadata && { metadata: { ...known.metadata, ...metadata } }),
   };
-  return changed;
 }
 
 function collectionsOf(words: readonly string[], types: ResourceTypes): readonly WatchedCollection[] {

@@ -9,6 +9,7 @@ import {
 } from "@xdskit/api";
 import type { LoadedSettings } from "./load-settings.js";
 import type { Settings } from "./schema.js";
+import { defined } from "./server-settings.js";
 
 /**
  * The types of resources: the built-in ones, every message of the descriptor sets, and the changes in `types` of the
@@ -38,26 +39,17 @@ function definitionOf(own: OwnType, registry: Registry, field: string, file: str
     const message = `there is no message ${JSON.stringify(typeName)}; ${hint}`;
     throw XdskitError.of("XDSKIT_TYPE_DEFINITION", message, { file, field: `${field}.type` });
   }
-  const { service } = own;
+  const { abbreviation, name_field: nameOf, path: restPath, after, service } = own;
   return {
     schema,
     name: own.name ?? typeName,
-    ...(own.abbreviation === undefined ? {} : { abbreviation: own.abbreviation }),
-    ...(own.name_field === undefined ? {} : { nameOf: own.name_field }),
-    ...(own.path === undefined ? {} : { restPath: own.path }),
     wildcard: own.wildcard ?? true,
-    ...(own.after === undefined ? {} : { after: own.after }),
-    ...(service === undefined ? {} : { service: definedOf(service) }),
-  };
-}
-
-/** Without undefined values. */
-function definedOf(service: NonNullable<OwnType["service"]>): NonNullable<OwnResourceType["service"]> {
-  const { name, stream, delta, fetch } = service;
-  return {
-    name,
-    ...(stream === undefined ? {} : { stream }),
-    ...(delta === undefined ? {} : { delta }),
-    ...(fetch === undefined ? {} : { fetch }),
+    ...defined({
+      abbreviation,
+      nameOf,
+      restPath,
+      after,
+      service: service && { name: service.name, ...defined(service) },
+    }),
   };
 }

@@ -1,5 +1,5 @@
 import { isAbsolute, normalize } from "node:path";
-import { mostWorkers } from "@xdskit/server";
+import { defaultServerLimits, mostWorkers } from "@xdskit/server";
 import { z } from "zod";
 import { parseDuration } from "./duration.js";
 
@@ -89,33 +89,15 @@ const group = z.strictObject({
   rollout: rollout.optional(),
 });
 
-const limits = z.strictObject({
-  request_bytes: count.optional(),
-  streams: count.optional(),
-  streams_per_connection: count.optional(),
-  streams_per_address: count.optional(),
-  held_bytes: count.optional(),
-  held_bytes_per_connection: count.optional(),
-  partial_request_bytes: count.optional(),
-  partial_request_bytes_per_address: count.optional(),
-  partial_request_bytes_per_connection: count.optional(),
-  streams_per_node: count.optional(),
-  polls: count.optional(),
-  polls_per_node: count.optional(),
-  polls_per_address: count.optional(),
-  requests_per_second: count.optional(),
-  request_burst: count.optional(),
-  client_status_bytes: count.optional(),
-  names_per_request: count.optional(),
-  names_per_stream: count.optional(),
-  node_bytes: count.optional(),
-  types_per_stream: count.optional(),
-  report_clusters: count.optional(),
-  report_localities: count.optional(),
-  report_details: count.optional(),
-  report_nodes: count.optional(),
-  report_bytes: count.optional(),
-});
+/** The server's limits: each by its own name, in snake_case. */
+const limits = z.strictObject(
+  Object.fromEntries(
+    Object.keys(defaultServerLimits).map((name) => [
+      name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      count.optional(),
+    ]),
+  ),
+);
 
 const aWord = z.string().regex(/^[A-Za-z][\w.-]*$/, { error: "expected a word of letters, digits, dots, - and _" });
 const ownType = z.strictObject({

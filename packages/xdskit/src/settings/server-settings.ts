@@ -136,33 +136,8 @@ function loadReportSettings(settings: Exclude<Settings["load_reports"], "off">):
 
 /** The limits on clients in the server's form; missing values keep their default. */
 function serverLimits({ limits = {} }: Settings): Partial<ServerLimits> {
-  return defined({
-    requestBytes: limits.request_bytes,
-    streams: limits.streams,
-    streamsPerConnection: limits.streams_per_connection,
-    streamsPerAddress: limits.streams_per_address,
-    heldBytes: limits.held_bytes,
-    heldBytesPerConnection: limits.held_bytes_per_connection,
-    partialRequestBytes: limits.partial_request_bytes,
-    partialRequestBytesPerAddress: limits.partial_request_bytes_per_address,
-    partialRequestBytesPerConnection: limits.partial_request_bytes_per_connection,
-    streamsPerNode: limits.streams_per_node,
-    polls: limits.polls,
-    pollsPerNode: limits.polls_per_node,
-    pollsPerAddress: limits.polls_per_address,
-    requestsPerSecond: limits.requests_per_second,
-    requestBurst: limits.request_burst,
-    clientStatusBytes: limits.client_status_bytes,
-    namesPerRequest: limits.names_per_request,
-    namesPerStream: limits.names_per_stream,
-    nodeBytes: limits.node_bytes,
-    typesPerStream: limits.types_per_stream,
-    reportClusters: limits.report_clusters,
-    reportLocalities: limits.report_localities,
-    reportDetails: limits.report_details,
-    reportNodes: limits.report_nodes,
-    reportBytes: limits.report_bytes,
-  });
+  const inCamelCase = (key: string) => key.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+  return Object.fromEntries(Object.entries(limits).map(([key, value]) => [inCamelCase(key), value]));
 }
 
 /** The layers of the folder, and how it is read and watched. */
@@ -180,7 +155,7 @@ export function folderSettings(
 }
 
 /** Without undefined values, which would hide the defaults. */
-function defined<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+export function defined<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]?: Exclude<T[K], undefined>;
   };

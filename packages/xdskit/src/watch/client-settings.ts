@@ -9,6 +9,7 @@ import {
 } from "@xdskit/client";
 import { registryWith } from "../settings/descriptors.js";
 import { grpcAddress } from "../settings/grpc-address.js";
+import { defined } from "../settings/server-settings.js";
 import { tlsOf } from "../settings/tls-options.js";
 import { type AllWanted, readWanted } from "./wanted.js";
 import type { WatchOptions } from "./watch-options.js";
@@ -23,14 +24,10 @@ export async function readClientSettings(options: WatchOptions): Promise<ClientS
   for (const file of [options.tlsCa, options.tlsCert, options.tlsKey, options.tokenFile]) await mustBeReadable(file);
   const all = readWanted(options, await registryWith(options.descriptors ?? []));
   const { types, registry, wanted } = all;
+  const asked = wanted.map(({ type }) => type);
   const base: Partial<ClientOptions> =
     options.bootstrap === undefined
-      ? {
-          servers: watchedServers(
-            options,
-            wanted.map(({ type }) => type),
-          ),
-        }
+      ? { servers: watchedServers(options, asked) }
       : await fromBootstrap(options.bootstrap, wanted[0].type);
   // A person wants to see what exists now, not what an absent server had.
   const fallback = "when-away";
@@ -69,9 +66,8 @@ function nodeOf({ nodeId, nodeCluster, metadata }: WatchOptions, base: ClientOpt
   const node: NodeSettings = {
     id: "xdskit",
     ...base,
-    ...(nodeId === undefined ? {} : { id: nodeId }),
-    ...(nodeCluster === undefined ? {} : { cluster: nodeCluster }),
-    ...(metadata === undefined ? {} : { metadata: { ...base?.metadata, ...metadata } }),
+    ...defined({ id: nodeId, cluster: nodeCluster }),
+    ...(metadata && { metadata: { ...base?.metadata, ...metadata } }),
   };
   return node;
 }
