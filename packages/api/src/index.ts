@@ -91,7 +91,7 @@ export {
   type ResourceOptions,
   resourceFromBody,
 } from "./resources/resource.js";
-export { type Constraints, constraintsOf, holdsFor, type Variant } from "./resources/variant.js";
+export { type Constraints, holdsFor, type Variant } from "./resources/variant.js";
 export { type Clock, systemClock } from "./timing/clock.js";
 export { longestTimerMs } from "./timing/longest-timer.js";
 export type { KeptAsBytes } from "./unknown/json-writer.js";
@@ -103,5 +103,6 @@ export { encodedAs } from "./writing/encoded-as.js";
 export { keptFindings } from "./writing/kept-findings.js";
 export { type ReadableJsonOptions, readableJson } from "./writing/readable-json.js";
 export { createResourceJson, type KeptInJson, type ResourceJson } from "./writing/resource-json.js";
+export { unwrapResource, wrapResource } from "./writing/wrapped-resource.js";
 export { type MessageFormat, type WriteOptions, writeMessage, writeResources } from "./writing/write-message.js";
 export { writeYaml } from "./yaml/yaml-text.js";

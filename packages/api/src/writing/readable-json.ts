@@ -2,7 +2,8 @@ import { type JsonObject, type Message, type Registry, toBinary } from "@bufbuil
 import { typeUrlPrefix } from "../names/identifiers.js";
 import { envoyRegistry } from "../registry/registry.js";
 import { binaryForm, type KeptAsBytes, typedJson } from "../unknown/json-writer.js";
-import { cannotWrite, schemaNamed } from "./write-message.js";
+import { schemaNamed } from "./wrapped-resource.js";
+import { cannotWrite } from "./write-message.js";
 
 /** How to show a message. */
 export interface ReadableJsonOptions {

@@ -1,11 +1,10 @@
 import { create, type DescMessage, fromBinary, type JsonValue, type Message, toBinary } from "@bufbuild/protobuf";
-import { type Any, AnySchema, anyPack, type Duration, DurationSchema } from "@bufbuild/protobuf/wkt";
+import { type Any, AnySchema } from "@bufbuild/protobuf/wkt";
 import { XdskitError } from "../errors/errors.js";
-import { schemaOf, typeNameOf } from "../messages/any.js";
+import { typeNameOf } from "../messages/any.js";
 import { typeUrlPrefix } from "../names/identifiers.js";
 import { envoyRegistry, type Registry } from "../registry/registry.js";
 import type { Resource } from "../resources/resource.js";
-import type { Variant } from "../resources/variant.js";
 import { responseName, wrapperName } from "../resources/wrapping.js";
 import {
   binaryForm,
@@ -16,6 +15,7 @@ import {
   type WrittenJson,
 } from "../unknown/json-writer.js";
 import { writeYaml } from "../yaml/yaml-text.js";
+import { schemaNamed, typeUnknown, wrapResource } from "./wrapped-resource.js";
 import { writeText } from "./write-text.js";
 
 /** The formats of messages. */
@@ -87,32 +87,13 @@ export function writeResources(
 
 function inAny(resource: Resource, registry: Registry): Any {
   const { type, name, body, aliases, ttl, variant } = resource;
-  const bare = create(AnySchema, { typeUrl: type.typeUrl, value: body });
   if (aliases.length === 0 && ttl === undefined && variant === undefined && ownName(resource, registry) === name)
-    return bare;
-  const schema = schemaNamed(wrapperName, registry);
-  const wrapper = create(schema, {
-    ...(variant === undefined ? { name } : { resourceName: resourceName(name, variant, registry) }),
-    aliases: [...aliases],
-    resource: bare,
-    ttl: ttl === undefined ? undefined : durationOf(ttl),
-  } as Record<string, unknown>);
-  return anyPack(schema, wrapper);
-}
-
-function resourceName(name: string, { body }: Variant, registry: Registry): Message {
-  const schema = schemaNamed("envoy.service.discovery.v3.ResourceName", registry);
-  const constraints = fromBinary(schemaNamed("envoy.service.discovery.v3.DynamicParameterConstraints", registry), body);
-  return create(schema, { name, dynamicParameterConstraints: constraints } as Record<string, unknown>);
+    return create(AnySchema, { typeUrl: type.typeUrl, value: body });
+  return create(AnySchema, { typeUrl: `${typeUrlPrefix}${wrapperName}`, value: wrapResource(resource, registry) });
 }
 
 function ownName({ type, body }: Resource, registry: Registry): string | undefined {
   return type.nameOf(fromBinary(schemaNamed(typeNameOf(type.typeUrl), registry), body));
-}
-
-function durationOf(millis: number): Duration {
-  const seconds = Math.trunc(millis / 1000);
-  return create(DurationSchema, { seconds: BigInt(seconds), nanos: Math.round((millis - seconds * 1000) * 1e6) });
 }
 
 function jsonOf(
@@ -159,17 +140,6 @@ export function writeAny(any: Any, registry: Registry, kept?: WriteOptions["kept
   );
   if (written.kept.length > 0) kept?.(written.kept);
   return JSON.stringify(written.json);
-}
-
-/** Throws XDSKIT_TYPE_UNKNOWN if the registry lacks the type. */
-export function schemaNamed(typeName: string, registry: Registry): DescMessage {
-  const schema = schemaOf(typeName, registry);
-  if (schema === undefined) throw typeUnknown(typeName);
-  return schema;
-}
-
-function typeUnknown(type: string): XdskitError {
-  return XdskitError.of("XDSKIT_TYPE_UNKNOWN", "messages of this type are not known", { type });
 }
 
 function attempt<Result>(schema: Pick<DescMessage, "typeName">, write: () => Result): Result {

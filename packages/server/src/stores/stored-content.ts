@@ -1,13 +1,11 @@
-import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import {
-  constraintsOf,
   type Registry,
   type Resource,
   type ResourceTypes,
-  resourceFromBody,
+  unwrapResource,
+  wrapResource,
   XdskitError,
 } from "@xdskit/api";
-import { DynamicParameterConstraintsSchema, ResourceSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import type { StoredResource } from "../contracts/store.js";
 
 /** A resource as stores keep it. It is serialized only where a store does not have its content. */
@@ -17,21 +15,9 @@ export function encodeStored(resource: Resource): StoredResource {
     key: resource.key,
     version: resource.version,
     get bytes() {
-      return wrapped(resource);
+      return wrapResource(resource);
     },
   };
-}
-
-/** A serialized `envoy.service.discovery.v3.Resource`. */
-function wrapped({ type, name, body, aliases, variant, ttl }: Resource): Uint8Array {
-  const constraints = variant && fromBinary(DynamicParameterConstraintsSchema, variant.body);
-  const wrapper = create(ResourceSchema, {
-    ...(constraints === undefined ? { name } : { resourceName: { name, dynamicParameterConstraints: constraints } }),
-    aliases: [...aliases],
-    resource: { typeUrl: type.typeUrl, value: body },
-    ...(ttl === undefined ? {} : { ttl: durationOf(ttl) }),
-  });
-  return toBinary(ResourceSchema, wrapper);
 }
 
 /**
@@ -40,28 +26,12 @@ function wrapped({ type, name, body, aliases, variant, ttl }: Resource): Uint8Ar
  */
 export function decodeStored(
   { type: typeUrl, key, bytes }: StoredResource,
-  { types, registry }: { readonly types: ResourceTypes; readonly registry: Registry },
+  reading: { readonly types: ResourceTypes; readonly registry: Registry },
 ): Resource {
-  const found = types.byTypeUrl(typeUrl);
+  const found = reading.types.byTypeUrl(typeUrl);
   if (found === undefined) {
-    throw XdskitError.of("XDSKIT_TYPE_UNKNOWN", "messages of this type are no resources", {
-      type: typeUrl,
-      resource: key,
-    });
+    const where = { type: typeUrl, resource: key };
+    throw XdskitError.of("XDSKIT_TYPE_UNKNOWN", "messages of this type are no resources", where);
   }
-  const { name: plain, resourceName, aliases, resource, ttl } = fromBinary(ResourceSchema, bytes);
-  const constraints = resourceName?.dynamicParameterConstraints;
-  return resourceFromBody(found.type, resource?.value ?? new Uint8Array(), {
-    name: resourceName?.name ?? plain,
-    aliases,
-    ttl: ttl === undefined ? undefined : Number(ttl.seconds) * 1_000 + ttl.nanos / 1e6,
-    constraints: constraints === undefined ? undefined : constraintsOf(constraints),
-    types,
-    registry,
-  });
-}
-
-function durationOf(ms: number) {
-  const seconds = Math.floor(ms / 1_000);
-  return { seconds: BigInt(seconds), nanos: Math.round((ms - seconds * 1_000) * 1e6) };
+  return unwrapResource(found.type, bytes, reading);
 }
