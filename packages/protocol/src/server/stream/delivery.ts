@@ -49,7 +49,7 @@ export interface DeliveryContext<Kind extends Subscriber> {
 }
 
 /**
- * Makes the responses of one stream. Each brings one type from what its client holds to the target that `ServerStream`
+ * Makes the responses of one stream. Each brings one type from what its client holds to the target that `StreamMachine`
  * gives: what it lacks (`content.ts`), as bytes that all streams with the same need share (`shared-responses.ts`), with
  * a nonce of the stream's own.
  */

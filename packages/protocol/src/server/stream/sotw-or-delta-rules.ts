@@ -31,7 +31,7 @@ export interface Surroundings {
 }
 
 /**
- * All in which SotW and delta differ: `sotw.ts` and `delta.ts` implement it, and `ServerStream` is the same for both.
+ * All in which SotW and delta differ: `sotw.ts` and `delta.ts` implement it, and `StreamMachine` is the same for both.
  * `Asked` is the variant's request, `Kind` what it remembers of a client for one type.
  */
 export interface VariantRules<Asked extends Request, Kind extends Subscriber> extends BodyWriter {
