@@ -15,9 +15,8 @@ const at = { magic: 24, pageBytes: 48, lastPage: 144, transaction: 152 };
 export async function wrongHead(file: string): Promise<string | undefined> {
   const handle = await open(file, "r");
   try {
-    const { size } = await handle.stat();
     // LMDB makes an empty file before it writes to it.
-    if (size === 0) return undefined;
+    if ((await handle.stat()).size === 0) return undefined;
     const head = Buffer.alloc(metaBytes);
     await handle.read(head, 0, metaBytes, 0);
     const pageBytes = head.readUInt32LE(at.pageBytes);
@@ -27,6 +26,8 @@ export async function wrongHead(file: string): Promise<string | undefined> {
     if (second.readUInt32LE(at.magic) !== magic) return "its beginning is damaged";
     const newest = head.readBigUInt64LE(at.transaction) > second.readBigUInt64LE(at.transaction) ? head : second;
     const bytes = (newest.readBigUInt64LE(at.lastPage) + 1n) * BigInt(pageBytes);
+    // After the heads: another process may write.
+    const { size } = await handle.stat();
     return bytes > size ? `it is cut off: ${size} of ${bytes} bytes are there` : undefined;
   } finally {
     await handle.close();

@@ -198,6 +198,45 @@ describe("a store that is opened", () => {
     await store.close();
   });
 
+  it("looks at all of the file at the next start where a part cannot be read", { timeout: 60_000 }, async (t) => {
+    const directory = folder(t);
+    let { store } = await openLmdbStore(directory);
+    const upsert = Array.from({ length: 3_000 }, (_, index) => {
+      return { type: "t", key: `r${index}`, version: "1", bytes: Buffer.alloc(200, "x") };
+    });
+    const info = { author: "", cause: { kind: "api" as const, caller: "" }, message: "", time: 1 };
+    await store.commit([{ layer: "a", parent: undefined, kind: "replace", upsert }], info);
+    await store.close();
+    const { openSync, writeSync, closeSync } = await import("node:fs");
+    const { size } = statSync(file(directory));
+    const handle = openSync(file(directory), "r+");
+    // Not the first pages, which opening reads, nor the last: those of the newest commit.
+    writeSync(handle, Buffer.alloc(size / 2, "y"), 0, Math.floor(size / 2), 40_960);
+    closeSync(handle);
+    const opened = await openLmdbStore(directory).catch(() => undefined);
+    const head = await opened?.store.head("a").catch(() => undefined);
+    if (head !== undefined) await assert.rejects(opened?.store.read(head.id) ?? Promise.resolve(), /XDSKIT_STORE/);
+    await opened?.store.close();
+    ({ store } = await openLmdbStore(directory));
+    assert.deepEqual(await store.heads(), []);
+    assert.ok(readdirSync(directory).some((name) => name.includes(".set-aside-")));
+    await store.close();
+  });
+
+  it("keeps nothing of a transaction whose work fails", async (t) => {
+    const tables = new LmdbTables(join(folder(t), "a.mdb"));
+    const fail = tables.write((writer) => {
+      writer.put("meta", "a", 1);
+      throw new Error("half way");
+    });
+    await assert.rejects(fail, /XDSKIT_STORE|half way/);
+    assert.equal(
+      tables.read((reader) => reader.get("meta", "a")),
+      undefined,
+    );
+    await tables.close();
+  });
+
   it("refuses the file of a newer xdskit, and leaves it", async (t) => {
     const directory = await made(t);
     const tables = new LmdbTables(file(directory));

@@ -1,6 +1,6 @@
 import { XdskitError } from "@xdskit/api";
 import { type Reader, type TableName, type Tables, tableNames, type Writer } from "@xdskit/server";
-import { type Database, open, type RootDatabase } from "lmdb";
+import { ABORT, type Database, open, type RootDatabase } from "lmdb";
 
 /** After the last possible key with a prefix: keys are ASCII. */
 const afterAll = "\u007f";
@@ -10,8 +10,11 @@ export class LmdbTables implements Tables {
   readonly #root: RootDatabase;
   readonly #databases: ReadonlyMap<TableName, Database<unknown, string>>;
 
-  /** Opens or makes the file. Throws what LMDB throws. */
-  constructor(file: string) {
+  readonly #damaged: () => void;
+
+  /** Opens or makes the file. Throws what LMDB throws. `damaged` is called where a part cannot be read. */
+  constructor(file: string, damaged: () => void = () => {}) {
+    this.#damaged = damaged;
     this.#root = open({ path: file, noSubdir: true, maxDbs: tableNames.length, cache: false });
     this.#databases = new Map(
       tableNames.map((name) => {
@@ -22,26 +25,39 @@ export class LmdbTables implements Tables {
   }
 
   read<T>(work: (reader: Reader) => T): T {
-    return work(this.#tables);
+    try {
+      return work(this.#tables);
+    } catch (error) {
+      throw this.#asStoreError(error);
+    }
+  }
+
+  /** LMDB's own errors are those of a damaged file: the next start looks at all of it. */
+  #asStoreError(error: unknown): unknown {
+    if (error instanceof XdskitError) return error;
+    this.#damaged();
+    return XdskitError.of("XDSKIT_STORE", `it is damaged: ${(error as Error).message}`, {}, { cause: error });
   }
 
   async write<T>(work: (writer: Writer) => T): Promise<T> {
     let failed: { readonly error: unknown } | undefined;
     let result: T | undefined;
     try {
-      await this.#root.transaction(() => {
+      await this.#root.childTransaction(() => {
         try {
           result = work(this.#tables);
+          return undefined;
         } catch (error) {
           // Thrown here, it would end the transactions of others in the same batch.
           failed = { error };
+          return ABORT;
         }
       });
       await this.#root.flushed;
     } catch (cause) {
       throw XdskitError.of("XDSKIT_STORE", `it cannot be written: ${(cause as Error).message}`, {}, { cause });
     }
-    if (failed !== undefined) throw failed.error;
+    if (failed !== undefined) throw this.#asStoreError(failed.error);
     return result as T;
   }
 

@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import { access, chmod, mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Finding, XdskitError } from "@xdskit/api";
@@ -44,7 +45,7 @@ export async function openLmdbStore(directory: string): Promise<OpenedStore> {
 }
 
 async function opened(directory: string, file: string): Promise<Store> {
-  const tables = new LmdbTables(file);
+  const tables = new LmdbTables(file, () => writeFileSync(join(directory, openingName), "", { mode: 0o600 }));
   try {
     for (const path of [file, `${file}-lock`]) await chmod(path, 0o600);
     const found = tables.read((reader) => reader.get<number>("meta", "format"));
@@ -64,8 +65,9 @@ async function opened(directory: string, file: string): Promise<Store> {
 async function damageOf(directory: string, file: string): Promise<string | undefined> {
   if (!(await exists(file))) return undefined;
   const wrong = await wrongHead(file);
-  if (wrong !== undefined || !(await exists(join(directory, openingName)))) return wrong;
-  return (await isReadable(file)) ? undefined : "it cannot be read";
+  if (wrong === undefined && !(await exists(join(directory, openingName)))) return undefined;
+  // A file may also be shorter than its head says: only reading tells.
+  return (await isReadable(file)) ? undefined : (wrong ?? "it cannot be read");
 }
 
 async function setAside(file: string, damage: string): Promise<Finding> {

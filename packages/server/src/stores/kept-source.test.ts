@@ -21,6 +21,7 @@ class Played {
   readonly store: Store;
   readonly kept: KeptSource;
   isGood = true;
+  describe: (() => never) | undefined;
   #inner: SourceSink | undefined;
   #valid: () => void = () => {};
 
@@ -40,7 +41,7 @@ class Played {
     this.kept = new KeptSource({
       ...{ source, store, layers: [layer], ...reading },
       retention: { revisions: 100, since: 0 },
-      describe: () => (this.isGood ? info : undefined),
+      describe: () => this.describe?.() ?? (this.isGood ? info : undefined),
       onRestored: (revisions) => this.restored.push(...revisions),
       onProblem: (findings) => this.problems.push(...findings),
     });
@@ -60,7 +61,11 @@ class Played {
   }
 
   fail(): void {
-    this.#inner?.report([wrong]);
+    this.report([wrong]);
+  }
+
+  report(findings: readonly Finding[]): void {
+    this.#inner?.report(findings);
   }
 
   async held(): Promise<readonly string[]> {
@@ -190,8 +195,59 @@ describe("a kept source", () => {
     await played.kept.close();
     assert.deepEqual(
       played.problems.map(({ message }) => message),
-      ["the disk is full"],
+      // The last one as it closes.
+      ["the disk is full", "the disk is full"],
     );
+  });
+
+  it("keeps a change that could not be written with the next one, never without it", async () => {
+    const played = new Played(await createMemoryStore());
+    const started = played.start();
+    played.set("replace", one);
+    await started;
+    const commit = played.store.commit.bind(played.store);
+    played.store.commit = () => Promise.reject(XdskitError.of("XDSKIT_STORE", "the disk is full"));
+    played.set("patch", two);
+    await new Promise((turn) => setTimeout(turn, 20));
+    played.store.commit = commit;
+    const third = createResource(cluster("three"));
+    played.set("patch", third);
+    await played.kept.close();
+    assert.deepEqual([...(await played.held())].sort(), [one, two, third].map(shown).sort());
+    assert.equal((await played.store.history(layer, { limit: 10 })).length, 2);
+  });
+
+  it("goes on where nothing can be said of a change, and keeps it later", async () => {
+    const played = new Played(await createMemoryStore());
+    const started = played.start();
+    played.set("replace", one);
+    await started;
+    played.describe = () => {
+      throw new Error("no word");
+    };
+    played.set("patch", two);
+    await new Promise((turn) => setTimeout(turn, 20));
+    assert.deepEqual(
+      played.problems.map(({ message }) => message),
+      ["no word"],
+    );
+    played.describe = undefined;
+    await played.kept.close();
+    assert.deepEqual([...(await played.held())].sort(), [one, two].map(shown).sort());
+  });
+
+  it("keeps what became a good configuration without a change", async () => {
+    const played = new Played(await createMemoryStore());
+    played.isGood = false;
+    const started = played.start();
+    played.set("replace", one);
+    await started;
+    await new Promise((turn) => setTimeout(turn, 20));
+    played.isGood = true;
+    played.report([]);
+    await new Promise((turn) => setTimeout(turn, 20));
+    assert.deepEqual(await played.held(), [shown(one)]);
+    await played.kept.close();
   });
 
   it("gives way to another writer of its layer, and keeps its change", async () => {

@@ -30,9 +30,12 @@ export interface KeptSourceOptions {
   readonly describe: () => CommitInfo | undefined;
   /** The source has errors at the start: these revisions are served until it is valid. */
   readonly onRestored?: ((revisions: readonly Revision[]) => void) | undefined;
-  /** What of the store cannot be read or written. The source goes on without. */
+  /** What of the store cannot be read or written: the source goes on without. Empty: it can be written again. */
   readonly onProblem: (findings: readonly Finding[]) => void;
 }
+
+/** After so many milliseconds what could not be written is tried again. */
+const retryMs = 5_000;
 
 /** Another writer may move a head in between so many times: then the revision is given up. */
 const mostConflicts = 10;
@@ -48,6 +51,10 @@ export class KeptSource implements Source {
   /** The source's own content was applied. */
   #isLive = false;
   #isRestoring = false;
+  #isClosing = false;
+  /** The last commit failed. */
+  #hasProblem = false;
+  #retry: NodeJS.Timeout | undefined;
   /** What was applied first, until something else is. */
   #first: readonly LayerUpdate[] | undefined;
   /** What is not written yet. */
@@ -75,7 +82,10 @@ export class KeptSource implements Source {
       },
       report: (findings) => {
         sink.report(findings);
-        if (this.#isLive || this.#isRestoring || !findings.some(({ severity }) => severity === "error")) return;
+        const hasErrors = findings.some(({ severity }) => severity === "error");
+        // What was no good configuration may be one now, without a change.
+        if (this.#isLive && !hasErrors) this.#keep([]);
+        if (this.#isLive || this.#isRestoring || !hasErrors) return;
         this.#isRestoring = true;
         void this.#restore(sink).then((isServed) => {
           if (isServed) restored();
@@ -85,12 +95,17 @@ export class KeptSource implements Source {
     await Promise.race([begun, isRestored]);
     if (this.#isLive) await this.#resume(sink);
     // Where something is served already, the server goes on although the source's own start failed.
-    begun.catch((error) => this.#options.onProblem(findingsOf(error)));
+    begun.catch((error) => {
+      if (!this.#isClosing) this.#options.onProblem(findingsOf(error));
+    });
   }
 
   /** Waits for what must still be written. */
   async close(): Promise<void> {
+    this.#isClosing = true;
+    clearTimeout(this.#retry);
     await this.#options.source.close();
+    this.#keep([]);
     await this.#writing;
   }
 
@@ -154,9 +169,7 @@ export class KeptSource implements Source {
 
   #keep(updates: readonly LayerUpdate[]): void {
     this.#pending = mergedUpdates(this.#pending, updates);
-    this.#writing ??= this.#write().finally(() => {
-      this.#writing = undefined;
-    });
+    if (this.#pending.length > 0) this.#writing ??= this.#write();
   }
 
   async #write(): Promise<void> {
@@ -165,16 +178,24 @@ export class KeptSource implements Source {
     await new Promise((turn) => setImmediate(turn));
     while (this.#pending.length > 0) {
       const updates = this.#pending;
-      const info = describe();
-      if (info === undefined) return;
-      this.#pending = [];
       try {
+        const info = describe();
+        if (info === undefined) break;
+        this.#pending = [];
         await this.#commit(updates, info);
-        await store.retain(retention);
+        if (this.#hasProblem) onProblem([]);
+        this.#hasProblem = false;
       } catch (error) {
+        this.#hasProblem = true;
         onProblem(findingsOf(error));
+        // Later changes must not be kept without this one.
+        this.#pending = mergedUpdates(updates, this.#pending);
+        if (!this.#isClosing) this.#retry = setTimeout(() => this.#keep([]), retryMs).unref();
+        break;
       }
+      await store.retain(retention).catch((error) => onProblem(findingsOf(error)));
     }
+    this.#writing = undefined;
   }
 
   async #commit(updates: readonly LayerUpdate[], info: CommitInfo): Promise<void> {

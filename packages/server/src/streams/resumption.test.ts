@@ -28,14 +28,14 @@ class Client implements ResumingStream {
   }
 
   /** It asks for types, and claims to have what the one or the other snapshot has of them. */
-  asks(...types: readonly [ResourceType, ofEarlier: boolean, ofNewest: boolean][]): Snapshot {
+  asks(...types: readonly [ResourceType, ofEarlier: boolean, ofNewest: boolean][]): Snapshot | undefined {
     this.#claims = [
       new Map(types.map(([type, ofEarlier]) => [type, ofEarlier])),
       new Map(types.map(([type, , ofNewest]) => [type, ofNewest])),
     ];
     const target = this.resumption.target(newest);
-    // What was given is compared: the client claims no more.
-    this.#claims = [new Map(), new Map()];
+    // What a snapshot was given for is compared: the client claims no more.
+    if (target !== undefined) this.#claims = [new Map(), new Map()];
     return target;
   }
 }
@@ -65,12 +65,33 @@ describe("a client that comes back after a restart", () => {
     assert.equal(client.asks(), newest);
   });
 
+  it("gets nothing as long as nobody knows which of the two it has, and then the newest", () => {
+    const client = new Client();
+    assert.equal(client.asks([clusters, true, true]), undefined);
+    client.clock.advance(90);
+    assert.equal(client.asks([clusters, true, true], [listeners, true, true]), undefined);
+    client.clock.advance(90);
+    assert.equal(client.overs, 0);
+    client.clock.advance(20);
+    assert.equal(client.overs, 1);
+    assert.equal(client.asks([clusters, true, true], [listeners, true, true]), newest);
+  });
+
   it("gets the newest as soon as it shows that it has that", () => {
     const client = new Client();
-    assert.equal(client.asks([clusters, true, true]), earlier);
-    assert.equal(client.asks([listeners, false, true]), newest);
+    assert.equal(client.asks([clusters, true, true]), undefined);
+    assert.equal(client.asks([clusters, true, true], [listeners, false, true]), newest);
     client.clock.advance(10_000);
     assert.equal(client.overs, 0);
+  });
+
+  it("is not waited for where it asks again and again without anything new", () => {
+    const client = new Client();
+    for (let time = 0; time < 100; time += 50) {
+      assert.equal(client.asks([clusters, true, true]), undefined);
+      client.clock.advance(50);
+    }
+    assert.equal(client.overs, 1);
   });
 
   it("is waited for while it does not use what it asked for again, and not for ever", () => {

@@ -20,15 +20,18 @@ export interface ResumingStream {
  * target first: it has all of it, so nothing is sent. Once it has asked for everything that it had, the newest snapshot
  * is a change like any other: its stages are planned from what the client uses.
  *
- * It is unknown which of the two the client has as long as it asks only for types in which both are equal.
+ * As long as it asks only for types in which both are equal, nobody knows which of the two it has, and it gets nothing.
  */
 export class Resumption {
-  readonly #earlier: Snapshot;
+  /** Undefined once it is over: a stream must not hold it for as long as it lives. */
+  #earlier: Snapshot | undefined;
   readonly #clock: Clock;
   readonly #stream: ResumingStream;
   readonly #over: () => void;
   readonly #since: number;
-  #state: "unknown" | "has earlier" | "over" = "unknown";
+  #hasEarlier = false;
+  /** How many types were asked for that no snapshot was given for, as of the last look. */
+  #asked = 0;
   #cancel: (() => void) | undefined;
 
   /** `over` is called when time ends it. */
@@ -40,30 +43,30 @@ export class Resumption {
     this.#since = clock.now();
   }
 
-  /** The client's target instead of the newest. Called before each time that the stream is given a snapshot. */
-  target(newest: Snapshot): Snapshot {
-    if (this.#state === "over") return newest;
-    const claims = this.#stream.has(this.#earlier);
-    const isAsked = this.#cancel !== undefined;
-    if (claims.size === 0) {
-      // Its first request says that it has nothing.
-      if (!isAsked) this.end();
-      return isAsked ? this.#earlier : newest;
+  /**
+   * The client's target instead of the newest; undefined while it is unknown. Called before each time that the stream
+   * is given a snapshot.
+   */
+  target(newest: Snapshot): Snapshot | undefined {
+    const earlier = this.#earlier;
+    if (earlier === undefined) return newest;
+    const claims = this.#stream.has(earlier);
+    // Its first request says that it has nothing, or asks by a name whose version tells nothing.
+    const isMute = claims.size === 0 && this.#cancel === undefined;
+    const isLate = this.#clock.now() - this.#since >= mostMs;
+    if (isMute || isLate || [...claims.values()].includes(false)) {
+      this.end();
+      return newest;
     }
-    const hasNewest = this.#stream.has(newest);
-    for (const [type, hasEarlier] of claims) {
-      if (!hasEarlier) {
-        this.end();
-        return newest;
-      }
-      if (hasNewest.get(type) === false) this.#state = "has earlier";
-    }
-    this.#wait();
-    return this.#earlier;
+    // What it claims is compared with the first snapshot that it is given, and is new here only once.
+    if (claims.size > (this.#hasEarlier ? 0 : this.#asked)) this.#wait();
+    for (const hasNewest of this.#stream.has(newest).values()) this.#hasEarlier ||= !hasNewest;
+    this.#asked = claims.size;
+    return this.#hasEarlier ? earlier : undefined;
   }
 
   end(): void {
-    this.#state = "over";
+    this.#earlier = undefined;
     this.#cancel?.();
   }
 
@@ -71,7 +74,7 @@ export class Resumption {
     this.#cancel?.();
     this.#cancel = this.#clock.after(quietMs, () => {
       const isLate = this.#clock.now() - this.#since >= mostMs;
-      if (this.#state === "has earlier" && !this.#stream.isSettled && !isLate) return this.#wait();
+      if (this.#hasEarlier && !this.#stream.isSettled && !isLate) return this.#wait();
       this.end();
       this.#over();
     });

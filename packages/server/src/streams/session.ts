@@ -238,7 +238,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
     if (this.#joined === undefined) return;
     const { membership, ttl, resourceErrors, order, resumption } = this.#joined;
     const target = membership.snapshot();
-    const snapshot = target && (resumption?.target(target) ?? target);
+    const snapshot = target && resumption !== undefined ? resumption.target(target) : target;
     const unknown = membership.unknown();
     if (snapshot === undefined || (unknown === this.#unknown && this.#stream.isAbreast(snapshot))) return;
     this.#unknown = unknown;
@@ -327,6 +327,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
         break;
       case "demanded": {
         // Only names that the newest snapshot lacks are decided: the machine must have that snapshot first.
+        this.#joined?.resumption?.end();
         this.#giveSnapshot();
         const answered = this.#joined?.membership.interest?.demand(effect);
         if (answered === undefined) break;

@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 
 const hash = /^[0-9a-f]{40,64}$/;
@@ -20,8 +20,7 @@ export function gitCommit(folder: string): string | undefined {
 
 /** A folder, or the file of a further work tree that names one. */
 function gitFolder(path: string): string | undefined {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  if (stat === undefined || stat.isDirectory()) return stat && path;
+  if (read(join(path, "HEAD")) !== "") return path;
   const named = /^gitdir: (.+)$/m.exec(read(path))?.[1];
   return named === undefined ? undefined : resolve(dirname(path), named);
 }

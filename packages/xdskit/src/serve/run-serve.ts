@@ -9,7 +9,7 @@ import { loadSettings } from "../settings/load-settings.js";
 import { groupNames, layersOf, serverOptions, serverTls } from "../settings/server-settings.js";
 import { mustNotBeServed } from "../to-files/not-served.js";
 import { folderLayers, ServedFolder, type ServedFolderOptions } from "./served-folder.js";
-import { openState, stateFolder } from "./state.js";
+import { openState } from "./state.js";
 
 /** The options of `serve`. */
 export interface ServeOptions extends ServingOptions, ServedFolderOptions {
@@ -60,7 +60,7 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
   const tls = serverTls(loaded);
   const rest = serving.restOptions(fromSettings);
   const server = createServer({ ...fromSettings, types, registry, rest, workers, tls });
-  const { store, heads, findings } = await openState(stateFolder(options.state, directory));
+  const { store, heads, findings } = await openState(options.state, directory);
   for (const finding of findings) logFinding(serving.log, finding);
   if (store !== undefined) serving.closers.push(() => store.close());
   const folder = new ServedFolder(options, {

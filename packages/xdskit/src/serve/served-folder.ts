@@ -157,7 +157,6 @@ export class ServedFolder {
     if (this.#status.state === "partial" && this.#last?.skipped === undefined) return undefined;
     const files = this.#last?.readFiles ?? [];
     const cause = { kind: "files", files, commit: gitCommit(directory) } as const;
-    this.#problems = [];
     return { author: userName(), cause, message: "", time: Date.now() };
   }
 

@@ -146,7 +146,7 @@ describe("the state of a server", () => {
       (names) => names === "cluster/b",
     );
     await server.stop();
-    const { store } = await openLmdbStore(state.path);
+    const { store } = await openLmdbStore(stateFolder(state.path, folder.path) ?? "");
     const history = await store.history(".", { limit: 10 });
     assert.deepEqual(
       history.map(({ number, upserted, removed }) => [number, upserted, removed]),
@@ -165,7 +165,7 @@ describe("the state of a server", () => {
     await using state = await testFolder();
     await served(folder, state.path);
     await served(folder, state.path);
-    const { store } = await openLmdbStore(state.path);
+    const { store } = await openLmdbStore(stateFolder(state.path, folder.path) ?? "");
     assert.equal((await store.history(".", { limit: 10 })).length, 1);
     await store.close();
   });
@@ -184,8 +184,8 @@ describe("the state of a server", () => {
   it("is where the option, systemd or the user's folders say", () => {
     const env = { STATE_DIRECTORY: "/var/lib/xdskit:/other", XDG_STATE_HOME: "/home/a/state" };
     assert.equal(stateFolder("off", "config", env), undefined);
-    assert.equal(stateFolder("/s", "config", env), "/s");
-    assert.equal(stateFolder(undefined, "config", env), "/var/lib/xdskit");
+    assert.match(stateFolder("/s", "/etc/config", env) ?? "", /^\/s\/config-[\w-]{12}$/);
+    assert.match(stateFolder(undefined, "/etc/config", env) ?? "", /^\/var\/lib\/xdskit\/config-[\w-]{12}$/);
     const own = stateFolder(undefined, "/etc/config", { XDG_STATE_HOME: "/home/a/state" }) ?? "";
     assert.match(own, /^\/home\/a\/state\/xdskit\/config-[\w-]{12}$/);
     assert.notEqual(stateFolder(undefined, "/other/config", { XDG_STATE_HOME: "/home/a/state" }), own);

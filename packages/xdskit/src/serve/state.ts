@@ -8,8 +8,8 @@ import type { Revision, Store } from "@xdskit/server";
 export const noState = "off";
 
 /**
- * The folder in which the state of a served folder is kept: what the option says, else what systemd says, else one of
- * the served folder's own among the user's files. Undefined: nowhere.
+ * The folder in which the state of a served folder is kept: one of its own in what the option says, else in what
+ * systemd says, else among the user's files. Undefined: nowhere.
  */
 export function stateFolder(
   option: string | undefined,
@@ -17,13 +17,14 @@ export function stateFolder(
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): string | undefined {
   if (option === noState) return undefined;
-  if (option !== undefined) return resolve(option);
+  const path = resolve(served);
+  // Two servers that share a state, and serve different folders, must not mix them.
+  const own = `${basename(path)}-${createHash("sha256").update(path).digest("base64url").slice(0, 12)}`;
   // Several folders, where a unit names several: the first one is as good as any.
   const [fromSystemd = ""] = (env.STATE_DIRECTORY ?? "").split(":");
-  if (fromSystemd !== "") return fromSystemd;
+  const given = option ?? fromSystemd;
+  if (given !== "") return join(resolve(given), own);
   const { XDG_STATE_HOME: home = "" } = env;
-  const path = resolve(served);
-  const own = `${basename(path)}-${createHash("sha256").update(path).digest("base64url").slice(0, 12)}`;
   // The specification ignores relative paths.
   return join(home.startsWith("/") ? home : join(homedir(), ".local/state"), "xdskit", own);
 }
@@ -37,10 +38,11 @@ export interface State {
   readonly findings: readonly Finding[];
 }
 
-/** Opens the state. What is wrong is in the findings: without a store the server goes on. */
-export async function openState(directory: string | undefined): Promise<State> {
-  if (directory === undefined) return { store: undefined, heads: [], findings: [] };
+/** Opens the state of a served folder. What is wrong is in the findings: without a store the server goes on. */
+export async function openState(option: string | undefined, served: string): Promise<State> {
   try {
+    const directory = stateFolder(option, served);
+    if (directory === undefined) return { store: undefined, heads: [], findings: [] };
     // Loaded only now: it is native, and may be missing on a machine.
     const { openLmdbStore } = await import("@xdskit/store-lmdb");
     const { store, findings } = await openLmdbStore(directory);
@@ -54,7 +56,7 @@ type Problem = Omit<Finding, "severity">;
 
 function problemsOf(error: unknown): readonly Problem[] {
   if (error instanceof XdskitError) return error.findings;
-  return [{ code: "XDSKIT_STORE", message: `it cannot be loaded: ${(error as Error).message}` }];
+  return [{ code: "XDSKIT_STORE", message: `it cannot be opened: ${(error as Error).message}` }];
 }
 
 function nothingKept(problem: Problem): Finding {
