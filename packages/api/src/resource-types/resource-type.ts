@@ -22,7 +22,7 @@ export interface DiscoveryService {
  */
 export type Absence = "removed" | "unresolved";
 
-/** One row of the table of resource types: everything that differs between LDS, RDS, CDS … for the rest of the code. */
+/** One row of the table of resource types. Everything that differs between LDS, RDS, CDS … is in it. */
 export interface ResourceType {
   /** The singular that people type: `cluster`, `endpoint`, `listener`, `route` … */
   readonly name: string;

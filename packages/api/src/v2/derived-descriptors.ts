@@ -9,7 +9,8 @@ import {
 } from "@bufbuild/protobuf/wkt";
 
 /**
- * From v3 type names to v2 type names, as in descriptors: `.envoy.config.cluster.v3.Cluster` → `.envoy.api.v2.Cluster`.
+ * From v3 type names to v2 type names, as descriptors write them.
+ * For example: `.envoy.config.cluster.v3.Cluster` → `.envoy.api.v2.Cluster`.
  */
 export type Renaming = ReadonlyMap<string, string>;
 

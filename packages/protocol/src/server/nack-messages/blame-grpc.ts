@@ -36,8 +36,8 @@ const goTop = "top level errors: ";
 const goResource = 'resource "';
 
 /**
- * Go: `error parsing "ClusterResource" response: resource "NAME": REASON;⏎resource "NAME": …`. Before come the errors
- * of what it could not read, the last without anything between it and the first resource. What is valid is used.
+ * Go: `error parsing "ClusterResource" response: resource "NAME": REASON;⏎resource "NAME": …`. The errors of what it
+ * could not read come first. Nothing separates the last of them from the first resource. Go uses what is valid.
  */
 const goTexts: TextReader = (text, carried) => {
   const start = goStart.exec(text)?.[0];

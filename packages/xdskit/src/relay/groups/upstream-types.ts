@@ -24,8 +24,8 @@ export function canAsk(server: ServerSettingsInFull, type: ResourceType, types: 
 }
 
 /**
- * A collection that a resource names: every resource of a type (`*`), or of a folder (`xdstp://…/*`). Virtual hosts are
- * asked for one by one.
+ * A collection that a resource names: every resource of a type (`*`), or of a folder (`xdstp://…/*`).
+ * The relay asks for virtual hosts one by one.
  */
 export function isCollectionReference({ name }: Reference): boolean {
   return name === "*" || isGlobName(name);
