@@ -14,6 +14,13 @@ export const longestErrorText = 4_096;
 export const locatorParameters = { count: 64, characters: 8_192 };
 /** Runs of repeated fields whose values are remembered: how many, and their bytes in total. */
 export const knownRuns = { count: 16, bytes: 4 * 1024 * 1024 };
+/** Branches of one set that are remembered. Only clients that leave the set in ever new ways make more. */
+export const mostBranches = 1_000;
+/**
+ * Ways to reject one response, and what one change of listeners replaced, that are remembered. Only clients that blame
+ * ever other resources, or ask for ever other listeners by name, make more.
+ */
+export const mostWays = 100;
 /**
  * Results of one object, by key, that are remembered for all streams. Only clients that ask, answer or reject in ever
  * new ways make more.

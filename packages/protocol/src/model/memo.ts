@@ -26,11 +26,16 @@ export function perPair<One extends object, Other extends object, Made extends o
 }
 
 /**
- * Results by an object and a text, such as a type URL, kept as long as the object lives. Each object has at most
- * `mostShared` of them; one more, and it starts again with none.
+ * Results by an object and a text, such as a type URL, kept as long as the object lives. Each object has at most `most`
+ * of them; one more, and it starts again with none.
  */
 export class PerKey<Of extends object, Made extends object> {
   readonly #known = new WeakMap<Of, Map<string, Made>>();
+  readonly #most: number;
+
+  constructor(most = mostShared) {
+    this.#most = most;
+  }
 
   get(of: Of, key: string): Made | undefined {
     return this.#known.get(of)?.get(key);
@@ -43,7 +48,7 @@ export class PerKey<Of extends object, Made extends object> {
       byKey = new Map();
       this.#known.set(of, byKey);
     }
-    if (byKey.size >= mostShared) byKey.clear();
+    if (byKey.size >= this.#most) byKey.clear();
     byKey.set(key, made);
     return made;
   }

@@ -1,5 +1,6 @@
 import { canonicalName, type Resource, type ResourceName } from "@xdskit/api";
 import { changeBetween } from "../../model/change.js";
+import { mostWays } from "../../model/limits.js";
 import { PerKey, perPair } from "../../model/memo.js";
 import { type ResourceSet, ResourceSets } from "../../model/resource-set.js";
 import { sharedBranch } from "../../model/shared-branch.js";
@@ -40,7 +41,7 @@ export function newIn({ isWhole, used: { lastGood } }: Subscriber, { carried, se
   return found;
 }
 
-const knownInstead = new PerKey<readonly Resource[], LastGood>();
+const knownInstead = new PerKey<readonly Resource[], LastGood>(mostWays);
 
 /** By key, what a client uses instead of what it rejected: the same map for all clients that rejected the same. */
 export function lastGoodOf(rejection: Rejection, sent: Sent, isWhole: boolean): LastGood {

@@ -1,5 +1,6 @@
 import type { Reference, Resource } from "@xdskit/api";
 import { type Change, changeBetween } from "../../model/change.js";
+import { mostWays } from "../../model/limits.js";
 import { PerKey } from "../../model/memo.js";
 import type { ResourceSet } from "../../model/resource-set.js";
 import type { Snapshot } from "../../model/snapshot.js";
@@ -21,7 +22,7 @@ import type { OrderingTimes } from "./ordering-times.js";
 const mostDraining = 256;
 
 /** What one change replaced for clients that ask for the same. */
-const known = new PerKey<Change, Replaced>();
+const known = new PerKey<Change, Replaced>(mostWays);
 
 /**
  * The client went on from the set `before` to what is `acked` now: if resources of it are gone or name less, they drain
