@@ -8,7 +8,7 @@ const packages = fileURLToPath(new URL("../packages/", import.meta.url));
 const read = (file: string) => readFileSync(join(packages, file), "utf8");
 
 /** What is imported by the names of packages, as their `exports` say. */
-const doors = ["grpc-server", "api", "protocol", "server", "client", "xdskit"].flatMap((folder) => {
+const doors = ["grpc-server", "api", "protocol", "server", "store-lmdb", "client", "xdskit"].flatMap((folder) => {
   const { exports } = JSON.parse(read(`${folder}/package.json`)) as { exports: Record<string, unknown> };
   return Object.values(exports).flatMap((door) => {
     const source = (door as Record<string, string>)["@xdskit/source"];
