@@ -1,6 +1,17 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
-import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -18,6 +29,13 @@ function folder(t: TestContext): string {
   const path = mkdtempSync(join(tmpdir(), "xdskit-lmdb-"));
   t.after(() => rmSync(path, { recursive: true, force: true }));
   return path;
+}
+
+/** Damages a file: so many bytes from a place on. */
+function overwrite(path: string, from: number, bytes: number): void {
+  const handle = openSync(path, "r+");
+  writeSync(handle, Buffer.alloc(bytes, "y"), 0, bytes, from);
+  closeSync(handle);
 }
 
 /** A process that writes, and the revisions that it was told are safe. */
@@ -176,11 +194,7 @@ describe("a store that is opened", () => {
     const directory = await made(t);
     const { size } = statSync(file(directory));
     // All but the head: LMDB itself would end the process.
-    const damaged = Buffer.alloc(size - 8_192, "y");
-    const { openSync, writeSync, closeSync } = await import("node:fs");
-    const handle = openSync(file(directory), "r+");
-    writeSync(handle, damaged, 0, damaged.length, 8_192);
-    closeSync(handle);
+    overwrite(file(directory), 8_192, size - 8_192);
     // As a process leaves it that died while it opened the file.
     writeFileSync(join(directory, "opening"), "");
     const { store, findings } = await openLmdbStore(directory);
@@ -207,12 +221,9 @@ describe("a store that is opened", () => {
     const info = { author: "", cause: { kind: "api" as const, caller: "" }, message: "", time: 1 };
     await store.commit([{ layer: "a", parent: undefined, kind: "replace", upsert }], info);
     await store.close();
-    const { openSync, writeSync, closeSync } = await import("node:fs");
     const { size } = statSync(file(directory));
-    const handle = openSync(file(directory), "r+");
     // Not the first pages, which opening reads, nor the last: those of the newest commit.
-    writeSync(handle, Buffer.alloc(size / 2, "y"), 0, Math.floor(size / 2), 40_960);
-    closeSync(handle);
+    overwrite(file(directory), 40_960, Math.floor(size / 2));
     const opened = await openLmdbStore(directory).catch(() => undefined);
     const head = await opened?.store.head("a").catch(() => undefined);
     if (head !== undefined) await assert.rejects(opened?.store.read(head.id) ?? Promise.resolve(), /XDSKIT_STORE/);

@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { type ResourceName, type TypeUrl, type Version, XdskitError } from "@xdskit/api";
 import type {
   CommitInfo,
@@ -35,6 +36,8 @@ interface IndexEntry extends StoredKey {
 /** One entry of `index` and what a commit makes of it. */
 interface Difference extends StoredChange {
   readonly entry: string;
+  /** Undefined where the resource goes. */
+  readonly resource: StoredResource | undefined;
 }
 
 /** So many changes of a revision are one value. */
@@ -140,19 +143,13 @@ export class RevisionStore implements Store {
     });
   }
 
-  async retain({ revisions, since }: Retention): Promise<number> {
+  async retain(retention: Retention): Promise<number> {
+    // Mostly there is nothing to do, which costs no transaction.
+    if (this.#tables.read((reader) => oldIn(reader, retention)).length === 0) return 0;
     return await this.#tables.write((writer) => {
-      let removed = 0;
-      for (const [layerHash, head] of [...writer.range<RevisionId>("heads", "")]) {
-        const newest = revisionOf(writer, head).number;
-        for (const [key, id] of [...writer.range<RevisionId>("history", layerHash)]) {
-          const { number, time } = revisionOf(writer, id);
-          if (id === head || (number > newest - revisions && time >= since)) break;
-          forget(writer, key, id);
-          removed += 1;
-        }
-      }
-      return removed;
+      const old = oldIn(writer, retention);
+      for (const { key, id } of old) forget(writer, key, id);
+      return old.length;
     });
   }
 
@@ -188,25 +185,21 @@ function* inParts(resources: readonly StoredResource[]): Iterable<readonly Store
   for (let at = 0; at < resources.length; at += partSize) yield resources.slice(at, at + partSize);
 }
 
-function nextTurn(): Promise<void> {
-  return new Promise((turn) => setImmediate(turn));
-}
-
 function commitLayer(writer: Writer, commit: LayerCommit, info: CommitInfo): Revision | undefined {
   const { layer, parent } = commit;
   const layerHash = hashOf(layer);
   const before = headOf(writer, layerHash);
   const differences = differencesOf(writer, layerHash, commit);
   if (differences.length === 0 && before !== undefined) return before;
-  for (const one of commit.upsert) putContent(writer, one);
   const changes: StoredChange[] = [];
-  for (const { entry, type, key, from, to } of differences) {
+  for (const { entry, resource, type, key, from, to } of differences) {
     changes.push({ type, key, from, to });
     // The reference from `index` to the content of before becomes one from `changes`.
-    if (to === undefined) writer.remove("index", entry);
+    if (resource === undefined) writer.remove("index", entry);
     else {
-      writer.put("index", entry, { type, key, version: to } satisfies IndexEntry);
-      refer(writer, contentKey(type, key, to), 1);
+      putContent(writer, resource);
+      writer.put("index", entry, { type, key, version: resource.version } satisfies IndexEntry);
+      refer(writer, contentKey(type, key, resource.version), 1);
     }
   }
   const number = (before?.number ?? 0) + 1;
@@ -223,21 +216,40 @@ function commitLayer(writer: Writer, commit: LayerCommit, info: CommitInfo): Rev
 
 function differencesOf(reader: Reader, layerHash: string, commit: LayerCommit): readonly Difference[] {
   const differences = new Map<string, Difference>();
-  const note = ({ type, key }: StoredKey, to: Version | undefined) => {
+  const note = ({ type, key }: StoredKey, resource?: StoredResource): string => {
     const entry = layerHash + resourceHash(type, key);
     const from = reader.get<IndexEntry>("index", entry)?.version;
+    const to = resource?.version;
     if (from === to) differences.delete(entry);
-    else differences.set(entry, { entry, type, key, from, to });
+    else differences.set(entry, { entry, resource, type, key, from, to });
+    return entry;
   };
-  for (const one of commit.remove ?? []) note(one, undefined);
+  for (const one of commit.remove ?? []) note(one);
   // What one commit both removes and puts in is there afterwards.
-  for (const one of commit.upsert) note(one, one.version);
+  const put = new Set(commit.upsert.map((one) => note(one, one)));
   if (commit.kind === "patch") return [...differences.values()];
-  const stays = new Set(commit.upsert.map(({ type, key }) => layerHash + resourceHash(type, key)));
   for (const [entry, { type, key, version }] of reader.range<IndexEntry>("index", layerHash)) {
-    if (!stays.has(entry)) differences.set(entry, { entry, type, key, from: version, to: undefined });
+    if (put.has(entry)) continue;
+    differences.set(entry, { entry, resource: undefined, type, key, from: version, to: undefined });
   }
   return [...differences.values()];
+}
+
+/** The revisions that retention does not keep, by their keys in `history`: the oldest ones of each layer. */
+function oldIn(
+  reader: Reader,
+  { revisions, since }: Retention,
+): readonly { readonly key: string; readonly id: string }[] {
+  const old: { readonly key: string; readonly id: RevisionId }[] = [];
+  for (const [layerHash, head] of reader.range<RevisionId>("heads", "")) {
+    const newest = revisionOf(reader, head).number;
+    for (const [key, id] of reader.range<RevisionId>("history", layerHash)) {
+      const { number, time } = revisionOf(reader, id);
+      if (id === head || (number > newest - revisions && time >= since)) break;
+      old.push({ key, id });
+    }
+  }
+  return old;
 }
 
 /** Removes the oldest revision of a layer: what it replaced cannot be read any more. */

@@ -1,11 +1,11 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { homedir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { type Finding, XdskitError } from "@xdskit/api";
 import type { Revision, Store } from "@xdskit/server";
 
 /** Says that no state is kept. */
-export const noState = "off";
+const noState = "off";
 
 /**
  * The folder in which the state of a served folder is kept: one of its own in what the option says, else in what
@@ -19,7 +19,7 @@ export function stateFolder(
   if (option === noState) return undefined;
   const path = resolve(served);
   // Two servers that share a state, and serve different folders, must not mix them.
-  const own = `${basename(path)}-${createHash("sha256").update(path).digest("base64url").slice(0, 12)}`;
+  const own = `${basename(path)}-${hash("sha256", path, "base64url").slice(0, 12)}`;
   // Several folders, where a unit names several: the first one is as good as any.
   const [fromSystemd = ""] = (env.STATE_DIRECTORY ?? "").split(":");
   const given = option ?? fromSystemd;
