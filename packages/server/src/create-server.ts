@@ -1,8 +1,7 @@
-import { createResourceJson, resourceTypes, XdskitError } from "@xdskit/api";
+import { createResourceJson, resourceTypes, systemClock, XdskitError } from "@xdskit/api";
+import { createFairQueue } from "@xdskit/grpc-server";
 import { statusCode } from "@xdskit/protocol";
 import { Arrivals } from "./arrivals/arrivals.js";
-import { systemClock } from "./basics/clock.js";
-import { createFairQueue } from "./basics/fair-queue.js";
 import { type ConfigOptions, createConfig } from "./configuration/create-config.js";
 import { createGroups } from "./configuration/groups.js";
 import { createLayers, type LayerChange, type Layers } from "./configuration/layers.js";
@@ -37,7 +36,7 @@ import { type Counters, createCounters } from "./streams/counters.js";
 import { UnaryFetch } from "./streams/fetch.js";
 import { createHeldMemory } from "./streams/held-memory.js";
 import { createNodeOrders } from "./streams/node-orders.js";
-import { createPublication } from "./streams/publication.js";
+import { Publication } from "./streams/publication.js";
 import { createRejections } from "./streams/rejections.js";
 import { serverRefusal } from "./streams/server-refusal.js";
 import { Session } from "./streams/session.js";
@@ -170,7 +169,7 @@ function createCore(settings: Settings, awaits: (isAwaited: boolean) => void) {
   );
   const views = createViews(clock, events);
   const groups = createGroups(options.groups, options.ttl, options);
-  const publication = createPublication(layers, groups, limits, views, clock, onDemand);
+  const publication = new Publication(layers, groups, limits, views, clock, onDemand);
   const sessions = new Set<Session>();
   const remoteStreams = new Set<RemoteStream>();
   const streams: Iterable<LedgerStream> = settings.workers > 1 ? bothOf(sessions, remoteStreams) : sessions;

@@ -1,6 +1,5 @@
-import type { ResourceTypes } from "@xdskit/api";
+import type { Clock, ResourceTypes } from "@xdskit/api";
 import type { StatusCode } from "@xdskit/protocol";
-import type { Clock } from "./basics/clock.js";
 import { checkAddresses } from "./configuration/option-tables.js";
 import type { Events } from "./contracts/events.js";
 import type { PollTransport } from "./contracts/poll-transport.js";

@@ -1,6 +1,5 @@
-import type { TypeUrl } from "@xdskit/api";
+import type { Clock, TypeUrl } from "@xdskit/api";
 import type { TypeStatus } from "@xdskit/protocol";
-import type { Clock } from "../basics/clock.js";
 import type { LayerChange } from "../configuration/layers.js";
 import type { ConfigArrivalRejection, ConfigArrivalWait } from "../contracts/arrival.js";
 import { type OpenStream, unknownStatus } from "../node-status/ledger-stream.js";

@@ -1,5 +1,4 @@
-import type { ResourceName, TypeUrl, Version } from "@xdskit/api";
-import type { Clock } from "../basics/clock.js";
+import type { Clock, ResourceName, TypeUrl, Version } from "@xdskit/api";
 import type { LayerChange } from "../configuration/layers.js";
 import type { ConfigArrivalOutcome } from "../contracts/arrival.js";
 import type { LedgerStream, OpenStream } from "../node-status/ledger-stream.js";

@@ -1,6 +1,5 @@
-import { XdskitError } from "@xdskit/api";
+import { type Clock, XdskitError } from "@xdskit/api";
 import type { Node } from "@xdskit/protocol";
-import type { Clock } from "../basics/clock.js";
 import type { LayerChange } from "../configuration/layers.js";
 import { checkCall } from "../configuration/option-tables.js";
 import type { ConfigArrival, ConfigArrivalOutcome, NodeSelection } from "../contracts/arrival.js";

@@ -1,4 +1,4 @@
-import type { Clock } from "./clock.js";
+import type { Clock } from "@xdskit/api";
 
 /** One timer that is set anew as often as what it waits for changes. */
 export type Alarm = ReturnType<typeof createAlarm>;

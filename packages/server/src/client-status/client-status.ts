@@ -1,5 +1,5 @@
+import { createFairQueue, type FairQueue } from "@xdskit/grpc-server";
 import { statusCode } from "@xdskit/protocol";
-import { createFairQueue, type FairQueue } from "../basics/fair-queue.js";
 import { createRateLimit } from "../basics/rate-limit.js";
 import type { Call, Refusal, Service, ServiceHandler, ServiceMethod } from "../contracts/transport.js";
 import { clientStatusServiceName } from "./service-name.js";

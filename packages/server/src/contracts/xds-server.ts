@@ -1,6 +1,5 @@
-import type { Registry, Resource, ResourceName, ResourceType, ResourceTypes } from "@xdskit/api";
+import type { Clock, Registry, Resource, ResourceName, ResourceType, ResourceTypes } from "@xdskit/api";
 import type { Node, ResourceErrorPolicy, Snapshot, TtlPolicy } from "@xdskit/protocol";
-import type { Clock } from "../basics/clock.js";
 import type { EventLoopOptions } from "../event-loop/event-loop-stats.js";
 import type { GroupOf, GroupSettings, LayerName, OnReject } from "../settings/group-settings.js";
 import type { Keepalive } from "../settings/keepalive.js";

@@ -1,6 +1,6 @@
 import type { ApiVersion } from "@xdskit/api";
+import { createFairQueue } from "@xdskit/grpc-server";
 import type { ClusterLoad, StatusCode } from "@xdskit/protocol";
-import { createFairQueue } from "../basics/fair-queue.js";
 import type { LoadReport, LoadReportFilter } from "../contracts/load-report.js";
 import type { LoadTotals } from "../contracts/load-totals.js";
 import type { CallInfo, LoadStreamInfo } from "../contracts/stream-info.js";

@@ -1,7 +1,7 @@
 import { performance } from "node:perf_hooks";
 import type { ApiVersion, ResourceType } from "@xdskit/api";
+import type { FairQueue } from "@xdskit/grpc-server";
 import { type ClusterLoad, type Node, type StatusCode, statusCode } from "@xdskit/protocol";
-import type { FairQueue } from "../basics/fair-queue.js";
 import { createRateLimit, type RateLimit } from "../basics/rate-limit.js";
 import type { Events } from "../contracts/events.js";
 import type { CallInfo, LoadStreamInfo } from "../contracts/stream-info.js";

@@ -1,5 +1,5 @@
+import { type SliceClock, systemSliceClock } from "@xdskit/grpc-server";
 import { Counts } from "../basics/counts.js";
-import { type SliceClock, systemSliceClock } from "../basics/fair-queue.js";
 
 /** Clusters of one part of a report: to take them over costs some milliseconds at most. */
 const partClusters = 250;

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { resourceTypes } from "@xdskit/api";
+import { resourceTypes, systemClock } from "@xdskit/api";
 import type { Node } from "@xdskit/protocol";
-import { systemClock } from "../basics/clock.js";
 import { ads } from "../testing/running-server.js";
 import { createLedger } from "./ledger.js";
 import type { OpenStream } from "./ledger-stream.js";

@@ -1,5 +1,4 @@
-import type { ResourceTypes } from "@xdskit/api";
-import type { Clock } from "../basics/clock.js";
+import type { Clock, ResourceTypes } from "@xdskit/api";
 import {
   type NodeConfig,
   type NodeConfigFilter,

@@ -1,4 +1,4 @@
-import type { Clock } from "../basics/clock.js";
+import type { Clock } from "@xdskit/api";
 
 /** One moment on the server's clock and on the wall's. */
 export interface Moment {

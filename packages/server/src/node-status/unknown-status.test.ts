@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { resourceTypes } from "@xdskit/api";
+import { resourceTypes, systemClock } from "@xdskit/api";
 import type { Node, TypeStatus } from "@xdskit/protocol";
 import { Arrivals } from "../arrivals/arrivals.js";
-import { systemClock } from "../basics/clock.js";
 import { createLayers } from "../configuration/layers.js";
 import { createEvents } from "../contracts/events.js";
 import { ads } from "../testing/running-server.js";

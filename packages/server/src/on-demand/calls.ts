@@ -1,4 +1,4 @@
-import type { Clock } from "../basics/clock.js";
+import type { Clock } from "@xdskit/api";
 import type { OnDemandLimits, Supplied } from "../settings/on-demand-options.js";
 import type { Lease } from "./lease.js";
 

@@ -1,5 +1,4 @@
-import type { Finding, Resource, ResourceName, ResourceType } from "@xdskit/api";
-import type { Clock } from "../basics/clock.js";
+import type { Clock, Finding, Resource, ResourceName, ResourceType } from "@xdskit/api";
 import type { Group } from "../configuration/groups.js";
 import type { OnDemandLimits, Supply } from "../settings/on-demand-options.js";
 import type { Calls } from "./calls.js";

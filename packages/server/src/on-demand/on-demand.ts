@@ -1,4 +1,5 @@
 import {
+  type Clock,
   type Finding,
   type Resource,
   type ResourceName,
@@ -7,7 +8,6 @@ import {
   XdskitError,
 } from "@xdskit/api";
 import type { Node } from "@xdskit/protocol";
-import type { Clock } from "../basics/clock.js";
 import { refuseForeign } from "../configuration/authorities.js";
 import { layerBelow } from "../configuration/below.js";
 import type { ConfigOptions } from "../configuration/create-config.js";

@@ -1,4 +1,4 @@
-import type { Clock } from "../basics/clock.js";
+import type { Clock } from "@xdskit/api";
 
 /** Waits until clients are told, until the name is dropped, or until it is checked again. */
 export type WaitKind = "answer" | "linger" | "next-call";

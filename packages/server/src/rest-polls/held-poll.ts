@@ -1,5 +1,5 @@
-import type { ResourceName, ResourceType } from "@xdskit/api";
-import { longestTimerMs } from "@xdskit/api";
+import { longestTimerMs, type ResourceName, type ResourceType } from "@xdskit/api";
+import type { FairQueue } from "@xdskit/grpc-server";
 import {
   asksForUnknown,
   isSetVersion,
@@ -10,7 +10,6 @@ import {
   type Selection,
   select,
 } from "@xdskit/protocol";
-import type { FairQueue } from "../basics/fair-queue.js";
 import type { PollAnswer } from "../contracts/poll-transport.js";
 import type { NodeStreamInfo } from "../contracts/stream-info.js";
 import type { Membership } from "../streams/membership.js";

@@ -1,7 +1,7 @@
 import { performance } from "node:perf_hooks";
+import { createFairQueue } from "@xdskit/grpc-server";
 import { type JsonRequest, type Node, readJsonRequest, selectionOf, statusCode } from "@xdskit/protocol";
 import { Counts } from "../basics/counts.js";
-import { createFairQueue } from "../basics/fair-queue.js";
 import { createRateLimit, type RateLimit } from "../basics/rate-limit.js";
 import type { PollAnswer, PollCall, PollConnection, PollHandler, PollRefusal } from "../contracts/poll-transport.js";
 import type { Membership } from "../streams/membership.js";

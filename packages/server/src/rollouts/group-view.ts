@@ -1,11 +1,11 @@
-import type { Resource, ResourceType } from "@xdskit/api";
+import type { Clock, Resource, ResourceType } from "@xdskit/api";
 import type { Rejection, Snapshot } from "@xdskit/protocol";
-import type { Clock } from "../basics/clock.js";
+import { idOf } from "../basics/id-of.js";
 import type { RolloutOutcome } from "../contracts/rollout-status.js";
 import type { FullRolloutSettings } from "../settings/rollout-settings.js";
 import { LastGood, namedIn } from "./last-good.js";
 import type { Member } from "./member.js";
-import { changesBetween, idOf, type Overrides, overlaid, resourceIn } from "./overrides.js";
+import { changesBetween, type Overrides, overlaid, resourceIn } from "./overrides.js";
 import { Quarantine, type QuarantineEntry } from "./quarantine.js";
 import { RolloutMachine } from "./rollout.js";
 import { reviewMs, Verdicts } from "./verdicts.js";

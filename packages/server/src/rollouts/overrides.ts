@@ -21,11 +21,6 @@ export interface Override extends Keyed {
 /** By type and key. */
 export type Overrides = Map<string, Override>;
 
-/** For maps over resources of all types. */
-export function idOf({ type, key }: Keyed): string {
-  return `${type.typeUrl} ${key}`;
-}
-
 /** What a snapshot has under a key. */
 export function resourceIn(snapshot: Snapshot, { type, key }: Keyed): Resource | undefined {
   return snapshot.of(type).get(key);

@@ -1,6 +1,7 @@
 import type { ResourceType, Version } from "@xdskit/api";
 import type { Rejection } from "@xdskit/protocol";
-import { idOf, type KeyChange, type Override } from "./overrides.js";
+import { idOf } from "../basics/id-of.js";
+import type { KeyChange, Override } from "./overrides.js";
 
 /** A resource of the change: what it was before, and the version that it is to have; undefined: it is to be gone. */
 interface Changed extends Override {

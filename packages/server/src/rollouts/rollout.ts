@@ -1,6 +1,5 @@
-import type { ResourceType } from "@xdskit/api";
+import type { Clock, ResourceType } from "@xdskit/api";
 import type { Rejection } from "@xdskit/protocol";
-import type { Clock } from "../basics/clock.js";
 import {
   type RolloutOutcome,
   type RolloutRejection,

@@ -1,6 +1,5 @@
-import type { ResourceType } from "@xdskit/api";
+import type { Clock, ResourceType } from "@xdskit/api";
 import type { Node, Rejection, Snapshot } from "@xdskit/protocol";
-import type { Clock } from "../basics/clock.js";
 import type { Group } from "../configuration/groups.js";
 import type { Events } from "../contracts/events.js";
 import type { LiftableQuarantine, QuarantineCause, Quarantined } from "../contracts/quarantined.js";

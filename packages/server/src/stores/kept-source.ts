@@ -1,4 +1,6 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Finding, type Registry, type Resource, type ResourceTypes, XdskitError } from "@xdskit/api";
+import { idOf } from "../basics/id-of.js";
 import type { LayerUpdate, Source, SourceSink } from "../contracts/source.js";
 import type {
   CommitInfo,
@@ -144,13 +146,13 @@ export class KeptSource implements Source {
       for (const { layer, upsert } of first) {
         const change = await this.#changeSince(layer);
         if (change === undefined) continue;
-        const now = new Map(upsert.map((resource) => [`${resource.type.typeUrl} ${resource.key}`, resource]));
+        const now = new Map(upsert.map((resource) => [idOf(resource), resource]));
         const had: Resource[] = [];
         for (const { type, key, from } of change) {
           const bytes = from === undefined ? undefined : await store.content(type, key, from);
           if (bytes !== undefined) had.push(decodeStored({ type, key, version: from ?? "", bytes }, this.#options));
         }
-        const has = change.flatMap(({ type, key }) => now.get(`${type} ${key}`) ?? []);
+        const has = change.flatMap(({ type, key }) => now.get(idOf({ type: { typeUrl: type }, key })) ?? []);
         back.push({ layer, kind: "patch", upsert: had, remove: keysOf(has) });
         forward.push({ layer, kind: "patch", upsert: has, remove: keysOf(had) });
       }
@@ -175,7 +177,7 @@ export class KeptSource implements Source {
   async #write(): Promise<void> {
     const { store, retention, describe, onProblem } = this.#options;
     // Not in the turn in which streams are told.
-    await new Promise((turn) => setImmediate(turn));
+    await nextTurn();
     while (this.#pending.length > 0) {
       const updates = this.#pending;
       try {

@@ -1,3 +1,4 @@
+import { idOf } from "../basics/id-of.js";
 import type { LayerUpdate } from "../contracts/source.js";
 import type { LayerName } from "../settings/group-settings.js";
 
@@ -13,13 +14,13 @@ export function mergedUpdates(first: readonly LayerUpdate[], second: readonly La
 
 /** Names of resources are the keys of folders' and programs' layers: see `LayerUpdate.remove`. */
 function after(before: LayerUpdate, { layer, upsert, remove = [] }: LayerUpdate): LayerUpdate {
-  const keyOf = (type: { readonly typeUrl: string }, key: string) => `${type.typeUrl} ${key}`;
-  const held = new Map(before.upsert.map((one) => [keyOf(one.type, one.key), one]));
-  const gone = new Map((before.remove ?? []).map((one) => [keyOf(one.type, one.name), one]));
+  const held = new Map(before.upsert.map((one) => [idOf(one), one]));
+  const gone = new Map((before.remove ?? []).map((one) => [idOf({ type: one.type, key: one.name }), one]));
   for (const one of remove) {
-    gone.set(keyOf(one.type, one.name), one);
-    held.delete(keyOf(one.type, one.name));
+    const id = idOf({ type: one.type, key: one.name });
+    gone.set(id, one);
+    held.delete(id);
   }
-  for (const one of upsert) held.set(keyOf(one.type, one.key), one);
+  for (const one of upsert) held.set(idOf(one), one);
   return { layer, kind: before.kind, upsert: [...held.values()], remove: [...gone.values()] };
 }

@@ -1,6 +1,5 @@
-import type { TypeUrl } from "@xdskit/api";
+import { type Clock, systemClock, type TypeUrl } from "@xdskit/api";
 import { type Node, type ResourceErrorPolicy, type Snapshot, statusCode, type TtlPolicy } from "@xdskit/protocol";
-import { type Clock, systemClock } from "../basics/clock.js";
 import { isBelow } from "../configuration/below.js";
 import type { Group, Groups } from "../configuration/groups.js";
 import type { LayerChange, Layers } from "../configuration/layers.js";
@@ -15,8 +14,6 @@ import type { RolloutSettings } from "../settings/rollout-settings.js";
 import { Membership } from "./membership.js";
 import type { PulseListener } from "./pulse.js";
 import { type GroupClient, type SharedStack, SharedStacks } from "./shared-stacks.js";
-
-export type { Membership } from "./membership.js";
 
 /** So long after a start clients come back that were served before, in milliseconds. */
 const earlierMs = 10 * 60_000;
@@ -222,10 +219,6 @@ export class Publication {
     view.close();
     this.#stacks.release(shared);
   }
-}
-
-export function createPublication(...given: ConstructorParameters<typeof Publication>): Publication {
-  return new Publication(...given);
 }
 
 /** Says what was compared, so that a reader of Envoy's log can fix the match or the node. */

@@ -1,5 +1,5 @@
+import type { Clock } from "@xdskit/api";
 import { intervalOver, type Snapshot, shortestBeat } from "@xdskit/protocol";
-import type { Clock } from "../basics/clock.js";
 
 /** A stream whose client is told TTLs. */
 export interface PulseListener {

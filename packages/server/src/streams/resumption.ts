@@ -1,6 +1,5 @@
-import type { ResourceType } from "@xdskit/api";
+import type { Clock, ResourceType } from "@xdskit/api";
 import type { Snapshot } from "@xdskit/protocol";
-import type { Clock } from "../basics/clock.js";
 
 /** A client asks for all that it had within so many milliseconds after another; then it has nothing more to say. */
 const quietMs = 100;

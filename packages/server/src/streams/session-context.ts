@@ -1,8 +1,7 @@
-import type { ResourceTypes, TypeUrl } from "@xdskit/api";
+import type { Clock, ResourceTypes, TypeUrl } from "@xdskit/api";
+import type { FairQueue } from "@xdskit/grpc-server";
 import type { Node, StreamOptions } from "@xdskit/protocol";
 import type { Arrivals } from "../arrivals/arrivals.js";
-import type { Clock } from "../basics/clock.js";
-import type { FairQueue } from "../basics/fair-queue.js";
 import type { Events } from "../contracts/events.js";
 import type { ServerLimits } from "../settings/limits.js";
 import type { Counters } from "./counters.js";

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { resourceTypes } from "@xdskit/api";
-import { systemClock } from "../basics/clock.js";
+import { resourceTypes, systemClock } from "@xdskit/api";
 import { createLayers } from "../configuration/layers.js";
 import { clusterResource } from "../testing/test-resources.js";
 import { SharedStacks } from "./shared-stacks.js";

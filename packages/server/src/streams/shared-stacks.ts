@@ -1,6 +1,5 @@
-import type { ResourceName, ResourceType, TypeUrl } from "@xdskit/api";
+import type { Clock, ResourceName, ResourceType, TypeUrl } from "@xdskit/api";
 import { type Snapshot, SnapshotLineage, type UnknownTypes } from "@xdskit/protocol";
-import type { Clock } from "../basics/clock.js";
 import { isBelow } from "../configuration/below.js";
 import { createLayerStack, type LayerStack } from "../configuration/layer-stack.js";
 import type { LayerChange, Layers } from "../configuration/layers.js";

@@ -1,4 +1,4 @@
-import type { Clock } from "../basics/clock.js";
+import type { Clock } from "@xdskit/api";
 
 /** A clock whose time goes by when a test says so. */
 export interface ManualClock extends Clock {

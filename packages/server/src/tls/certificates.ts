@@ -1,7 +1,6 @@
 import { X509Certificate } from "node:crypto";
-import type { Finding } from "@xdskit/api";
+import type { Clock, Finding } from "@xdskit/api";
 import { createTlsReader, type TlsFiles } from "@xdskit/api/tls-files";
-import type { Clock } from "../basics/clock.js";
 import type { ServerTls, TlsContents } from "./server-tls.js";
 import { type Validity, validityOf } from "./validity.js";
 

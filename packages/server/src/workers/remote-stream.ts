@@ -1,13 +1,13 @@
-import type { ResourceTypes } from "@xdskit/api";
+import type { Clock, ResourceTypes } from "@xdskit/api";
 import type { Snapshot, StatusCode, TypeStatus } from "@xdskit/protocol";
 import type { Arrivals } from "../arrivals/arrivals.js";
-import type { Clock } from "../basics/clock.js";
 import type { NodeStreamInfo } from "../contracts/stream-info.js";
 import type { Refusal } from "../contracts/transport.js";
 import { type LedgerStream, unknownStatus } from "../node-status/ledger-stream.js";
 import type { Standing } from "../rollouts/member.js";
 import type { LayerName } from "../settings/group-settings.js";
-import type { Membership, Publication } from "../streams/publication.js";
+import type { Membership } from "../streams/membership.js";
+import type { Publication } from "../streams/publication.js";
 import type { GroupClient } from "../streams/shared-stacks.js";
 import type { FromWorker, ToWorker } from "./messages.js";
 import type { createStatusUnpacking, PackedStatus } from "./packed-status.js";

@@ -1,6 +1,5 @@
-import type { ResourceTypes } from "@xdskit/api";
+import type { Clock, ResourceTypes } from "@xdskit/api";
 import type { Arrivals } from "../arrivals/arrivals.js";
-import type { Clock } from "../basics/clock.js";
 import type { LayerChange, Layers } from "../configuration/layers.js";
 import type { Events } from "../contracts/events.js";
 import type { WorkerStats } from "../contracts/stats.js";

@@ -1,7 +1,6 @@
-import { type ResourceTypes, unpackTypes } from "@xdskit/api";
+import { type ResourceTypes, systemClock, unpackTypes } from "@xdskit/api";
+import { createFairQueue } from "@xdskit/grpc-server";
 import { type StatusCode, statusCode } from "@xdskit/protocol";
-import { systemClock } from "../basics/clock.js";
-import { createFairQueue } from "../basics/fair-queue.js";
 import { createRateLimit } from "../basics/rate-limit.js";
 import { createGroups } from "../configuration/groups.js";
 import type { Accept, Method } from "../contracts/transport.js";
@@ -9,7 +8,7 @@ import { createEventLoopWatch, type EventLoopWatch } from "../event-loop/event-l
 import { createCounters } from "../streams/counters.js";
 import { createHeldMemory } from "../streams/held-memory.js";
 import { createNodeOrders } from "../streams/node-orders.js";
-import { createPublication } from "../streams/publication.js";
+import { Publication } from "../streams/publication.js";
 import { createRejections } from "../streams/rejections.js";
 import { serverRefusal } from "../streams/server-refusal.js";
 import { Session } from "../streams/session.js";
@@ -91,7 +90,7 @@ export function createWorkerServer(
       outbox.add({ kind: "rejected", id: session.info.id, type: type.typeUrl, rejection: packed, isWhole });
     },
   });
-  const publication = createPublication(
+  const publication = new Publication(
     layers,
     createGroups(settings.groups, settings.ttl, settings),
     limits,

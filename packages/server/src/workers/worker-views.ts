@@ -1,7 +1,8 @@
 import type { Resource, ResourceTypes } from "@xdskit/api";
 import type { Node, Snapshot } from "@xdskit/protocol";
+import { idOf } from "../basics/id-of.js";
 import type { Group } from "../configuration/groups.js";
-import { idOf, type Overrides, overlaid } from "../rollouts/overrides.js";
+import { type Overrides, overlaid } from "../rollouts/overrides.js";
 import type { Seat, ViewedGroup, Views } from "../rollouts/views.js";
 import type { Session } from "../streams/session.js";
 import type { PackedView } from "./messages.js";

@@ -1,4 +1,5 @@
 import { canonicalName, type Finding, type PositionedResource, type ResourceTypes } from "@xdskit/api";
+import { idOf } from "../../basics/id-of.js";
 import type { NamedResource } from "./kept-names.js";
 
 /** Beyond this many errors of a file, no more are reported (as `readResources` says). */
@@ -26,16 +27,14 @@ export function usablePart(
   // What a parser makes of the rest of such a file may be anything.
   const isReadable = !errors.some(({ code, type }) => code === "XDSKIT_SYNTAX" && type === undefined);
   const usable = isReadable ? resources : [];
-  const isWell = new Set(usable.map(({ resource: { type, key } }) => `${type.typeUrl} ${key}`));
+  const isWell = new Set(usable.map(({ resource }) => idOf(resource)));
   const named = errors.map((finding) => namedBy(finding, types));
   const allNamed = findings.length < mostFindings && !named.includes(undefined);
   // A variant of a name has a key of its own.
   const kept = allNamed
     ? before.filter((each) => named.some((other) => other !== undefined && isOf(each, other)))
     : before;
-  const all = new Map(
-    [...kept, ...named].flatMap((each) => (each === undefined ? [] : [[textOf(each), each] as const])),
-  );
+  const all = new Map([...kept, ...named].flatMap((each) => (each === undefined ? [] : [[idOf(each), each] as const])));
   for (const key of isWell) all.delete(key);
   return { resources: usable, kept: [...all.values()] };
 }
@@ -52,10 +51,6 @@ function isOf(each: NamedResource, { type, key }: NamedResource): boolean {
 
 /** Separates a name and its variant in a key. */
 const variantMark = "\ud800\ud800";
-
-function textOf({ type, key }: NamedResource): string {
-  return `${type.typeUrl} ${key}`;
-}
 
 /** What is served instead of a resource with an error. */
 export type Standing = "lastGood" | "absent" | "elsewhere";
