@@ -25,7 +25,12 @@ export { createStandardCheck } from "./client/standard-check.js";
 export { intervalOver } from "./model/beat.js";
 export { type Change, changeBetween, type Difference } from "./model/change.js";
 export { envoyVersionOf } from "./model/client-kind.js";
-export { createDanglingNames, type DanglingChange, type DanglingNames } from "./model/dangling-names.js";
+export {
+  createDanglingNames,
+  type DanglingChange,
+  type DanglingNames,
+  type FollowedNames,
+} from "./model/dangling-names.js";
 export { BoundedCache } from "./model/memo.js";
 export { isLocator } from "./model/names/locator.js";
 export { NameSet } from "./model/names/name-set.js";
@@ -40,15 +45,9 @@ export {
   updateSnapshot,
 } from "./model/snapshot.js";
 export { covers, type Subscription } from "./model/subscription.js";
+export { calledName } from "./model/variant-index.js";
 export { mostStages, type Plan, type PlanStage, planBetween, type TypeChange } from "./planning/plan.js";
-export {
-  type ChangeOutline,
-  formatPlan,
-  type PlanOutline,
-  type PlanTextOptions,
-  type StageOutline,
-  type WaitOutline,
-} from "./planning/plan-text.js";
+export { formatPlan, type PlanTextOptions } from "./planning/plan-text.js";
 export { isForAnswer, type Wait } from "./planning/wait.js";
 export type { StreamEffect, WaitEnded } from "./server/contract/effects.js";
 export { defaultStreamLimits } from "./server/contract/limits.js";

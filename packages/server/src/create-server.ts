@@ -22,6 +22,7 @@ import { createLedger, type Ledger } from "./node-status/ledger.js";
 import type { LedgerStream } from "./node-status/ledger-stream.js";
 import { momentOf } from "./node-status/moment.js";
 import { OnDemand } from "./on-demand/on-demand.js";
+import { ReferenceJudge } from "./references/reference-judge.js";
 import { createJsonNotes } from "./rest-polls/json-notes.js";
 import { Polls } from "./rest-polls/polls.js";
 import { createSharedBodies } from "./rest-polls/shared-bodies.js";
@@ -68,6 +69,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   });
   const configuring = new Configuring({
     ...{ layers, publication, arrivals, events, counters, authorities: settings.authorities, pool },
+    judge: settings.references === "refuse" ? core.judge : undefined,
     published: services.update,
   });
   let closing: Promise<void> | undefined;
@@ -97,6 +99,10 @@ export function createServer(options: ServerOptions = {}): XdsServer {
       refuseIfClosed();
       await configuring.addSource(source);
     },
+    checkChange(updates) {
+      refuseIfClosed();
+      return configuring.check(updates);
+    },
     listen: listeners.listen,
     listenOn: listeners.listenOn,
     pollOn: listeners.pollOn,
@@ -115,6 +121,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     },
     stats: () => statsOf(core, pool),
     snapshotOf: (group) => publication.snapshotOf(group),
+    danglingNames: (group) => (settings.references === "refuse" ? publication.namesOf(group) : undefined),
     ...checkedLedger(ledger),
     contentArrival: (contents) => arrivals.of(arrivals.revision, contents),
     rollouts: views.rollouts,
@@ -146,6 +153,7 @@ function readOptions(options: ServerOptions) {
     keepalive: { ...defaultKeepalive, ...options.keepalive },
     rest: { ...defaultRestOptions, ...options.rest },
     authorities: options.authorities === undefined ? undefined : new Set(options.authorities),
+    references: options.references ?? "warn",
     loadReports,
     workers: workerCount(options),
     clock: options.clock ?? systemClock,
@@ -175,6 +183,10 @@ function createCore(settings: Settings, awaits: (isAwaited: boolean) => void) {
   const streams: Iterable<LedgerStream> = settings.workers > 1 ? bothOf(sessions, remoteStreams) : sessions;
   return {
     ...{ counters, events, layers, config, onDemand, views, publication, sessions, remoteStreams, streams },
+    judge: new ReferenceJudge({
+      ...{ layers, authorities, supplied: onDemand?.types ?? new Set() },
+      stacksOf: (...change) => publication.judged(...change),
+    }),
     loop: watchEventLoop(options.eventLoop, counters, events),
     ledger: createLedger(streams, clock, types),
     arrivals: new Arrivals(streams, clock, events, awaits),

@@ -47,6 +47,7 @@ export type {
   SharedBody,
 } from "./contracts/poll-transport.js";
 export type { LiftableQuarantine, QuarantineCause, Quarantined } from "./contracts/quarantined.js";
+export { ReferencesBroken, type Referrer } from "./contracts/references-broken.js";
 export type {
   Rollout,
   RolloutOutcome,
@@ -92,7 +93,7 @@ export type {
   ServiceMethod,
   Transport,
 } from "./contracts/transport.js";
-export type { Addresses, Listening, ServerOptions, XdsServer } from "./contracts/xds-server.js";
+export type { Addresses, Listening, References, ServerOptions, XdsServer } from "./contracts/xds-server.js";
 export { createServer } from "./create-server.js";
 export {
   defaultEventLoopOptions,

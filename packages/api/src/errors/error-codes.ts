@@ -40,6 +40,12 @@ export const errorCodes = {
     cause: "A typo in a name, or a missing file. A route to a missing cluster answers 503.",
     fix: "Correct the name or add the resource. If another server provides it, ignore the warning.",
   },
+  XDSKIT_REFERENCE_BROKEN: {
+    meaning: "A change would take away a resource that others still name; it was refused whole.",
+    cause:
+      "A cluster, a route configuration or a secret was deleted or renamed, and a route or a listener of the same group still names it: its requests would fail.",
+    fix: "Put it back, or change what names it as well: the change is taken as soon as it is whole. `references: warn` (`--references warn`) applies it all the same.",
+  },
   XDSKIT_DUPLICATE_RESOURCE: {
     meaning: "Two resources of one type have the same name within one layer.",
     cause: "A file was copied and not edited, or an old file is still there beside the new one.",

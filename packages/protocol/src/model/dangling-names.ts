@@ -22,12 +22,21 @@ export interface DanglingNames {
   /** Those that name it; their contents may be those of before. */
   referrers(reference: Reference): Iterable<Resource>;
   readonly size: number;
+  /**
+   * Returns a function that says what changed since its last call; at its first, all that dangle have appeared. For
+   * several readers of one index.
+   */
+  follow(): () => DanglingChange;
 }
+
+/** Names that dangle, for those who read an index that another keeps up to date. */
+export type FollowedNames = Omit<DanglingNames, "update">;
 
 /** Begins with a snapshot that has nothing. */
 export function createDanglingNames(): DanglingNames {
   let current = emptySnapshot();
   const types = new Map<TypeUrl, NamesOfType>();
+  const readers: Reader[] = [];
 
   function of(type: TypeUrl): NamesOfType {
     let names = types.get(type);
@@ -54,6 +63,7 @@ export function createDanglingNames(): DanglingNames {
       const appeared: Reference[] = [];
       const gone: Reference[] = [];
       for (const [type, names] of types) names.settle(type, next.sets.get(type), appeared, gone);
+      for (const reader of readers) reader.note({ appeared, gone });
       return { appeared, gone };
     },
     has: ({ type, name }) => types.get(type)?.dangling.has(name) ?? false,
@@ -61,7 +71,32 @@ export function createDanglingNames(): DanglingNames {
     get size() {
       return [...types.values()].reduce((sum, { dangling }) => sum + dangling.size, 0);
     },
+    follow() {
+      const reader = new Reader();
+      const appeared = [...types].flatMap(([type, { dangling }]) => Array.from(dangling, (name) => ({ type, name })));
+      reader.note({ appeared, gone: [] });
+      readers.push(reader);
+      return () => reader.take();
+    },
   };
+}
+
+/** What changed since somebody read last. */
+class Reader {
+  #appeared = new Map<string, Reference>();
+  #gone = new Map<string, Reference>();
+
+  note({ appeared, gone }: DanglingChange): void {
+    for (const each of gone) if (!this.#appeared.delete(idOf(each))) this.#gone.set(idOf(each), each);
+    for (const each of appeared) if (!this.#gone.delete(idOf(each))) this.#appeared.set(idOf(each), each);
+  }
+
+  take(): DanglingChange {
+    const change = { appeared: [...this.#appeared.values()], gone: [...this.#gone.values()] };
+    this.#appeared = new Map();
+    this.#gone = new Map();
+    return change;
+  }
 }
 
 /** The names of one type that are named, and which of them dangle. */
@@ -134,6 +169,10 @@ function* differences(from: ResourceSet | undefined, to: ResourceSet | undefined
     return;
   }
   yield* changeBetween(from, to ?? emptyResourceSet(from.type)).differences.values();
+}
+
+function idOf({ type, name }: Reference): string {
+  return `${type} ${name}`;
 }
 
 function keyOf({ type, key }: Resource): string {

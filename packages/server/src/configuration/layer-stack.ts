@@ -1,6 +1,7 @@
 import type { Resource } from "@xdskit/api";
 import { emptySnapshot, type Snapshot, updateSnapshot } from "@xdskit/protocol";
 import type { LayerName } from "../settings/group-settings.js";
+import { isBelow } from "./below.js";
 import type { LayerChange, Layers, ResourceKey } from "./layers.js";
 
 /**
@@ -29,6 +30,13 @@ export function createLayerStack(
 
   function all(): readonly LayerName[] {
     return below === undefined || layers.get(below) === undefined ? present() : [below, ...present()];
+  }
+
+  function order(added: readonly LayerName[]): readonly LayerName[] {
+    const known = new Set([...layers.names, ...added]);
+    const present =
+      names === undefined ? [...known].filter((name) => !isBelow(name)) : names.filter((name) => known.has(name));
+    return below === undefined ? present : [below, ...present];
   }
 
   function concerns({ layer }: LayerChange): boolean {
@@ -65,6 +73,8 @@ export function createLayerStack(
   }
 
   return {
+    /** Its layers from the lowest to the highest, as they are once some more are there. */
+    order,
     /** Undefined while none of its layers is there; empty from when the last was dropped. */
     snapshot(): Snapshot | undefined {
       if (current === undefined && present().length > 0) current = build(all());

@@ -25,9 +25,15 @@ export interface Layers {
   get(layer: LayerName): Snapshot | undefined;
   /**
    * Makes a change, all of it or nothing, and returns the differences. A new layer without differences is listed with
-   * empty lists. Throws an XdskitError, and changes nothing, if an update names a resource twice.
+   * empty lists. Throws an XdskitError, and changes nothing, if an update names a resource twice. `planned` saves the
+   * work that `plan` has done.
    */
-  apply(updates: readonly LayerUpdate[]): readonly LayerChange[];
+  apply(updates: readonly LayerUpdate[], planned?: readonly LayerChange[]): readonly LayerChange[];
+  /**
+   * What a change would make different, for each update: nothing is made, nor derived. No two updates are of one layer.
+   * Throws as `apply` does.
+   */
+  plan(updates: readonly LayerUpdate[]): readonly LayerChange[];
   /** Forgets a layer and says what went with it; undefined if there is none. */
   drop(layer: LayerName): LayerChange | undefined;
 }
@@ -39,19 +45,24 @@ export function createLayers(): Layers {
       return [...layers.keys()].filter((name) => !isBelow(name));
     },
     get: (layer) => layers.get(layer),
-    apply(updates) {
+    plan(updates) {
+      refuseDuplicates(updates);
+      return updates.map((update) => changeOf(layers.get(update.layer) ?? emptySnapshot(), update));
+    },
+    apply(updates, planned) {
       // All errors must be found before a snapshot is derived: after that, the old snapshot is no longer the newest of
       // its lineage. The first content of a layer takes nothing from any snapshot.
       const first = new Map<LayerUpdate, Snapshot>();
       for (const update of updates)
         if (!layers.has(update.layer)) first.set(update, updateSnapshot(emptySnapshot(), { upsert: update.upsert }));
       // Comparing sizes saves a start a set of all names.
-      if (!updates.every((update) => sizeOf(first.get(update)) === update.upsert.length)) refuseDuplicates(updates);
+      if (planned === undefined && !updates.every((update) => sizeOf(first.get(update)) === update.upsert.length))
+        refuseDuplicates(updates);
       const changes: LayerChange[] = [];
-      for (const update of updates) {
+      for (const [index, update] of updates.entries()) {
         const known = layers.get(update.layer);
         const before = known ?? emptySnapshot();
-        const change = changeOf(before, update);
+        const change = planned?.[index] ?? changeOf(before, update);
         const { upserted: upsert, removed: remove } = change;
         if (known !== undefined && upsert.length === 0 && remove.length === 0) continue;
         const fresh = known === undefined ? first.get(update) : undefined;

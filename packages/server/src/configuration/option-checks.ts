@@ -30,9 +30,11 @@ export function anyOf(known: readonly string[]): string {
  * (XDSKIT_SERVER_OPTION) that names the option.
  */
 export function checkOptions(options: ServerOptions): void {
-  const { eventLoop, keepalive, onDemand, ordering, rest, rollout, tls } = options;
+  const { eventLoop, keepalive, onDemand, ordering, references, rest, rollout, tls } = options;
   for (const { option, value, known } of wrongWords(options))
     throw wrong(option, anyOf(known.map((word) => JSON.stringify(word))), value);
+  if (references !== undefined && references !== "refuse" && references !== "warn")
+    throw wrong("references", '"refuse" or "warn"', references);
   checkRollout(rollout);
   for (const field of tls === undefined ? [] : (["certificateFile", "keyFile"] as const)) {
     if (typeof tls?.[field] !== "string" || tls[field] === "")

@@ -57,6 +57,7 @@ const server = {
   ttl: word,
   authorities: "list",
   resourceErrors: word,
+  references: word,
   onReject: word,
   rollout,
   limits: { options: numberOptions(defaultServerLimits) },

@@ -33,5 +33,10 @@ export interface Source {
    * the sink.
    */
   start(sink: SourceSink): Promise<void>;
+  /**
+   * Its last change was refused, since it would take away what others name (`references: "refuse"`), and something else
+   * changed that makes it whole: it should be applied again now. A source without this applies it when it changes next.
+   */
+  retry?(): void;
   close(): Promise<void>;
 }

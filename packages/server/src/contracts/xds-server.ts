@@ -1,5 +1,5 @@
-import type { Clock, Registry, Resource, ResourceName, ResourceType, ResourceTypes } from "@xdskit/api";
-import type { Node, ResourceErrorPolicy, Snapshot, TtlPolicy } from "@xdskit/protocol";
+import type { Clock, Finding, Registry, Resource, ResourceName, ResourceType, ResourceTypes } from "@xdskit/api";
+import type { FollowedNames, Node, ResourceErrorPolicy, Snapshot, TtlPolicy } from "@xdskit/protocol";
 import type { EventLoopOptions } from "../event-loop/event-loop-stats.js";
 import type { GroupOf, GroupSettings, LayerName, OnReject } from "../settings/group-settings.js";
 import type { Keepalive } from "../settings/keepalive.js";
@@ -19,9 +19,12 @@ import type { NodeConfig, NodeConfigFilter, NodeStates, NodeStatus, NodesFilter 
 import type { PollTransport } from "./poll-transport.js";
 import type { LiftableQuarantine } from "./quarantined.js";
 import type { Rollout } from "./rollout-status.js";
-import type { Source } from "./source.js";
+import type { LayerUpdate, Source } from "./source.js";
 import type { ServerStats } from "./stats.js";
 import type { Transport } from "./transport.js";
+
+/** What becomes of changes that break references. */
+export type References = "refuse" | "warn";
 
 /** All of it may be left out. */
 export interface ServerOptions {
@@ -40,6 +43,13 @@ export interface ServerOptions {
    * exist, and resources with such names are refused. Default: any.
    */
   readonly authorities?: readonly string[] | undefined;
+  /**
+   * What becomes of a change that breaks references which were whole: that takes a cluster away which a route names, a
+   * route configuration that a listener names, a secret. `refuse`: it is refused whole (XDSKIT_REFERENCE_BROKEN), and a
+   * source is asked to try again when another change makes it whole. What was never there, load assignments, and what
+   * is supplied on demand are not missed. `warn`, the default: it is applied, and nothing is looked at.
+   */
+  readonly references?: References | undefined;
   /**
    * Which clients are told why resources do not exist (`resource_errors`): those that advertise it (the default), or
    * `always` all v3 clients.
@@ -144,6 +154,11 @@ export interface XdsServer {
    */
   addSource(source: Source): Promise<void>;
   /**
+   * What a change of layers would be refused for if it came now; empty: it would be applied. Changes nothing, tells
+   * nobody, and costs the change.
+   */
+  checkChange(updates: readonly LayerUpdate[]): readonly Finding[];
+  /**
    * Starts to listen with the transports that have an address; may be called again for more. Resolves to the addresses
    * in use. Rejects with an XdskitError if an address is wrong or taken, or a certificate cannot be used; addresses
    * opened before stay open.
@@ -171,6 +186,12 @@ export interface XdsServer {
    * is no such group, or nothing is known yet.
    */
   snapshotOf(group: string): Snapshot | undefined;
+  /**
+   * Who names what in a group, and which of the names dangle, as of now: the index by which changes are judged. It
+   * costs memory for each reference, and there is one for all groups with the same layers. Undefined with
+   * `references: "warn"`, if there is no such group, or nothing is known yet.
+   */
+  danglingNames(group: string): FollowedNames | undefined;
   /**
    * How far nodes have contents, whatever brought them: a layer, or a supplier to the groups with this layer. Contents
    * that a group does not have, or no longer has, concern none of its nodes. Costs nothing until it is looked at.

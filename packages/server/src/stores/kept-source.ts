@@ -102,6 +102,10 @@ export class KeptSource implements Source {
     });
   }
 
+  retry(): void {
+    this.#options.source.retry?.();
+  }
+
   /** Waits for what must still be written. */
   async close(): Promise<void> {
     this.#isClosing = true;

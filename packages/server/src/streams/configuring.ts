@@ -7,10 +7,12 @@ import { checkRollout } from "../configuration/option-checks.js";
 import type { ConfigArrival } from "../contracts/arrival.js";
 import type { ChangeOptions } from "../contracts/config.js";
 import type { Events } from "../contracts/events.js";
-import type { LayerUpdate, Source } from "../contracts/source.js";
+import type { LayerUpdate, Source, SourceSink } from "../contracts/source.js";
+import { type ReferenceJudge, takesAway } from "../references/reference-judge.js";
 import type { LayerName } from "../settings/group-settings.js";
 import type { Counters } from "./counters.js";
 import type { Publication } from "./publication.js";
+import { onePerLayer, RefusedChanges } from "./refused-changes.js";
 
 /** Threads that serve streams of their own, and must hear of each change. */
 interface Replicas {
@@ -18,6 +20,19 @@ interface Replicas {
   changed(changes: readonly LayerChange[], rollout: ChangeOptions["rollout"]): void;
   /** Called once it is published. */
   update(): void;
+}
+
+/** Finds what a change would break before it is made. */
+type Judge = Pick<ReferenceJudge, "judge">;
+
+/** Where a change comes from. */
+interface Origin {
+  /** That of the source, or of the layer that a program sets: events name it. */
+  readonly name: string;
+  readonly source?: Source;
+  /** It is the first content of a source. */
+  readonly isStart?: boolean;
+  readonly refused?: (error: XdskitError) => void;
 }
 
 interface ConfiguringContext {
@@ -29,6 +44,8 @@ interface ConfiguringContext {
   /** Resources of other authorities are refused; undefined: none are. */
   readonly authorities: ReadonlySet<string> | undefined;
   readonly pool: Replicas | undefined;
+  /** Undefined: changes may break references. */
+  readonly judge: Judge | undefined;
   /** Called when the server may have become ready, or not ready. */
   published(): void;
 }
@@ -43,6 +60,7 @@ export class Configuring {
   readonly sources: Source[] = [];
   /** What ends the holds of sources that could not start, by their names. */
   readonly #failed = new Map<string, () => void>();
+  readonly #refusedChanges = new RefusedChanges();
 
   constructor(context: ConfiguringContext) {
     this.#context = context;
@@ -52,17 +70,39 @@ export class Configuring {
    * Applies what a program sets. Throws an XdskitError, and changes nothing, if the content or its rollout is wrong.
    */
   readonly apply: ApplyLayer = (layer, read, how) => {
-    const changes = this.#applied(layer, () => [read()], how);
+    const changes = this.#applied({ name: layer }, () => [read()], how);
     const revision = this.#publish(changes, how);
     // What a program sets after a source has failed says that it goes on without.
     for (const name of this.#failed.keys()) this.#forgetFailure(name);
     this.#context.published();
-    return this.#context.arrivals.of(revision, changes[0]);
+    return this.#context.arrivals.of(
+      revision,
+      changes.find((change) => change.layer === layer),
+    );
   };
 
+  /** Throws an XdskitError, and changes nothing, if that would break references. */
   readonly drop = (layer: LayerName): ConfigArrival => {
+    const broken = this.#brokenBy([{ layer, kind: "replace", upsert: [] }]);
+    if (broken !== undefined) {
+      this.#refused(layer, broken.findings);
+      throw broken;
+    }
     const change = this.#context.layers.drop(layer);
     return this.#context.arrivals.of(this.#publish(change === undefined ? [] : [change]), change);
+  };
+
+  /** What `apply` would refuse a change for; nothing is changed, and nothing told. Costs the change. */
+  readonly check = (updates: readonly LayerUpdate[]): readonly Finding[] => {
+    try {
+      const each = onePerLayer(updates);
+      this.#refuseForeign(each);
+      this.#context.layers.plan(each);
+      return this.#brokenBy(each)?.findings ?? [];
+    } catch (error) {
+      if (error instanceof XdskitError) return error.findings;
+      throw error;
+    }
   };
 
   /**
@@ -72,18 +112,11 @@ export class Configuring {
   async addSource(source: Source): Promise<void> {
     this.sources.push(source);
     const { name } = source;
-    const { publication, events, published } = this.#context;
+    const { publication, published } = this.#context;
     const release = publication.hold();
     this.#forgetFailure(name);
     try {
-      await source.start({
-        apply: (updates) => void this.#publish(this.#applied(name, () => updates)),
-        resume: (back, forward) => this.#resume(back, forward),
-        report: (findings) => {
-          if (findings.some(({ severity }) => severity === "error")) this.#refused(name, findings);
-          else events.emit(() => ({ kind: "configuration-checked", source: name, findings }));
-        },
-      });
+      await source.start(this.#sinkOf(source));
     } catch (error) {
       // If it were released, the parts of other sources would go out as if they were everything, and clients would
       // drop this one's resources.
@@ -93,6 +126,34 @@ export class Configuring {
     }
     this.#tell([], release);
     published();
+  }
+
+  #sinkOf(source: Source): SourceSink {
+    const { name } = source;
+    // The first change is not judged: clients that had something else before a restart are brought to it in order.
+    let isStart = true;
+    /** What it was refused last: it may report that as well. */
+    let told: ReadonlySet<string> = new Set();
+    return {
+      apply: (updates) => {
+        this.#refusedChanges.forget(source);
+        const refused = (error: XdskitError) => {
+          told = new Set(error.findings.map(({ message }) => message));
+        };
+        const changes = this.#applied({ name, source, isStart, refused }, () => updates);
+        isStart = false;
+        this.#publish(changes);
+      },
+      resume: (back, forward) => this.#resume(back, forward),
+      report: (findings) => {
+        const errors = findings.filter(({ severity }) => severity === "error");
+        // It has something else by now, which cannot be applied.
+        if (errors.some(({ code }) => code !== "XDSKIT_REFERENCE_BROKEN")) this.#refusedChanges.forget(source);
+        if (errors.some(({ message }) => !told.has(message))) this.#refused(name, findings);
+        else if (errors.length === 0)
+          this.#context.events.emit(() => ({ kind: "configuration-checked", source: name, findings }));
+      },
+    };
   }
 
   /** Nobody is told anything yet: the two changes leave nothing but the snapshots in between. */
@@ -110,19 +171,47 @@ export class Configuring {
     this.#context.events.emit(() => ({ kind: "configuration-refused", source, findings }));
   }
 
-  /** Takes updates into the layers, all or none. `source` is the origin that events name. */
-  #applied(source: string, read: () => readonly LayerUpdate[], how?: ChangeOptions): readonly LayerChange[] {
-    const { layers, authorities } = this.#context;
+  /** Takes updates into the layers, all or none. */
+  #applied(origin: Origin, read: () => readonly LayerUpdate[], how?: ChangeOptions): readonly LayerChange[] {
     try {
       checkRollout(how?.rollout);
       const updates = read();
-      const upserted = updates.flatMap(({ upsert }) => upsert);
-      refuseForeign(upserted, authorities);
-      return layers.apply(updates);
+      this.#refuseForeign(updates);
+      return this.#judged(origin, updates);
     } catch (error) {
-      if (error instanceof XdskitError) this.#refused(source, error.findings);
+      if (error instanceof XdskitError) {
+        this.#refused(origin.name, error.findings);
+        origin.refused?.(error);
+      }
       throw error;
     }
+  }
+
+  #refuseForeign(updates: readonly LayerUpdate[]): void {
+    const upserted = updates.flatMap(({ upsert }) => upsert);
+    refuseForeign(upserted, this.#context.authorities);
+  }
+
+  /** A change that would break references is refused, unless it is whole together with others that were refused. */
+  #judged({ source, isStart = false }: Origin, from: readonly LayerUpdate[]): readonly LayerChange[] {
+    const { layers, judge } = this.#context;
+    if (judge === undefined || isStart || !takesAway(from)) return layers.apply(from);
+    const updates = onePerLayer(from);
+    const planned = layers.plan(updates);
+    const broken = judge.judge(planned);
+    if (broken === undefined) return layers.apply(updates, planned);
+    for (const together of this.#refusedChanges.together(updates, source)) {
+      const all = layers.plan(together);
+      if (judge.judge(all) === undefined) return layers.apply(together, all);
+    }
+    if (source !== undefined) this.#refusedChanges.note(source, updates);
+    throw broken;
+  }
+
+  #brokenBy(updates: readonly LayerUpdate[]): XdskitError | undefined {
+    const { layers, judge } = this.#context;
+    if (judge === undefined || !takesAway(updates)) return undefined;
+    return judge.judge(layers.plan(updates));
   }
 
   /** Returns the number of the change: of the last that made a difference, where this one made none. */
@@ -141,6 +230,7 @@ export class Configuring {
     }));
     this.#tell(changes, () => publication.publish(changes, how?.rollout), how);
     published();
+    this.#refusedChanges.retry((updates) => this.#brokenBy(updates) === undefined);
     return revision;
   }
 

@@ -1,11 +1,21 @@
 import { type Clock, systemClock, type TypeUrl } from "@xdskit/api";
-import { type Node, type ResourceErrorPolicy, type Snapshot, statusCode, type TtlPolicy } from "@xdskit/protocol";
+import {
+  createDanglingNames,
+  type DanglingNames,
+  type Node,
+  type ResourceErrorPolicy,
+  type Snapshot,
+  statusCode,
+  type TtlPolicy,
+} from "@xdskit/protocol";
 import { isBelow } from "../configuration/below.js";
 import type { Group, Groups } from "../configuration/groups.js";
 import type { LayerChange, Layers } from "../configuration/layers.js";
 import type { GroupStats } from "../contracts/stats.js";
 import type { Refusal } from "../contracts/transport.js";
 import type { OnDemand } from "../on-demand/on-demand.js";
+import type { PlannedLayers } from "../references/planned-layers.js";
+import type { JudgedGroups } from "../references/reference-judge.js";
 import type { Member } from "../rollouts/member.js";
 import type { ViewedGroup, Views } from "../rollouts/views.js";
 import type { LayerName } from "../settings/group-settings.js";
@@ -102,6 +112,28 @@ export class Publication {
   snapshotOf(name: string): Snapshot | undefined {
     for (const { group, shared } of this.#open.values()) if (group.name === name) return shared.newest();
     return undefined;
+  }
+
+  /** Who names what in a group; undefined if there is no such group, or nothing is known yet. */
+  namesOf(name: string): DanglingNames | undefined {
+    for (const { group, shared } of this.#open.values()) if (group.name === name) return shared.names();
+    return undefined;
+  }
+
+  /** What a change that is not made yet would touch. Nothing while nodes are told nothing. */
+  *judged(changes: readonly LayerChange[], { touched }: PlannedLayers): Iterable<JudgedGroups> {
+    if (!this.isOpen) return;
+    for (const shared of this.#stacks.touchedBy(changes)) {
+      const before = shared.newest();
+      if (before === undefined || shared.groups === 0) continue;
+      const groups = [...this.#open.values()].filter((open) => open.shared === shared);
+      yield {
+        before,
+        order: shared.stack.order(touched),
+        names: () => shared.names() ?? createDanglingNames(),
+        groups: groups.map(({ group }) => group.name),
+      };
+    }
   }
 
   /** Finds the group of a node. */

@@ -1,5 +1,11 @@
 import type { Clock, ResourceName, ResourceType, TypeUrl } from "@xdskit/api";
-import { type Snapshot, SnapshotLineage, type UnknownTypes } from "@xdskit/protocol";
+import {
+  createDanglingNames,
+  type DanglingNames,
+  type Snapshot,
+  SnapshotLineage,
+  type UnknownTypes,
+} from "@xdskit/protocol";
 import { isBelow } from "../configuration/below.js";
 import { createLayerStack, type LayerStack } from "../configuration/layer-stack.js";
 import type { LayerChange, Layers } from "../configuration/layers.js";
@@ -34,6 +40,7 @@ export class SharedStack {
   earlier: Snapshot | undefined;
   /** How many groups use it. */
   groups = 0;
+  #names: DanglingNames | undefined;
 
   constructor(shared: SharedStacks, key: string, names: readonly LayerName[] | undefined, below?: LayerName) {
     this.#shared = shared;
@@ -77,6 +84,22 @@ export class SharedStack {
     if (after !== undefined) this.line.goOn(after, isPlain);
     this.tell(isPlain ? after : undefined);
     this.pulse.update();
+    if (after !== undefined) this.#names?.update(after);
+  }
+
+  /** Who names what in the newest snapshot, kept up to date from the first call on; undefined: nothing is known yet. */
+  names(): DanglingNames | undefined {
+    const newest = this.newest();
+    if (newest === undefined) return undefined;
+    if (this.#names === undefined) {
+      this.#names = createDanglingNames();
+      this.#names.update(newest);
+    }
+    return this.#names;
+  }
+
+  forgetNames(): void {
+    this.#names = undefined;
   }
 
   /** `newest`: it is the target of all. */
@@ -137,6 +160,7 @@ export class SharedStacks {
   release(shared: SharedStack): void {
     shared.groups -= 1;
     if (shared.groups > 0) return;
+    shared.forgetNames();
     this.#unused.add(shared);
     for (const oldest of this.#unused) {
       if (this.#unused.size <= keptUnused) break;

@@ -22,6 +22,7 @@ export function createReplicaLayers(types: ResourceTypes): ReplicaLayers {
     },
     get: (layer) => layers.get(layer),
     apply: refuse,
+    plan: refuse,
     drop: refuse,
     take: (changes) =>
       changes.map(({ layer, upserted, removed, dropped }): LayerChange => {

@@ -1,6 +1,7 @@
+import type { References } from "@xdskit/server";
 import { Command } from "commander";
 import type { Terminal } from "../output/terminal.js";
-import { readDuration, readWorkers } from "./arguments.js";
+import { readDuration, readWorkers, wordOption } from "./arguments.js";
 import { addOutputOptions, addPortOptions, type ServingArguments, servingOptions } from "./serving-options.js";
 
 interface Options extends ServingArguments {
@@ -9,6 +10,7 @@ interface Options extends ServingArguments {
   readonly allowEmpty?: boolean;
   readonly allowPartial?: boolean;
   readonly workers?: number | "auto";
+  readonly references?: References;
 }
 
 const details = `
@@ -44,14 +46,20 @@ export function serveCommand(terminal: Terminal, exit: (status: number) => void)
     .option("--settle <duration>", "changes within this time are published together (default: 100ms)", readDuration)
     .option("--allow-empty", "start even if there is nothing to serve")
     .option("--allow-partial", "without a last good revision, leave out files with errors and serve the rest")
+    .addOption(
+      wordOption("--references <word>", "changes that take away what others name (default: refuse)", [
+        "refuse",
+        "warn",
+      ]),
+    )
     .option("--workers <count>", "threads that serve gRPC; auto: one for each processor (default: 1)", readWorkers);
   return addOutputOptions(command)
     .addHelpText("after", details)
     .action(async (directory: string, options: Options) => {
       // Loaded only now: other commands start faster without gRPC and the messages.
       const { runServe } = await import("../serve/run-serve.js");
-      const { settings, state, settle, allowEmpty = false, allowPartial = false, workers } = options;
-      const own = { directory, settings, state, settle, allowEmpty, allowPartial, workers };
+      const { settings, state, settle, allowEmpty = false, allowPartial = false, workers, references } = options;
+      const own = { directory, settings, state, settle, allowEmpty, allowPartial, workers, references };
       exit(await runServe({ ...servingOptions(options, command), ...own }, terminal));
     });
 }

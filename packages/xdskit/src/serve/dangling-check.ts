@@ -1,5 +1,5 @@
 import type { Finding, Reference, Resource, ResourceTypes, Where } from "@xdskit/api";
-import { createDanglingNames, type DanglingNames, type Snapshot } from "@xdskit/protocol";
+import { createDanglingNames, type DanglingChange, type FollowedNames, type Snapshot } from "@xdskit/protocol";
 import { danglingMessage } from "../output/dangling-message.js";
 
 /** Options of the check. */
@@ -8,6 +8,8 @@ export interface DanglingOptions {
   readonly groups: readonly string[];
   /** The served resources of a group; undefined while nothing is known. */
   readonly snapshotOf: (group: string) => Snapshot | undefined;
+  /** The server's own index of a group, where it has one: another would cost as much again. */
+  readonly namesOf?: (group: string) => FollowedNames | undefined;
   /** Where a resource of a group is. */
   readonly whereIs: (group: string, resource: Resource) => Where | undefined;
   readonly types: ResourceTypes;
@@ -20,8 +22,8 @@ const mostDangling = 100;
 export type DanglingCheck = ReturnType<typeof createDanglingCheck>;
 
 /** The cost of an update follows the change, the cost of findings is bounded. */
-export function createDanglingCheck({ groups, snapshotOf, whereIs, types }: DanglingOptions) {
-  const names = new Map(groups.map((group): [string, DanglingNames] => [group, createDanglingNames()]));
+export function createDanglingCheck({ groups, snapshotOf, namesOf, whereIs, types }: DanglingOptions) {
+  const names = new Map<string, GroupNames>();
   /** The groups that lack each missing name. */
   const missing = new Map<string, { readonly reference: Reference; readonly lacking: Set<string> }>();
 
@@ -38,7 +40,7 @@ export function createDanglingCheck({ groups, snapshotOf, whereIs, types }: Dang
 
   function findingOf(reference: Reference, lacking: readonly string[]): Finding {
     const [first = ""] = lacking;
-    const [referrer, ...others] = names.get(first)?.referrers(reference) ?? [];
+    const [referrer, ...others] = names.get(first)?.names.referrers(reference) ?? [];
     const also = others.length === 0 ? "" : `, as ${others.length} other${others.length === 1 ? " does" : "s do"}`;
     const { file, line, column } = (referrer && whereIs(first, referrer)) ?? {};
     return {
@@ -57,10 +59,12 @@ export function createDanglingCheck({ groups, snapshotOf, whereIs, types }: Dang
     /** Checks the changes since the last call; returns a warning for each name that is newly missing. */
     update(): readonly Finding[] {
       const news = new Set<string>();
-      for (const [group, dangling] of names) {
+      for (const group of groups) {
         const snapshot = snapshotOf(group);
         if (snapshot === undefined) continue;
-        const { appeared, gone } = dangling.update(snapshot);
+        const ofGroup = names.get(group) ?? following(namesOf?.(group));
+        names.set(group, ofGroup);
+        const { appeared, gone } = ofGroup.changes(snapshot);
         for (const reference of gone) {
           const key = danglingKey(reference);
           const lacking = missing.get(key)?.lacking;
@@ -79,6 +83,19 @@ export function createDanglingCheck({ groups, snapshotOf, whereIs, types }: Dang
     /** A warning for each name that is missing now. */
     findings: (): readonly Finding[] => findingsOf(missing.keys(), missing.size),
   };
+}
+
+/** Who names what in a group. */
+interface GroupNames {
+  readonly names: FollowedNames;
+  /** What changed since the last call. */
+  changes(snapshot: Snapshot): DanglingChange;
+}
+
+function following(shared: FollowedNames | undefined): GroupNames {
+  if (shared !== undefined) return { names: shared, changes: shared.follow() };
+  const names = createDanglingNames();
+  return { names, changes: names.update };
 }
 
 function furtherNames(count: number): Finding {

@@ -1,5 +1,5 @@
 import { XdskitError } from "@xdskit/api";
-import { createServer } from "@xdskit/server";
+import { createServer, type References } from "@xdskit/server";
 import { mustBeFolder } from "../files/must-be-folder.js";
 import { counted } from "../output/counts.js";
 import type { Terminal } from "../output/terminal.js";
@@ -16,6 +16,8 @@ export interface ServeOptions extends ServingOptions, ServedFolderOptions {
   readonly settings?: string;
   /** Where revisions are kept, or `off`; undefined: a folder of the served folder's own. */
   readonly state?: string;
+  /** What becomes of changes that break references; undefined: what the settings say. */
+  readonly references?: References;
   /** Undefined: what the settings say. */
   readonly workers?: number | "auto";
 }
@@ -59,7 +61,8 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
   const workers = options.workers ?? fromSettings.workers;
   const tls = serverTls(loaded);
   const rest = serving.restOptions(fromSettings);
-  const server = createServer({ ...fromSettings, types, registry, rest, workers, tls });
+  const references = options.references ?? fromSettings.references ?? "refuse";
+  const server = createServer({ ...fromSettings, types, registry, rest, workers, tls, references });
   const { store, heads, findings } = await openState(options.state, directory);
   for (const finding of findings) logFinding(serving.log, finding);
   if (store !== undefined) serving.closers.push(() => store.close());

@@ -102,6 +102,7 @@ export class ServedFolder {
     this.#dangling = createDanglingCheck({
       groups: groupNames(settings),
       snapshotOf: server.snapshotOf,
+      namesOf: server.danglingNames,
       types: server.types,
       whereIs: (group, resource) => this.whereIs(group, resource),
     });

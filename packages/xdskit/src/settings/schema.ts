@@ -163,6 +163,7 @@ export const settingsSchema = z.strictObject({
   resource_errors: errorPolicy.optional(),
   on_reject: onReject.optional(),
   on_invalid: z.enum(["refuse", "skip"], { error: "expected refuse or skip" }).optional(),
+  references: z.enum(["refuse", "warn"], { error: "expected refuse or warn" }).optional(),
   rollout: rollout.optional(),
   limits: limits.optional(),
   default_node: z.strictObject({ id: z.string().min(1), cluster: z.string().optional() }).optional(),
@@ -227,7 +228,7 @@ const relayedGroup = group.omit({ folders: true }).extend({
 
 /** The settings of a relay: those of a server without folders, and its origin. */
 export const relaySettingsSchema = settingsSchema
-  .omit({ groups: true, folder: true, on_invalid: true, workers: true })
+  .omit({ groups: true, folder: true, on_invalid: true, references: true, workers: true })
   .extend({
     groups: z
       .array(relayedGroup)

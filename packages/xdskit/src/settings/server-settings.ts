@@ -88,6 +88,7 @@ export function serverOptions(settings: Settings): ServerOptions {
     ttl: settings.ttl,
     authorities: settings.authorities,
     resourceErrors: settings.resource_errors,
+    references: settings.references,
     ...viewSettings(settings),
     limits: serverLimits(settings),
     loadReports: settings.load_reports === "off" ? false : loadReportSettings(settings.load_reports),

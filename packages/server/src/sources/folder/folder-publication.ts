@@ -1,4 +1,5 @@
 import { type Finding, XdskitError } from "@xdskit/api";
+import { ReferencesBroken } from "../../contracts/references-broken.js";
 import type { LayerUpdate, SourceSink } from "../../contracts/source.js";
 import type { FolderContents } from "./folder-contents.js";
 import { boundedFindings, hasErrors, sameFindings } from "./folder-findings.js";
@@ -101,13 +102,23 @@ export class FolderPublication {
       if (updates.length > 0) this.#sink.apply(updates);
     } catch (error) {
       if (!this.#started && !this.#waiting) throw error;
-      return { ...kept, refusal: findingsOf(error) };
+      return { ...kept, refusal: this.#withPlaces(error, findingsOf(error)) };
     }
     for (const [index, change] of changes) index.commit(change);
     return {
       applied: true,
       change: summaryOf(changes.map(([, change]) => change)),
     };
+  }
+
+  /** The files of those that name what would go. */
+  #withPlaces(error: unknown, findings: readonly Finding[]): readonly Finding[] {
+    if (!(error instanceof ReferencesBroken)) return findings;
+    return findings.map((finding, index) => {
+      const referrer = error.referrers[index];
+      const places = this.#contents.indexes.find(({ layer }) => layer === referrer?.layer);
+      return { ...finding, ...(referrer && places?.whereIs(referrer.resource)) };
+    });
   }
 
   /** All errors, and whether they keep the change from being applied. Skipped errors do not. */

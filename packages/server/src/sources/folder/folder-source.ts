@@ -98,6 +98,10 @@ class FolderSource implements Source {
     if (this.#closing.signal.aborted) throw new Error(`${this.name} was closed while it started`);
   }
 
+  retry(): void {
+    if (!this.#closing.signal.aborted) this.#runAlone(() => this.#update(performance.now()));
+  }
+
   async close(): Promise<void> {
     this.#closing.abort();
     this.#wake();

@@ -1,0 +1,117 @@
+import type { Resource, ResourceName, ResourceType } from "@xdskit/api";
+import { calledName, type DanglingNames, type Snapshot } from "@xdskit/protocol";
+import { idOf } from "../basics/id-of.js";
+import type { LayerChange } from "../configuration/layers.js";
+import type { Referrer } from "../contracts/references-broken.js";
+import type { LayerName } from "../settings/group-settings.js";
+import type { PlannedLayers } from "./planned-layers.js";
+
+/** A list of layers that groups have, as far as a judgement needs it. */
+export interface JudgedStack {
+  /** From the lowest to the highest, as they are after the change. */
+  readonly order: readonly LayerName[];
+  /** What its groups have now. */
+  readonly before: Snapshot;
+  /** Who names what in it now; called only for a change that takes something away. */
+  readonly names: () => Pick<DanglingNames, "referrers">;
+}
+
+/** A resource that a change takes from a stack while others there name it. */
+export interface BrokenReference {
+  readonly type: ResourceType;
+  readonly name: ResourceName;
+  /** Some of those that name it after the change. */
+  readonly referrers: readonly Referrer[];
+}
+
+/** A message names so many of those that name a resource; one more says that there are others. */
+export const mostReferrers = 3;
+
+/**
+ * What a change takes from a stack although resources name it there afterwards. A reference that was whole before is
+ * one whose resource was there: what was never there is not missed. Costs the change, and a look at each layer for what
+ * it removes.
+ */
+export function brokenInStack(
+  stack: JudgedStack,
+  changes: readonly LayerChange[],
+  planned: PlannedLayers,
+  isMissed: (type: ResourceType, name: ResourceName) => boolean,
+): readonly BrokenReference[] {
+  const highestFirst = stack.order.toReversed();
+  const winner = (type: ResourceType, key: ResourceName): Referrer | undefined => {
+    for (const layer of highestFirst) {
+      const resource = planned.get(layer, type, key);
+      if (resource !== undefined) return { layer, resource };
+    }
+    return undefined;
+  };
+  const concerned = changes.filter(({ layer }) => highestFirst.includes(layer));
+  const gone = goneFrom(stack.before, concerned, winner, isMissed);
+  if (gone.size === 0) return [];
+  const found = new Map<string, Map<string, Referrer>>();
+  const note = (id: string, by: Referrer | undefined): boolean => {
+    const known = found.get(id) ?? new Map<string, Referrer>();
+    if (by !== undefined && namesIt(by.resource, id)) found.set(id, known.set(idOf(by.resource), by));
+    return known.size > mostReferrers;
+  };
+  const names = stack.names();
+  for (const [id, { type, name }] of gone) {
+    for (const referrer of names.referrers({ type: type.typeUrl, name })) {
+      if (note(id, winner(referrer.type, referrer.key))) break;
+    }
+  }
+  // The names of now do not know what comes with the change, or comes to light under what it removes.
+  for (const { type, key } of keysOf(concerned)) {
+    const fresh = winner(type, key);
+    for (const { type, name } of fresh?.resource.references ?? []) {
+      const id = idOf({ type: { typeUrl: type }, key: name });
+      if (gone.has(id) && (found.get(id)?.size ?? 0) <= mostReferrers) note(id, fresh);
+    }
+  }
+  return [...found].flatMap(([id, referrers]) => {
+    const what = gone.get(id);
+    return what === undefined ? [] : [{ ...what, referrers: [...referrers.values()] }];
+  });
+}
+
+/** What was there under a name, and is under no key of it afterwards. */
+function goneFrom(
+  before: Snapshot,
+  changes: readonly LayerChange[],
+  winner: (type: ResourceType, key: ResourceName) => Referrer | undefined,
+  isMissed: (type: ResourceType, name: ResourceName) => boolean,
+): Map<string, { readonly type: ResourceType; readonly name: ResourceName }> {
+  const gone = new Map<string, { readonly type: ResourceType; readonly name: ResourceName }>();
+  for (const { removed } of changes) {
+    for (const { type, name: key } of removed) {
+      const was = before.of(type).get(key);
+      if (was === undefined || winner(type, key) !== undefined) continue;
+      const name = calledName(was);
+      // Another variant of the name may stay.
+      const stays =
+        was.variant !== undefined &&
+        before
+          .of(type)
+          .named(name)
+          .some((one) => winner(type, one.key));
+      if (!stays && isMissed(type, name)) gone.set(idOf({ type, key: name }), { type, name });
+    }
+  }
+  if (gone.size === 0) return gone;
+  for (const { upserted } of changes) {
+    for (const resource of upserted) gone.delete(idOf({ type: resource.type, key: calledName(resource) }));
+  }
+  return gone;
+}
+
+function* keysOf(changes: readonly LayerChange[]): Iterable<Pick<Resource, "type" | "key">> {
+  for (const { upserted, removed } of changes) {
+    yield* upserted;
+    for (const { type, name } of removed) yield { type, key: name };
+  }
+}
+
+function namesIt({ references }: Resource, id: string): boolean {
+  return references.some(({ type, name }) => idOf({ type: { typeUrl: type }, key: name }) === id);
+}

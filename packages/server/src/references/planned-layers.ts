@@ -1,0 +1,40 @@
+import type { Resource, ResourceName, ResourceType } from "@xdskit/api";
+import { idOf } from "../basics/id-of.js";
+import type { LayerChange, Layers } from "../configuration/layers.js";
+import type { LayerName } from "../settings/group-settings.js";
+
+/** A layer's part of a change, by type and key; undefined: it is removed. */
+type ChangedKeys = ReadonlyMap<string, Resource | undefined>;
+
+/**
+ * The layers as they would be after a change that is not made. Nothing is derived: an older snapshot would be the
+ * newest no more. Costs the change.
+ */
+export class PlannedLayers {
+  readonly #layers: Layers;
+  readonly #changed: ReadonlyMap<LayerName, ChangedKeys>;
+
+  constructor(layers: Layers, changes: readonly LayerChange[]) {
+    this.#layers = layers;
+    this.#changed = new Map(changes.map((change) => [change.layer, changedKeys(change)]));
+  }
+
+  /** The layers that the change touches, which may be new. */
+  get touched(): readonly LayerName[] {
+    return [...this.#changed.keys()];
+  }
+
+  get(layer: LayerName, type: ResourceType, key: ResourceName): Resource | undefined {
+    const changed = this.#changed.get(layer);
+    const id = changed && idOf({ type, key });
+    if (changed !== undefined && id !== undefined && changed.has(id)) return changed.get(id);
+    return this.#layers.get(layer)?.of(type).get(key);
+  }
+}
+
+function changedKeys({ upserted, removed }: LayerChange): ChangedKeys {
+  const keys = new Map<string, Resource | undefined>();
+  for (const { type, name } of removed) keys.set(idOf({ type, key: name }), undefined);
+  for (const resource of upserted) keys.set(idOf(resource), resource);
+  return keys;
+}

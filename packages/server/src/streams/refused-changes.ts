@@ -1,0 +1,38 @@
+import type { LayerUpdate, Source } from "../contracts/source.js";
+import { mergedUpdates } from "../stores/merged-updates.js";
+
+/** What sources wanted last and were refused, since it would break references: another change may make it whole. */
+export class RefusedChanges {
+  readonly #bySource = new Map<Source, readonly LayerUpdate[]>();
+
+  /** Only of a source that can be asked to try again: another does so by itself. */
+  note(source: Source, updates: readonly LayerUpdate[]): void {
+    if (source.retry !== undefined) this.#bySource.set(source, updates);
+  }
+
+  forget(source: Source): void {
+    this.#bySource.delete(source);
+  }
+
+  /** The changes to try instead of one that is refused alone: with one of the others, then with all of them. */
+  *together(updates: readonly LayerUpdate[], own?: Source): Iterable<readonly LayerUpdate[]> {
+    const others = [...this.#bySource].filter(([source]) => source !== own).map(([, refused]) => refused);
+    for (const other of others) yield mergedUpdates(other, updates);
+    if (others.length > 1) yield mergedUpdates(others.reduce(mergedUpdates), updates);
+  }
+
+  /** Asks the sources whose change is whole by now to try again, in turns of their own. */
+  retry(isWhole: (updates: readonly LayerUpdate[]) => boolean): void {
+    for (const [source, updates] of this.#bySource) {
+      if (!isWhole(updates)) continue;
+      this.#bySource.delete(source);
+      setImmediate(() => source.retry?.());
+    }
+  }
+}
+
+/** One update for each layer, which says the same. */
+export function onePerLayer(updates: readonly LayerUpdate[]): readonly LayerUpdate[] {
+  const isOne = new Set(updates.map(({ layer }) => layer)).size === updates.length;
+  return isOne ? updates : updates.reduce((sum: readonly LayerUpdate[], each) => mergedUpdates(sum, [each]), []);
+}

@@ -1,0 +1,129 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import type { SourceStatus } from "../admin/source-status.js";
+import { eventually, type Running, xdskit, xdskitEnds } from "../testing/command.js";
+import { clusterYaml, routesYaml, type TestFolder, testFolder } from "../testing/folder.js";
+
+const anyPorts = ["--grpc", "127.0.0.1:0", "--rest", "127.0.0.1:0", "--admin", "127.0.0.1:0"];
+
+function serving(folder: TestFolder, ...options: readonly string[]): Running {
+  return xdskit(
+    "serve",
+    folder.path,
+    ...(options.includes("--state") ? [] : ["--state", "off"]),
+    "--settle",
+    "20ms",
+    ...anyPorts,
+    ...options,
+  );
+}
+
+async function address(running: Running, listener: "grpc" | "admin"): Promise<string> {
+  await running.seen(/^ready$/m);
+  const [, found = ""] = await running.seen(new RegExp(`^${listener} listening on (\\S+)$`, "m"));
+  return found;
+}
+
+async function statusOf(running: Running): Promise<SourceStatus> {
+  const answer = await fetch(`http://${await address(running, "admin")}/api/v1/sources`);
+  const { sources } = (await answer.json()) as { readonly sources: readonly SourceStatus[] };
+  return sources[0] as SourceStatus;
+}
+
+async function refusals(running: Running): Promise<string | undefined> {
+  const text = await (await fetch(`http://${await address(running, "admin")}/metrics`)).text();
+  return /^xdskit_config_updates_total\{result="rejected"\} (\d+)$/m.exec(text)?.[1];
+}
+
+async function clusters(running: Running): Promise<string> {
+  const server = await address(running, "grpc");
+  const { out } = await xdskitEnds("get", "--type", "cluster", "--server", server, "-o", "name");
+  return out.trim().split("\n").sort().join(" ");
+}
+
+describe("a folder from which a cluster is removed that a route names", () => {
+  it("is refused, with the place of the route, and taken once the route goes as well", async () => {
+    await using folder = await testFolder({
+      "a.yaml": clusterYaml("a"),
+      "b.yaml": clusterYaml("b"),
+      "routes.yaml": `# The routes\n${routesYaml("a")}`,
+    });
+    await using running = serving(folder);
+    await address(running, "admin");
+    await folder.remove("a.yaml");
+    const line = /routes\.yaml:2\S*: route "routes": names cluster "a", which this change takes from group all; .*\]/g;
+    const [text] = await running.seen(line, "err");
+    assert.match(text, /\[XDSKIT_REFERENCE_BROKEN\]$/);
+    await running.seen(/change refused: the last good configuration stays/, "err");
+    const { state, findings } = await eventually(
+      () => statusOf(running),
+      ({ state }) => state === "refused",
+    );
+    const [finding] = findings;
+    assert.deepEqual(
+      [state, finding?.code, finding?.file, finding?.line, finding?.resource],
+      ["refused", "XDSKIT_REFERENCE_BROKEN", join(folder.path, "routes.yaml"), 2, "routes"],
+    );
+    assert.equal(await refusals(running), "1");
+    assert.equal(await clusters(running), "cluster/a cluster/b");
+    // Another edit does not get in beside it.
+    await folder.write("c.yaml", clusterYaml("c"));
+    await running.seen(/change refused[\s\S]*change refused/, "err");
+    assert.equal(await clusters(running), "cluster/a cluster/b");
+    await folder.write("routes.yaml", routesYaml("b"));
+    await running.seen(/configuration applied: 2 resources added or changed, 1 removed/, "err");
+    assert.equal(await clusters(running), "cluster/b cluster/c");
+    assert.deepEqual((await statusOf(running)).findings, []);
+  });
+
+  it("is refused too where another folder of the group has the route, and served with `warn`", async () => {
+    const groups = "groups: [{ name: edge, match: {}, folders: [shared, edge] }]\n";
+    await using folder = await testFolder({
+      "shared/a.yaml": clusterYaml("a"),
+      "edge/routes.yaml": routesYaml("a"),
+      "xdskit.yaml": groups,
+    });
+    const removed = async (...options: readonly string[]) => {
+      await folder.write("shared/a.yaml", clusterYaml("a"));
+      await folder.write("shared/b.yaml", clusterYaml("b"));
+      await using running = serving(folder, ...options);
+      await address(running, "admin");
+      await folder.remove("shared/a.yaml");
+      await running.seen(/edge\/routes\.yaml:1\S*: route "routes": names cluster "a", which/, "err");
+      await eventually(
+        () => statusOf(running),
+        ({ findings }) => findings.length === 1,
+      );
+      return { state: (await statusOf(running)).state, clusters: await clusters(running) };
+    };
+    assert.deepEqual(await removed(), { state: "refused", clusters: "cluster/a cluster/b" });
+    const served = { state: "applied", clusters: "cluster/b" };
+    assert.deepEqual(await removed("--references", "warn"), served);
+    await folder.write("xdskit.yaml", `${groups}references: warn\n`);
+    assert.deepEqual(await removed(), served);
+    // The option wins.
+    assert.equal((await removed("--references", "refuse")).state, "refused");
+  });
+
+  it("is not served instead of the last good revision, once its errors are fixed", async () => {
+    await using folder = await testFolder({ "a.yaml": clusterYaml("a"), "routes.yaml": routesYaml("a") });
+    await using state = await testFolder();
+    const start = () => serving(folder, "--state", state.path);
+    {
+      await using first = start();
+      await address(first, "admin");
+      first.kill("SIGTERM");
+      await first.ended();
+    }
+    await folder.write("a.yaml", "name: no type\n");
+    await using running = start();
+    await running.seen(/its last good revision is served/, "err");
+    await folder.write("a.yaml", clusterYaml("b"));
+    await running.seen(/route "routes": names cluster "a", which this change takes from group all/, "err");
+    assert.equal(await clusters(running), "cluster/a");
+    await folder.write("routes.yaml", routesYaml("b"));
+    await running.seen(/configuration applied/, "err");
+    assert.equal(await clusters(running), "cluster/b");
+  });
+});
