@@ -59,60 +59,73 @@ const deltaTags: CommonTags = { node: delimited(1), typeUrl: delimited(2), nonce
 
 /** Reads a `DiscoveryRequest`, v2's or v3's. Throws `MalformedMessage`, and `TooManyFields`. */
 export function readSotwRequest(bytes: Uint8Array, most: MostKept = all): SotwRequest {
+  const common = new CommonFields(bytes, sotwTags);
+  const { reader } = common;
   const names = new RequestNames(most.names);
   let version = "";
-  const request = readRequest(bytes, sotwTags, (tag, reader, from) => {
+  while (!reader.atEnd) {
+    const from = reader.position;
+    const tag = reader.tag();
     if (tag === delimited(3)) names.add(reader, from);
     else if (tag === delimited(1)) version = reader.string();
     else if (tag === delimited(7)) names.addLocator(reader);
-    else return false;
-    return true;
-  });
+    else common.read(tag);
+  }
   names.learn();
-  return { ...request, version, names };
+  const { node, typeUrl, nonce, error } = common;
+  return { bytes, node, version, names, typeUrl, nonce, error };
 }
 
 /** Reads a `DeltaDiscoveryRequest`, v2's or v3's. Throws `MalformedMessage`, and `TooManyFields`. */
 export function readDeltaRequest(bytes: Uint8Array, most: MostKept = all): DeltaRequest {
+  const common = new CommonFields(bytes, deltaTags);
+  const { reader } = common;
   const subscribe = new RequestNames(most.names);
   const unsubscribe = new RequestNames(most.names);
   let claims: ClaimsReader | undefined;
-  const request = readRequest(bytes, deltaTags, (tag, reader, from) => {
-    if (tag === delimited(3)) subscribe.add(reader, from);
-    else if (tag === delimited(4)) unsubscribe.add(reader, from);
-    else if (tag === delimited(5)) {
-      claims ??= new ClaimsReader(most.claims);
-      claims.add(reader, from);
-    } else if (tag === delimited(8)) subscribe.addLocator(reader);
-    else if (tag === delimited(9)) unsubscribe.addLocator(reader);
-    else return false;
-    return true;
-  });
-  subscribe.learn();
-  return { ...request, subscribe, unsubscribe, claimed: claims?.finish() ?? noClaims };
-}
-
-/** Reads the fields that both variants have. `own` reads the others, and is false for a field that it does not know. */
-function readRequest(
-  bytes: Uint8Array,
-  tags: CommonTags,
-  own: (tag: number, reader: WireReader, from: number) => boolean,
-): Request {
-  const reader = new WireReader(bytes);
-  let node: Span | undefined;
-  let typeUrl = "";
-  let nonce = "";
-  let error: ErrorDetail | undefined;
   while (!reader.atEnd) {
     const from = reader.position;
     const tag = reader.tag();
-    if (tag === tags.typeUrl) typeUrl = reader.string();
-    else if (tag === tags.nonce) nonce = reader.string();
-    else if (tag === tags.node) node = reader.span();
-    else if (tag === tags.error) error = readStatus(bytes, reader.span());
-    else if (!own(tag, reader, from)) reader.skip(tag);
+    if (tag === delimited(5)) {
+      claims ??= new ClaimsReader(most.claims);
+      claims.add(reader, from);
+    } else if (tag === delimited(3)) subscribe.add(reader, from);
+    else if (tag === delimited(4)) unsubscribe.add(reader, from);
+    else if (tag === delimited(8)) subscribe.addLocator(reader);
+    else if (tag === delimited(9)) unsubscribe.addLocator(reader);
+    else common.read(tag);
   }
-  return { bytes, node, typeUrl, nonce, error };
+  subscribe.learn();
+  const { node, typeUrl, nonce, error } = common;
+  return { bytes, node, subscribe, unsubscribe, claimed: claims?.finish() ?? noClaims, typeUrl, nonce, error };
+}
+
+/** The fields that both variants have, while a request is read. */
+class CommonFields {
+  readonly reader: WireReader;
+  node: Span | undefined;
+  typeUrl = "";
+  nonce = "";
+  error: ErrorDetail | undefined;
+  readonly #bytes: Uint8Array;
+  readonly #tags: CommonTags;
+
+  constructor(bytes: Uint8Array, tags: CommonTags) {
+    this.reader = new WireReader(bytes);
+    this.#bytes = bytes;
+    this.#tags = tags;
+  }
+
+  /** Reads the field behind a tag; skips one that is not known. */
+  read(tag: number): void {
+    const { reader } = this;
+    const tags = this.#tags;
+    if (tag === tags.typeUrl) this.typeUrl = reader.string();
+    else if (tag === tags.nonce) this.nonce = reader.string();
+    else if (tag === tags.node) this.node = reader.span();
+    else if (tag === tags.error) this.error = readStatus(this.#bytes, reader.span());
+    else reader.skip(tag);
+  }
 }
 
 /** The node of a request, if it has one. Throws `MalformedMessage`. */
