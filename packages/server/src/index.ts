@@ -132,7 +132,7 @@ export type { AdoptedFile, FolderSummary, SkippedCounts } from "./sources/folder
 export { createMemorySource, type MemorySource } from "./sources/memory/memory-source.js";
 export { KeptSource, type KeptSourceOptions } from "./stores/kept-source.js";
 export { createMemoryStore } from "./stores/memory-store.js";
-export { RevisionStore } from "./stores/revision-store.js";
+export { type OtherThread, RevisionStore } from "./stores/revision-store.js";
 export { decodeStored, encodeStored } from "./stores/stored-content.js";
 export { type Reader, type TableName, type Tables, tableNames, type Writer } from "./stores/tables.js";
 export { ordersItself } from "./streams/node-orders.js";

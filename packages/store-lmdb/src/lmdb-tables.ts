@@ -1,5 +1,5 @@
 import { XdskitError } from "@xdskit/api";
-import { type Reader, type TableName, type Tables, tableNames, type Writer } from "@xdskit/server";
+import { type Reader, type TableName, type Tables, tableNames, type Writer } from "@xdskit/server/tables";
 import { ABORT, type Database, open, type RootDatabase } from "lmdb";
 
 /** After the last possible key with a prefix: keys are ASCII. */

@@ -5,6 +5,7 @@ import { type Finding, XdskitError } from "@xdskit/api";
 import { RevisionStore, type Store } from "@xdskit/server";
 import { isReadable, wrongHead } from "./check-file.js";
 import { LmdbTables } from "./lmdb-tables.js";
+import { WriteThread } from "./write-thread/write-thread.js";
 
 /** The first format is the only one. A new number marks files that this version would misread. */
 const format = 1;
@@ -55,7 +56,7 @@ async function opened(directory: string, file: string): Promise<Store> {
       throw XdskitError.of("XDSKIT_STORE", message, { file });
     }
     if (found === undefined) await tables.write((writer) => writer.put("meta", "format", format));
-    return await RevisionStore.open(`lmdb ${directory}`, tables);
+    return await RevisionStore.open(`lmdb ${directory}`, tables, new WriteThread(file));
   } catch (error) {
     await tables.close();
     throw error;

@@ -19,9 +19,13 @@ export async function bundle(folder, { fromSources = false } = {}) {
   const making = `${folder}.${process.pid}`;
   rmSync(making, { recursive: true, force: true });
   // What threads of their own run. (A file that an older state has not is not missed.)
-  const programs = ["workers/worker-main", "sources/folder/reading-thread/reading-main"].map((path) => [
+  const programs = [
+    ["server", "workers/worker-main"],
+    ["server", "sources/folder/reading-thread/reading-main"],
+    ["store-lmdb", "write-thread/write-main"],
+  ].map(([inPackage, path]) => [
     path.slice(path.lastIndexOf("/") + 1),
-    join(root, "packages/server", place, `${path}.${extension}`),
+    join(root, "packages", inPackage, place, `${path}.${extension}`),
   ]);
   const { metafile } = await build({
     absWorkingDir: root,

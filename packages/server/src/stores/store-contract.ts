@@ -81,6 +81,7 @@ export function describeStore(under: StoreUnderTest): void {
     itComparesAndSwaps(tester);
     itForgetsWhatIsOld(tester);
     itTakesAnything(tester);
+    itTakesLargeCommits(tester);
     if (under.reopen !== undefined) itLasts(tester, under.reopen);
   });
 }
@@ -269,6 +270,52 @@ function itTakesAnything({ withStore }: StoreTester): void {
       assert.equal((await store.changes(next.id)).length, 1);
       assert.equal((await store.read(next.id)).length, 10_000);
       assert.equal((await store.read(head.id)).length, 10_000);
+    }));
+}
+
+function itTakesLargeCommits({ withStore }: StoreTester): void {
+  const many = (version: string) => Array.from({ length: 2_500 }, (_, index) => resource(`r${index}`, version));
+
+  it("a large commit replaces, removes and is forgotten as a small one", () =>
+    withStore(async (store) => {
+      const first = await patch(store, "a", many("1"));
+      const [changed] = many("2");
+      const upsert = [changed ?? assert.fail(), ...many("1").slice(1)];
+      const replaced = await store.commit([{ layer: "a", parent: first.id, kind: "replace", upsert }], info("", 2_000));
+      assert.ok(replaced.kind === "committed");
+      const second = replaced.heads[0] ?? assert.fail();
+      assert.deepEqual([second.number, second.upserted, second.removed], [2, 1, 0]);
+      const equal = await store.commit([{ layer: "a", parent: second.id, kind: "replace", upsert }], info("", 2_500));
+      assert.deepEqual(equal, { kind: "committed", heads: [second] });
+      const keys = many("1").map(({ key }) => key);
+      const third = await patch(store, "a", [], keys.slice(5), info("", 3_000));
+      assert.deepEqual([third.upserted, third.removed], [0, 2_495]);
+      assert.deepEqual(await held(store, third), { r0: "2", r1: "1", r2: "1", r3: "1", r4: "1" });
+      assert.equal((await store.read(first.id)).length, 2_500);
+      const small = await patch(store, "a", [resource("r0", "3")], [], info("", 4_000));
+      assert.equal(await store.retain({ revisions: 1, since: 0 }), 3);
+      assert.equal(await store.content(type, "r7", "1"), undefined);
+      assert.deepEqual(await held(store, small), { r0: "3", r1: "1", r2: "1", r3: "1", r4: "1" });
+    }));
+
+  it("a replacement by nothing empties a large layer", () =>
+    withStore(async (store) => {
+      const { id: parent } = await patch(store, "a", many("1"));
+      const emptied = await store.commit([{ layer: "a", parent, kind: "replace", upsert: [] }], info(""));
+      assert.ok(emptied.kind === "committed");
+      assert.deepEqual([emptied.heads[0]?.upserted, emptied.heads[0]?.removed], [0, 2_500]);
+    }));
+
+  it("of two large commits at the same head one is told of the other", () =>
+    withStore(async (store) => {
+      const { id: parent } = await patch(store, "a", [resource("r0", "0")]);
+      const commit = (version: string) =>
+        store.commit([{ layer: "a", parent, kind: "replace", upsert: many(version) }], info(version));
+      const results = await Promise.all([commit("1"), commit("2")]);
+      assert.deepEqual(results.map(({ kind }) => kind).sort(), ["committed", "conflict"]);
+      const head = (await store.head("a")) ?? assert.fail();
+      assert.equal(new Set(Object.values(await held(store, head))).size, 1);
+      assert.equal((await store.history("a", { limit: 10 })).length, 2);
     }));
 }
 

@@ -1,0 +1,93 @@
+import type {
+  CommitInfo,
+  CommitResult,
+  LayerCommit,
+  Revision,
+  StoredChange,
+  StoredKey,
+  StoredResource,
+} from "../contracts/store.js";
+import { putContent, refer } from "./table-contents.js";
+import { aheadKey, contentKey, hashOf, numberKey, resourceHash } from "./table-keys.js";
+import { headOf, type IndexEntry } from "./table-reading.js";
+import type { Reader, Writer } from "./tables.js";
+
+/** One entry of `index` and what a commit makes of it. */
+interface Difference extends StoredChange {
+  readonly entry: string;
+  /** Undefined where the resource goes. */
+  readonly resource: StoredResource | undefined;
+}
+
+/** So many changes of a revision are one value. */
+const changesInPart = 500;
+/**
+ * Makes a commit within one transaction. `isAhead`: its contents may have been written ahead of it. Throws, before it
+ * has written anything that stays, what the `bytes` of a resource throw.
+ */
+export function commitLayers(
+  writer: Writer,
+  layers: readonly LayerCommit[],
+  info: CommitInfo,
+  isAhead: boolean,
+): CommitResult {
+  const conflict = layers.find(({ layer, parent }) => writer.get("heads", hashOf(layer)) !== parent);
+  if (conflict !== undefined) {
+    const { layer } = conflict;
+    // What was written ahead of it is cleared up when the store is opened: another commit may need it until then.
+    return { kind: "conflict", layer, head: headOf(writer, hashOf(layer)) };
+  }
+  const heads = layers.map((one) => commitLayer(writer, one, info));
+  if (isAhead) writer.remove("meta", aheadKey);
+  return { kind: "committed", heads };
+}
+
+function commitLayer(writer: Writer, commit: LayerCommit, info: CommitInfo): Revision | undefined {
+  const { layer, parent } = commit;
+  const layerHash = hashOf(layer);
+  const before = headOf(writer, layerHash);
+  const differences = differencesOf(writer, layerHash, commit);
+  if (differences.length === 0 && before !== undefined) return before;
+  const changes: StoredChange[] = [];
+  for (const { entry, resource, type, key, from, to } of differences) {
+    changes.push({ type, key, from, to });
+    // The reference from `index` to the content of before becomes one from `changes`.
+    if (resource === undefined) writer.remove("index", entry);
+    else {
+      putContent(writer, resource);
+      writer.put("index", entry, { type, key, version: resource.version } satisfies IndexEntry);
+      refer(writer, contentKey(type, key, resource.version), 1);
+    }
+  }
+  const number = (before?.number ?? 0) + 1;
+  const removed = changes.filter(({ to }) => to === undefined).length;
+  const said = { layer, parent, number, ...info, upserted: changes.length - removed, removed };
+  const revision: Revision = { id: hashOf(JSON.stringify([said, changes])), ...said };
+  writer.put("revisions", revision.id, revision);
+  writer.put("history", layerHash + numberKey(number), revision.id);
+  writer.put("heads", layerHash, revision.id);
+  for (let at = 0; at < changes.length; at += changesInPart)
+    writer.put("changes", revision.id + numberKey(at), changes.slice(at, at + changesInPart));
+  return revision;
+}
+
+function differencesOf(reader: Reader, layerHash: string, commit: LayerCommit): readonly Difference[] {
+  const differences = new Map<string, Difference>();
+  const note = ({ type, key }: StoredKey, resource?: StoredResource): string => {
+    const entry = layerHash + resourceHash(type, key);
+    const from = reader.get<IndexEntry>("index", entry)?.version;
+    const to = resource?.version;
+    if (from === to) differences.delete(entry);
+    else differences.set(entry, { entry, resource, type, key, from, to });
+    return entry;
+  };
+  for (const one of commit.remove ?? []) note(one);
+  // What one commit both removes and puts in is there afterwards.
+  const put = new Set(commit.upsert.map((one) => note(one, one)));
+  if (commit.kind === "patch") return [...differences.values()];
+  for (const [entry, { type, key, version }] of reader.range<IndexEntry>("index", layerHash)) {
+    if (put.has(entry)) continue;
+    differences.set(entry, { entry, resource: undefined, type, key, from: version, to: undefined });
+  }
+  return [...differences.values()];
+}

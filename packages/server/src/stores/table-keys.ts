@@ -1,0 +1,25 @@
+import { hash } from "node:crypto";
+import type { ResourceName, TypeUrl, Version } from "@xdskit/api";
+
+/** In `meta`: set while contents are written ahead of their revision. */
+export const aheadKey = "ahead";
+
+/** 132 bits: collisions are practically impossible. */
+export function hashOf(text: string): string {
+  return hash("sha256", text, "base64url").slice(0, 22);
+}
+
+/** Names a resource within a layer. */
+export function resourceHash(type: TypeUrl, key: ResourceName): string {
+  return hashOf(JSON.stringify([type, key]));
+}
+
+/** Names a content of a resource. */
+export function contentKey(type: TypeUrl, key: ResourceName, version: Version): string {
+  return hashOf(JSON.stringify([type, key, version]));
+}
+
+/** Orders numbers as text. */
+export function numberKey(number: number): string {
+  return number.toString().padStart(16, "0");
+}

@@ -1,0 +1,55 @@
+import { type Version, XdskitError } from "@xdskit/api";
+import type { Revision, RevisionId, StoredChange, StoredKey } from "../contracts/store.js";
+import type { Reader } from "./tables.js";
+
+/*
+ * The tables, by key:
+ *   heads       layer → id of its head
+ *   revisions   id → Revision
+ *   history     layer, number → id
+ *   changes     id, part → what the revision changed, with the versions from before: read backwards they undo it
+ *   index       layer, resource → what the head holds
+ *   contents    resource, version → bytes
+ *   references  the same → how often `index`, or `from` in `changes`, names it: at 0 the content goes
+ *   meta        what `open` must clear up
+ * Layers and resources stand there as hashes: names may be longer than a database's keys.
+ */
+
+/** What the head of a layer holds of one resource. */
+export interface IndexEntry extends StoredKey {
+  readonly version: Version;
+}
+
+/** What a revision changed. */
+export function changesOf(reader: Reader, id: RevisionId): readonly StoredChange[] {
+  const parts = [...reader.range<readonly StoredChange[]>("changes", id)].flatMap(([, part]) => part);
+  return parts.map(({ type, key, from, to }) => ({ type, key, from, to }));
+}
+
+/** The head of a layer. */
+export function headOf(reader: Reader, layerHash: string): Revision | undefined {
+  const id = reader.get<RevisionId>("heads", layerHash);
+  return id === undefined ? undefined : revisionOf(reader, id);
+}
+
+/** A revision, if it is there. */
+export function findRevision(reader: Reader, id: RevisionId): Revision | undefined {
+  const found = reader.get<Revision>("revisions", id);
+  // JSON knows no undefined.
+  return found === undefined ? undefined : { ...found, parent: found.parent };
+}
+
+/** A revision that another table names. */
+export function revisionOf(reader: Reader, id: RevisionId): Revision {
+  const revision = findRevision(reader, id);
+  if (revision === undefined) throw XdskitError.of("XDSKIT_STORE", `it is damaged: there is no revision ${id}`);
+  return revision;
+}
+
+/** A revision that a caller names. */
+export function known(reader: Reader, id: RevisionId): Revision {
+  const revision = findRevision(reader, id);
+  if (revision === undefined)
+    throw XdskitError.of("XDSKIT_REVISION_UNKNOWN", `there is no revision ${id.slice(0, 100)}`);
+  return revision;
+}

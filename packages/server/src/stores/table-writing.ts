@@ -1,0 +1,14 @@
+// What a thread of a store needs to write its tables, without the rest of the server.
+export { threadProgram } from "../basics/thread-program.js";
+export type {
+  CommitInfo,
+  CommitResult,
+  LayerCommit,
+  Retention,
+  StoredKey,
+  StoredResource,
+} from "../contracts/store.js";
+export type { OtherThread } from "./revision-store.js";
+export { commitLayers } from "./table-commit.js";
+export { forgetOld } from "./table-retention.js";
+export { type Reader, type TableName, type Tables, tableNames, type Writer } from "./tables.js";

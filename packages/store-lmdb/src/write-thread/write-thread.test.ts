@@ -1,0 +1,48 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, it, type TestContext } from "node:test";
+import type { CommitInfo, StoredResource } from "@xdskit/server";
+import { openLmdbStore } from "../open-lmdb-store.js";
+import { WriteThread } from "./write-thread.js";
+
+const info: CommitInfo = { author: "a test", cause: { kind: "api", caller: "a test" }, message: "", time: 1_000 };
+const one: StoredResource = { type: "T", key: "one", version: "1", bytes: Buffer.from("one at 1") };
+
+async function folder(t: TestContext): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), "xdskit-lmdb-"));
+  t.after(() => rm(path, { recursive: true, force: true }));
+  return path;
+}
+
+describe("the thread that writes large commits", () => {
+  it("commits what is there already, and the other thread reads it", async (t) => {
+    const directory = await folder(t);
+    const { store } = await openLmdbStore(directory);
+    t.after(() => store.close());
+    const thread = new WriteThread(join(directory, "revisions.mdb"));
+    await store.commit([{ layer: "a", parent: undefined, kind: "patch", upsert: [one] }], info);
+    const result = await thread.commit([{ layer: "b", parent: undefined, kind: "patch", upsert: [one] }], info, false);
+    assert.ok(result?.kind === "committed");
+    assert.deepEqual(await store.head("b"), result.heads[0]);
+    assert.deepEqual(await store.read(result.heads[0]?.id ?? ""), [one]);
+  });
+
+  it("leaves a commit to the caller whose content is not there, and writes nothing of it", async (t) => {
+    const directory = await folder(t);
+    const { store } = await openLmdbStore(directory);
+    t.after(() => store.close());
+    const thread = new WriteThread(join(directory, "revisions.mdb"));
+    const result = await thread.commit([{ layer: "a", parent: undefined, kind: "patch", upsert: [one] }], info, false);
+    assert.equal(result, undefined);
+    assert.deepEqual(await store.heads(), []);
+  });
+
+  it("leaves everything to the caller where it cannot open the file", async (t) => {
+    const file = join(await folder(t), "a file");
+    await writeFile(file, "");
+    const thread = new WriteThread(join(file, "revisions.mdb"));
+    assert.equal(await thread.retain({ revisions: 1, since: 0 }), undefined);
+  });
+});

@@ -1,0 +1,82 @@
+import { once } from "node:events";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { Worker } from "node:worker_threads";
+import {
+  type CommitInfo,
+  type CommitResult,
+  type LayerCommit,
+  type OtherThread,
+  type Retention,
+  threadProgram,
+} from "@xdskit/server/tables";
+import type { CommitPart, WriteAnswer, WriteRequest, WriteStart } from "./write-messages.js";
+
+const program = threadProgram(import.meta.url, "write-main");
+
+/** So many resources are sent in one message: copying them takes about a millisecond. */
+const partSize = 1_000;
+
+/**
+ * Writes in a thread of its own, which starts when it is needed and ends with the work: a large commit comes seldom,
+ * and its transaction must not hold up streams. Small commits are sooner done than a thread is started.
+ */
+export class WriteThread implements OtherThread {
+  readonly #file: string;
+
+  constructor(file: string) {
+    this.#file = file;
+  }
+
+  async commit(layers: readonly LayerCommit[], info: CommitInfo, isAhead: boolean): Promise<CommitResult | undefined> {
+    return (await this.#run(partsOf(layers), { kind: "commit", info, isAhead })) as CommitResult | undefined;
+  }
+
+  async retain(retention: Retention): Promise<number | undefined> {
+    return (await this.#run([], { kind: "retain", retention })) as number | undefined;
+  }
+
+  async #run(parts: Iterable<CommitPart>, last: WriteRequest): Promise<WriteAnswer["result"]> {
+    const worker = this.#start();
+    try {
+      const answered = once(worker, "message") as Promise<[WriteAnswer]>;
+      // One that ends without an answer was short of memory, or could not be loaded.
+      const ended = once(worker, "exit").then((): [WriteAnswer] => [{ result: undefined }]);
+      const outcome = Promise.race([answered, ended]);
+      outcome.catch(() => {});
+      ended.catch(() => {});
+      for (const part of parts) {
+        worker.postMessage({ kind: "part", part } satisfies WriteRequest);
+        await nextTurn();
+      }
+      worker.postMessage(last);
+      const [{ result }] = await outcome;
+      return result;
+    } catch {
+      return undefined;
+    } finally {
+      await worker.terminate();
+    }
+  }
+
+  #start(): Worker {
+    const isSource = typeof program === "string";
+    const workerData: WriteStart = { file: this.#file };
+    // What users have their programs load first is not for this one.
+    const execArgv = isSource ? undefined : [];
+    return new Worker(program, { workerData, name: "xdskit-write-state", execArgv, eval: isSource });
+  }
+}
+
+function* partsOf(layers: readonly LayerCommit[]): Iterable<CommitPart> {
+  for (const [at, { layer, parent, kind, upsert, remove = [] }] of layers.entries()) {
+    const most = Math.max(upsert.length, remove.length, 1);
+    for (let from = 0; from < most; from += partSize) {
+      const to = from + partSize;
+      yield {
+        ...{ at, layer, parent, kind },
+        upsert: upsert.slice(from, to).map(({ type, key, version }) => ({ type, key, version })),
+        remove: remove.slice(from, to).map(({ type, key }) => ({ type, key })),
+      };
+    }
+  }
+}
