@@ -82,6 +82,33 @@ for (const variant of ["ads-sotw", "ads-delta"] as const) {
         assert.deepEqual(load.failures(), []);
       }
     });
+
+    await scene.step("nor where another server served something else in between, to nobody", async () => {
+      const moveTo = (to: string, backend: number) =>
+        folder.swap({
+          [`${to}.yaml`]: clusterWith(to, backend),
+          "routes.yaml": [routeConfiguration("routes", to)],
+          "listener.yaml": [httpListener({ name: "ingress", port, routeName: "routes", source, saysWhy: true })],
+        });
+      for (const [to, backend] of [
+        ["red", red],
+        ["green", green],
+      ] as const) {
+        await server.process.stop();
+        for (const between of ["blue", "violet"]) {
+          await moveTo(between, backend.port);
+          const alone = await serve(scene, folder.path, { args: ["--state", `${scene.directory}/state`] });
+          await alone.process.stop();
+        }
+        await moveTo(to, backend.port);
+        server = await start();
+        const isBack = async () => /"state"/.test(await (await fetch(`http://${server.admin}/api/v1/nodes`)).text());
+        // The longer the server was away, the longer Envoy waits before it tries again.
+        await eventually("Envoy is connected again", isBack, { withinMs: 40_000 });
+        await load.reaches(to);
+        assert.deepEqual(load.failures(), []);
+      }
+    });
     await load.stop();
   });
 }

@@ -55,7 +55,7 @@ export type {
   RolloutState,
   RolloutStatus,
 } from "./contracts/rollout-status.js";
-export type { LayerUpdate, Source, SourceSink } from "./contracts/source.js";
+export type { LayerUpdate, Source, SourceSink, StepBack } from "./contracts/source.js";
 export type {
   FetchStats,
   GroupStats,

@@ -11,16 +11,24 @@ export interface LayerUpdate {
   readonly remove?: readonly { readonly type: Resource["type"]; readonly name: Resource["name"] }[];
 }
 
+/** A step into the past of a source. */
+export interface StepBack {
+  /** Leads to what it had before, from where the step before this one led, or from what it has now. */
+  readonly back: readonly LayerUpdate[];
+  /** Undoes `back`. */
+  readonly forward: readonly LayerUpdate[];
+}
+
 /** Where a source puts what it has. */
 export interface SourceSink {
   /** Applies one atomic change of any number of layers. Unchanged resources are sent to no client. */
   apply(updates: readonly LayerUpdate[]): void;
   /**
    * To be called once at most, after the first change and before `start` resolves: what the source had when a server
-   * served it last. Clients that still have that are brought to what it has now in the order of make before break.
-   * `back` leads from what it has now to what it had, `forward` to what it has now again.
+   * served it before, newest first. Clients that still have one of these states are brought to what the source has now
+   * in the order of make before break.
    */
-  resume?(back: readonly LayerUpdate[], forward: readonly LayerUpdate[]): void;
+  resume?(steps: readonly StepBack[]): void;
   /** The state of the source as of its last attempt: no findings of severity `error` means that it was applied. */
   report(findings: readonly Finding[]): void;
 }

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createResource, envoyRegistry, type Finding, type Resource, resourceTypes, XdskitError } from "@xdskit/api";
-import type { LayerUpdate, Source, SourceSink } from "../contracts/source.js";
+import { createLayers } from "../configuration/layers.js";
+import type { LayerUpdate, Source, SourceSink, StepBack } from "../contracts/source.js";
 import type { Revision, Store } from "../contracts/store.js";
 import { cluster } from "../testing/test-resources.js";
 import { KeptSource } from "./kept-source.js";
@@ -16,7 +17,7 @@ const wrong: Finding = { code: "XDSKIT_SYNTAX", severity: "error", message: "wro
 class Played {
   readonly applied: (readonly LayerUpdate[])[] = [];
   readonly restored: Revision[] = [];
-  readonly resumed: (readonly LayerUpdate[])[] = [];
+  readonly resumed: StepBack[] = [];
   readonly problems: Finding[] = [];
   readonly store: Store;
   readonly kept: KeptSource;
@@ -25,7 +26,7 @@ class Played {
   #inner: SourceSink | undefined;
   #valid: () => void = () => {};
 
-  constructor(store: Store) {
+  constructor(store: Store, time = 1) {
     this.store = store;
     const source: Source = {
       name: "played",
@@ -37,7 +38,7 @@ class Played {
       },
       close: async () => {},
     };
-    const info = { author: "me", cause: { kind: "source", source: "played" }, message: "", time: 1 } as const;
+    const info = { author: "me", cause: { kind: "source", source: "played" }, message: "", time } as const;
     this.kept = new KeptSource({
       ...{ source, store, layers: [layer], ...reading },
       retention: { revisions: 100, since: 0 },
@@ -50,7 +51,7 @@ class Played {
   start(): Promise<void> {
     return this.kept.start({
       apply: (updates) => void this.applied.push(updates),
-      resume: (...ways) => void this.resumed.push(...ways),
+      resume: (steps) => void this.resumed.push(...steps),
       report: () => {},
     });
   }
@@ -136,15 +137,41 @@ describe("a kept source", () => {
     const started = played.start();
     played.set("replace", changed, added);
     await started;
-    const [back, forward] = played.resumed.map(([update]) => update ?? assert.fail());
+    const [step, ...further] = played.resumed;
+    assert.deepEqual(further, []);
+    const [back] = step?.back ?? [];
+    const [forward] = step?.forward ?? [];
     assert.deepEqual(back?.upsert.map(shown).sort(), [one, two].map(shown).sort());
     assert.deepEqual(back?.remove?.map(({ name }) => name).sort(), ["added", "one"]);
     assert.deepEqual(forward?.upsert.map(shown).sort(), [changed, added].map(shown).sort());
     assert.deepEqual(forward?.remove?.map(({ name }) => name).sort(), ["one", "two"]);
-    assert.equal(played.resumed.length, 2);
   });
 
-  it("says nothing of before where nothing changed, or there was nothing", async () => {
+  it("says what it had before that, step by step, whether this start changed something or not", async () => {
+    const states = [[one], [one, two], [two], [createResource(cluster("two", "changed"))]] as const;
+    const store = await storeWith(...(states[0] ?? []));
+    for (const state of [...states.slice(1), states[3]]) {
+      const played = new Played(store, 1 + (await store.history(layer, { limit: 100 })).length);
+      const started = played.start();
+      played.set("replace", ...state);
+      await started;
+      await played.kept.close();
+      const index = states.indexOf(state);
+      const expected = states.slice(0, index).reverse();
+      const layers = createLayers();
+      layers.apply([{ layer, kind: "replace", upsert: state }]);
+      const holds = () => [...(layers.get(layer)?.of(one.type) ?? [])].map(shown).sort();
+      for (const [back, { back: updates }] of played.resumed.entries()) {
+        layers.apply(updates);
+        assert.deepEqual(holds(), [...(expected[back] ?? [])].map(shown).sort());
+      }
+      assert.equal(played.resumed.length, expected.length);
+      for (const { forward } of [...played.resumed].reverse()) layers.apply(forward);
+      assert.deepEqual(holds(), [...state].map(shown).sort());
+    }
+  });
+
+  it("says nothing of before where there was nothing else", async () => {
     for (const store of [await createMemoryStore(), await storeWith(one)]) {
       const played = new Played(store);
       const started = played.start();

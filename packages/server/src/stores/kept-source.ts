@@ -1,18 +1,10 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { type Finding, type Registry, type Resource, type ResourceTypes, XdskitError } from "@xdskit/api";
-import { idOf } from "../basics/id-of.js";
+import { type Finding, type Registry, type ResourceTypes, XdskitError } from "@xdskit/api";
 import type { LayerUpdate, Source, SourceSink } from "../contracts/source.js";
-import type {
-  CommitInfo,
-  LayerCommit,
-  Retention,
-  Revision,
-  RevisionId,
-  Store,
-  StoredChange,
-} from "../contracts/store.js";
+import type { CommitInfo, LayerCommit, Retention, Revision, Store } from "../contracts/store.js";
 import type { LayerName } from "../settings/group-settings.js";
 import { mergedUpdates } from "./merged-updates.js";
+import { stepsBack } from "./steps-back.js";
 import { decodeStored, encodeStored } from "./stored-content.js";
 
 /** What a source is kept with. */
@@ -62,8 +54,6 @@ export class KeptSource implements Source {
   /** What is not written yet. */
   #pending: readonly LayerUpdate[] = [];
   #writing: Promise<void> | undefined;
-  /** The newest revisions that were made here. */
-  readonly #made = new Map<LayerName, RevisionId>();
 
   constructor(options: KeptSourceOptions) {
     this.name = options.source.name;
@@ -136,41 +126,21 @@ export class KeptSource implements Source {
   }
 
   /**
-   * Says what the source had when it was served last: where it has something else now, clients come back with that.
+   * Says what the source had when it was served before: where it has something else now, clients come back with that.
    * Nothing is said where the content changed again meanwhile, or the last good revision is served.
    */
   async #resume(sink: SourceSink): Promise<void> {
     const { store, onProblem } = this.#options;
     await this.#writing;
     const first = this.#first;
-    if (sink.resume === undefined || first === undefined || this.#isRestoring) return;
+    // Where it could not be kept, the heads are not what is served.
+    if (sink.resume === undefined || first === undefined || this.#isRestoring || this.#pending.length > 0) return;
     try {
-      const back: LayerUpdate[] = [];
-      const forward: LayerUpdate[] = [];
-      for (const { layer, upsert } of first) {
-        const change = await this.#changeSince(layer);
-        if (change === undefined) continue;
-        const now = new Map(upsert.map((resource) => [idOf(resource), resource]));
-        const had: Resource[] = [];
-        for (const { type, key, from } of change) {
-          const bytes = from === undefined ? undefined : await store.content(type, key, from);
-          if (bytes !== undefined) had.push(decodeStored({ type, key, version: from ?? "", bytes }, this.#options));
-        }
-        const has = change.flatMap(({ type, key }) => now.get(idOf({ type: { typeUrl: type }, key })) ?? []);
-        back.push({ layer, kind: "patch", upsert: had, remove: keysOf(has) });
-        forward.push({ layer, kind: "patch", upsert: has, remove: keysOf(had) });
-      }
-      if (back.length > 0 && this.#first === first) sink.resume(back, forward);
+      const steps = await stepsBack(store, first, this.#options);
+      if (steps.length > 0 && this.#first === first) sink.resume(steps);
     } catch (error) {
       onProblem(findingsOf(error));
     }
-  }
-
-  /** What the start changed of a layer; undefined: nothing, or it is the layer's first content. */
-  async #changeSince(layer: LayerName): Promise<readonly StoredChange[] | undefined> {
-    const id = this.#made.get(layer);
-    const revision = id === undefined ? undefined : await this.#options.store.revision(id);
-    return revision?.parent === undefined ? undefined : await this.#options.store.changes(revision.id);
   }
 
   #keep(updates: readonly LayerUpdate[]): void {
@@ -214,19 +184,10 @@ export class KeptSource implements Source {
       const commits: LayerCommit[] = [];
       for (const content of contents) commits.push({ ...content, parent: (await store.head(content.layer))?.id });
       const result = await store.commit(commits, info);
-      if (result.kind !== "committed") continue;
-      for (const [index, { layer, parent }] of commits.entries()) {
-        const head = result.heads[index];
-        if (head !== undefined && head.id !== parent) this.#made.set(layer, head.id);
-      }
-      return;
+      if (result.kind === "committed") return;
     }
     throw XdskitError.of("XDSKIT_STORE", `another writer was faster ${mostConflicts} times: a revision is missing`);
   }
-}
-
-function keysOf(resources: readonly Resource[]): NonNullable<LayerUpdate["remove"]> {
-  return resources.map(({ type, key }) => ({ type, name: key }));
 }
 
 function findingsOf(error: unknown): readonly Finding[] {

@@ -7,7 +7,7 @@ import { checkRollout } from "../configuration/option-checks.js";
 import type { ConfigArrival } from "../contracts/arrival.js";
 import type { ChangeOptions } from "../contracts/config.js";
 import type { Events } from "../contracts/events.js";
-import type { LayerUpdate, Source, SourceSink } from "../contracts/source.js";
+import type { LayerUpdate, Source, SourceSink, StepBack } from "../contracts/source.js";
 import { type ReferenceJudge, takesAway } from "../references/reference-judge.js";
 import type { LayerName } from "../settings/group-settings.js";
 import type { Counters } from "./counters.js";
@@ -144,7 +144,7 @@ export class Configuring {
         isStart = false;
         this.#publish(changes);
       },
-      resume: (back, forward) => this.#resume(back, forward),
+      resume: (steps) => this.#resume(steps),
       report: (findings) => {
         const errors = findings.filter(({ severity }) => severity === "error");
         // It has something else by now, which cannot be applied.
@@ -156,14 +156,17 @@ export class Configuring {
     };
   }
 
-  /** Nobody is told anything yet: the two changes leave nothing but the snapshots in between. */
-  #resume(back: readonly LayerUpdate[], forward: readonly LayerUpdate[]): void {
+  /** Nobody is told anything yet: the changes leave nothing but the snapshots in between. */
+  #resume(steps: readonly StepBack[]): void {
     const { layers, publication, pool } = this.#context;
     // Workers have no snapshots of before.
     if (pool !== undefined || publication.isOpen) return;
-    publication.publish(layers.apply(back));
-    publication.rememberEarlier();
-    publication.publish(layers.apply(forward));
+    const remember = publication.rememberEarlier();
+    for (const { back } of steps) {
+      publication.publish(layers.apply(back));
+      remember();
+    }
+    for (const { forward } of steps.toReversed()) publication.publish(layers.apply(forward));
   }
 
   #refused(source: string, findings: readonly Finding[]): void {

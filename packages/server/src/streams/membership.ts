@@ -47,8 +47,8 @@ export class Membership {
     return this.#stack.newest();
   }
 
-  /** What the client may have from before a restart. */
-  get earlier(): Snapshot | undefined {
+  /** What the client may have from before a restart, newest first. */
+  get earlier(): readonly Snapshot[] {
     return this.#stack.earlier;
   }
 

@@ -170,13 +170,23 @@ export class Publication {
     for (const shared of this.#stacks) if (shared.has(layer)) shared.tell();
   }
 
-  /** The snapshots now are what clients may have from before a restart (`Resumption`). For some minutes. */
-  rememberEarlier(): void {
-    const remembering = [...this.#stacks];
-    for (const shared of remembering) shared.earlier = shared.stack.snapshot();
+  /**
+   * Begins to note what clients may have from before a restart (`Resumption`), for some minutes. Each call of the
+   * returned function notes the snapshots of that moment: the newest ones first.
+   */
+  rememberEarlier(): () => void {
+    const remembering = [...this.#stacks].map((shared) => ({ shared, seen: new Set([shared.stack.snapshot()]) }));
     this.#clock.after(earlierMs, () => {
-      for (const shared of remembering) shared.earlier = undefined;
+      for (const { shared } of remembering) shared.earlier = [];
     });
+    return () => {
+      for (const { shared, seen } of remembering) {
+        const snapshot = shared.stack.snapshot();
+        if (snapshot === undefined || seen.has(snapshot)) continue;
+        seen.add(snapshot);
+        shared.earlier = [...shared.earlier, snapshot];
+      }
+    };
   }
 
   /**

@@ -8,7 +8,8 @@ import { type ResumingStream, Resumption } from "./resumption.js";
 
 const clusters = createResource(cluster("a")).type;
 const listeners = createResource(listener("l")).type;
-const earlier = updateSnapshot(emptySnapshot(), { upsert: [createResource(cluster("old"))] });
+const older = updateSnapshot(emptySnapshot(), { upsert: [createResource(cluster("oldest"))] });
+const earlier = updateSnapshot(older, { upsert: [createResource(cluster("old"))] });
 const newest = updateSnapshot(earlier, { upsert: [createResource(cluster("new"))] });
 
 type Claims = ReadonlyMap<ResourceType, boolean>;
@@ -18,24 +19,27 @@ class Client implements ResumingStream {
   readonly clock = manualClock();
   isSettled = true;
   overs = 0;
-  #claims: readonly [ofEarlier: Claims, ofNewest: Claims] = [new Map(), new Map()];
-  readonly resumption = new Resumption(earlier, this.clock, this, () => {
+  #claims: readonly [ofEarlier: Claims, ofNewest: Claims, ofOlder: Claims] = [new Map(), new Map(), new Map()];
+  readonly resumption = new Resumption([earlier, older], this.clock, this, () => {
     this.overs += 1;
   });
 
   has(snapshot: Snapshot): Claims {
-    return this.#claims[snapshot === earlier ? 0 : 1];
+    return this.#claims[snapshot === earlier ? 0 : snapshot === newest ? 1 : 2];
   }
 
   /** It asks for types, and claims to have what the one or the other snapshot has of them. */
-  asks(...types: readonly [ResourceType, ofEarlier: boolean, ofNewest: boolean][]): Snapshot | undefined {
+  asks(
+    ...types: readonly [ResourceType, ofEarlier: boolean, ofNewest: boolean, ofOlder?: boolean][]
+  ): Snapshot | undefined {
     this.#claims = [
       new Map(types.map(([type, ofEarlier]) => [type, ofEarlier])),
       new Map(types.map(([type, , ofNewest]) => [type, ofNewest])),
+      new Map(types.map(([type, , , ofOlder = false]) => [type, ofOlder])),
     ];
     const target = this.resumption.target(newest);
     // What a snapshot was given for is compared: the client claims no more.
-    if (target !== undefined) this.#claims = [new Map(), new Map()];
+    if (target !== undefined) this.#claims = [new Map(), new Map(), new Map()];
     return target;
   }
 }
@@ -63,6 +67,23 @@ describe("a client that comes back after a restart", () => {
     client.clock.advance(20);
     assert.equal(client.overs, 1);
     assert.equal(client.asks(), newest);
+  });
+
+  it("stays with what it has, however long ago that was served", () => {
+    const client = new Client();
+    assert.equal(client.asks([clusters, false, false, true]), older);
+    client.clock.advance(90);
+    assert.equal(client.asks([listeners, true, true, true]), older);
+    client.clock.advance(110);
+    assert.equal(client.asks(), newest);
+  });
+
+  it("is taken for the newest of what it may have, until it says more", () => {
+    const client = new Client();
+    assert.equal(client.asks([clusters, true, false, true]), earlier);
+    assert.equal(client.asks([listeners, false, true, true]), older);
+    // Nothing of before is what it has.
+    assert.equal(client.asks([listeners, true, true, false]), newest);
   });
 
   it("gets nothing as long as nobody knows which of the two it has, and then the newest", () => {

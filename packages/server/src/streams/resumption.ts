@@ -15,15 +15,18 @@ export interface ResumingStream {
 
 /**
  * Brings a client that was served before a restart from there to the newest snapshot in the order of make before break.
- * The client says what it has. Where that is what the server served last before the restart, that snapshot is its
- * target first: it has all of it, so nothing is sent. Once it has asked for everything that it had, the newest snapshot
- * is a change like any other: its stages are planned from what the client uses.
+ * The client says what it has. Where that is something that the server served earlier, that snapshot is its target
+ * first: it has all of it, so nothing is sent. Once it has asked for everything that it had, the newest snapshot is a
+ * change like any other: its stages are planned from what the client uses.
  *
- * As long as it asks only for types in which both are equal, nobody knows which of the two it has, and it gets nothing.
+ * As long as it asks only for types in which all are equal, nobody knows which of them it has, and it gets nothing.
  */
 export class Resumption {
-  /** Undefined once it is over: a stream must not hold it for as long as it lives. */
-  #earlier: Snapshot | undefined;
+  /**
+   * What the client may have of all that it has said so far, newest first. Undefined once it is over: a stream must not
+   * hold them for as long as it lives.
+   */
+  #earlier: readonly Snapshot[] | undefined;
   readonly #clock: Clock;
   readonly #stream: ResumingStream;
   readonly #over: () => void;
@@ -33,8 +36,8 @@ export class Resumption {
   #asked = 0;
   #cancel: (() => void) | undefined;
 
-  /** `over` is called when time ends it. */
-  constructor(earlier: Snapshot, clock: Clock, stream: ResumingStream, over: () => void) {
+  /** `earlier`: newest first. `over` is called when time ends it. */
+  constructor(earlier: readonly Snapshot[], clock: Clock, stream: ResumingStream, over: () => void) {
     this.#earlier = earlier;
     this.#clock = clock;
     this.#stream = stream;
@@ -47,20 +50,21 @@ export class Resumption {
    * is given a snapshot.
    */
   target(newest: Snapshot): Snapshot | undefined {
-    const earlier = this.#earlier;
-    if (earlier === undefined) return newest;
-    const claims = this.#stream.has(earlier);
+    if (this.#earlier === undefined) return newest;
+    const ofNewest = this.#stream.has(newest);
+    const [earlier, ...older] = this.#earlier.filter((one) => ![...this.#stream.has(one).values()].includes(false));
     // Its first request says that it has nothing, or asks by a name whose version tells nothing.
-    const isMute = claims.size === 0 && this.#cancel === undefined;
+    const isMute = ofNewest.size === 0 && this.#cancel === undefined;
     const isLate = this.#clock.now() - this.#since >= mostMs;
-    if (isMute || isLate || [...claims.values()].includes(false)) {
+    if (isMute || isLate || earlier === undefined) {
       this.end();
       return newest;
     }
+    this.#earlier = [earlier, ...older];
     // What it claims is compared with the first snapshot that it is given, and is new here only once.
-    if (claims.size > (this.#hasEarlier ? 0 : this.#asked)) this.#wait();
-    for (const hasNewest of this.#stream.has(newest).values()) this.#hasEarlier ||= !hasNewest;
-    this.#asked = claims.size;
+    if (ofNewest.size > (this.#hasEarlier ? 0 : this.#asked)) this.#wait();
+    for (const hasNewest of ofNewest.values()) this.#hasEarlier ||= !hasNewest;
+    this.#asked = ofNewest.size;
     return this.#hasEarlier ? earlier : undefined;
   }
 

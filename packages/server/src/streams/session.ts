@@ -370,7 +370,8 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
     const order = this.#context.orders?.join(method, node, group);
     const alarm = order && createAlarm(this.#context.clock, () => this.#take({ kind: "time" }, "answers"));
     const resumed = () => this.#wantsWork("changes");
-    const resumption = order && earlier && new Resumption(earlier, this.#context.clock, this.#stream, resumed);
+    const hasEarlier = order !== undefined && earlier.length > 0;
+    const resumption = hasEarlier ? new Resumption(earlier, this.#context.clock, this.#stream, resumed) : undefined;
     const stream: NodeStreamInfo = { id, method, peer, node, group };
     this.#joined = { stream, membership, order, alarm, resumption, ttl, resourceErrors };
     events.emit(() => ({ kind: "stream-opened", stream }));

@@ -36,8 +36,8 @@ export class SharedStack {
   readonly views = new Set<ViewedGroup>();
   /** The heartbeats of clients that are told TTLs. */
   readonly pulse: Pulse;
-  /** What clients may have from before a restart; undefined where that is what there was first, or long ago. */
-  earlier: Snapshot | undefined;
+  /** What clients may have from before a restart, newest first; empty where that was long ago. */
+  earlier: readonly Snapshot[] = [];
   /** How many groups use it. */
   groups = 0;
   #names: DanglingNames | undefined;
