@@ -42,6 +42,7 @@ import { createRejections } from "./streams/rejections.js";
 import { serverRefusal } from "./streams/server-refusal.js";
 import { Session } from "./streams/session.js";
 import type { SessionContext } from "./streams/session-context.js";
+import { SourceTroubles } from "./streams/source-troubles.js";
 import type { RemoteStream } from "./workers/remote-stream.js";
 import { createSharedNumbers } from "./workers/shared-numbers.js";
 import { countersOf } from "./workers/summed-counters.js";
@@ -69,6 +70,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   });
   const configuring = new Configuring({
     ...{ layers, publication, arrivals, events, counters, authorities: settings.authorities, pool },
+    troubles: core.troubles,
     judge: settings.references === "refuse" ? core.judge : undefined,
     published: services.update,
   });
@@ -192,6 +194,7 @@ function createCore(settings: Settings, awaits: (isAwaited: boolean) => void) {
     arrivals: new Arrivals(streams, clock, events, awaits),
     numbers: createSharedNumbers(),
     rejections: createRejections(),
+    troubles: new SourceTroubles(),
     end() {
       over = true;
       onDemand?.close();
@@ -324,7 +327,7 @@ function createAdmission({ limits }: Settings, { counters, events, numbers, loop
 /** Makes the services that are not discovery. */
 function createOtherServices(settings: Settings, core: Core, { callInfo, refusal, refusedCall }: Admission) {
   const { options, types, limits, clock } = settings;
-  const { counters, events, publication, streams } = core;
+  const { counters, events, publication, streams, troubles } = core;
   const loadReports = createLoadReports({
     ...{ limits, publication, events, defaultNode: options.defaultNode },
     settings: settings.loadReports,
@@ -338,7 +341,11 @@ function createOtherServices(settings: Settings, core: Core, { callInfo, refusal
       clientStatus: options.clientStatus !== false,
       reflection: options.reflection !== false,
     },
-    clients: { streams, now: () => momentOf(clock), mostBytes: limits.clientStatusBytes },
+    clients: {
+      ...{ streams, mostBytes: limits.clientStatusBytes },
+      now: () => momentOf(clock),
+      troubles: () => troubles.all(),
+    },
     isServing: () => publication.isOpen,
     admit: refusal,
     refused: refusedCall,

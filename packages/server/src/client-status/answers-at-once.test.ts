@@ -11,6 +11,7 @@ const service = createClientStatus({
   redacted: createRedactedBody(),
   now: () => ({ now: 0, date: (ms: number) => new Date(ms) }),
   mostBytes: 1_000,
+  troubles: () => [],
   fault: (_, error) => assert.fail(String(error)),
 });
 

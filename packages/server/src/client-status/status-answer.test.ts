@@ -74,5 +74,11 @@ function sourceOf(set: ResourceSet): StatusSource {
     status: () => [status],
   };
   const moment = { now: 0, date: (ms: number) => new Date(ms) };
-  return { streams: [stream], redacted: createRedactedBody(), now: () => moment, mostBytes: 100_000_000 };
+  return {
+    streams: [stream],
+    redacted: createRedactedBody(),
+    now: () => moment,
+    troubles: () => [],
+    mostBytes: 100_000_000,
+  };
 }

@@ -3,10 +3,12 @@ import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { envoySchema, type RedactedBody, redactJson } from "@xdskit/api";
 import type { NodeSchema } from "@xdskit/api/envoy/config/core/v3/base";
 import { countDifferences, type Node, type ResourceSet, type TypeStatus } from "@xdskit/protocol";
+import type { SourceTrouble } from "../contracts/node-status.js";
 import type { LedgerStream } from "../node-status/ledger-stream.js";
 import type { Moment } from "../node-status/moment.js";
 import { typeReport } from "../node-status/type-report.js";
 import { entriesBehind, resourceEntries, type TypeOnStream } from "./resource-entries.js";
+import { serverEntry } from "./server-entry.js";
 import { type StatusEntry, writeEntry } from "./status-entry.js";
 import type { StatusRequest } from "./status-request.js";
 import { typeEntries } from "./type-entries.js";
@@ -17,6 +19,8 @@ export interface StatusSource {
   readonly streams: Iterable<LedgerStream>;
   readonly redacted: RedactedBody;
   now(): Moment;
+  /** Sources whose newest content is not served. */
+  troubles(): readonly SourceTrouble[];
   /** The largest answer, in bytes. */
   readonly mostBytes: number;
 }
@@ -64,6 +68,13 @@ export function* statusAnswer(source: StatusSource, request: StatusRequest): Gen
     size += take();
     parts[header] = writer.tag(1, WireType.LengthDelimited).uint32(size).finish();
     bytes += parts[header].byteLength;
+  }
+  const troubles = request.summary ? source.troubles() : [];
+  if (troubles.length > 0) {
+    writer.tag(1, WireType.LengthDelimited).fork();
+    writeEntry(writer, serverEntry(troubles));
+    writer.join();
+    take();
   }
   return Buffer.concat(parts);
 }

@@ -12,6 +12,8 @@ import { matchesGlob } from "../basics/glob.js";
 import { SecureChannel } from "./secure-channel.js";
 import { clientStatusServiceName, summaryFeature } from "./service-name.js";
 
+export type { SourceTrouble } from "../contracts/node-status.js";
+export { readServerEntry } from "./server-entry.js";
 export { readTypeSummary, type TypeSummary } from "./type-summary.js";
 export type { ClientConfig };
 
@@ -105,7 +107,9 @@ export function createStatusClient(address: Address, { tls }: StatusClientOption
         throw error;
       });
       if (nodes.length === 0) return configs;
-      return configs.filter(({ node }) => nodes.some((pattern) => matchesGlob(pattern, node?.id ?? "")));
+      return configs.filter(
+        ({ node }) => node === undefined || nodes.some((pattern) => matchesGlob(pattern, node?.id ?? "")),
+      );
     },
     close() {
       closed = true;

@@ -154,3 +154,10 @@ export interface NodeConfigFilter {
 
 /** How many nodes are how far. */
 export type NodeStates = Readonly<Record<NodeState, number>>;
+
+/** A source, or a layer that a program sets, whose newest content is not served: what was served before goes on. */
+export interface SourceTrouble {
+  readonly source: string;
+  /** The first error, with where it is, and how many more there are. */
+  readonly message: string;
+}

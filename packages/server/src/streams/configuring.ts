@@ -13,6 +13,7 @@ import type { LayerName } from "../settings/group-settings.js";
 import type { Counters } from "./counters.js";
 import type { Publication } from "./publication.js";
 import { onePerLayer, RefusedChanges } from "./refused-changes.js";
+import type { SourceTroubles } from "./source-troubles.js";
 
 /** Threads that serve streams of their own, and must hear of each change. */
 interface Replicas {
@@ -44,6 +45,7 @@ interface ConfiguringContext {
   /** Resources of other authorities are refused; undefined: none are. */
   readonly authorities: ReadonlySet<string> | undefined;
   readonly pool: Replicas | undefined;
+  readonly troubles: SourceTroubles;
   /** Undefined: changes may break references. */
   readonly judge: Judge | undefined;
   /** Called when the server may have become ready, or not ready. */
@@ -71,6 +73,7 @@ export class Configuring {
    */
   readonly apply: ApplyLayer = (layer, read, how) => {
     const changes = this.#applied({ name: layer }, () => [read()], how);
+    this.#context.troubles.found(layer, []);
     const revision = this.#publish(changes, how);
     // What a program sets after a source has failed says that it goes on without.
     for (const name of this.#failed.keys()) this.#forgetFailure(name);
@@ -150,8 +153,10 @@ export class Configuring {
         // It has something else by now, which cannot be applied.
         if (errors.some(({ code }) => code !== "XDSKIT_REFERENCE_BROKEN")) this.#refusedChanges.forget(source);
         if (errors.some(({ message }) => !told.has(message))) this.#refused(name, findings);
-        else if (errors.length === 0)
+        else if (errors.length === 0) {
+          this.#context.troubles.found(name, []);
           this.#context.events.emit(() => ({ kind: "configuration-checked", source: name, findings }));
+        }
       },
     };
   }
@@ -171,6 +176,7 @@ export class Configuring {
 
   #refused(source: string, findings: readonly Finding[]): void {
     this.#context.counters.configurationsRefused += 1;
+    this.#context.troubles.found(source, findings);
     this.#context.events.emit(() => ({ kind: "configuration-refused", source, findings }));
   }
 

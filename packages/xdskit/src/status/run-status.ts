@@ -2,7 +2,13 @@ import { setTimeout as delay } from "node:timers/promises";
 import { resourceTypes, XdskitError } from "@xdskit/api";
 import { connectWords } from "@xdskit/client/connecting";
 import { type Address, formatAddress } from "@xdskit/server/address";
-import { createStatusClient, type StatusClient, StatusError } from "@xdskit/server/status-client";
+import {
+  createStatusClient,
+  readServerEntry,
+  type SourceTrouble,
+  type StatusClient,
+  StatusError,
+} from "@xdskit/server/status-client";
 import type { Paint } from "../output/colours.js";
 import { connectError } from "../output/connect-error.js";
 import { reportFailure } from "../output/failure.js";
@@ -14,7 +20,7 @@ import { listenForStop } from "../process/signals.js";
 import { type TlsOptions, tlsOf } from "../settings/tls-options.js";
 import { type ClientView, clientView, worst } from "./client-view.js";
 import { createPage, type Screen } from "./page.js";
-import { clientDetails, statusTable } from "./table.js";
+import { clientDetails, statusTable, troubleLine } from "./table.js";
 
 /** The options of `status`. */
 export interface StatusOptions extends Omit<TlsOptions, "tokenFile"> {
@@ -66,18 +72,27 @@ export async function runStatus(options: StatusOptions, terminal: Terminal): Pro
   }
 }
 
+/** What a server says. */
+interface StatusView {
+  readonly clients: readonly ClientView[];
+  /** Its sources whose newest content is not served. */
+  readonly troubles: readonly SourceTrouble[];
+}
+
 /** The result, or why there is none. */
-type Look = { readonly clients: readonly ClientView[] } | { readonly problem: string };
+type Look = StatusView | { readonly problem: string };
 
 async function lookOnce(client: StatusClient, options: StatusOptions, types: ReadonlySet<string>): Promise<Look> {
   const { node, nodes, timeout: timeoutMs } = options;
   try {
     const configs = await client.ask({ nodes: node === undefined ? nodes : [node], timeoutMs });
-    const clients = configs.map(clientView).map((view) => ofTypes(view, types));
+    const troubles = configs.flatMap((config) => readServerEntry(config) ?? []);
+    const ofClients = configs.filter((config) => readServerEntry(config) === undefined);
+    const clients = ofClients.map(clientView).map((view) => ofTypes(view, types));
     clients.sort((a, b) => (a.id === b.id ? 0 : a.id < b.id ? -1 : 1));
-    if (node === undefined) return { clients };
+    if (node === undefined) return { clients, troubles };
     const found = clients.filter(({ id }) => id === node);
-    return found.length > 0 ? { clients: found } : { problem: `no node "${node}" has a discovery stream` };
+    return found.length > 0 ? { clients: found, troubles } : { problem: `no node "${node}" has a discovery stream` };
   } catch (error) {
     if (error instanceof StatusError) return { problem: problemOf(error, options) };
     throw error;
@@ -90,7 +105,7 @@ async function once(look: () => Promise<Look>, options: StatusOptions, terminal:
     reportFailure(terminal, "status", found.problem);
     return exitStatus.failed;
   }
-  terminal.out(shown(found.clients, options, 2, paintOf(terminal, "out")));
+  terminal.out(shown(found, options, 2, paintOf(terminal, "out")));
   return exitStatus.ok;
 }
 
@@ -107,7 +122,7 @@ async function watch(look: () => Promise<Look>, options: StatusOptions, terminal
       if (found === undefined) break;
       // Waits for a server that restarts.
       if ("problem" in found) page.problem(found.problem);
-      else page.show(shown(found.clients, options, undefined, paintOf(terminal, "out")));
+      else page.show(shown(found, options, undefined, paintOf(terminal, "out")));
       await delay(options.interval, undefined, { signal: stopped.signal }).catch(() => {});
     }
     return exitStatus.ok;
@@ -117,17 +132,18 @@ async function watch(look: () => Promise<Look>, options: StatusOptions, terminal
 }
 
 function shown(
-  clients: readonly ClientView[],
+  { clients, troubles }: StatusView,
   options: StatusOptions,
   indent: number | undefined,
   paint: Paint,
 ): string {
   const now = new Date();
   if (options.json) {
-    return `${JSON.stringify({ server: formatAddress(options.server), at: now, nodes: clients }, undefined, indent)}\n`;
+    return `${JSON.stringify({ server: formatAddress(options.server), at: now, troubles, nodes: clients }, undefined, indent)}\n`;
   }
-  if (options.node === undefined) return statusTable(clients, now, paint);
-  return clients.map((client) => clientDetails(client, now, paint)).join("");
+  const said = troubles.map((trouble) => troubleLine(trouble, paint)).join("");
+  if (options.node === undefined) return said + statusTable(clients, now, paint);
+  return said + clients.map((client) => clientDetails(client, now, paint)).join("");
 }
 
 function ofTypes(view: ClientView, types: ReadonlySet<string>): ClientView {

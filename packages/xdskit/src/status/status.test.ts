@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { createClient } from "@xdskit/client";
-import { createServer } from "@xdskit/server";
+import { createServer, type XdsServer } from "@xdskit/server";
 import { main } from "../main.js";
 import { eventually, xdskit } from "../testing/command.js";
 import { inProcess } from "../testing/in-process.js";
@@ -22,10 +22,10 @@ async function run(...args: readonly string[]) {
   return { status: await main(["status", ...args], terminal), out, err };
 }
 
-async function withServer(test: (address: string) => Promise<void>): Promise<void> {
+async function withServer(test: (address: string, server: XdsServer) => Promise<void>): Promise<void> {
   const server = createServer();
   try {
-    await test((await server.listen({ grpc: "127.0.0.1:0" })).grpc);
+    await test((await server.listen({ grpc: "127.0.0.1:0" })).grpc, server);
   } finally {
     await server.close({ timeoutMs: 500 });
   }
@@ -38,7 +38,7 @@ describe("xdskit status", () => {
       assert.deepEqual(text, { status: 0, out: "no nodes\n", err: "" });
       const json = await run("--server", address, "--json", "--node", "edge-*", "--type", "cds");
       const { at, ...rest } = JSON.parse(json.out);
-      assert.deepEqual(rest, { server: address, nodes: [] });
+      assert.deepEqual(rest, { server: address, troubles: [], nodes: [] });
       assert.equal(new Date(at).toISOString(), at);
       const one = await run("--server", address, "edge-1");
       assert.equal(one.status, 1);
@@ -67,6 +67,22 @@ describe("xdskit status", () => {
       await server.close({ timeoutMs: 500 });
     }
   });
+
+  test("says which source has errors, until it has none", () =>
+    withServer(async (address, server) => {
+      server.config.set([cluster("a")]);
+      await run("--server", address);
+      assert.throws(() => server.config.set([cluster("a"), cluster("a")]));
+      const { status, out } = await run("--server", address);
+      assert.equal(status, 0);
+      assert.match(out, /^default has errors, and what was good last is served: .*names it twice.*\nno nodes\n$/);
+      const json = JSON.parse((await run("--server", address, "--json")).out);
+      assert.match(json.troubles[0].message, /names it twice/);
+      const one = await run("--server", address, "--node", "edge-*");
+      assert.match(one.out, /^default has errors/);
+      server.config.set([cluster("b")]);
+      assert.equal((await run("--server", address)).out, "no nodes\n");
+    }));
 
   test("says that nobody answers", async () => {
     const { status, out, err } = await run("--server", "127.0.0.1:1");

@@ -1,3 +1,4 @@
+import type { SourceTrouble } from "@xdskit/server/status-client";
 import { type Colour, type Paint, plain } from "../output/colours.js";
 import { counted } from "../output/counts.js";
 import { printable } from "../output/printable.js";
@@ -15,6 +16,12 @@ export function statusTable(clients: readonly ClientView[], now: Date, paint: Pa
   );
   const lines = rows.length === 0 ? [] : aligned([[...columns], ...rows], paint);
   return [...lines, totals(clients)].map((line) => `${line}\n`).join("");
+}
+
+/** A source whose newest content is not served. */
+export function troubleLine({ source, message }: SourceTrouble, paint: Paint = plain): string {
+  const text = `${printable(source)} has errors, and what was good last is served: ${printable(message)}`;
+  return `${paint("error", text)}\n`;
 }
 
 function cellsOf(type: TypeView, { types }: ClientView, now: Date): readonly string[] {
