@@ -124,6 +124,8 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     stats: () => statsOf(core, pool),
     snapshotOf: (group) => publication.snapshotOf(group),
     danglingNames: (group) => (settings.references === "refuse" ? publication.namesOf(group) : undefined),
+    layerSnapshot: (layer) => layers.get(layer),
+    preview: configuring.preview,
     ...checkedLedger(ledger),
     contentArrival: (contents) => arrivals.of(arrivals.revision, contents),
     rollouts: views.rollouts,

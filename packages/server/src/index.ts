@@ -21,6 +21,8 @@ export {
   type ResourceSelector,
 } from "./contracts/config.js";
 export type { ServerEvent, ServerListener } from "./contracts/events.js";
+export type { GroupPreview } from "./contracts/group-preview.js";
+export type { LayerWrite, LayerWritten } from "./contracts/layer-writer.js";
 export type { LoadReport, LoadReportFilter, LocalityReport } from "./contracts/load-report.js";
 export type { DropTotals, LoadTotals, LocalityTotals } from "./contracts/load-totals.js";
 export type { NodeConfigFilter, NodeStates, NodesFilter } from "./contracts/node-status.js";
@@ -133,8 +135,10 @@ export { createMemorySource, type MemorySource } from "./sources/memory/memory-s
 export { KeptSource, type KeptSourceOptions } from "./stores/kept-source.js";
 export { createMemoryStore } from "./stores/memory-store.js";
 export { type OtherThread, RevisionStore } from "./stores/revision-store.js";
+export type { RolledBack } from "./stores/rollbacks.js";
 export { decodeStored, encodeStored } from "./stores/stored-content.js";
 export { type Reader, type TableName, type Tables, tableNames, type Writer } from "./stores/tables.js";
+export { WrittenLayers, type WrittenLayersOptions } from "./stores/written-layers.js";
 export { ordersItself } from "./streams/node-orders.js";
 export type { Renewable, ServerTls, TlsContents } from "./tls/server-tls.js";
 export type { Validity } from "./tls/validity.js";

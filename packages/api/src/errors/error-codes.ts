@@ -267,13 +267,8 @@ export const errorCodes = {
   XDSKIT_CLIENTS_REFUSE: {
     meaning: "A resource obeys every rule of its proto file, but Envoy refuses it.",
     cause:
-      "Parts of it do not fit together: a host name where nothing resolves it, filter chains that match the same connections, a cluster of type EDS without an EDS config, a domain twice, two listeners at one address, a key that is not its certificate's. It is an error if every Envoy refuses it, and a warning if gRPC's clients read the same field and accept it.",
+      "Parts of it do not fit together: a host name where nothing resolves it, filter chains that match the same connections, a cluster of type EDS without an EDS config, a domain twice. It is an error if every Envoy refuses it, and a warning if gRPC's clients read the same field and accept it.",
     fix: "Change what the message names. docs/validate.md lists the checks.",
-  },
-  XDSKIT_CERTIFICATE_TIME: {
-    meaning: "A certificate in a resource has expired, or is not valid yet.",
-    cause: "It was not renewed in time, or the clock of this machine or of the one that issued it is wrong.",
-    fix: "Renew the certificate, and put the new one into the resource. Envoy takes the resource as it is, but its peers refuse the connection.",
   },
   XDSKIT_ON_DEMAND_FAILED: {
     meaning: "The on-demand supplier failed to say whether a name exists.",
@@ -313,6 +308,46 @@ export const errorCodes = {
     meaning: "A revision was named that the store does not have.",
     cause: "Its name is misspelled, or it is older than the history that the store keeps.",
     fix: "Choose one of the revisions that the history lists.",
+  },
+  XDSKIT_REVISION_CONFLICT: {
+    meaning: "A layer or a resource is not what the writer of a change took it for.",
+    cause: "Somebody else changed it in between, or `If-Match` names an older revision.",
+    fix: "Look at the newest revision, which the answer names, and send the change again with it.",
+  },
+  XDSKIT_LAYER_UNKNOWN: {
+    meaning: "A layer was named that the server does not have.",
+    cause: "Its name is misspelled, or the settings do not list it.",
+    fix: "Choose a layer of /api/v1/layers, or add one under `layers` in xdskit.yaml.",
+  },
+  XDSKIT_LAYER_READ_ONLY: {
+    meaning: "A layer cannot be written through the API.",
+    cause: "A folder fills it, or an upstream.",
+    fix: "Edit the folder, or write to a layer that /api/v1/layers calls writable. A dry run is possible on each.",
+  },
+  XDSKIT_API_REQUEST: {
+    meaning: "A request to the API cannot be understood.",
+    cause: "An unknown field, a missing or wrong value, or a body of another type than its content-type says.",
+    fix: "Correct what the message names. /api/v1/openapi.json describes every request.",
+  },
+  XDSKIT_API_UNKNOWN: {
+    meaning: "There is nothing at this path of the API, or not for this method.",
+    cause: "The path is misspelled, or the server is older than its client.",
+    fix: "Look the path up in /api/v1/openapi.json.",
+  },
+  XDSKIT_API_FORBIDDEN: {
+    meaning: "The API does not answer this caller.",
+    cause: "A web page in a browser asks, or the request names a host that is not this machine.",
+    fix: "Call the server by its address or as localhost, and not from a web page.",
+  },
+  XDSKIT_FAULT: {
+    meaning: "A request to the API failed by a fault of xdskit.",
+    cause: "An error in xdskit.",
+    fix: "Please report it with the message.",
+  },
+  XDSKIT_BUSY: {
+    meaning: "The server has too much of a kind to do already.",
+    cause: "Too many changes wait for the disk, too many bodies are read at once, or a bounded list is full.",
+    fix: "Try again later. If it goes on, find out who sends so many requests.",
   },
   XDSKIT_TO_FILES: {
     meaning: "xdskit cannot write what it serves to the folder of --to-files.",

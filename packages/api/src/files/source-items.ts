@@ -47,6 +47,21 @@ export function readSource(
   }
 }
 
+/** Reads single resources of a document, wherever they stand in it. Call `end` after the last. */
+export function itemReader(reading: FileReading, file: FileText, document: SourceDocument) {
+  const compiled = new CompiledResources(reading);
+  let careful: boolean | undefined;
+  const isCareful = () => {
+    careful ??= mayHideMistakes(file.text);
+    return careful;
+  };
+  const items = new SourceItems(reading, file, document, compiled, isCareful);
+  return {
+    read: (item: JsonValue, steps: readonly FieldStep[]): void => items.readItem(item, steps),
+    end: (): void => compiled.end(),
+  };
+}
+
 class SourceItems implements DocumentReader {
   private readonly reading: FileReading;
   private readonly file: FileText;

@@ -1,5 +1,6 @@
 import type { Resource } from "@xdskit/api";
-import { emptySnapshot, type Snapshot, updateSnapshot } from "@xdskit/protocol";
+import { branchSnapshot, emptySnapshot, type Snapshot, type Update, updateSnapshot } from "@xdskit/protocol";
+import { idOf } from "../basics/id-of.js";
 import type { LayerName } from "../settings/group-settings.js";
 import { isBelow } from "./below.js";
 import type { LayerChange, Layers, ResourceKey } from "./layers.js";
@@ -10,6 +11,9 @@ import type { LayerChange, Layers, ResourceKey } from "./layers.js";
  * first read; from then on a change costs what changed, times the layers.
  */
 export type LayerStack = ReturnType<typeof createLayerStack>;
+
+/** Finds what a layer has under a key. */
+type Look = (layer: LayerName, key: ResourceKey) => Resource | undefined;
 
 /**
  * `names` from the lowest to the highest; undefined: all layers. `below` is a layer below them, which by itself does
@@ -52,15 +56,21 @@ export function createLayerStack(
     return updateSnapshot(emptySnapshot(), { upsert: sets.flatMap((set) => [...set]) });
   }
 
-  function derive(before: Snapshot, from: readonly LayerName[], changes: readonly LayerChange[]): Snapshot {
+  /** What a stack of `from` has to change for these changes of its layers. `look` finds what a layer has now. */
+  function updateFor(
+    before: Snapshot,
+    from: readonly LayerName[],
+    changes: readonly LayerChange[],
+    look: Look,
+  ): Update {
     const upsert: Resource[] = [];
     const remove: ResourceKey[] = [];
-    const highestFirst = from.map((name) => layers.get(name)).reverse();
-    const settle = ({ type, name }: ResourceKey) => {
-      const now = before.of(type).get(name);
+    const highestFirst = from.toReversed();
+    const settle = (key: ResourceKey) => {
+      const now = before.of(key.type).get(key.name);
       let winner: Resource | undefined;
-      for (const layer of highestFirst) winner ??= layer?.of(type).get(name);
-      if (winner === undefined && now !== undefined) remove.push({ type, name });
+      for (const layer of highestFirst) winner ??= look(layer, key);
+      if (winner === undefined && now !== undefined) remove.push(key);
       if (winner !== undefined && winner.version !== now?.version) upsert.push(winner);
     };
     for (const change of changes) {
@@ -69,17 +79,21 @@ export function createLayerStack(
       for (const { type, key } of change.upserted) settle({ type, name: key });
       change.removed.forEach(settle);
     }
-    return updateSnapshot(before, { upsert, remove });
+    return { upsert, remove };
+  }
+
+  const inLayers: Look = (layer, { type, name }) => layers.get(layer)?.of(type).get(name);
+
+  function snapshot(): Snapshot | undefined {
+    if (current === undefined && present().length > 0) current = build(all());
+    return current;
   }
 
   return {
     /** Its layers from the lowest to the highest, as they are once some more are there. */
     order,
     /** Undefined while none of its layers is there; empty from when the last was dropped. */
-    snapshot(): Snapshot | undefined {
-      if (current === undefined && present().length > 0) current = build(all());
-      return current;
-    },
+    snapshot,
     /** The same, as far as somebody has asked for it before. */
     get known(): Snapshot | undefined {
       return current;
@@ -90,8 +104,30 @@ export function createLayerStack(
       const before = current;
       const from = all();
       // A client that has resources must hear that they are gone; undefined would mean that nothing is known.
-      current = own ? derive(current, from, changes) : (build(from) ?? emptySnapshot());
+      current = own
+        ? updateSnapshot(current, updateFor(current, from, changes, inLayers))
+        : (build(from) ?? emptySnapshot());
       return current !== before;
+    },
+    /**
+     * What it is now, and what it would be with these changes; it stays as it is. Costs the changes, once somebody has
+     * asked for the snapshot.
+     */
+    preview(changes: readonly LayerChange[]): { readonly before: Snapshot; readonly after: Snapshot } {
+      const before = snapshot() ?? emptySnapshot();
+      const changed = new Map<LayerName, Map<string, Resource | undefined>>();
+      for (const { layer, upserted, removed } of changes) {
+        const ofLayer = changed.get(layer) ?? new Map<string, Resource | undefined>();
+        for (const { type, name } of removed) ofLayer.set(idOf({ type, key: name }), undefined);
+        for (const one of upserted) ofLayer.set(idOf(one), one);
+        changed.set(layer, ofLayer);
+      }
+      const look: Look = (layer, key) => {
+        const id = idOf({ type: key.type, key: key.name });
+        const ofLayer = changed.get(layer);
+        return ofLayer?.has(id) ? ofLayer.get(id) : inLayers(layer, key);
+      };
+      return { before, after: branchSnapshot(before, updateFor(before, order([...changed.keys()]), changes, look)) };
     },
   };
 }

@@ -31,6 +31,8 @@ export type Cause =
   | { readonly kind: "files"; readonly files: readonly string[]; readonly commit?: string | undefined }
   | { readonly kind: "api"; readonly caller: string }
   | { readonly kind: "rollback"; readonly to: RevisionId }
+  /** Nobody renewed the lease: what it held is gone. */
+  | { readonly kind: "lease-ended"; readonly lease: string }
   /** Something else that changes layers: an upstream, a program. */
   | { readonly kind: "source"; readonly source: string };
 

@@ -13,6 +13,7 @@ import type { ServerTls } from "../tls/server-tls.js";
 import type { ConfigArrival } from "./arrival.js";
 import type { Config } from "./config.js";
 import type { ServerEvent, ServerListener } from "./events.js";
+import type { GroupPreview } from "./group-preview.js";
 import type { LoadReport, LoadReportFilter } from "./load-report.js";
 import type { LoadTotals } from "./load-totals.js";
 import type { NodeConfig, NodeConfigFilter, NodeStates, NodeStatus, NodesFilter } from "./node-status.js";
@@ -186,6 +187,13 @@ export interface XdsServer {
    * is no such group, or nothing is known yet.
    */
   snapshotOf(group: string): Snapshot | undefined;
+  /** What a layer holds; undefined for one that nothing was ever put in, or that was dropped. */
+  layerSnapshot(layer: LayerName): Snapshot | undefined;
+  /**
+   * What a change of layers would do to each group: only groups that it changes are listed. Nothing is changed, and
+   * references are not judged: `checkChange` does that. Throws an XdskitError if a layer would have a name twice.
+   */
+  preview(updates: readonly LayerUpdate[]): readonly GroupPreview[];
   /**
    * Who names what in a group, and which of the names dangle, as of now: the index by which changes are judged. It
    * costs memory for each reference, and there is one for all groups with the same layers. Undefined with

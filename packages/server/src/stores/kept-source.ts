@@ -1,9 +1,13 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Finding, type Registry, type ResourceTypes, XdskitError } from "@xdskit/api";
+import type { LayerWrite, LayerWritten } from "../contracts/layer-writer.js";
 import type { LayerUpdate, Source, SourceSink } from "../contracts/source.js";
-import type { CommitInfo, LayerCommit, Retention, Revision, Store } from "../contracts/store.js";
+import type { CommitInfo, LayerCommit, Retention, Revision, RevisionId, Store } from "../contracts/store.js";
 import type { LayerName } from "../settings/group-settings.js";
 import { mergedUpdates } from "./merged-updates.js";
+import { Queue } from "./queue.js";
+import { refuse } from "./refuse.js";
+import { Rollbacks, type RolledBack } from "./rollbacks.js";
 import { stepsBack } from "./steps-back.js";
 import { decodeStored, encodeStored } from "./stored-content.js";
 
@@ -24,12 +28,19 @@ export interface KeptSourceOptions {
   readonly describe: () => CommitInfo | undefined;
   /** The source has errors at the start: these revisions are served until it is valid. */
   readonly onRestored?: ((revisions: readonly Revision[]) => void) | undefined;
+  /** What the server would refuse a change for (`checkChange`). A rollback asks before it is kept. */
+  readonly check?: ((updates: readonly LayerUpdate[]) => readonly Finding[]) | undefined;
+  /** Other layers serve an older revision now: after a rollback, and when the source has changed a layer since. */
+  readonly onRolledBack?: ((rolledBack: readonly RolledBack[]) => void) | undefined;
   /** What of the store cannot be read or written: the source goes on without. Empty: it can be written again. */
   readonly onProblem: (findings: readonly Finding[]) => void;
 }
 
 /** After so many milliseconds what could not be written is tried again. */
 const retryMs = 5_000;
+
+/** So many rollbacks may wait. */
+const mostRollbacks = 100;
 
 /** Another writer may move a head in between so many times: then the revision is given up. */
 const mostConflicts = 10;
@@ -54,24 +65,39 @@ export class KeptSource implements Source {
   /** What is not written yet. */
   #pending: readonly LayerUpdate[] = [];
   #writing: Promise<void> | undefined;
+  readonly #rollbacks = new Rollbacks();
+  readonly #rollbackQueue = new Queue(mostRollbacks);
+  #sink: SourceSink | undefined;
+  /** Counts the changes of the source. */
+  #changes = 0;
 
   constructor(options: KeptSourceOptions) {
     this.name = options.source.name;
     this.#options = options;
   }
 
+  /**
+   * Finds the rollbacks that held when the server stopped. Call it before the source is started, or they end with the
+   * restart.
+   */
+  async load(): Promise<void> {
+    const { store, layers, onProblem } = this.#options;
+    try {
+      const heads = (await store.heads()).filter(({ layer }) => layers.includes(layer));
+      await this.#rollbacks.remember(store, heads, (stored) => decodeStored(stored, this.#options));
+    } catch (error) {
+      onProblem(findingsOf(error));
+    }
+  }
+
   async start(sink: SourceSink): Promise<void> {
+    this.#sink = sink;
     let restored: () => void = () => {};
     const isRestored = new Promise<void>((resolve) => {
       restored = resolve;
     });
     const begun = this.#options.source.start({
-      apply: (updates) => {
-        sink.apply(updates);
-        this.#first = this.#isLive ? undefined : updates;
-        this.#isLive = true;
-        this.#keep(updates);
-      },
+      apply: (updates) => this.#apply(updates, sink),
       report: (findings) => {
         sink.report(findings);
         const hasErrors = findings.some(({ severity }) => severity === "error");
@@ -96,13 +122,91 @@ export class KeptSource implements Source {
     this.#options.source.retry?.();
   }
 
+  /** The layers that serve an older revision until the source changes them. */
+  get rolledBack(): readonly RolledBack[] {
+    return this.#rollbacks.active;
+  }
+
+  /**
+   * Serves an older revision of a layer at once, and makes it the newest one. It holds until the source changes the
+   * layer, also across restarts. Rejects with XDSKIT_REVISION_UNKNOWN, with what the server refuses, and with
+   * XDSKIT_STORE if it cannot be kept: then nothing is changed.
+   */
+  rollBack(layer: LayerName, to: RevisionId, rest: Pick<LayerWrite, "expected" | "info">): Promise<LayerWritten> {
+    return this.#rollbackQueue.run(async () => {
+      try {
+        return await this.#rollBack(layer, to, rest);
+      } finally {
+        this.#keep([]);
+      }
+    });
+  }
+
   /** Waits for what must still be written. */
   async close(): Promise<void> {
     this.#isClosing = true;
     clearTimeout(this.#retry);
+    await this.#rollbackQueue.close();
     await this.#options.source.close();
     this.#keep([]);
     await this.#writing;
+  }
+
+  #apply(updates: readonly LayerUpdate[], sink: SourceSink): void {
+    const served = this.#rollbacks.served(updates);
+    sink.apply(served);
+    this.#changes += 1;
+    this.#first = this.#isLive ? undefined : served;
+    this.#isLive = true;
+    if (this.#rollbacks.applied(updates)) this.#options.onRolledBack?.(this.rolledBack);
+    this.#keep(served);
+  }
+
+  async #rollBack(
+    layer: LayerName,
+    to: RevisionId,
+    { expected, info }: Pick<LayerWrite, "expected" | "info">,
+  ): Promise<LayerWritten> {
+    const { store, check } = this.#options;
+    const contents = async (id: RevisionId) =>
+      (await store.read(id)).map((stored) => decodeStored(stored, this.#options));
+    const upsert = await contents(to);
+    await this.#writing;
+    if (this.#pending.length > 0)
+      throw XdskitError.of("XDSKIT_STORE", "the newest change is not kept yet: there is nothing to come back to");
+    const changes = this.#changes;
+    const head = await store.head(layer);
+    if (expected !== undefined && (head?.id ?? null) !== expected) return { kind: "conflict", head };
+    const own = this.#rollbacks.ownOf(layer) ?? (head === undefined ? [] : await contents(head.id));
+    if (this.#changes !== changes || this.#writing !== undefined) return { kind: "conflict", head };
+    const update = { layer, kind: "replace", upsert } as const;
+    refuse(check?.([update]) ?? []);
+    let done: () => void = () => {};
+    // Nothing else is written meanwhile.
+    this.#writing = new Promise((resolve) => {
+      done = resolve;
+    });
+    try {
+      const commit = { layer, kind: "replace", upsert: upsert.map(encodeStored), parent: head?.id } as const;
+      const result = await store.commit([commit], info);
+      if (result.kind === "conflict") return result;
+      const [made] = result.heads;
+      if (made === undefined || made.id === head?.id) return { kind: "written", head: made, isNew: false };
+      if (this.#changes !== changes) {
+        // The source was faster. What it has is served, and becomes the newest revision.
+        this.#pending = mergedUpdates([{ layer, kind: "replace", upsert: own }], this.#pending);
+        return { kind: "conflict", head: made };
+      }
+      this.#pending = [{ layer, kind: "replace", upsert: own }];
+      this.#sink?.apply([update]);
+      this.#pending = [];
+      this.#rollbacks.begin({ layer, revision: made.id, to, time: made.time }, own);
+      this.#options.onRolledBack?.(this.rolledBack);
+      return { kind: "written", head: made, isNew: true };
+    } finally {
+      this.#writing = undefined;
+      done();
+    }
   }
 
   /** Serves the heads. False: there are none, the source was faster, or they cannot be read. */

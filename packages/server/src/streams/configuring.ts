@@ -7,6 +7,7 @@ import { checkRollout } from "../configuration/option-checks.js";
 import type { ConfigArrival } from "../contracts/arrival.js";
 import type { ChangeOptions } from "../contracts/config.js";
 import type { Events } from "../contracts/events.js";
+import type { GroupPreview } from "../contracts/group-preview.js";
 import type { LayerUpdate, Source, SourceSink, StepBack } from "../contracts/source.js";
 import { type ReferenceJudge, takesAway } from "../references/reference-judge.js";
 import type { LayerName } from "../settings/group-settings.js";
@@ -83,6 +84,10 @@ export class Configuring {
       changes.find((change) => change.layer === layer),
     );
   };
+
+  /** What a change would do to each group. Nothing is changed, and nothing is judged: see `check`. */
+  readonly preview = (updates: readonly LayerUpdate[]): readonly GroupPreview[] =>
+    this.#context.publication.preview(this.#context.layers.plan(onePerLayer(updates)));
 
   /** Throws an XdskitError, and changes nothing, if that would break references. */
   readonly drop = (layer: LayerName): ConfigArrival => {

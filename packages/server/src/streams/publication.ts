@@ -11,6 +11,7 @@ import {
 import { isBelow } from "../configuration/below.js";
 import type { Group, Groups } from "../configuration/groups.js";
 import type { LayerChange, Layers } from "../configuration/layers.js";
+import type { GroupPreview } from "../contracts/group-preview.js";
 import type { GroupStats } from "../contracts/stats.js";
 import type { Refusal } from "../contracts/transport.js";
 import type { OnDemand } from "../on-demand/on-demand.js";
@@ -161,6 +162,19 @@ export class Publication {
     for (const shared of this.#stacks.touchedBy(changes)) shared.publish(changes, wish, wasOpen);
     this.#tellOnce(wasOpen);
     this.#onDemand?.layersChanged(changes);
+  }
+
+  /** What these differences of layers would do to each group. Nothing is changed, and nobody is told. */
+  preview(changes: readonly LayerChange[]): readonly GroupPreview[] {
+    const touched = new Map<SharedStack, Omit<GroupPreview, "group">>();
+    for (const shared of this.#stacks.touchedBy(changes)) {
+      const { before, after } = shared.stack.preview(changes);
+      if (after !== before) touched.set(shared, { before, after });
+    }
+    return [...this.#open.values()].flatMap(({ group, shared }) => {
+      const preview = touched.get(shared);
+      return preview === undefined ? [] : [{ group: group.name, ...preview }];
+    });
   }
 
   /** Of these types it is not known yet what the layer has, until a later call leaves them out. */

@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { request } from "node:http";
 import { after, before, describe, test } from "node:test";
 import { create, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
+import { createAdminApi } from "@xdskit/admin";
+import { envoyRegistry } from "@xdskit/api";
 import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import {
   DiscoveryRequestSchema,
@@ -26,6 +28,7 @@ describe("admin pages", () => {
     admin = await startAdminServer(
       { host: "127.0.0.1", port: 0 },
       {
+        api: async () => createAdminApi({ server, version: "0", registry: envoyRegistry(), layers: [] }),
         readiness: () => readiness,
         metrics: async () => {
           if (broken) throw new Error("no numbers");
@@ -81,6 +84,7 @@ describe("admin pages", () => {
           adopted: [],
           skipped: null,
           restored: null,
+          rolledBack: null,
           lastRead: null,
           lastApplied: null,
         },
@@ -291,6 +295,7 @@ describe("admin pages", () => {
 
   test("a port that is in use is an error", async () => {
     const state = {
+      api: () => Promise.reject(),
       readiness: () => readiness,
       metrics: () => Promise.reject(),
       sources: () => [],

@@ -70,14 +70,11 @@ export async function startAdminServer(address: Address, state: AdminState): Pro
 }
 
 async function respond(request: IncomingMessage, response: ServerResponse, state: AdminState): Promise<void> {
-  const {
-    status,
-    contentType = "text/plain; charset=utf-8",
-    headers,
-    body,
-  } = await answer(request, state).catch(
+  const own = await answer(request, state).catch(
     (error: unknown): Answer => ({ status: 500, body: `${error instanceof Error ? error.message : String(error)}\n` }),
   );
+  if (own === toApi) return (await state.api()).respond(request, response);
+  const { status, contentType = "text/plain; charset=utf-8", headers, body } = own;
   response.writeHead(status, {
     "content-type": contentType,
     "content-length": Buffer.byteLength(body),
@@ -90,16 +87,21 @@ async function respond(request: IncomingMessage, response: ServerResponse, state
 
 const apiPrefix = "/api/v1/";
 
+/** The API answers it. */
+const toApi: Answer = { status: 404, body: "" };
+
 async function answer({ method, url = "/", headers, socket }: IncomingMessage, state: AdminState): Promise<Answer> {
   const [path = url] = url.split("?", 1);
   const query = new URLSearchParams(url.slice(path.length));
   if (path.startsWith(apiPrefix) && isLoopbackHost(socket.localAddress) && !isLocalName(headers.host))
     return foreignName;
+  if (path.startsWith(apiPrefix) && method !== "GET" && method !== "HEAD" && isFromBrowser(headers))
+    return { status: 403, body: "not from a browser\n" };
   if (method === "POST" && path.startsWith(apiPrefix)) {
-    if (isFromBrowser(headers)) return { status: 403, body: "not from a browser\n" };
     const done = carryOut(state.rollouts, path.slice(apiPrefix.length), query);
     if (done === false) return { status: 409, body: nothingToDo };
     if (done !== undefined) return json(done);
+    if (/^\/api\/v1\/(rollouts|quarantines)\//.test(path)) return unknownAction;
   }
   if (path === "/" && (method === "GET" || method === "HEAD") && isBrowser(headers.accept)) {
     return isLoopbackHost(socket.localAddress) && !isLocalName(headers.host)
@@ -107,7 +109,7 @@ async function answer({ method, url = "/", headers, socket }: IncomingMessage, s
       : await dashboardAnswer(state);
   }
   const page = pages.get(path) ?? (path.startsWith(nodePrefix) ? pageOfNode(path.slice(nodePrefix.length)) : undefined);
-  if (page === undefined) return method === "POST" ? unknownAction : notFound;
+  if (page === undefined) return path.startsWith(apiPrefix) ? toApi : notFound;
   if (method !== "GET" && method !== "HEAD") {
     return { status: 405, headers: { allow: "GET, HEAD" }, body: "method not allowed\n" };
   }
@@ -183,10 +185,17 @@ function readyAnswer(state: AdminState): Answer {
 
 function readyBody(sources: readonly AnySourceStatus[]): string {
   const degraded = sources.find(({ restored }) => restored != null);
-  if (degraded?.restored == null) return `ready\n${sources.map(skippedLines).join("")}`;
+  if (degraded?.restored == null)
+    return `ready\n${sources.map(rolledBackLine).join("")}${sources.map(skippedLines).join("")}`;
   const { name, restored } = degraded;
   const reason = `${name} has errors; its revision ${restored.revision} of ${restored.time} is served`;
   return `degraded: ${reason}\n${findingLines(errorsOf(degraded))}`;
+}
+
+function rolledBackLine({ name, rolledBack }: AnySourceStatus): string {
+  if (rolledBack == null) return "";
+  const { to, time } = rolledBack;
+  return `${name} is rolled back to revision ${to} since ${time}, until it changes\n`;
 }
 
 function skippedLines(source: AnySourceStatus): string {

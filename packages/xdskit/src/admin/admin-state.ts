@@ -1,3 +1,4 @@
+import type { AdminApi } from "@xdskit/admin";
 import type { XdsServer } from "@xdskit/server";
 import type { NodesInput } from "./node-pages.js";
 import type { RolloutsInput } from "./rollout-pages.js";
@@ -8,6 +9,8 @@ export type Readiness = "starting" | "ready" | "stopping";
 
 /** What the admin pages show. */
 export interface AdminState {
+  /** What answers below `/api/v1/` besides the pages; loaded when it is first asked for. */
+  api(): Promise<Pick<AdminApi, "respond">>;
   readiness(): Readiness;
   /** In Prometheus' text format. */
   metrics(): Promise<{ readonly contentType: string; readonly text: string }>;

@@ -16,6 +16,16 @@ export interface AnySourceStatus {
    * or missing: the source's own content is served.
    */
   readonly restored?: { readonly revision: string; readonly time: string } | null;
+  /**
+   * An older revision is served until the source changes: the revision that the rollback made, the one that it led to,
+   * and when. Null or missing: there was no rollback since the source changed.
+   */
+  readonly rolledBack?: {
+    readonly revision: string;
+    readonly to: string;
+    readonly layer: string;
+    readonly time: string;
+  } | null;
   /** ISO 8601; null before the first time. */
   readonly lastApplied: string | null;
 }
@@ -47,6 +57,7 @@ export function pendingSource(name: string, directory: string): SourceStatus {
     adopted: [],
     skipped: null,
     restored: null,
+    rolledBack: null,
     lastRead: null,
     lastApplied: null,
   };

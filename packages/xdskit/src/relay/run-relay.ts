@@ -64,6 +64,7 @@ async function startRelay(options: RelayCommandOptions, serving: Serving): Promi
     settingsFile: loaded.file,
     groups: loaded.settings.groups,
     tls: upstream.server.tls,
+    layers: [],
     whereIs: () => undefined,
     sources: (about) =>
       groups.map((relayed) => {

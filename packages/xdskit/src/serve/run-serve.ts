@@ -10,6 +10,7 @@ import { groupNames, layersOf, serverOptions, serverTls } from "../settings/serv
 import { mustNotBeServed } from "../to-files/not-served.js";
 import { folderLayers, ServedFolder, type ServedFolderOptions } from "./served-folder.js";
 import { openState } from "./state.js";
+import { apiLayers, openWritten } from "./written-state.js";
 
 /** The options of `serve`. */
 export interface ServeOptions extends ServingOptions, ServedFolderOptions {
@@ -76,8 +77,13 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
     hasLastGood: heads.some(({ layer }) => folderLayers(loaded).includes(layer)),
     nothingServed: () => serving.announceAdmin(),
   });
+  await folder.kept?.load();
+  const { log } = serving;
+  const changed = () => folder.checkNames();
+  const written = await openWritten({ settings, server, registry, types, store, log, changed });
   await serving.serve({
     server,
+    layers: apiLayers(settings, written, folder, store),
     registry,
     settingsFile: loaded.file,
     groups: settings.groups,
@@ -85,9 +91,11 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
     whereIs: (group, resource) => folder.whereIs(group, resource),
     sources: (about) => [folder.status(about(...groupNames(settings)))],
     async begin() {
-      await server.addSource(folder.source).catch((error: unknown) => {
+      const fromFolder = server.addSource(folder.source).catch((error: unknown) => {
         throw withAdvice(error);
       });
+      // Both at once: no client gets the one without the other.
+      await Promise.all([fromFolder, server.addSource(written)]);
       // Before that, nodes are told nothing, and no group has a snapshot.
       folder.checkNames();
     },

@@ -6,6 +6,7 @@ import {
   type FolderSummary,
   KeptSource,
   type Revision,
+  type RolledBack,
   type Source,
   type Store,
   wholeFolderLayer,
@@ -16,8 +17,10 @@ import type { Log } from "../output/log.js";
 import { createSourceLog, logFinding } from "../serving/logs/source-log.js";
 import { ignoredFiles, type LoadedSettings } from "../settings/load-settings.js";
 import { folderSettings, groupNames, groupsOfLayers, layersOf, whereServed } from "../settings/server-settings.js";
+import { layerInApi, writtenLayers } from "../settings/written-layers.js";
 import { createDanglingCheck, type DanglingCheck } from "./dangling-check.js";
 import { gitCommit } from "./git-commit.js";
+import { retentionNow } from "./retention.js";
 
 /** How the folder is read. */
 export interface ServedFolderOptions {
@@ -42,10 +45,6 @@ interface Surroundings {
   readonly nothingServed: () => void;
 }
 
-/** History that is kept of each layer: so many revisions, none older than 90 days when the server starts. */
-const keptRevisions = 1_000;
-const keptMs = 90 * 24 * 3_600_000;
-
 /** The layers that the folder of `serve` fills. */
 export function folderLayers({ settings }: Pick<LoadedSettings, "settings">): readonly string[] {
   return layersOf(settings) ?? [wholeFolderLayer];
@@ -63,6 +62,8 @@ function userName(): string {
 /** The folder of `serve`: brings its resources into the server, and logs and keeps what each reading found. */
 export class ServedFolder {
   readonly source: Source;
+  /** Undefined: no revisions are kept, and there is nothing to roll back to. */
+  readonly kept: KeptSource | undefined;
   readonly #around: Surroundings;
   readonly #dangling: DanglingCheck;
   readonly #logReading: (summary: FolderSummary) => void;
@@ -89,7 +90,8 @@ export class ServedFolder {
       read: { registry, types },
       onRead: (summary) => this.#read(summary),
     });
-    this.source = store === undefined ? source : this.#kept(source, store, directory);
+    this.kept = store === undefined ? undefined : this.#kept(source, store, directory);
+    this.source = this.kept ?? source;
     this.#status = pendingSource(source.name, directory);
     this.#logReading = createSourceLog(
       log,
@@ -119,9 +121,15 @@ export class ServedFolder {
     return this.#last?.files ?? 0;
   }
 
-  /** Where a resource of a group is. */
+  /** Where a resource of a group is: in a file, or in a layer that the API writes. */
   whereIs(group: string, resource: Pick<Resource, "type" | "key">): Where | undefined {
-    return whereServed(this.#around.loaded.settings, group, (layer) => this.#last?.whereIs(layer, resource));
+    const { loaded, server } = this.#around;
+    const isWritten = (layer: string) => writtenLayers(loaded.settings).some(({ name }) => name === layer);
+    return whereServed(loaded.settings, group, (layer) => {
+      if (!isWritten(layer)) return this.#last?.whereIs(layer, resource);
+      const isThere = server.layerSnapshot(layer)?.of(resource.type).get(resource.key) !== undefined;
+      return isThere ? { file: `layer ${layer}` } : undefined;
+    });
   }
 
   /** For the admin pages, with further findings. */
@@ -139,11 +147,12 @@ export class ServedFolder {
     for (const finding of this.#dangling.update()) logFinding(this.#around.log, finding);
   }
 
-  #kept(source: Source, store: Store, directory: string): Source {
-    const { loaded, registry, types, log } = this.#around;
+  #kept(source: Source, store: Store, directory: string): KeptSource {
+    const { loaded, registry, types, log, server } = this.#around;
     return new KeptSource({
-      ...{ source, store, registry, types, layers: folderLayers(loaded) },
-      retention: { revisions: keptRevisions, since: Date.now() - keptMs },
+      ...{ source, store, registry, types, layers: folderLayers(loaded), retention: retentionNow() },
+      check: server.checkChange,
+      onRolledBack: (rolledBack) => this.#rolledBack(rolledBack),
       describe: () => this.#describe(directory),
       onRestored: (revisions) => this.#restored(revisions),
       onProblem: (findings) => {
@@ -166,6 +175,20 @@ export class ServedFolder {
     const at = new Date(time).toISOString();
     this.#status = { ...this.#status, restored: { revision: id, time: at } };
     this.#around.log.error({ revision: id, time: at }, "the folder has errors: its last good revision is served");
+  }
+
+  #rolledBack(rolledBack: readonly RolledBack[]): void {
+    const { log, loaded } = this.#around;
+    const newest = rolledBack.toSorted((a, b) => b.time - a.time)[0];
+    if (newest === undefined) {
+      this.#status = { ...this.#status, rolledBack: null };
+      log.info({}, "the folder has changed: what it has now is served, and no older revision any more");
+      return;
+    }
+    const { revision, to, layer, time } = newest;
+    const told = { revision, to, layer: layerInApi(layer, folderLayers(loaded)), time: new Date(time).toISOString() };
+    this.#status = { ...this.#status, rolledBack: told };
+    log.warn(told, "the folder is rolled back: an older revision is served until the folder changes");
   }
 
   #read(summary: FolderSummary): void {

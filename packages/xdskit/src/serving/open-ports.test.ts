@@ -40,6 +40,7 @@ test("who listens beyond this machine without TLS is warned, once for each port"
       registry: createRegistry(),
       settingsFile: undefined,
       groups: undefined,
+      layers: [],
       tls: isSecured ? { certificateFile: "cert.pem", keyFile: "key.pem" } : undefined,
       whereIs: () => undefined,
       sources: () => [],

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import type { AdminApi, ApiLayer } from "@xdskit/admin";
 import { type Finding, type Registry, type Resource, type ResourceTypes, type Where, XdskitError } from "@xdskit/api";
 import { type GroupSettings, listenError, type ServerOptions, type ServerTls, type XdsServer } from "@xdskit/server";
 import { type Address, formatAddress, parseAddress } from "@xdskit/server/address";
@@ -51,6 +52,8 @@ export interface Served {
   /** Undefined: all nodes are one group. */
   readonly groups: readonly Pick<GroupSettings, "name" | "match">[] | undefined;
   readonly tls: ServerTls | undefined;
+  /** The layers that the API shows and writes. */
+  readonly layers: readonly ApiLayer[];
   /** Where a resource of a group is, if that is known. */
   whereIs(group: string, resource: Pick<Resource, "type" | "key">): Where | undefined;
   /** The sources, for the admin pages. `about`: the findings about what groups are served. */
@@ -206,7 +209,17 @@ export class Serving {
       const { contentType, text } = await (await loaded).read();
       return { contentType, text: text + (served.metrics?.() ?? "") };
     };
-    const state = { readiness, sources, metrics, nodes: server, rollouts: server, stats: server.stats };
+    let made: Promise<AdminApi> | undefined;
+    const api = () => {
+      // As late: few servers are written to.
+      made ??= import("@xdskit/admin").then((one) => {
+        const api = one.createAdminApi({ server, version, registry: served.registry, layers: served.layers });
+        this.closers.push(() => api.close());
+        return api;
+      });
+      return made;
+    };
+    const state = { api, readiness, sources, metrics, nodes: server, rollouts: server, stats: server.stats };
     this.#admin = await startAdminServer(admin, state).catch((cause) => {
       throw cannotListen("admin", admin, cause);
     });

@@ -237,3 +237,23 @@ test("services can be turned off", () => {
     "xdskit.yaml:1:7: csds: expected on or off [XDSKIT_SETTINGS_INVALID]",
   ]);
 });
+
+test("layers of the API have names of their own, and groups that exist", () => {
+  const text = `groups: [{ name: edge, match: {}, folders: [shared] }]
+layers:
+  - { name: shared }
+  - { name: a, groups: [edge, core] }
+  - { name: a, place: beside }
+  - { name: folder }
+`;
+  assert.deepEqual(findingsOf(text), [
+    "xdskit.yaml:5:23: layers[2].place: expected over or under: what wins where the folder has a resource of the same name [XDSKIT_SETTINGS_INVALID]",
+    "xdskit.yaml:6:13: layers[3].name: the API calls the folder so [XDSKIT_SETTINGS_INVALID]",
+  ]);
+  const further = text.replace("place: beside", "place: under").replace("name: folder", "name: b");
+  assert.deepEqual(findingsOf(further), [
+    'xdskit.yaml:3:13: layers[0].name: the folder "shared" of a group is a layer of this name [XDSKIT_SETTINGS_INVALID]',
+    'xdskit.yaml:4:31: layers[1].groups[1]: there is no group "core" [XDSKIT_SETTINGS_INVALID]',
+    'xdskit.yaml:5:13: layers[2].name: there are two layers named "a" [XDSKIT_SETTINGS_INVALID]',
+  ]);
+});

@@ -1,5 +1,5 @@
 import { isAbsolute, normalize } from "node:path";
-import { defaultServerLimits, mostWorkers } from "@xdskit/server";
+import { defaultServerLimits, everyNode, mostWorkers } from "@xdskit/server";
 import { z } from "zod";
 import { parseDuration } from "./duration.js";
 
@@ -99,6 +99,16 @@ const limits = z.strictObject(
   ),
 );
 
+const aPlace = "expected over or under: what wins where the folder has a resource of the same name";
+const writtenLayer = z.strictObject({
+  name: z
+    .string()
+    .regex(/^[A-Za-z0-9][\w.-]{0,99}$/, { error: "expected a word of letters, digits, dots, - and _" })
+    .refine((name) => name !== "folder", { error: "the API calls the folder so" }),
+  place: z.enum(["over", "under"], { error: aPlace }).optional(),
+  groups: z.array(z.string().min(1)).min(1, { error: "leave it out for all groups" }).optional(),
+});
+
 const aWord = z.string().regex(/^[A-Za-z][\w.-]*$/, { error: "expected a word of letters, digits, dots, - and _" });
 const ownType = z.strictObject({
   type: z.string().min(1),
@@ -151,8 +161,7 @@ const listenerTls = z.strictObject({
   client_ca: credentialsPath.optional(),
 });
 
-/** The shape of `xdskit.yaml`. Keys are snake_case, as in Envoy's own files. */
-export const settingsSchema = z.strictObject({
+const settings = z.strictObject({
   groups: z
     .array(group)
     .min(1, { error: "where there are groups, there must be one; leave them out to serve everything to all" })
@@ -177,8 +186,12 @@ export const settingsSchema = z.strictObject({
   folder: folderSchema.optional(),
   descriptors: z.array(z.string().min(1)).optional(),
   types: z.array(ownType).optional(),
+  layers: z.array(writtenLayer).superRefine(uniqueLayers).optional(),
   workers: z.union([z.literal("auto"), workerCount], { error: aWorkerCount }).optional(),
 });
+
+/** The shape of `xdskit.yaml`. Keys are snake_case, as in Envoy's own files. */
+export const settingsSchema = settings.superRefine(layersThatFit);
 
 const nodeIdentity = z.strictObject({
   id: z.string().min(1).optional(),
@@ -227,8 +240,8 @@ const relayedGroup = group.omit({ folders: true }).extend({
 });
 
 /** The settings of a relay: those of a server without folders, and its origin. */
-export const relaySettingsSchema = settingsSchema
-  .omit({ groups: true, folder: true, on_invalid: true, references: true, workers: true })
+export const relaySettingsSchema = settings
+  .omit({ groups: true, folder: true, on_invalid: true, references: true, workers: true, layers: true })
   .extend({
     groups: z
       .array(relayedGroup)
@@ -258,5 +271,27 @@ function uniqueNames(groups: readonly { readonly name: string }[], context: z.Re
       context.addIssue({ code: "custom", path: [index, "name"], message: `there are two groups named "${name}"` });
     }
     seen.add(name);
+  }
+}
+
+function uniqueLayers(layers: readonly { readonly name: string }[], context: z.RefinementCtx): void {
+  for (const [index, { name }] of layers.entries()) {
+    if (layers.findIndex((one) => one.name === name) === index) continue;
+    context.addIssue({ code: "custom", path: [index, "name"], message: `there are two layers named "${name}"` });
+  }
+}
+
+/** A layer has one writer, and its groups exist. */
+function layersThatFit({ layers = [], groups }: z.output<typeof settings>, context: z.RefinementCtx): void {
+  for (const [index, { name, groups: having = [] }] of layers.entries()) {
+    if (groups?.some(({ folders }) => folders.includes(name))) {
+      const message = `the folder "${name}" of a group is a layer of this name`;
+      context.addIssue({ code: "custom", path: ["layers", index, "name"], message });
+    }
+    for (const [at, group] of having.entries()) {
+      if (groups === undefined ? group === everyNode : groups.some((one) => one.name === group)) continue;
+      const message = `there is no group "${group}"`;
+      context.addIssue({ code: "custom", path: ["layers", index, "groups", at], message });
+    }
   }
 }

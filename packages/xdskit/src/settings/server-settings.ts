@@ -8,19 +8,21 @@ import {
   type ServerLimits,
   type ServerOptions,
   type ServerTls,
-  wholeFolderLayer,
 } from "@xdskit/server";
 import { type LoadedSettings, pathFromSettings } from "./load-settings.js";
 import type { Settings } from "./schema.js";
+import { layersOfGroup } from "./written-layers.js";
 
-/** The groups in the server's form: a folder is a layer of the same name. */
-function groupSettings({ groups }: Settings): GroupSettings[] | undefined {
-  return groups?.map((group) => {
-    const { name, match, folders, load_reports: loadReports, ttl, resource_errors: resourceErrors } = group;
+/** The groups in the server's form: a folder is a layer of the same name. Without settings all nodes are one group. */
+function groupSettings(settings: Settings): GroupSettings[] {
+  const { groups } = settings;
+  if (groups === undefined) return [{ name: everyNode, match: {}, layers: layersOfGroup(settings, everyNode) }];
+  return groups.map((group) => {
+    const { name, match, load_reports: loadReports, ttl, resource_errors: resourceErrors } = group;
     return {
       name,
       match,
-      layers: folders,
+      layers: layersOfGroup(settings, name),
       ttl,
       resourceErrors,
       ...viewSettings(group),
@@ -61,20 +63,18 @@ export function groupNames({
 }
 
 /** The groups that have one of these layers. */
-export function groupsOfLayers({ groups }: Settings, layers: readonly string[]): readonly string[] {
-  if (groups === undefined) return [everyNode];
-  return groups.filter(({ folders }) => folders.some((folder) => layers.includes(folder))).map(({ name }) => name);
+export function groupsOfLayers(settings: Settings, layers: readonly string[]): readonly string[] {
+  return groupNames(settings).filter((group) => layersOfGroup(settings, group).some((one) => layers.includes(one)));
 }
 
-/** Asks a group's folders, in the order in which they win over the others. */
+/** Asks a group's layers, in the order in which they win over the others. */
 export function whereServed<T>(
-  { groups }: Settings,
+  settings: Settings,
   group: string,
   ask: (layer: string) => T | undefined,
 ): T | undefined {
-  const folders = groups?.find(({ name }) => name === group)?.folders ?? [wholeFolderLayer];
-  for (const folder of folders.toReversed()) {
-    const found = ask(folder);
+  for (const layer of layersOfGroup(settings, group).toReversed()) {
+    const found = ask(layer);
     if (found !== undefined) return found;
   }
   return undefined;

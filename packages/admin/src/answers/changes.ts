@@ -1,0 +1,80 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { z } from "@hono/zod-openapi";
+import type { Resource } from "@xdskit/api";
+import type { Snapshot } from "@xdskit/protocol";
+import type { LayerUpdate } from "@xdskit/server";
+import type { changedSchema } from "../contract/schemas.js";
+import type { ShowResource } from "./resource-json.js";
+
+/** What becomes of one resource of a layer. */
+export interface ResourceChange {
+  /** Undefined: there was none. */
+  readonly before: Resource | undefined;
+  /** Undefined: there is none any more. */
+  readonly after: Resource | undefined;
+}
+
+/** What an update changes of a layer, by the order of delivery, then by key. */
+export function changesOf(layer: Snapshot | undefined, update: LayerUpdate): readonly ResourceChange[] {
+  const changes = new Map<string, ResourceChange>();
+  const gone =
+    update.kind === "replace"
+      ? [...(layer?.sets.values() ?? [])].flatMap((set) => [...set])
+      : (update.remove ?? []).flatMap(({ type, name }) => layer?.of(type).named(name) ?? []);
+  for (const before of gone) changes.set(idOf(before), { before, after: undefined });
+  for (const after of update.upsert) {
+    const before = layer?.of(after.type).get(after.key);
+    if (before?.version === after.version) changes.delete(idOf(after));
+    else changes.set(idOf(after), { before, after });
+  }
+  return sorted([...changes.values()]);
+}
+
+/** The differences of two contents of a layer. */
+export function changesBetween(from: readonly Resource[], to: readonly Resource[]): readonly ResourceChange[] {
+  const changes = new Map<string, ResourceChange>(from.map((before) => [idOf(before), { before, after: undefined }]));
+  for (const after of to) {
+    const id = idOf(after);
+    const before = changes.get(id)?.before;
+    if (before?.version === after.version) changes.delete(id);
+    else changes.set(id, { before, after });
+  }
+  return sorted([...changes.values()]);
+}
+
+export type ChangedJson = z.output<typeof changedSchema>;
+
+/** Changes as JSON. Others get a turn now and then. */
+export async function changesJson(changes: readonly ResourceChange[], show: ShowResource): Promise<ChangedJson[]> {
+  const shown: ChangedJson[] = [];
+  for (const [index, { before, after }] of changes.entries()) {
+    if (index % 100 === 99) await nextTurn();
+    const one = after ?? before;
+    if (one === undefined) continue;
+    const change = before === undefined ? "added" : after === undefined ? "removed" : "changed";
+    const { type, name, key, variant } = one;
+    const contents = { before: jsonOf(before, show), after: jsonOf(after, show) };
+    shown.push({ type: type.typeUrl, name, ...(variant === undefined ? {} : { key }), change, ...contents });
+  }
+  return shown;
+}
+
+function jsonOf(resource: Resource | undefined, show: ShowResource): ChangedJson["after"] {
+  return resource === undefined ? null : (show(resource) as NonNullable<ChangedJson["after"]>);
+}
+
+function sorted(changes: readonly ResourceChange[]): readonly ResourceChange[] {
+  const keyed = changes.flatMap((change) => {
+    const one = change.after ?? change.before;
+    return one === undefined ? [] : [{ change, one }];
+  });
+  keyed.sort(({ one: a }, { one: b }) => {
+    if (a.type !== b.type) return a.type.deliveryOrder - b.type.deliveryOrder || (a.type.name < b.type.name ? -1 : 1);
+    return a.key < b.key ? -1 : 1;
+  });
+  return keyed.map(({ change }) => change);
+}
+
+function idOf({ type, key }: Resource): string {
+  return `${type.typeUrl} ${key}`;
+}

@@ -1,0 +1,49 @@
+import type { Message } from "@bufbuild/protobuf";
+import type { Any } from "@bufbuild/protobuf/wkt";
+import { type Registry, type Resource, readableJson, redacted, XdskitError } from "@xdskit/api";
+import { receivedResource } from "@xdskit/protocol";
+
+/** A resource as JSON without its secrets. */
+export type ShowResource = (resource: Resource) => Readonly<Record<string, unknown>>;
+
+const wrapperUrl = "type.googleapis.com/envoy.service.discovery.v3.Resource";
+
+/**
+ * Shows resources as files hold them: in a wrapper where the message does not say everything. Kept as long as the
+ * resource lives.
+ */
+export function createShowResource(registry: Registry): ShowResource {
+  const known = new WeakMap<Resource, Readonly<Record<string, unknown>>>();
+  return (resource) => {
+    const shown = known.get(resource) ?? show(resource, registry);
+    known.set(resource, shown);
+    return shown;
+  };
+}
+
+function show(resource: Resource, registry: Registry): Readonly<Record<string, unknown>> {
+  const { type, name, aliases, ttl } = resource;
+  let message: Message;
+  let json: Readonly<Record<string, unknown>>;
+  try {
+    ({ message } = receivedResource(resource, resource.version, { registry }));
+    // Of an unknown type there are only bytes, which may hold secrets.
+    json = isAny(message) ? { "@type": message.typeUrl, "@value": redacted } : readableJson(message, { registry });
+  } catch (error) {
+    if (!(error instanceof XdskitError)) throw error;
+    return { "@type": type.typeUrl };
+  }
+  const isBare = aliases.length === 0 && ttl === undefined && (type.anyContent || type.nameOf(message) === name);
+  if (isBare) return json;
+  return {
+    "@type": wrapperUrl,
+    name,
+    ...(aliases.length > 0 ? { aliases } : {}),
+    ...(ttl === undefined ? {} : { ttl: `${ttl / 1_000}s` }),
+    resource: json,
+  };
+}
+
+function isAny(message: Message): message is Any {
+  return message.$typeName === "google.protobuf.Any";
+}

@@ -1,0 +1,62 @@
+import type { z } from "@hono/zod-openapi";
+import { type Finding, isGlobName, type Resource, type ResourceTypes } from "@xdskit/api";
+import { emptySnapshot, planBetween, planJson, type Snapshot } from "@xdskit/protocol";
+import type { GroupPreview } from "@xdskit/server";
+import type { groupStagesSchema } from "../contract/schemas.js";
+
+type GroupStages = z.output<typeof groupStagesSchema>;
+
+/** How the clients of each group are brought to a change. */
+export function stagesOf(previews: readonly GroupPreview[]): GroupStages[] {
+  return previews.map(({ group, before, after }) => {
+    return { group, ...(planJson(planBetween(before, after)) as Pick<GroupStages, "stages" | "held">) };
+  });
+}
+
+/** The way from one change of the present to another: both previews are of the same layers. */
+export function previewsBetween(
+  from: readonly GroupPreview[],
+  to: readonly GroupPreview[],
+  now: (group: string) => Snapshot | undefined,
+): readonly GroupPreview[] {
+  const groups = [...new Set([...from, ...to].map(({ group }) => group))];
+  const afterOf = (previews: readonly GroupPreview[], group: string) =>
+    previews.find((one) => one.group === group)?.after ?? now(group) ?? emptySnapshot();
+  return groups.map((group) => ({ group, before: afterOf(from, group), after: afterOf(to, group) }));
+}
+
+/** Nobody reads more. */
+const mostWarnings = 100;
+
+/** The names in new contents that a group does not have after the change. Costs the change. */
+export function danglingIn(
+  previews: readonly GroupPreview[],
+  upserted: readonly Resource[],
+  types: ResourceTypes,
+): readonly Finding[] {
+  const lacking = new Map<string, { readonly resource: Resource; readonly what: string; readonly groups: string[] }>();
+  for (const { group, after } of previews) {
+    for (const resource of upserted) {
+      // Another layer may have another content over it.
+      if (after.of(resource.type).get(resource.key)?.version !== resource.version) continue;
+      for (const { type, name } of resource.references) {
+        if (isMany(name) || (after.sets.get(type)?.named(name).length ?? 0) > 0) continue;
+        const what = `${types.byTypeUrl(type)?.type.name ?? type} ${JSON.stringify(name)}`;
+        const key = `${resource.type.typeUrl} ${resource.key} ${what}`;
+        const known = lacking.get(key);
+        if (known !== undefined) known.groups.push(group);
+        else if (lacking.size < mostWarnings) lacking.set(key, { resource, what, groups: [group] });
+      }
+    }
+  }
+  return Array.from(lacking.values(), ({ resource, what, groups }) => ({
+    ...({ code: "XDSKIT_DANGLING_REFERENCE", severity: "warning" } as const),
+    message: `names ${what}, which ${groups.length === 1 ? "group" : "groups"} ${groups.join(", ")} ${groups.length === 1 ? "lacks" : "lack"}`,
+    ...{ type: resource.type.name, resource: resource.name },
+  }));
+}
+
+/** A name that stands for all below it. */
+function isMany(name: string): boolean {
+  return name === "*" || name.endsWith("/*") || isGlobName(name);
+}

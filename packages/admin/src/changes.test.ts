@@ -1,0 +1,349 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { create } from "@bufbuild/protobuf";
+import { createResource, writeResources, XdskitError } from "@xdskit/api";
+import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
+import { createMemoryStore, type Store } from "@xdskit/server";
+import { cluster, runningApi } from "./testing/running-api.js";
+
+const resource = (name: string, seconds = 1) =>
+  createResource(create(ClusterSchema, { name, connectTimeout: { seconds: BigInt(seconds) } }));
+
+const route = (to: string) => ({
+  "@type": "type.googleapis.com/envoy.config.route.v3.RouteConfiguration",
+  name: "routes",
+  virtualHosts: [{ name: "all", domains: ["*"], routes: [{ match: { prefix: "/" }, route: { cluster: to } }] }],
+});
+
+describe("a change", () => {
+  it("of many resources is one revision, served, with its stages", async () => {
+    await using api = await runningApi();
+    const upsert = [cluster("a"), route("a")];
+    const { status, body } = await api.ask("POST", "layers/api/changes", { upsert, message: "first", author: "me" });
+    assert.equal(status, 200, JSON.stringify(body));
+    const { revision, changed, stages, findings } = body;
+    const { layer, number, parent, author, cause, message, upserted } = revision;
+    assert.deepEqual(
+      { layer, number, parent, author, cause, message, upserted },
+      {
+        ...{ layer: "api", number: 1, parent: null, author: "me", message: "first", upserted: 2 },
+        cause: { kind: "api", caller: "127.0.0.1" },
+      },
+    );
+    assert.deepEqual(
+      changed.map(({ name, change, before }: { name: string; change: string; before: unknown }) => [
+        name,
+        change,
+        before,
+      ]),
+      [
+        ["a", "added", null],
+        ["routes", "added", null],
+      ],
+    );
+    assert.deepEqual(changed[0].after, cluster("a"));
+    assert.equal(stages[0].group, "all");
+    assert.equal(stages[0].stages.length, 2);
+    assert.deepEqual(findings, []);
+    assert.equal(api.server.snapshotOf("all")?.of(resource("a").type).get("a")?.version, resource("a").version);
+    const shown = await api.ask("GET", `revisions/${revision.id}`);
+    assert.deepEqual(shown.body, { ...revision, changes: changed });
+  });
+
+  it("removes by short names and type URLs, and replaces all on request", async () => {
+    await using api = await runningApi();
+    const post = (body: object) => api.ask("POST", "layers/api/changes", body);
+    await post({ upsert: [cluster("a"), cluster("b"), cluster("c")] });
+    const removed = await post({
+      delete: [
+        { type: "cds", name: "a" },
+        { type: cluster("b")["@type"], name: "b" },
+      ],
+    });
+    assert.equal(removed.body.revision.removed, 2);
+    const replaced = await post({ upsert: [cluster("d")], replace: true });
+    assert.deepEqual(
+      replaced.body.changed.map(({ name, change }: { name: string; change: string }) => `${change} ${name}`),
+      ["removed c", "added d"],
+    );
+    const { resources } = (await api.ask("GET", "layers/api/resources")).body;
+    assert.deepEqual(
+      resources.map(({ name }: { name: string }) => name),
+      ["d"],
+    );
+  });
+
+  it("that alters nothing makes no revision", async () => {
+    await using api = await runningApi();
+    const { body: first } = await api.ask("POST", "layers/api/changes", { upsert: [cluster("a")] });
+    const { body: second } = await api.ask("POST", "layers/api/changes", { upsert: [cluster("a")] });
+    assert.deepEqual([second.revision, second.changed, second.stages], [first.revision, [], []]);
+    const { body: none } = await api.ask("POST", "layers/under/changes", { delete: [{ type: "cds", name: "x" }] });
+    assert.deepEqual([none.revision, none.changed], [null, []]);
+  });
+
+  it("comes in YAML and as a DiscoveryResponse, too", async () => {
+    await using api = await runningApi();
+    const yaml = `message: by yaml\nupsert:\n  - "@type": ${cluster("y")["@type"]}\n    name: y\n    connect_timeout: 1s\n`;
+    const inYaml = await api.ask("POST", "layers/api/changes", yaml, { "content-type": "application/yaml" });
+    assert.equal(inYaml.body.revision.message, "by yaml");
+    const binary = writeResources([resource("p"), resource("q")], "binary");
+    const sent = await api.ask("POST", "layers/api/changes?message=by%20protobuf", binary, {
+      "content-type": "application/x-protobuf",
+    });
+    assert.equal(sent.body.revision.message, "by protobuf");
+    assert.equal(sent.body.changed.length, 2);
+    const other = await api.ask("POST", "layers/api/changes", "a,b", { "content-type": "text/csv" });
+    assert.equal(other.status, 415);
+  });
+
+  it("with errors changes nothing, and says where each of them is", async () => {
+    await using api = await runningApi();
+    const lines = ['{"upsert": [', JSON.stringify(cluster("good")), ",", JSON.stringify(cluster("bad", "-1s")), "]}"];
+    const { status, headers, body } = await api.ask("POST", "layers/api/changes", lines.join("\n"), {
+      "content-type": "application/json",
+    });
+    assert.deepEqual([status, headers.get("content-type")], [422, "application/problem+json"]);
+    const [{ code, line, field, resource: name, file }] = body.findings;
+    assert.deepEqual([code, file, line, field, name], ["XDSKIT_RULE_BROKEN", "body", 4, "connect_timeout", "bad"]);
+    assert.equal(body.code, "XDSKIT_RULE_BROKEN");
+    assert.equal((await api.ask("GET", "layers/api/resources")).body.resources.length, 0);
+    const twice = await api.ask("POST", "layers/api/changes", { upsert: [cluster("a"), cluster("a", "2s")] });
+    assert.deepEqual([twice.status, twice.body.code], [422, "XDSKIT_DUPLICATE_RESOURCE"]);
+    assert.equal((await api.ask("GET", "revisions?layer=api")).body.revisions.length, 0);
+  });
+
+  it("that cannot be understood is told apart from one that breaks a rule", async () => {
+    await using api = await runningApi();
+    const wrong: readonly [body: string, code: string, field: string | undefined][] = [
+      ['{"upsert": []', "XDSKIT_SYNTAX", undefined],
+      ['{"upserts": []}', "XDSKIT_API_REQUEST", "upserts"],
+      ['{"upsert": {}}', "XDSKIT_API_REQUEST", "upsert"],
+      ['{"delete": [{"type": "cds"}]}', "XDSKIT_API_REQUEST", "delete[0]"],
+      ['{"dryRun": "yes"}', "XDSKIT_API_REQUEST", "dryRun"],
+      ["[]", "XDSKIT_API_REQUEST", undefined],
+    ];
+    for (const [text, code, field] of wrong) {
+      const type = { "content-type": "application/json" };
+      const { status, body } = await api.ask("POST", "layers/api/changes", text, type);
+      assert.deepEqual([status, body.code], [400, code], text);
+      assert.ok((body.findings[0].field ?? "").startsWith(field ?? ""), `${text}: ${JSON.stringify(body)}`);
+    }
+    const unknown = await api.ask("POST", "layers/api/changes?dry=true", {});
+    assert.deepEqual([unknown.status, unknown.body.findings[0].field], [400, "dry"]);
+    const type = await api.ask("POST", "layers/api/changes", { delete: [{ type: "clutser", name: "a" }] });
+    assert.deepEqual([type.status, type.body.code], [422, "XDSKIT_TYPE_NAME_UNKNOWN"]);
+  });
+
+  it("is refused if the head is another one than expected, and the answer names it", async () => {
+    await using api = await runningApi();
+    const first = await api.ask("POST", "layers/api/changes", { upsert: [cluster("a")] }, { "if-none-match": "*" });
+    const { id } = first.body.revision;
+    const again = await api.ask("POST", "layers/api/changes", { upsert: [cluster("b")] }, { "if-none-match": "*" });
+    assert.deepEqual([again.status, again.body.code, again.body.revision.id], [412, "XDSKIT_REVISION_CONFLICT", id]);
+    const second = await api.ask("POST", "layers/api/changes", { upsert: [cluster("b")] }, { "if-match": `"${id}"` });
+    assert.equal(second.status, 200);
+    const late = await api.ask("POST", "layers/api/changes", { upsert: [cluster("c")] }, { "if-match": `"${id}"` });
+    assert.deepEqual([late.status, late.body.revision.id], [412, second.body.revision.id]);
+  });
+
+  it("of many writers with If-Match loses none of their work", async () => {
+    await using api = await runningApi();
+    const writer = async (name: string): Promise<number> => {
+      for (let tries = 1; tries <= 200; tries += 1) {
+        const { head } = (await api.ask("GET", "layers")).body.layers.find(
+          (one: { name: string }) => one.name === "api",
+        );
+        const held = (await api.ask("GET", "layers/api/resources")).body.resources;
+        // All that was there, and one more: a lost update would drop somebody else's.
+        const upsert = [...held.map((one: { resource: object }) => one.resource), cluster(name)];
+        const condition = head === null ? { "if-none-match": "*" } : { "if-match": `"${head.id}"` };
+        const { status } = await api.ask("POST", "layers/api/changes", { upsert, replace: true }, condition as never);
+        if (status === 200) return tries;
+        assert.equal(status, 412);
+      }
+      return assert.fail("it never came through");
+    };
+    const names = Array.from({ length: 8 }, (_, index) => `w${index}`);
+    await Promise.all(names.map(writer));
+    const { resources } = (await api.ask("GET", "layers/api/resources")).body;
+    assert.deepEqual(
+      resources.map(({ name }: { name: string }) => name),
+      names,
+    );
+    assert.equal((await api.ask("GET", "revisions?layer=api")).body.revisions.length, names.length);
+  });
+
+  it("as a dry run says what would happen, and nothing does", async () => {
+    await using api = await runningApi();
+    api.folder(resource("a"), resource("b"));
+    const body = { upsert: [cluster("a", "2s")], replace: true, dryRun: true };
+    for (const layer of ["folder", "api"]) {
+      const answer = await api.ask("POST", `layers/${layer}/changes`, body);
+      assert.equal(answer.status, 200);
+      assert.equal(answer.body.revision, null);
+      const changes = answer.body.changed.map(({ change, name }: Record<string, string>) => `${change} ${name}`);
+      assert.deepEqual(changes, layer === "folder" ? ["changed a", "removed b"] : ["added a"]);
+    }
+    assert.equal((await api.ask("GET", "revisions?layer=api")).body.revisions.length, 0);
+    const real = await api.ask("POST", "layers/folder/changes", { ...body, dryRun: false });
+    assert.deepEqual([real.status, real.body.code], [409, "XDSKIT_LAYER_READ_ONLY"]);
+    assert.equal((await api.ask("GET", "layers/folder/resources")).body.resources.length, 2);
+  });
+
+  it("warns of names that its resources lack", async () => {
+    await using api = await runningApi();
+    const { body } = await api.ask("POST", "layers/api/changes", { upsert: [route("nowhere")] });
+    assert.deepEqual(
+      body.findings.map(({ code, severity, resource: name }: Record<string, string>) => [code, severity, name]),
+      [["XDSKIT_DANGLING_REFERENCE", "warning", "routes"]],
+    );
+  });
+
+  it("that would take away what others name is refused, and says who", async () => {
+    await using api = await runningApi({ server: { references: "refuse" } });
+    await api.ask("POST", "layers/api/changes", { upsert: [cluster("a"), route("a")] });
+    for (const dryRun of [true, false]) {
+      const change = { delete: [{ type: "cds", name: "a" }], dryRun };
+      const { status, body } = await api.ask("POST", "layers/api/changes", change);
+      assert.deepEqual([status, body.code, body.findings[0].resource], [422, "XDSKIT_REFERENCE_BROKEN", "routes"]);
+    }
+    assert.equal((await api.ask("GET", "layers/api/resources")).body.resources.length, 2);
+    const whole = { upsert: [cluster("b"), route("b")], delete: [{ type: "cds", name: "a" }] };
+    const moved = await api.ask("POST", "layers/api/changes", whole);
+    assert.deepEqual([moved.status, moved.body.stages[0].stages.length], [200, 3]);
+    // What is compared is not judged: the first revision has no cluster of the route of now.
+    const { revisions } = (await api.ask("GET", "revisions?layer=api")).body;
+    assert.equal((await api.ask("GET", `diff?from=${revisions[1].id}`)).status, 200);
+  });
+
+  it("shows no secret, neither in what it changed nor later", async () => {
+    await using api = await runningApi();
+    const secret = {
+      "@type": "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret",
+      name: "s",
+      genericSecret: { secret: { inlineString: "hunter2" } },
+    };
+    const { body } = await api.ask("POST", "layers/api/changes", { upsert: [secret] });
+    const answers = [
+      body,
+      (await api.ask("GET", "layers/api/resources")).body,
+      (await api.ask("GET", `revisions/${body.revision.id}`)).body,
+      (await api.ask("GET", `diff?from=${body.revision.id}`)).body,
+    ];
+    for (const answer of answers) assert.doesNotMatch(JSON.stringify(answer), /hunter2/);
+    const back = await api.ask("PUT", "layers/api/resources/secret/s", answers[1].resources[0].resource);
+    assert.deepEqual([back.status, back.body.code], [422, "XDSKIT_SECRET_LEFT_OUT"]);
+  });
+
+  it("that cannot be kept is answered with 503, and nothing is changed", async () => {
+    const store = await createMemoryStore();
+    let isFull = false;
+    const commit: Store["commit"] = (...args) =>
+      isFull ? Promise.reject(XdskitError.of("XDSKIT_STORE", "no space left on device")) : store.commit(...args);
+    const full = new Proxy(store, {
+      get(target, key) {
+        if (key === "commit") return commit;
+        const value: unknown = Reflect.get(target, key, target);
+        return typeof value === "function" ? value.bind(target) : value;
+      },
+    });
+    await using api = await runningApi({ store: full });
+    await api.ask("POST", "layers/api/changes", { upsert: [cluster("a")] });
+    isFull = true;
+    const { status, body } = await api.ask("POST", "layers/api/changes", { upsert: [cluster("b")] });
+    assert.equal(status, 503, JSON.stringify(body));
+    assert.equal(body.code, "XDSKIT_STORE");
+    isFull = false;
+    assert.equal((await api.ask("GET", "layers/api/resources")).body.resources.length, 1);
+    assert.equal((await api.ask("POST", "layers/api/changes", { upsert: [cluster("b")] })).status, 200);
+  });
+});
+
+describe("one resource", () => {
+  it("is put, shown with its version, and removed, under conditions", async () => {
+    await using api = await runningApi();
+    const path = `layers/api/resources/cluster/${encodeURIComponent("a/b?c")}`;
+    const body = cluster("a/b?c");
+    assert.equal((await api.ask("PUT", path, body, { "if-match": '"x"' })).status, 412);
+    assert.equal((await api.ask("PUT", path, body, { "if-none-match": "*" })).status, 200);
+    assert.equal((await api.ask("PUT", path, body, { "if-none-match": "*" })).status, 412);
+    const shown = await api.ask("GET", path);
+    const tag = shown.headers.get("etag") ?? "";
+    assert.equal(tag, `"${shown.body.version}"`);
+    assert.deepEqual(shown.body.resource, body);
+    const byUrl = `layers/api/resources/${encodeURIComponent(String(body["@type"]))}/${encodeURIComponent("a/b?c")}`;
+    assert.deepEqual((await api.ask("GET", byUrl)).body, shown.body);
+    assert.equal((await api.ask("PUT", path, cluster("a/b?c", "2s"), { "if-match": tag })).status, 200);
+    const late = await api.ask("DELETE", path, undefined, { "if-match": tag });
+    assert.deepEqual([late.status, late.body.code], [412, "XDSKIT_REVISION_CONFLICT"]);
+    assert.equal((await api.ask("DELETE", path)).status, 200);
+    assert.equal((await api.ask("DELETE", path)).status, 404);
+    assert.equal((await api.ask("GET", path)).status, 404);
+    const other = await api.ask("PUT", path, cluster("other"));
+    assert.deepEqual([other.status, other.body.code], [422, "XDSKIT_NAME_DIFFERS"]);
+  });
+
+  it("is listed by type and name, page by page", async () => {
+    await using api = await runningApi();
+    const names = Array.from({ length: 25 }, (_, index) => `c${String(index).padStart(2, "0")}`);
+    await api.ask("POST", "layers/api/changes", { upsert: [...names.map((name) => cluster(name)), route("c00")] });
+    const found: string[] = [];
+    let after = "";
+    for (let page = 0; page < 10; page += 1) {
+      const { body } = await api.ask("GET", `layers/api/resources?limit=7${after}`);
+      found.push(...body.resources.map(({ name }: { name: string }) => name));
+      if (body.next === undefined) break;
+      after = `&after=${body.next}`;
+    }
+    assert.deepEqual(found, [...names, "routes"]);
+    const one = (await api.ask("GET", "layers/api/resources?type=cds&name=c03")).body;
+    assert.deepEqual([one.resources.length, one.resources[0].name], [1, "c03"]);
+    assert.equal((await api.ask("GET", "layers/api/resources?type=nothing")).status, 404);
+    assert.equal((await api.ask("GET", "layers/api/resources?after=x")).status, 400);
+    assert.equal((await api.ask("GET", "layers/api/resources?limit=0")).status, 400);
+  });
+});
+
+describe("layers of the API", () => {
+  it("lie over and under those of sources", async () => {
+    await using api = await runningApi();
+    const winner = () => api.server.snapshotOf("all")?.of(resource("a").type).get("a")?.version;
+    await api.ask("POST", "layers/under/changes", { upsert: [cluster("a", "1s")] });
+    assert.equal(winner(), resource("a", 1).version);
+    api.folder(resource("a", 2));
+    assert.equal(winner(), resource("a", 2).version);
+    await api.ask("POST", "layers/api/changes", { upsert: [cluster("a", "3s")] });
+    assert.equal(winner(), resource("a", 3).version);
+    const under = await api.ask("POST", "layers/under/changes", { upsert: [cluster("a", "4s")] });
+    assert.deepEqual(under.body.stages, []);
+    await api.ask("DELETE", "layers/api/resources/cds/a");
+    assert.equal(winner(), resource("a", 2).version);
+    const { layers } = (await api.ask("GET", "layers")).body;
+    assert.deepEqual(
+      layers.map(({ name, writable, place, head }: Record<string, unknown>) => [name, writable, place, head !== null]),
+      [
+        ["under", true, "under", true],
+        ["folder", false, null, true],
+        ["api", true, "over", true],
+      ],
+    );
+  });
+
+  it("have after a restart what they had", async () => {
+    const store = await createMemoryStore();
+    {
+      await using api = await runningApi({ store });
+      await api.ask("POST", "layers/api/changes", { upsert: [cluster("a"), cluster("b")] });
+      await api.ask("DELETE", "layers/api/resources/cds/b");
+    }
+    await using api = await runningApi({ store });
+    const { resources } = (await api.ask("GET", "layers/api/resources")).body;
+    assert.deepEqual(
+      resources.map(({ name }: { name: string }) => name),
+      ["a"],
+    );
+    assert.equal(api.server.snapshotOf("all")?.of(resource("a").type).size, 1);
+    assert.equal((await api.ask("POST", "layers/api/changes", { upsert: [cluster("c")] })).body.revision.number, 3);
+  });
+});

@@ -1,0 +1,66 @@
+import type { Resource, ResourceType } from "@xdskit/api";
+import { decodeStored, type Revision, type RevisionId, type Store } from "@xdskit/server";
+import { createShowResource, type ShowResource } from "../answers/resource-json.js";
+import { type RevisionJson, revisionJson } from "../answers/revision-json.js";
+import type { AdminApiOptions, ApiLayer } from "../contract/admin-options.js";
+import { ApiProblem } from "../contract/problem.js";
+import { createReadBody, type ReadBody } from "../requests/read-body.js";
+
+/** What all routes share. */
+export class ApiContext {
+  readonly options: AdminApiOptions;
+  readonly show: ShowResource;
+  readonly readBody: ReadBody = createReadBody();
+
+  constructor(options: AdminApiOptions) {
+    this.options = options;
+    this.show = createShowResource(options.registry);
+  }
+
+  /** Throws a problem if there is none. */
+  layer(name: string): ApiLayer {
+    const layer = this.options.layers.find((one) => one.name === name);
+    if (layer !== undefined) return layer;
+    const known = this.options.layers.map((one) => JSON.stringify(one.name)).join(", ");
+    throw ApiProblem.of(404, "XDSKIT_LAYER_UNKNOWN", `there is no layer ${quoted(name)}, only ${known}`);
+  }
+
+  /** Throws a problem if there is none. */
+  type(nameOrUrl: string): ResourceType {
+    const type = this.options.server.types.find(nameOrUrl);
+    if (type !== undefined) return type;
+    throw ApiProblem.of(404, "XDSKIT_TYPE_NAME_UNKNOWN", `there is no type of resources ${quoted(nameOrUrl)}`);
+  }
+
+  /** The newest revision of a layer. */
+  async head({ layer, filled, store }: ApiLayer): Promise<Revision | undefined> {
+    return filled.by === "api" ? filled.written.head(layer) : await store?.head(layer);
+  }
+
+  /** A revision with the name of its layer in the API. */
+  revisionJson(revision: Revision): RevisionJson {
+    const name = this.options.layers.find(({ layer }) => layer === revision.layer)?.name ?? revision.layer;
+    return revisionJson(revision, name);
+  }
+
+  /** What a layer held at a revision. */
+  async contents(store: Store, id: RevisionId): Promise<readonly Resource[]> {
+    const { registry, server } = this.options;
+    return (await store.read(id)).map((stored) => decodeStored(stored, { registry, types: server.types }));
+  }
+
+  /** Where a revision is. Throws a problem if it is nowhere. */
+  async revision(id: RevisionId): Promise<{ readonly revision: Revision; readonly store: Store }> {
+    const stores = new Set(this.options.layers.flatMap(({ store }) => store ?? []));
+    for (const store of stores) {
+      const revision = await store.revision(id);
+      if (revision !== undefined) return { revision, store };
+    }
+    throw ApiProblem.of(404, "XDSKIT_REVISION_UNKNOWN", `there is no revision ${quoted(id)}`);
+  }
+}
+
+/** A name from outside: long ones are cut. */
+export function quoted(text: string): string {
+  return JSON.stringify(text.length <= 200 ? text : `${text.slice(0, 200)}…`);
+}

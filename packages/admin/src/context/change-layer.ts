@@ -1,0 +1,152 @@
+import { type Finding, type PositionedResource, type Resource, XdskitError } from "@xdskit/api";
+import type { CommitInfo, GroupPreview, LayerUpdate, LayerWrite, Revision } from "@xdskit/server";
+import { changesJson, changesOf, type ResourceChange } from "../answers/changes.js";
+import { danglingIn, stagesOf } from "../answers/stages.js";
+import type { ApiLayer } from "../contract/admin-options.js";
+import { ApiProblem } from "../contract/problem.js";
+import type { ReadChange } from "../requests/read-change.js";
+import type { ApiContext } from "./api-context.js";
+
+/** A change that a request asks for. */
+export interface AskedChange extends Pick<ReadChange, "upsert" | "remove" | "replace" | "dryRun" | "findings"> {
+  readonly expected: LayerWrite["expected"];
+  /** Checked in the turn in which the change is made. */
+  readonly condition?: (() => void) | undefined;
+  readonly info: CommitInfo;
+}
+
+/** What a change does, found in the turn before it is made. */
+interface Outlook {
+  readonly changes: readonly ResourceChange[];
+  readonly stages: ReturnType<typeof stagesOf>;
+  readonly warnings: readonly Finding[];
+}
+
+/** Changes a layer, or says what would happen. Throws a problem, or an XdskitError. */
+export async function changeLayer(context: ApiContext, layer: ApiLayer, asked: AskedChange) {
+  const { layer: name, filled } = layer;
+  const { upsert: positioned, remove, replace, dryRun, expected, info } = asked;
+  const upsert = positioned.map(({ resource }) => resource);
+  const update: LayerUpdate = replace
+    ? { layer: name, kind: "replace", upsert }
+    : { layer: name, kind: "patch", upsert, remove };
+  let outlook: Outlook | undefined;
+  const look = () => {
+    asked.condition?.();
+    outlook = withPositions(positioned, () => outlookOf(context, update));
+  };
+  let head: Revision | undefined;
+  if (dryRun) {
+    await mustBeExpected(context, layer, expected);
+    look();
+  } else {
+    if (filled.by !== "api") throw readOnly(layer);
+    const write = { layer: name, upsert, remove, replace, expected, condition: look, info };
+    const result = await filled.written.write(write).catch((error: unknown) => {
+      throw positionedError(error, positioned);
+    });
+    if (result.kind === "conflict") throw conflict(context, layer, result.head);
+    ({ head } = result);
+  }
+  return answer(context, head, outlook, asked.findings);
+}
+
+/** Rolls a layer back to what it was at a revision. */
+export async function rollBackLayer(
+  context: ApiContext,
+  layer: ApiLayer,
+  asked: {
+    /** Undefined: to before its first revision, which only layers of the API have. */
+    readonly to: string | undefined;
+    readonly contents: readonly Resource[];
+    readonly expected: LayerWrite["expected"];
+    readonly dryRun: boolean;
+    readonly info: CommitInfo;
+  },
+) {
+  const { layer: name } = layer;
+  const { to, contents, expected, dryRun, info } = asked;
+  await mustBeExpected(context, layer, expected);
+  const outlook = outlookOf(context, { layer: name, kind: "replace", upsert: contents });
+  if (dryRun) return answer(context, undefined, outlook, []);
+  const result = await rolledBack(layer, to, { expected, info });
+  if (result.kind === "conflict") throw conflict(context, layer, result.head);
+  return answer(context, result.head, outlook, []);
+}
+
+function rolledBack(layer: ApiLayer, to: string | undefined, rest: Pick<LayerWrite, "expected" | "info">) {
+  const { layer: name, filled } = layer;
+  if (filled.by === "api") return filled.written.rollBack(name, to, rest);
+  if (filled.kept === undefined || to === undefined) throw noRevisions(layer);
+  return filled.kept.rollBack(name, to, rest);
+}
+
+/** The problem of a layer whose revisions nobody keeps. */
+export function noRevisions({ name }: ApiLayer): ApiProblem {
+  const message = `no revisions of layer ${JSON.stringify(name)} are kept: start the server with --state`;
+  return ApiProblem.of(409, "XDSKIT_STORE", message);
+}
+
+function outlookOf({ options: { server } }: ApiContext, update: LayerUpdate): Outlook {
+  const [first, ...rest] = server.checkChange([update]);
+  if (first !== undefined) throw new XdskitError([first, ...rest]);
+  const previews: readonly GroupPreview[] = server.preview([update]);
+  const changes = changesOf(server.layerSnapshot(update.layer), update);
+  const news = changes.flatMap(({ after }) => after ?? []);
+  return { changes, stages: stagesOf(previews), warnings: danglingIn(previews, news, server.types) };
+}
+
+async function answer(
+  context: ApiContext,
+  head: Revision | undefined,
+  outlook: Outlook | undefined,
+  findings: readonly Finding[],
+) {
+  const { changes = [], stages = [], warnings = [] } = outlook ?? {};
+  const changed = await changesJson(changes, context.show);
+  const revision = head === undefined ? null : context.revisionJson(head);
+  return { revision, changed, stages, findings: [...findings, ...warnings] };
+}
+
+async function mustBeExpected(context: ApiContext, layer: ApiLayer, expected: LayerWrite["expected"]): Promise<void> {
+  if (expected === undefined) return;
+  const head = await context.head(layer);
+  if ((head?.id ?? null) !== expected) throw conflict(context, layer, head);
+}
+
+function readOnly({ name }: ApiLayer): ApiProblem {
+  const message = `layer ${JSON.stringify(name)} is not written by the API: change its source, or ask with "dryRun": true`;
+  return ApiProblem.of(409, "XDSKIT_LAYER_READ_ONLY", message);
+}
+
+function conflict(context: ApiContext, { name }: ApiLayer, head: Revision | undefined): ApiProblem {
+  const is = head === undefined ? "it has none" : `it is ${head.id}, number ${head.number}, by ${head.author}`;
+  const message = `another revision of layer ${JSON.stringify(name)} is the newest: ${is}`;
+  const extensions = { revision: head === undefined ? null : context.revisionJson(head) };
+  return ApiProblem.of(412, "XDSKIT_REVISION_CONFLICT", message, extensions);
+}
+
+function withPositions<T>(positioned: readonly PositionedResource[], work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw positionedError(error, positioned);
+  }
+}
+
+/** With the places in the body of the resources that its findings are about. */
+function positionedError(error: unknown, positioned: readonly PositionedResource[]): unknown {
+  if (!(error instanceof XdskitError)) return error;
+  const placed = (finding: Finding): Finding => {
+    if (finding.file !== undefined || finding.resource === undefined) return finding;
+    const { type, name } = { type: finding.type, name: finding.resource };
+    const found = positioned.find(({ resource }) => resource.name === name && resource.type.name === type);
+    return found === undefined ? finding : { ...found.where, ...finding, ...places(found.where) };
+  };
+  const [first, ...rest] = error.findings.map(placed);
+  return first === undefined ? error : new XdskitError([first, ...rest], { cause: error });
+}
+
+function places({ file, line, column }: PositionedResource["where"]) {
+  return { file, line, column };
+}

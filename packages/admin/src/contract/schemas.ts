@@ -1,0 +1,165 @@
+import { z } from "@hono/zod-openapi";
+
+/** What is wrong or may be wrong, and where. */
+export const findingSchema = z
+  .object({
+    code: z.string().openapi({ example: "XDSKIT_RULE_BROKEN" }),
+    severity: z.enum(["error", "warning"]),
+    message: z.string(),
+    file: z.string().optional().openapi({ description: "`body` for what was sent" }),
+    line: z.int().optional(),
+    column: z.int().optional(),
+    field: z.string().optional().openapi({ description: "A field path in the proto's spelling" }),
+    type: z.string().optional(),
+    resource: z.string().optional(),
+    node: z.string().optional(),
+    rule: z.string().optional(),
+  })
+  .openapi("Finding");
+
+/** RFC 9457. */
+export const problemSchema = z
+  .looseObject({
+    type: z.string(),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string(),
+    code: z.string().openapi({ description: "The code of the first finding: docs/errors.md lists all" }),
+    findings: z.array(findingSchema),
+  })
+  .openapi("Problem");
+
+/** One state of one layer. */
+export const revisionSchema = z
+  .object({
+    id: z.string(),
+    layer: z.string(),
+    parent: z.string().nullable(),
+    number: z.int().openapi({ description: "1 for the first revision of a layer, and one more for each after it" }),
+    time: z.iso.datetime(),
+    author: z.string(),
+    cause: z.looseObject({ kind: z.enum(["files", "api", "rollback", "lease-ended", "source"]) }),
+    message: z.string(),
+    upserted: z.int(),
+    removed: z.int(),
+  })
+  .openapi("Revision");
+
+/** A named set of resources. */
+export const layerSchema = z
+  .object({
+    name: z.string(),
+    writable: z.boolean(),
+    place: z.enum(["over", "under"]).nullable().openapi({ description: "Where it lies against the layers of sources" }),
+    durable: z.boolean().openapi({ description: "Whether its revisions survive a restart" }),
+    head: revisionSchema.nullable(),
+  })
+  .openapi("Layer");
+
+const resourceJson = z
+  .looseObject({ "@type": z.string() })
+  .openapi({ description: "Proto3 JSON without secrets; in a wrapper if it has aliases, a TTL or another name" });
+
+/** One resource of a layer. */
+export const resourceSchema = z
+  .object({
+    type: z.string().openapi({ description: "A type URL" }),
+    name: z.string(),
+    key: z.string().optional().openapi({ description: "The key of a variant" }),
+    version: z.string(),
+    resource: resourceJson,
+  })
+  .openapi("LayerResource");
+
+/** What became of a resource. */
+export const changedSchema = z
+  .object({
+    type: z.string().openapi({ description: "A type URL" }),
+    name: z.string(),
+    key: z.string().optional(),
+    change: z.enum(["added", "changed", "removed"]),
+    before: resourceJson.nullable(),
+    after: resourceJson.nullable(),
+  })
+  .openapi("ChangedResource");
+
+const waitSchema = z
+  .object({
+    kind: z.enum(["make", "break", "linger", "named"]),
+    type: z.string(),
+    names: z.array(z.string()),
+    for: z.object({ type: z.string(), names: z.array(z.string()) }).optional(),
+  })
+  .openapi("Wait");
+
+/** How the clients of a group get there. */
+export const groupStagesSchema = z
+  .object({
+    group: z.string(),
+    stages: z.array(
+      z
+        .object({
+          after: z.array(waitSchema),
+          changes: z.array(
+            z.object({
+              type: z.string(),
+              added: z.array(z.string()),
+              changed: z.array(z.string()),
+              removed: z.array(z.string()),
+            }),
+          ),
+        })
+        .openapi("Stage"),
+    ),
+    held: z.array(waitSchema).openapi({ description: "What is never sent, since it waits for itself" }),
+  })
+  .openapi("GroupStages");
+
+/** The answer to a change. */
+export const changeAnswerSchema = z
+  .object({
+    revision: revisionSchema.nullable().openapi({
+      description: "The head after the change; null after a dry run, or for a layer that was never written",
+    }),
+    changed: z.array(changedSchema),
+    stages: z.array(groupStagesSchema),
+    findings: z.array(findingSchema).openapi({ description: "Warnings" }),
+  })
+  .openapi("ChangeAnswer");
+
+const selectorSchema = z.strictObject({ type: z.string().min(1), name: z.string().min(1) });
+
+/** What a change says besides its resources. */
+export const changeFieldsSchema = z.strictObject({
+  delete: z.array(selectorSchema).optional(),
+  replace: z.boolean().optional(),
+  message: z.string().max(10_000).optional(),
+  author: z.string().max(1_000).optional(),
+  dryRun: z.boolean().optional(),
+});
+
+/** The body of a change. */
+export const changeSchema = changeFieldsSchema
+  .extend({
+    upsert: z
+      .array(z.looseObject({ "@type": z.string() }))
+      .optional()
+      .openapi({ description: "Resources as in the files of a folder" }),
+    delete: z
+      .array(selectorSchema)
+      .optional()
+      .openapi({ description: "`type` as people type it (`cluster`, `cds`), or a type URL" }),
+    replace: z.boolean().optional().openapi({ description: "The layer holds exactly `upsert` afterwards" }),
+    dryRun: z.boolean().optional().openapi({ description: "Nothing is changed; allowed for each layer" }),
+  })
+  .openapi("Change");
+
+/** The body of a rollback. */
+export const rollbackSchema = z
+  .strictObject({
+    to: z.string().optional().openapi({ description: "A revision; default: the parent of the head" }),
+    message: z.string().max(10_000).optional(),
+    author: z.string().max(1_000).optional(),
+    dryRun: z.boolean().optional(),
+  })
+  .openapi("Rollback");

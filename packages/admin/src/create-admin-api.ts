@@ -1,0 +1,88 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { getRequestListener } from "@hono/node-server";
+import { OpenAPIHono, type z } from "@hono/zod-openapi";
+import type { Finding } from "@xdskit/api";
+import type { Context } from "hono";
+import { ApiContext } from "./context/api-context.js";
+import type { AdminApiOptions } from "./contract/admin-options.js";
+import { ApiProblem, problemOf } from "./contract/problem.js";
+import { changeRoutes } from "./routes/changes.js";
+import { documentRoute } from "./routes/document.js";
+import { layerRoutes } from "./routes/layers.js";
+import { describePages } from "./routes/pages.js";
+import { revisionRoutes } from "./routes/revisions.js";
+
+/** The HTTP API of a server. */
+export interface AdminApi {
+  /** Answers a request below `/api/v1/`, whatever its path. Never rejects. */
+  respond(request: IncomingMessage, response: ServerResponse): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * Makes the API of a server: a handler for an HTTP server, which decides who may call it. What it holds ends with
+ * `close`.
+ */
+export function createAdminApi(options: AdminApiOptions): AdminApi {
+  const app = createApp(options);
+  const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false });
+  return {
+    async respond(request, response) {
+      await listener(request, response);
+    },
+    close: async () => {},
+  };
+}
+
+/** The routes, without what carries their requests. */
+export function createApp(options: AdminApiOptions): OpenAPIHono {
+  const context = new ApiContext(options);
+  const app = new OpenAPIHono({
+    defaultHook: (result) => {
+      if (!result.success) throw requestProblem(result.target, result.error.issues);
+    },
+  });
+  app.use(async (c, next) => {
+    await next();
+    c.header("cache-control", "no-store");
+    c.header("x-content-type-options", "nosniff");
+  });
+  app.onError((error, c) => problemAnswer(c, error));
+  app.notFound((c) => problemAnswer(c, unknownPath(app, c)));
+  layerRoutes(app, context);
+  changeRoutes(app, context);
+  revisionRoutes(app, context);
+  describePages(app);
+  documentRoute(app, options.version);
+  return app;
+}
+
+function problemAnswer(c: Context, error: unknown): Response {
+  const problem = problemOf(error);
+  const headers: Record<string, string> = { "content-type": "application/problem+json" };
+  if (problem.status === 503) headers["retry-after"] = "1";
+  if (Array.isArray(problem.allow)) headers.allow = problem.allow.join(", ");
+  return c.body(`${JSON.stringify(problem)}\n`, problem.status as 400, headers);
+}
+
+const methods = ["GET", "POST", "PUT", "DELETE"] as const;
+
+function unknownPath(app: OpenAPIHono, c: Context): ApiProblem {
+  const allow = methods.filter((method) =>
+    app.router.match(method, c.req.path)[0].some(([[, { path }]]) => path !== "/*"),
+  );
+  const path = c.req.path.slice(0, 200);
+  if (allow.length === 0) return ApiProblem.of(404, "XDSKIT_API_UNKNOWN", `there is nothing at ${path}`);
+  return ApiProblem.of(405, "XDSKIT_API_UNKNOWN", `${c.req.method} is not possible at ${path}`, { allow });
+}
+
+function requestProblem(target: string, issues: readonly z.core.$ZodIssue[]): ApiProblem {
+  const [first, ...rest] = issues.map((issue): Finding => {
+    const path = issue.code === "unrecognized_keys" ? [...issue.path, issue.keys[0] ?? ""] : issue.path;
+    const where = target === "json" ? { file: "body" } : {};
+    const message = target === "json" ? issue.message : `${target}: ${issue.message}`;
+    return { code: "XDSKIT_API_REQUEST", severity: "error", message, field: path.map(String).join("."), ...where };
+  });
+  if (first === undefined) return ApiProblem.of(400, "XDSKIT_API_REQUEST", `the ${target} is wrong`);
+  return new ApiProblem(400, [first, ...rest]);
+}

@@ -1,0 +1,53 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { createRegistry } from "@xdskit/api";
+import { createServer } from "@xdskit/server";
+import { createApp } from "./create-admin-api.js";
+
+const app = createApp({ server: createServer(), registry: createRegistry(), layers: [], version: "1.2.3" });
+
+interface Document {
+  readonly openapi: string;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly responses: object }>>>>;
+}
+
+describe("the OpenAPI document", () => {
+  it("is one of version 3.1, without errors", async () => {
+    const response = await app.request("/api/v1/openapi.json");
+    assert.equal(response.status, 200);
+    const document = (await response.json()) as Document;
+    assert.equal(document.openapi, "3.1.0");
+    const validator = new Validator();
+    const { valid, errors } = await validator.validate(structuredClone(document) as never);
+    assert.ok(valid, JSON.stringify(errors));
+    assert.equal(validator.version, "3.1");
+    assert.doesNotThrow(() => validator.resolveRefs());
+  });
+
+  it("describes every route", async () => {
+    const { paths } = (await (await app.request("/api/v1/openapi.json")).json()) as Document;
+    const described = new Set(
+      Object.entries(paths).flatMap(([path, methods]) =>
+        Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ":$1")}`),
+      ),
+    );
+    const routes = app.routes.filter(({ path }) => path !== "/*").map(({ method, path }) => `${method} ${path}`);
+    assert.ok(routes.length >= 8);
+    assert.deepEqual(
+      routes.filter((route) => !described.has(route)),
+      [],
+    );
+  });
+
+  it("says of every answer but pages of text what is in it", async () => {
+    const { paths } = (await (await app.request("/api/v1/openapi.json")).json()) as Document;
+    for (const [path, methods] of Object.entries(paths)) {
+      for (const [method, { responses }] of Object.entries(methods)) {
+        assert.ok(Object.keys(responses).length > 0, `${method} ${path}`);
+        for (const [status, answer] of Object.entries(responses))
+          assert.ok("content" in answer, `${method} ${path} ${status}`);
+      }
+    }
+  });
+});

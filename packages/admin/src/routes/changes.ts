@@ -1,0 +1,171 @@
+import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
+import type { CommitInfo } from "@xdskit/server";
+import type { ApiContext } from "../context/api-context.js";
+import { changeLayer } from "../context/change-layer.js";
+import type { ApiLayer } from "../contract/admin-options.js";
+import { ApiProblem } from "../contract/problem.js";
+import { changeAnswerSchema, changeSchema } from "../contract/schemas.js";
+import { bodyForm } from "../requests/body-form.js";
+import { expectedTag } from "../requests/conditions.js";
+import { readChange, readOne } from "../requests/read-change.js";
+import { body, flag, json, problems } from "./definition.js";
+import { resourceParams } from "./layers.js";
+
+const ifMatch = z.string().optional().openapi({ description: "The revision that the layer must have, in quotes" });
+
+const change = createRoute({
+  method: "post",
+  path: "/api/v1/layers/{layer}/changes",
+  summary: "Changes many resources of a layer, all of them or none",
+  description:
+    "The change is durable and served when the answer comes. A protobuf body is a DiscoveryResponse whose resources are put in; the query says the rest then.",
+  request: {
+    params: z.object({ layer: z.string() }),
+    headers: z.object({ "if-match": ifMatch }),
+    query: z.strictObject({
+      message: z.string().max(10_000).optional(),
+      author: z.string().max(1_000).optional(),
+      dryRun: flag.optional(),
+      replace: flag.optional(),
+    }),
+    body: body("Change", "A serialized envoy.service.discovery.v3.DiscoveryResponse"),
+  },
+  responses: {
+    200: json(changeAnswerSchema, "The layer after the change, and what it changed"),
+    ...problems(400, 404, 409, 412, 413, 415, 422, 503),
+  },
+});
+
+const resourceQuery = z.strictObject({
+  message: z.string().max(10_000).optional(),
+  author: z.string().max(1_000).optional(),
+  dryRun: flag.optional(),
+});
+
+const ifVersion = z.string().optional().openapi({ description: "The version that the resource must have, in quotes" });
+
+const put = createRoute({
+  method: "put",
+  path: "/api/v1/layers/{layer}/resources/{type}/{name}",
+  summary: "Adds or replaces one resource",
+  request: {
+    params: resourceParams,
+    headers: z.object({
+      "if-match": ifVersion,
+      "if-none-match": z.string().optional().openapi({ description: "`*`: the resource must not be there" }),
+    }),
+    query: resourceQuery,
+    body: body("Resource", "A serialized envoy.service.discovery.v3.DiscoveryResponse with one resource"),
+  },
+  responses: {
+    200: json(changeAnswerSchema, "The layer after the change"),
+    ...problems(400, 404, 409, 412, 413, 415, 422, 503),
+  },
+});
+
+const remove = createRoute({
+  method: "delete",
+  path: "/api/v1/layers/{layer}/resources/{type}/{name}",
+  summary: "Removes one resource",
+  request: { params: resourceParams, headers: z.object({ "if-match": ifVersion }), query: resourceQuery },
+  responses: {
+    200: json(changeAnswerSchema, "The layer after the change"),
+    ...problems(400, 404, 409, 412, 422, 503),
+  },
+});
+
+/** The routes that change layers. */
+export function changeRoutes(app: OpenAPIHono, context: ApiContext): void {
+  const { server, registry } = context.options;
+  const reading = { registry, types: server.types };
+  app.openAPIRegistry.register("Change", changeSchema);
+  app.openAPIRegistry.register("Resource", z.looseObject({ "@type": z.string() }).openapi("Resource"));
+
+  app.openapi(change, async (c) => {
+    const layer = context.layer(c.req.valid("param").layer);
+    const form = bodyForm(c.req.header("content-type") ?? null);
+    const bytes = await context.readBody(c.req.raw);
+    const asked = readChange(bytes, form, c.req.valid("query"), reading);
+    const expected = await expectedRevision(context, layer, c.req.raw.headers);
+    const info = infoOf(asked, callerOf(c.env));
+    return c.json(await changeLayer(context, layer, { ...asked, expected, info }), 200);
+  });
+
+  app.openapi(put, async (c) => {
+    const { layer: layerName, type: typeName, name } = c.req.valid("param");
+    const layer = context.layer(layerName);
+    const type = context.type(typeName);
+    const form = bodyForm(c.req.header("content-type") ?? null);
+    const { upsert, findings } = readOne(await context.readBody(c.req.raw), form, { type, name }, reading);
+    const query = c.req.valid("query");
+    const asked = { upsert, remove: [], replace: false, dryRun: query.dryRun ?? false, findings };
+    const condition = versionCondition(context, layer, { type: typeName, name }, c.req.raw.headers);
+    const info = infoOf(query, callerOf(c.env));
+    return c.json(await changeLayer(context, layer, { ...asked, expected: undefined, condition, info }), 200);
+  });
+
+  app.openapi(remove, async (c) => {
+    const { layer: layerName, type: typeName, name } = c.req.valid("param");
+    const layer = context.layer(layerName);
+    const type = context.type(typeName);
+    const query = c.req.valid("query");
+    const isExpected = versionCondition(context, layer, { type: typeName, name }, c.req.raw.headers);
+    const condition = () => {
+      isExpected();
+      if (server.layerSnapshot(layer.layer)?.of(type).get(name) !== undefined) return;
+      const message = `layer ${JSON.stringify(layerName)} has no ${type.name} ${JSON.stringify(name.slice(0, 200))}`;
+      throw ApiProblem.of(404, "XDSKIT_RESOURCE_ABSENT", message);
+    };
+    const asked = { upsert: [], remove: [{ type, name }], replace: false, dryRun: query.dryRun ?? false, findings: [] };
+    const info = infoOf(query, callerOf(c.env));
+    return c.json(await changeLayer(context, layer, { ...asked, expected: undefined, condition, info }), 200);
+  });
+}
+
+/** Who asks, as far as the connection says. */
+export function callerOf(env: unknown): string {
+  const { incoming } = (env ?? {}) as { readonly incoming?: { readonly socket?: { readonly remoteAddress?: string } } };
+  return incoming?.socket?.remoteAddress ?? "";
+}
+
+/** What is said about a commit. */
+export function infoOf(
+  { message = "", author }: { readonly message?: string | undefined; readonly author?: string | undefined },
+  caller: string,
+): CommitInfo {
+  return { author: author ?? "api", cause: { kind: "api", caller }, message, time: Date.now() };
+}
+
+/** The head that a request expects. Throws a problem if it wants some head and there is none. */
+export async function expectedRevision(
+  context: ApiContext,
+  layer: ApiLayer,
+  headers: Headers,
+): Promise<string | null | undefined> {
+  const tag = expectedTag(headers);
+  if (tag !== "any") return tag;
+  const head = await context.head(layer);
+  if (head !== undefined) return head.id;
+  throw ApiProblem.of(412, "XDSKIT_REVISION_CONFLICT", `layer ${JSON.stringify(layer.name)} has no revision yet`, {
+    revision: null,
+  });
+}
+
+function versionCondition(
+  context: ApiContext,
+  { layer }: ApiLayer,
+  { type: typeName, name }: { readonly type: string; readonly name: string },
+  headers: Headers,
+): () => void {
+  const tag = expectedTag(headers);
+  const type = context.type(typeName);
+  return () => {
+    if (tag === undefined) return;
+    const version = context.options.server.layerSnapshot(layer)?.of(type).get(name)?.version;
+    if (tag === "any" ? version !== undefined : (version ?? null) === tag) return;
+    const is = version === undefined ? "it is not there" : `its version is ${version}`;
+    const what = `${type.name} ${JSON.stringify(name.slice(0, 200))}`;
+    const extensions = { version: version ?? null };
+    throw ApiProblem.of(412, "XDSKIT_REVISION_CONFLICT", `${what} is another one: ${is}`, extensions);
+  };
+}

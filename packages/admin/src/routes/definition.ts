@@ -1,0 +1,64 @@
+import { z } from "@hono/zod-openapi";
+import { problemSchema } from "../contract/schemas.js";
+import { bodyTypes } from "../requests/body-form.js";
+
+/** The answers that a route may give instead of its own. */
+export function problems(...statuses: readonly (400 | 404 | 409 | 412 | 413 | 415 | 422 | 429 | 503)[]) {
+  const content = { "application/problem+json": { schema: problemSchema } };
+  return Object.fromEntries(statuses.map((status) => [status, { description: descriptions[status], content }]));
+}
+
+const descriptions = {
+  400: "The request cannot be understood",
+  404: "There is no such thing",
+  409: "It does not fit the state of the server",
+  412: "The layer or resource is another one by now; nothing was changed",
+  413: "The body is too large",
+  415: "The body has a type that is not read",
+  422: "The change is refused; `findings` say why, and nothing was changed",
+  429: "Too many of these",
+  503: "It cannot be kept, or the server has too much to do; nothing was changed",
+} as const;
+
+/** An answer in JSON. */
+export function json<S extends z.ZodType>(schema: S, description: string) {
+  return { description, content: { "application/json": { schema } } };
+}
+
+/** A body in several forms, which the route reads itself: the schema only describes it. */
+export function body(reference: string, description: string) {
+  const schema = { $ref: `#/components/schemas/${reference}` };
+  const [asJson, asYaml, binary] = bodyTypes;
+  return {
+    required: true,
+    content: {
+      [asJson]: { schema },
+      [asYaml]: { schema },
+      [binary]: { schema: { type: "string" as const, format: "binary", description } },
+    },
+  };
+}
+
+/** A small body in JSON or YAML. */
+export function smallBody(reference: string) {
+  const schema = { $ref: `#/components/schemas/${reference}` };
+  const [asJson, asYaml] = bodyTypes;
+  return { content: { [asJson]: { schema }, [asYaml]: { schema } } };
+}
+
+/** `true` or `false` in a query. */
+export const flag = z.enum(["true", "false"]).transform((text) => text === "true");
+
+/** How many items a page has. */
+export function limit(usual: number, most: number) {
+  return z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(most)
+    .default(usual)
+    .openapi({ description: `Default ${usual}` });
+}
+
+/** Where the next page begins: `next` of the page before. */
+export const after = z.string().max(10_000).optional().openapi({ description: "`next` of the page before" });

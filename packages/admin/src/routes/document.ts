@@ -1,0 +1,28 @@
+import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
+import { json } from "./definition.js";
+
+const document = createRoute({
+  method: "get",
+  path: "/api/v1/openapi.json",
+  summary: "This document",
+  responses: { 200: json(z.looseObject({ openapi: z.string() }), "An OpenAPI 3.1 document") },
+});
+
+/** The route that describes all routes. Call it last. */
+export function documentRoute(app: OpenAPIHono, version: string): void {
+  app.openapi(document, (c) => c.json(openApiDocument(app, version), 200));
+}
+
+/** The OpenAPI 3.1 document of all routes. */
+export function openApiDocument(app: OpenAPIHono, version: string): { openapi: string } {
+  return app.getOpenAPI31Document({
+    openapi: "3.1.0",
+    info: {
+      title: "xdskit",
+      version,
+      description: "Layers, changes, history, nodes and rollouts of an xDS management server",
+      license: { name: "Apache-2.0", url: "https://www.apache.org/licenses/LICENSE-2.0" },
+    },
+    servers: [{ url: "/" }],
+  }) as unknown as { openapi: string };
+}

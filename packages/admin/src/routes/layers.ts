@@ -1,0 +1,131 @@
+import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
+import type { Resource } from "@xdskit/api";
+import type { ApiContext } from "../context/api-context.js";
+import type { ApiLayer } from "../contract/admin-options.js";
+import { mostPage, usualPage } from "../contract/limits.js";
+import { ApiProblem } from "../contract/problem.js";
+import { layerSchema, resourceSchema } from "../contract/schemas.js";
+import { after, json, limit, problems } from "./definition.js";
+
+const listLayers = createRoute({
+  method: "get",
+  path: "/api/v1/layers",
+  summary: "Lists the layers, from the lowest to the highest",
+  responses: { 200: json(z.object({ layers: z.array(layerSchema) }), "The layers") },
+});
+
+const layerParam = z.object({ layer: z.string().openapi({ example: "api" }) });
+
+const listResources = createRoute({
+  method: "get",
+  path: "/api/v1/layers/{layer}/resources",
+  summary: "Lists what a layer holds, by type and name",
+  request: {
+    params: layerParam,
+    query: z.strictObject({
+      type: z.string().optional().openapi({ description: "`cluster`, `cds` …, or a type URL" }),
+      name: z.string().optional(),
+      limit: limit(usualPage, mostPage),
+      after,
+    }),
+  },
+  responses: {
+    200: json(z.object({ resources: z.array(resourceSchema), next: z.string().optional() }), "A page of resources"),
+    ...problems(400, 404),
+  },
+});
+
+export const resourceParams = layerParam.extend({
+  type: z.string().openapi({ description: "`cluster`, `cds` …, or a type URL (encoded)", example: "cluster" }),
+  name: z.string().openapi({ description: "Encoded: `/` as %2F", example: "web" }),
+});
+
+const getResource = createRoute({
+  method: "get",
+  path: "/api/v1/layers/{layer}/resources/{type}/{name}",
+  summary: "Shows one resource of a layer",
+  request: { params: resourceParams },
+  responses: {
+    200: {
+      ...json(resourceSchema, "The resource"),
+      headers: z.object({ etag: z.string().openapi({ description: "Its version, in quotes" }) }),
+    },
+    ...problems(404),
+  },
+});
+
+/** The routes that show layers and their resources. */
+export function layerRoutes(app: OpenAPIHono, context: ApiContext): void {
+  app.openapi(listLayers, async (c) => {
+    const layers = [];
+    for (const layer of context.options.layers) layers.push(await layerJson(context, layer));
+    return c.json({ layers }, 200);
+  });
+  app.openapi(listResources, (c) => {
+    const { type, name, limit: most, after: cursor } = c.req.valid("query");
+    const { layer } = context.layer(c.req.valid("param").layer);
+    const wanted = type === undefined ? undefined : context.type(type);
+    const held = [...(context.options.server.layerSnapshot(layer)?.sets.values() ?? [])]
+      .filter((set) => wanted === undefined || set.type === wanted)
+      .sort((a, b) => (a.type.typeUrl < b.type.typeUrl ? -1 : 1));
+    const from = cursor === undefined ? undefined : cursorFrom(cursor);
+    const found: Resource[] = [];
+    for (const set of held) {
+      const { typeUrl } = set.type;
+      if (found.length > most || (from !== undefined && typeUrl < from.type)) continue;
+      const behind = (key: string) => from === undefined || typeUrl > from.type || key > from.key;
+      const members = name === undefined ? [...set] : set.named(name);
+      const page = members.filter(({ key }) => behind(key)).sort((a, b) => (a.key < b.key ? -1 : 1));
+      found.push(...page.slice(0, most + 1 - found.length));
+    }
+    const shown = found.slice(0, most);
+    const last = shown.at(-1);
+    const next = found.length > most && last !== undefined ? { next: cursorOf(last) } : {};
+    return c.json({ resources: shown.map((one) => resourceJson(context, one)), ...next }, 200);
+  });
+  app.openapi(getResource, (c) => {
+    const resource = findResource(context, c.req.valid("param"));
+    c.header("etag", `"${resource.version}"`);
+    return c.json(resourceJson(context, resource), 200);
+  });
+}
+
+/** Throws a problem if there is none. */
+function findResource(
+  context: ApiContext,
+  { layer: layerName, type: typeName, name }: z.output<typeof resourceParams>,
+): Resource {
+  const { layer } = context.layer(layerName);
+  const type = context.type(typeName);
+  const found = context.options.server.layerSnapshot(layer)?.of(type).get(name);
+  if (found !== undefined) return found;
+  const what = `${type.name} ${JSON.stringify(name.slice(0, 200))}`;
+  throw ApiProblem.of(404, "XDSKIT_RESOURCE_ABSENT", `layer ${JSON.stringify(layerName)} has no ${what}`);
+}
+
+async function layerJson(context: ApiContext, layer: ApiLayer): Promise<z.output<typeof layerSchema>> {
+  const { name, place, durable, filled } = layer;
+  const head = await context.head(layer);
+  const writable = filled.by === "api";
+  return { name, writable, place, durable, head: head === undefined ? null : context.revisionJson(head) };
+}
+
+function resourceJson({ show }: ApiContext, resource: Resource): z.output<typeof resourceSchema> {
+  const { type, name, key, version, variant } = resource;
+  const shown = show(resource) as z.output<typeof resourceSchema>["resource"];
+  return { type: type.typeUrl, name, ...(variant === undefined ? {} : { key }), version, resource: shown };
+}
+
+function cursorOf({ type, key }: Resource): string {
+  return Buffer.from(JSON.stringify([type.typeUrl, key])).toString("base64url");
+}
+
+function cursorFrom(text: string): { readonly type: string; readonly key: string } {
+  try {
+    const [type, key] = JSON.parse(Buffer.from(text, "base64url").toString()) as unknown[];
+    if (typeof type === "string" && typeof key === "string") return { type, key };
+  } catch {
+    // Said below.
+  }
+  throw ApiProblem.of(400, "XDSKIT_API_REQUEST", "after: expected `next` of the page before");
+}

@@ -1,0 +1,209 @@
+import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
+import type { Resource } from "@xdskit/api";
+import { decodeStored, type Revision, type Store } from "@xdskit/server";
+import { changesBetween, changesJson, type ResourceChange } from "../answers/changes.js";
+import { previewsBetween, stagesOf } from "../answers/stages.js";
+import type { ApiContext } from "../context/api-context.js";
+import { noRevisions, rollBackLayer } from "../context/change-layer.js";
+import type { ApiLayer } from "../contract/admin-options.js";
+import { mostPage, usualPage } from "../contract/limits.js";
+import { ApiProblem } from "../contract/problem.js";
+import {
+  changeAnswerSchema,
+  changedSchema,
+  groupStagesSchema,
+  revisionSchema,
+  rollbackSchema,
+} from "../contract/schemas.js";
+import { bodyForm } from "../requests/body-form.js";
+import { readJson } from "../requests/read-json.js";
+import { callerOf, expectedRevision, infoOf } from "./changes.js";
+import { after, flag, json, limit, problems, smallBody } from "./definition.js";
+
+const list = createRoute({
+  method: "get",
+  path: "/api/v1/revisions",
+  summary: "Lists revisions, the newest first",
+  request: {
+    query: z.strictObject({ layer: z.string().optional(), limit: limit(100, mostPage), after }),
+  },
+  responses: {
+    200: json(z.object({ revisions: z.array(revisionSchema), next: z.string().optional() }), "A page of revisions"),
+    ...problems(400, 404, 503),
+  },
+});
+
+const get = createRoute({
+  method: "get",
+  path: "/api/v1/revisions/{id}",
+  summary: "Shows a revision and what it changed",
+  request: {
+    params: z.object({ id: z.string() }),
+    query: z.strictObject({ limit: limit(usualPage, mostPage), after }),
+  },
+  responses: {
+    200: json(
+      revisionSchema.extend({ changes: z.array(changedSchema), next: z.string().optional() }),
+      "The revision, and a page of its changes by type and name",
+    ),
+    ...problems(400, 404, 503),
+  },
+});
+
+const diff = createRoute({
+  method: "get",
+  path: "/api/v1/diff",
+  summary: "Compares two revisions of a layer",
+  request: {
+    query: z.strictObject({
+      from: z.string(),
+      to: z.string().optional().openapi({ description: "Default: the head of the layer" }),
+      stages: flag.optional().openapi({ description: "`false`: without the stages" }),
+    }),
+  },
+  responses: {
+    200: json(
+      z.object({
+        from: revisionSchema,
+        to: revisionSchema,
+        changes: z.array(changedSchema),
+        stages: z
+          .array(groupStagesSchema)
+          .openapi({ description: "How clients get from one to the other, with the other layers as they are now" }),
+      }),
+      "What differs",
+    ),
+    ...problems(400, 404, 409, 503),
+  },
+});
+
+const rollback = createRoute({
+  method: "post",
+  path: "/api/v1/layers/{layer}/rollback",
+  summary: "Makes a layer what it was at a revision",
+  description:
+    "It is served at once, and is a new revision. A folder's layer stays so until the folder changes the layer again, also across restarts.",
+  request: {
+    params: z.object({ layer: z.string() }),
+    headers: z.object({
+      "if-match": z.string().optional().openapi({ description: "The revision that the layer must have, in quotes" }),
+    }),
+    body: smallBody("Rollback"),
+  },
+  responses: {
+    200: json(changeAnswerSchema, "The layer after the rollback, and what it changed"),
+    ...problems(400, 404, 409, 412, 422, 503),
+  },
+});
+
+/** The routes of history. */
+export function revisionRoutes(app: OpenAPIHono, context: ApiContext): void {
+  const { server, registry } = context.options;
+  const reading = { registry, types: server.types };
+  app.openAPIRegistry.register("Rollback", rollbackSchema);
+
+  app.openapi(list, async (c) => {
+    const { layer, limit: most, after: cursor } = c.req.valid("query");
+    const layers = layer === undefined ? context.options.layers : [context.layer(layer)];
+    const from = cursor === undefined ? undefined : (await context.revision(cursor)).revision;
+    const found: Revision[] = [];
+    for (const { layer: name, store } of layers) {
+      if (store !== undefined) found.push(...(await historyOf(store, name, most + 1, from)));
+    }
+    found.sort(newestFirst);
+    const revisions = found.slice(0, most);
+    const next = found.length > most ? { next: revisions.at(-1)?.id } : {};
+    return c.json({ revisions: revisions.map((one) => context.revisionJson(one)), ...next }, 200);
+  });
+
+  app.openapi(get, async (c) => {
+    const { revision, store } = await context.revision(c.req.valid("param").id);
+    const { limit: most, after: cursor } = c.req.valid("query");
+    const start = cursor === undefined ? 0 : Number(cursor);
+    if (!Number.isSafeInteger(start) || start < 0)
+      throw ApiProblem.of(400, "XDSKIT_API_REQUEST", "after: expected `next` of the page before");
+    const all = [...(await store.changes(revision.id))].sort((a, b) =>
+      a.type === b.type ? (a.key < b.key ? -1 : 1) : a.type < b.type ? -1 : 1,
+    );
+    const page: ResourceChange[] = [];
+    for (const { type, key, from, to } of all.slice(start, start + most)) {
+      const read = async (version: string | undefined) => {
+        const bytes = version === undefined ? undefined : await store.content(type, key, version);
+        return bytes && decodeStored({ type, key, version: version ?? "", bytes }, reading);
+      };
+      page.push({ before: await read(from), after: await read(to) });
+    }
+    const changes = await changesJson(page, context.show);
+    const next = start + most < all.length ? { next: String(start + most) } : {};
+    return c.json({ ...context.revisionJson(revision), changes, ...next }, 200);
+  });
+
+  app.openapi(diff, async (c) => {
+    const { from: fromId, to: toId, stages: isWithStages = true } = c.req.valid("query");
+    const { revision: from, store } = await context.revision(fromId);
+    const to = toId === undefined ? await store.head(from.layer) : (await context.revision(toId)).revision;
+    if (to === undefined || to.layer !== from.layer)
+      throw ApiProblem.of(409, "XDSKIT_API_REQUEST", "the two revisions are of different layers");
+    const [before, after] = [await context.contents(store, from.id), await context.contents(store, to.id)];
+    const changes = await changesJson(changesBetween(before, after), context.show);
+    const preview = (upsert: typeof before) => server.preview([{ layer: from.layer, kind: "replace", upsert }]);
+    const stages = isWithStages ? stagesOf(previewsBetween(preview(before), preview(after), server.snapshotOf)) : [];
+    return c.json({ from: context.revisionJson(from), to: context.revisionJson(to), changes, stages }, 200);
+  });
+
+  app.openapi(rollback, async (c) => {
+    const layer = context.layer(c.req.valid("param").layer);
+    const form = bodyForm(c.req.header("content-type") ?? null);
+    const { to: asked, dryRun = false, ...said } = readJson(await context.readBody(c.req.raw), form, rollbackSchema);
+    const { store } = layer;
+    if (store === undefined) throw noRevisions(layer);
+    const head = await context.head(layer);
+    const to = asked ?? head?.parent;
+    if (to === undefined && (head === undefined || layer.filled.by !== "api")) {
+      const message = `layer ${JSON.stringify(layer.name)} has nothing from before its head`;
+      throw ApiProblem.of(409, "XDSKIT_REVISION_UNKNOWN", message);
+    }
+    const contents = to === undefined ? [] : await contentsOf(context, layer, store, to);
+    const expected = await expectedRevision(context, layer, c.req.raw.headers);
+    const info = { ...infoOf(said, callerOf(c.env)), cause: { kind: "rollback", to: to ?? "" } as const };
+    return c.json(await rollBackLayer(context, layer, { to, contents, expected, dryRun, info }), 200);
+  });
+}
+
+/** What a layer held at a revision. Throws a problem for one of another layer. */
+async function contentsOf(
+  context: ApiContext,
+  { name, layer }: ApiLayer,
+  store: Store,
+  id: string,
+): Promise<readonly Resource[]> {
+  const { revision } = await context.revision(id);
+  if (revision.layer === layer) return context.contents(store, id);
+  const other = context.revisionJson(revision).layer;
+  const message = `revision ${id} is of layer ${JSON.stringify(other)}, and not of ${JSON.stringify(name)}`;
+  throw ApiProblem.of(409, "XDSKIT_REVISION_UNKNOWN", message);
+}
+
+/** The newest revisions of a layer after one in the order of a list, which may be of another layer. */
+async function historyOf(
+  store: Store,
+  layer: string,
+  most: number,
+  after: Revision | undefined,
+): Promise<readonly Revision[]> {
+  if (after === undefined) return store.history(layer, { limit: most });
+  if (after.layer === layer) return store.history(layer, { limit: most, before: after.number });
+  const found: Revision[] = [];
+  let before: number | undefined;
+  while (found.length < most) {
+    const page = await store.history(layer, { limit: most, ...(before === undefined ? {} : { before }) });
+    if (page.length === 0) break;
+    found.push(...page.filter((one) => newestFirst(after, one) < 0));
+    before = page.at(-1)?.number;
+  }
+  return found.slice(0, most);
+}
+
+function newestFirst(a: Revision, b: Revision): number {
+  return b.time - a.time || (a.layer < b.layer ? -1 : a.layer > b.layer ? 1 : 0) || b.number - a.number;
+}

@@ -1,0 +1,103 @@
+import { createServer as createHttpServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createRegistry, type Finding, type Resource } from "@xdskit/api";
+import {
+  createMemoryStore,
+  createServer,
+  KeptSource,
+  type ServerOptions,
+  type SourceSink,
+  type Store,
+  WrittenLayers,
+} from "@xdskit/server";
+import { createAdminApi } from "../index.js";
+
+/** What the API answers. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever comes.
+  readonly body: any;
+}
+
+const retention = { revisions: 1_000, since: 0 };
+
+/** A server with a layer `folder` of a source, layers of the API over and under it, and the API itself. */
+export async function runningApi(
+  options: {
+    readonly store?: Store;
+    readonly server?: ServerOptions;
+    /** What the source has at its start. */
+    readonly folder?: readonly Resource[];
+  } = {},
+) {
+  const store = options.store ?? (await createMemoryStore());
+  const registry = createRegistry();
+  const groups = [{ name: "all", match: {}, layers: ["under", "folder", "api"] }];
+  const server = createServer({ groups, ...options.server });
+  const reading = { registry, types: server.types, retention };
+  const problems: Finding[] = [];
+  const onProblem = (findings: readonly Finding[]) => void problems.push(...findings);
+  const written = new WrittenLayers({ ...reading, store, server, layers: ["under", "api"], onProblem });
+  let sink: SourceSink | undefined;
+  const info = { author: "me", cause: { kind: "files", files: ["a.yaml"] }, message: "" } as const;
+  const kept = new KeptSource({
+    ...{ ...reading, store, layers: ["folder"], onProblem },
+    source: {
+      name: "folder",
+      async start(to) {
+        sink = to;
+        to.apply([{ layer: "folder", kind: "replace", upsert: options.folder ?? [] }]);
+      },
+      close: async () => {},
+    },
+    describe: () => ({ ...info, time: Date.now() }),
+    check: server.checkChange,
+  });
+  await kept.load();
+  await written.load();
+  await Promise.all([server.addSource(kept), server.addSource(written)]);
+  const ofApi = { store, durable: true, filled: { by: "api", written } } as const;
+  const api = createAdminApi({
+    ...{ server, registry, version: "0" },
+    layers: [
+      { name: "under", layer: "under", place: "under", ...ofApi },
+      { name: "folder", layer: "folder", place: null, durable: true, store, filled: { by: "source", kept } },
+      { name: "api", layer: "api", place: "over", ...ofApi },
+    ],
+  });
+  const http = createHttpServer((request, response) => void api.respond(request, response));
+  await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
+  const base = `http://127.0.0.1:${(http.address() as AddressInfo).port}/api/v1/`;
+  return {
+    ...{ server, store, written, kept, problems, base, http },
+    /** The source of the layer `folder` has this now. */
+    folder(...upsert: readonly Resource[]): void {
+      sink?.apply([{ layer: "folder", kind: "replace", upsert }]);
+    },
+    async ask(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+      const isText = typeof body === "string" || body instanceof Uint8Array;
+      const response = await fetch(`${base}${path}`, {
+        method,
+        headers: { ...(body === undefined || isText ? {} : { "content-type": "application/json" }), ...headers },
+        body: body === undefined || isText ? (body as string | undefined) : JSON.stringify(body),
+      });
+      const text = await response.text();
+      const isJson = (response.headers.get("content-type") ?? "").includes("json");
+      return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
+    },
+    async [Symbol.asyncDispose](): Promise<void> {
+      await api.close();
+      http.closeAllConnections();
+      await new Promise((resolve) => http.close(resolve));
+      await server.close();
+    },
+  };
+}
+
+const clusterUrl = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
+
+/** A cluster as JSON. */
+export function cluster(name: string, timeout = "1s"): Record<string, unknown> {
+  return { "@type": clusterUrl, name, connectTimeout: timeout };
+}

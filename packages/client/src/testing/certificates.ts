@@ -1,0 +1,134 @@
+import { generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
+
+/** A certificate and its private key, as PEM. */
+export interface Certificate {
+  readonly certificate: string;
+  readonly key: string;
+  /** As `getPeerCertificate().serialNumber` shows it. */
+  readonly serial: string;
+}
+
+/** A certificate authority of a test's own. */
+export interface Authority {
+  /** Its own certificate, as PEM: what those trust who trust it. */
+  readonly certificate: string;
+  /**
+   * A new key pair and a certificate for it, valid from yesterday until tomorrow, for these (`DNS:localhost`,
+   * `IP:127.0.0.1`); by default for the host that the common name is.
+   */
+  issue(commonName: string, ...names: readonly SubjectName[]): Certificate;
+  /** The same for its host, valid between two times that are so many days from now. */
+  issueFor(commonName: string, days: Days): Certificate;
+}
+
+type Days = readonly [from: number, to: number];
+
+type SubjectName = `${"DNS" | "IP"}:${string}`;
+
+/** Makes an authority with a new key: ECDSA on P-256, as all that it issues. */
+export function createAuthority(name: string): Authority {
+  const pair = newPair();
+  const own = certify({
+    subject: name,
+    issuer: name,
+    subjectKey: pair.publicKey,
+    issuerKey: pair.privateKey,
+    isAuthority: true,
+  });
+  function issue(subject: string, names: readonly SubjectName[], days?: Days): Certificate {
+    const { publicKey, privateKey } = newPair();
+    const issued = certify({ subject, issuer: name, subjectKey: publicKey, issuerKey: pair.privateKey, names, days });
+    return { ...issued, key: String(privateKey.export({ type: "pkcs8", format: "pem" })) };
+  }
+  return {
+    certificate: own.certificate,
+    issue: (subject, ...names) => issue(subject, names.length > 0 ? names : [`DNS:${subject}`]),
+    issueFor: (subject, days) => issue(subject, [`DNS:${subject}`], days),
+  };
+}
+
+/** The lines of a PEM text that say something, for a search whether any of them got out. */
+export const contentLines = (pem: string): readonly string[] =>
+  pem.split("\n").filter((line) => line.length > 10 && !line.startsWith("-----"));
+
+const newPair = () => generateKeyPairSync("ec", { namedCurve: "P-256" });
+
+interface ToCertify {
+  readonly subject: string;
+  readonly issuer: string;
+  readonly subjectKey: KeyObject;
+  readonly issuerKey: KeyObject;
+  readonly isAuthority?: true;
+  readonly names?: readonly SubjectName[];
+  readonly days?: Days | undefined;
+}
+
+/** An X.509 certificate, version 3 (RFC 5280, section 4.1). */
+function certify({
+  subject,
+  issuer,
+  subjectKey,
+  issuerKey,
+  isAuthority,
+  names,
+  days: [from, to] = [-1, 1],
+}: ToCertify): Omit<Certificate, "key"> {
+  const serial = randomBytes(8);
+  serial[0] = 0x40 | ((serial[0] ?? 0) & 0x3f);
+  const algorithm = sequence(oid("1.2.840.10045.4.3.2")); // ECDSA with SHA-256
+  const extensions = [
+    ...(isAuthority ? [sequence(oid("2.5.29.19"), isTrue, octets(sequence(isTrue)))] : []),
+    ...(names === undefined ? [] : [sequence(oid("2.5.29.17"), octets(sequence(...names.map(subjectName))))]),
+  ];
+  const content = sequence(
+    der(0xa0, der(0x02, Buffer.from([2]))),
+    der(0x02, serial),
+    algorithm,
+    commonName(issuer),
+    sequence(time(from), time(to)),
+    commonName(subject),
+    subjectKey.export({ type: "spki", format: "der" }),
+    der(0xa3, sequence(...extensions)),
+  );
+  const signature = der(0x03, Buffer.concat([Buffer.from([0]), sign("sha256", content, issuerKey)]));
+  return { certificate: pem(sequence(content, algorithm, signature)), serial: serial.toString("hex").toUpperCase() };
+}
+
+/** A GeneralName (RFC 5280, section 4.2.1.6). */
+function subjectName(name: SubjectName): Buffer {
+  const value = name.slice(name.indexOf(":") + 1);
+  return name.startsWith("IP:") ? der(0x87, Buffer.from(value.split(".").map(Number))) : der(0x82, Buffer.from(value));
+}
+
+/** One element in the distinguished encoding rules of ASN.1. */
+function der(tag: number, content: Uint8Array): Buffer {
+  const { length } = content;
+  const long = length < 0x80 ? [] : length < 0x100 ? [0x81] : [0x82, length >> 8];
+  return Buffer.concat([Buffer.from([tag, ...long, length & 0xff]), content]);
+}
+
+const sequence = (...parts: readonly Uint8Array[]): Buffer => der(0x30, Buffer.concat(parts));
+const octets = (content: Uint8Array): Buffer => der(0x04, content);
+const isTrue = der(0x01, Buffer.from([0xff]));
+
+const commonName = (name: string): Buffer =>
+  sequence(der(0x31, sequence(oid("2.5.4.3"), der(0x0c, Buffer.from(name)))));
+
+function time(daysFromNow: number): Buffer {
+  const text = new Date(Date.now() + daysFromNow * 86_400_000).toISOString();
+  return der(0x17, Buffer.from(`${text.slice(2, 19).replace(/[-:T]/g, "")}Z`));
+}
+
+function oid(dotted: string): Buffer {
+  const [first = 0, second = 0, ...rest] = dotted.split(".").map(Number);
+  const bytes = [first * 40 + second];
+  for (const arc of rest) {
+    const groups = [arc & 0x7f];
+    for (let left = arc >> 7; left > 0; left >>= 7) groups.unshift((left & 0x7f) | 0x80);
+    bytes.push(...groups);
+  }
+  return der(0x06, Buffer.from(bytes));
+}
+
+const pem = (bytes: Buffer): string =>
+  `-----BEGIN CERTIFICATE-----\n${(bytes.toString("base64").match(/.{1,64}/g) ?? []).join("\n")}\n-----END CERTIFICATE-----\n`;

@@ -1,0 +1,101 @@
+import type { Resource, Version } from "@xdskit/api";
+import { idOf } from "../basics/id-of.js";
+import type { LayerUpdate } from "../contracts/source.js";
+import type { Revision, RevisionId, Store, StoredResource } from "../contracts/store.js";
+import type { LayerName } from "../settings/group-settings.js";
+import { mergedUpdates } from "./merged-updates.js";
+
+/** A layer of a source that serves an older revision until the source changes it. */
+export interface RolledBack {
+  readonly layer: LayerName;
+  /** The revision that the rollback made. */
+  readonly revision: RevisionId;
+  readonly to: RevisionId;
+  /** In milliseconds since 1970. */
+  readonly time: number;
+}
+
+/** A rollback from before a restart: it goes on if the source has what it had then. */
+interface Remembered {
+  readonly rolledBack: RolledBack;
+  /** What the source had. */
+  readonly own: ReadonlyMap<string, Version>;
+  /** What is served instead. */
+  readonly served: readonly Resource[];
+}
+
+/** Follows which layers of a source serve an older revision, and what the source itself has of them meanwhile. */
+export class Rollbacks {
+  readonly #remembered = new Map<LayerName, Remembered>();
+  readonly #active = new Map<LayerName, { readonly rolledBack: RolledBack; readonly own: readonly Resource[] }>();
+
+  /** Those that hold now. */
+  get active(): readonly RolledBack[] {
+    return Array.from(this.#active.values(), ({ rolledBack }) => rolledBack);
+  }
+
+  /** What the source has of a layer that is rolled back. */
+  ownOf(layer: LayerName): readonly Resource[] | undefined {
+    return this.#active.get(layer)?.own;
+  }
+
+  begin(rolledBack: RolledBack, own: readonly Resource[]): void {
+    this.#active.set(rolledBack.layer, { rolledBack, own });
+  }
+
+  /** Finds the rollbacks that held when the server stopped. */
+  async remember(
+    store: Store,
+    heads: readonly Revision[],
+    decode: (stored: StoredResource) => Resource,
+  ): Promise<void> {
+    for (const head of heads) {
+      if (head.cause.kind !== "rollback") continue;
+      let before: Revision | undefined = head;
+      while (before?.cause.kind === "rollback")
+        before = before.parent === undefined ? undefined : await store.revision(before.parent);
+      // History does not go back to what the source had then: it counts as changed.
+      if (before === undefined) continue;
+      const own = await store.read(before.id);
+      this.#remembered.set(head.layer, {
+        rolledBack: { layer: head.layer, revision: head.id, to: head.cause.to, time: head.time },
+        own: new Map(own.map((one) => [idOf({ type: { typeUrl: one.type }, key: one.key }), one.version])),
+        served: (await store.read(head.id)).map(decode),
+      });
+    }
+  }
+
+  /**
+   * What is to be served for what the source says: its own content of the layers that it changes, and the older one
+   * where the source starts with what it had when it was rolled back.
+   */
+  served(updates: readonly LayerUpdate[]): readonly LayerUpdate[] {
+    return updates.map((update) => {
+      const remembered = this.#remembered.get(update.layer);
+      if (remembered !== undefined && isSame(update, remembered.own))
+        return { layer: update.layer, kind: "replace", upsert: remembered.served };
+      const own = this.ownOf(update.layer);
+      if (own === undefined || update.kind === "replace") return update;
+      return mergedUpdates([{ layer: update.layer, kind: "replace", upsert: own }], [update])[0] ?? update;
+    });
+  }
+
+  /** Called once what `served` gave for these updates is applied. True if other layers are rolled back now. */
+  applied(updates: readonly LayerUpdate[]): boolean {
+    let isOther = false;
+    for (const update of updates) {
+      const { layer } = update;
+      const remembered = this.#remembered.get(layer);
+      this.#remembered.delete(layer);
+      if (remembered !== undefined && isSame(update, remembered.own)) {
+        this.begin(remembered.rolledBack, update.upsert);
+        isOther = true;
+      } else if (this.#active.delete(layer)) isOther = true;
+    }
+    return isOther;
+  }
+}
+
+function isSame({ kind, upsert }: LayerUpdate, own: ReadonlyMap<string, Version>): boolean {
+  return kind === "replace" && upsert.length === own.size && upsert.every((one) => own.get(idOf(one)) === one.version);
+}

@@ -1,0 +1,146 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { createResource, envoyRegistry, type Finding, resourceTypes, XdskitError } from "@xdskit/api";
+import type { LayerWrite } from "../contracts/layer-writer.js";
+import type { Store } from "../contracts/store.js";
+import { createServer } from "../create-server.js";
+import { cluster } from "../testing/test-resources.js";
+import { createMemoryStore } from "./memory-store.js";
+import { WrittenLayers } from "./written-layers.js";
+
+const layer = "own";
+const one = createResource(cluster("one"));
+const two = createResource(cluster("two"));
+const info = { author: "me", cause: { kind: "api", caller: "" }, message: "", time: 1 } as const;
+
+function write(changes: Partial<LayerWrite>): LayerWrite {
+  return { layer, upsert: [], remove: [], replace: false, info, ...changes };
+}
+
+/** A server with one written layer. */
+async function started(store: Store) {
+  const server = createServer({ groups: [{ name: "all", match: {}, layers: ["source", layer] }] });
+  const problems: Finding[] = [];
+  const written = new WrittenLayers({
+    ...{ store, server, layers: [layer], types: resourceTypes, registry: envoyRegistry() },
+    retention: { revisions: 100, since: 0 },
+    onProblem: (findings) => void problems.push(...findings),
+  });
+  await written.load();
+  await server.addSource(written);
+  const held = () => [...(server.layerSnapshot(layer)?.of(one.type) ?? [])].map(({ name }) => name).sort();
+  return { server, written, problems, held };
+}
+
+describe("written layers", () => {
+  it("cost nothing while they are empty", async () => {
+    const { server, written } = await started(await createMemoryStore());
+    assert.equal(server.layerSnapshot(layer), undefined);
+    const result = await written.write(write({ remove: [{ type: one.type, name: "x" }] }));
+    assert.deepEqual(result, { kind: "written", head: undefined, isNew: false });
+    assert.equal(server.layerSnapshot(layer), undefined);
+    await server.close();
+  });
+
+  it("keep a change before it is served", async () => {
+    const store = await createMemoryStore();
+    const { server, written, held } = await started(store);
+    const heads: (string | undefined)[] = [];
+    server.on(({ kind }) => {
+      if (kind === "configuration-applied") void store.head(layer).then((head) => heads.push(head?.id));
+    });
+    const result = await written.write(write({ upsert: [one] }));
+    assert.deepEqual(held(), ["one"]);
+    assert.equal(result.kind, "written");
+    assert.deepEqual(heads, [result.head?.id]);
+    await server.close();
+  });
+
+  it("change nothing that the server refuses, and keep nothing of it", async () => {
+    const store = await createMemoryStore();
+    const { server, written, held } = await started(store);
+    await assert.rejects(written.write(write({ upsert: [one, one] })), { code: "XDSKIT_DUPLICATE_RESOURCE" });
+    assert.deepEqual([held(), await store.heads()], [[], []]);
+    await server.close();
+  });
+
+  it("take a change back that the server refuses after it was kept", async () => {
+    const store = await createMemoryStore();
+    const { written, held, server } = await started(store);
+    await written.write(write({ upsert: [one] }));
+    const refusing = new WrittenLayers({
+      ...{ store, server, layers: [layer], types: resourceTypes, registry: envoyRegistry() },
+      retention: { revisions: 100, since: 0 },
+      onProblem: () => {},
+    });
+    await refusing.load();
+    await refusing.start({
+      apply(updates) {
+        if (updates.some(({ upsert }) => upsert.includes(two))) throw XdskitError.of("XDSKIT_CHANGE_REFUSED", "no");
+      },
+      report: () => {},
+    });
+    await assert.rejects(refusing.write(write({ upsert: [two] })), { code: "XDSKIT_CHANGE_REFUSED" });
+    const head = await store.head(layer);
+    const kept = head === undefined ? [] : await store.read(head.id);
+    assert.deepEqual(
+      kept.map(({ key }) => key),
+      ["one"],
+    );
+    assert.deepEqual(held(), ["one"]);
+    await server.close();
+  });
+
+  it("serve what another process has written to the store before their own change", async () => {
+    const store = await createMemoryStore();
+    const [mine, other] = [await started(store), await started(store)];
+    await other.written.write(write({ upsert: [one] }));
+    const late = await mine.written.write(write({ upsert: [two], expected: null }));
+    assert.equal(late.kind, "conflict");
+    assert.equal((await mine.written.write(write({ upsert: [two] }))).kind, "written");
+    assert.deepEqual(mine.held(), ["one", "two"]);
+    await Promise.all([mine.server.close(), other.server.close()]);
+  });
+
+  it("refuse a change after the end, and finish those before", async () => {
+    const store = await createMemoryStore();
+    const { server, written } = await started(store);
+    const before = written.write(write({ upsert: [one] }));
+    await written.close();
+    assert.equal((await before).kind, "written");
+    await assert.rejects(written.write(write({ upsert: [two] })), { code: "XDSKIT_SERVER_CLOSED" });
+    await server.close();
+  });
+});
+
+describe("a preview", () => {
+  it("says what a change would do to each group, and changes nothing", async () => {
+    const store = await createMemoryStore();
+    const { server, written } = await started(store);
+    server.config.layer("source").set([one]);
+    const changed = createResource(cluster("one", "changed"));
+    const [preview, ...more] = server.preview([{ layer, kind: "patch", upsert: [changed, two] }]);
+    assert.equal(more.length, 0);
+    assert.equal(preview?.group, "all");
+    assert.equal(preview.before.of(one.type).get("one")?.version, one.version);
+    assert.equal(preview.after.of(one.type).get("one")?.version, changed.version);
+    assert.equal(preview.after.of(one.type).size, 2);
+    assert.equal(server.snapshotOf("all")?.of(one.type).size, 1);
+    await written.write(write({ upsert: [changed, two] }));
+    assert.equal(server.snapshotOf("all")?.of(one.type).version, preview.after.of(one.type).version);
+    // What a higher layer has hides a change of a lower one.
+    assert.deepEqual(server.preview([{ layer: "source", kind: "replace", upsert: [] }]), []);
+    const back = server.preview([{ layer, kind: "replace", upsert: [] }])[0];
+    assert.equal(back?.after.of(one.type).get("one")?.version, one.version);
+    assert.equal(back.after.of(one.type).get("two"), undefined);
+    await server.close();
+  });
+
+  it("of a group's first layer begins with nothing", async () => {
+    const server = createServer({ groups: [{ name: "all", match: {}, layers: ["a", "b"] }] });
+    const [preview] = server.preview([{ layer: "b", kind: "replace", upsert: [one] }]);
+    assert.deepEqual([preview?.before.sets.size, preview?.after.of(one.type).size], [0, 1]);
+    assert.deepEqual(server.preview([{ layer: "c", kind: "replace", upsert: [one] }]), []);
+    await server.close();
+  });
+});

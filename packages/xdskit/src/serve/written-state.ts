@@ -1,0 +1,66 @@
+import type { ApiLayer } from "@xdskit/admin";
+import type { Finding, Registry, ResourceTypes } from "@xdskit/api";
+import { createMemoryStore, type Store, WrittenLayers, type XdsServer } from "@xdskit/server";
+import type { Log } from "../output/log.js";
+import { printable } from "../output/printable.js";
+import { logFinding } from "../serving/logs/source-log.js";
+import type { Settings } from "../settings/schema.js";
+import { layerInApi, writtenLayers } from "../settings/written-layers.js";
+import { retentionNow } from "./retention.js";
+import { folderLayers, type ServedFolder } from "./served-folder.js";
+
+interface WrittenStateOptions {
+  readonly settings: Settings;
+  readonly server: XdsServer;
+  readonly registry: Registry;
+  readonly types: ResourceTypes;
+  /** Undefined: what is written lasts as long as the process. */
+  readonly store: Store | undefined;
+  readonly log: Log;
+  /** Called after each change. */
+  readonly changed: () => void;
+}
+
+/** Makes the layers that the API writes, with what they held last. */
+export async function openWritten(options: WrittenStateOptions): Promise<WrittenLayers> {
+  const { settings, server, registry, types, log } = options;
+  const written = new WrittenLayers({
+    ...{ server, registry, types, retention: retentionNow() },
+    onProblem(findings: readonly Finding[]) {
+      for (const finding of findings) logFinding(log, finding);
+    },
+    onRevision({ id, layer, number, author, message, upserted, removed }) {
+      const fields = { layer, revision: id, number, author: printable(author), message: printable(message) };
+      log.info(fields, `layer ${layer} changed: ${upserted} added or changed, ${removed} removed`);
+      options.changed();
+    },
+    layers: writtenLayers(settings).map(({ name }) => name),
+    store: options.store ?? (await createMemoryStore()),
+  });
+  await written.load();
+  return written;
+}
+
+/** All layers of a server with a folder, from the lowest to the highest, as the API shows them. */
+export function apiLayers(
+  settings: Settings,
+  written: WrittenLayers,
+  folder: ServedFolder,
+  store: Store | undefined,
+): readonly ApiLayer[] {
+  const ofApi = writtenLayers(settings).map(
+    ({ name, place }): ApiLayer => ({
+      ...{ name, layer: name, place, durable: store !== undefined, store: written.store },
+      filled: { by: "api", written },
+    }),
+  );
+  const folders = folderLayers({ settings });
+  const ofFolder = folders.map(
+    (layer): ApiLayer => ({
+      ...{ name: layerInApi(layer, folders), layer, place: null, durable: store !== undefined, store },
+      filled: { by: "source", kept: folder.kept },
+    }),
+  );
+  const at = (place: ApiLayer["place"]) => ofApi.filter((one) => one.place === place);
+  return [...at("under"), ...ofFolder, ...at("over")];
+}
