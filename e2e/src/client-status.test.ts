@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
-import { contentLines, createAuthority } from "../../packages/client/src/testing/certificates.js";
+import { contentLines, createAuthority } from "../../packages/api/src/testing/certificates.js";
 import { createConfigFolder, type Files, type ResourceText } from "./harness/config-folder.js";
 import { startEnvoy } from "./harness/envoy.js";
 import { startGrpcBackend } from "./harness/grpc-backend.js";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
-import { type Certificate, createAuthority } from "../../packages/client/src/testing/certificates.js";
+import { type Certificate, createAuthority } from "../../packages/api/src/testing/certificates.js";
 import { createConfigFolder, type Files, type ResourceText } from "./harness/config-folder.js";
 import { startEnvoy } from "./harness/envoy.js";
 import { handshake } from "./harness/handshakes.js";

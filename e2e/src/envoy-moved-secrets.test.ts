@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Certificate, createAuthority } from "../../packages/client/src/testing/certificates.js";
+import { type Certificate, createAuthority } from "../../packages/api/src/testing/certificates.js";
 import { handshake, startHandshakes } from "./harness/handshakes.js";
 import { answering, listener, typeUrl, variants } from "./harness/resources.js";
 import { type StageOptions, setStage } from "./harness/stage.js";

@@ -17,7 +17,10 @@ type Table = Readonly<Record<string, Fields>>;
  * Of what Envoy refuses and gRPC's clients take, in a field that both read, xdskit warns; and of the size of an
  * expression, which settings of Envoy allow.
  */
-const warned = new Set(["wc-default", "retry-int", "retry-int-vh", "eds-ring-hostname", "rx-large"]);
+const warned = new Set([
+  ...["wc-default", "retry-int", "retry-int-vh", "eds-ring-hostname", "rx-large"],
+  ...["cla-drop", "cla-drop-two", "drop-logical", "drop-logical-two"],
+]);
 
 /** A table, in which `$FOLDER` is a folder that exists. The tables lie beside the sources: what is built has none. */
 function tableOf(name: string, folder: string): Readonly<Record<string, Table>> {
@@ -141,6 +144,7 @@ test("xdskit refuses what Envoy refuses by itself, and nothing else", { timeout:
     expected.push(verdict(name, !refused.has(name) ? undefined : warned.has(name) ? "warning" : "error"));
   }
   assert.equal(new Set(expected).size, resources.length);
-  assert.deepEqual(found, expected);
+  const differs = (_: string, index: number) => found[index] !== expected[index];
+  assert.deepEqual(found.filter(differs), expected.filter(differs));
   assert.ok(refused.size > 150 && refused.size < resources.length - 150, `${refused.size} of ${resources.length}`);
 });

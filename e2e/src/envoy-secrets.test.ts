@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { test } from "node:test";
-import { type Certificate, contentLines, createAuthority } from "../../packages/client/src/testing/certificates.js";
+import { type Certificate, contentLines, createAuthority } from "../../packages/api/src/testing/certificates.js";
 import { createConfigFolder, type ResourceText } from "./harness/config-folder.js";
 import { handshake, startHandshakes } from "./harness/handshakes.js";
 import { answering, listener, typeUrl, variants } from "./harness/resources.js";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { type Certificate, createAuthority } from "../../packages/client/src/testing/certificates.js";
+import { type Certificate, createAuthority } from "../../packages/api/src/testing/certificates.js";
 import { createConfigFolder, type Files } from "./harness/config-folder.js";
 import { startEnvoy } from "./harness/envoy.js";
 import { peer } from "./harness/peers.js";

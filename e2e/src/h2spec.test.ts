@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import type { TlsOptions } from "node:tls";
-import { createAuthority } from "../../packages/client/src/testing/certificates.js";
+import { createAuthority } from "../../packages/api/src/testing/certificates.js";
 import { createPlainHttp2Server } from "../../packages/grpc-server/src/testing/plain-http2-server.js";
 import { explainedFailures } from "./h2spec-explained.js";
 import { peer } from "./harness/peers.js";

@@ -1,7 +1,7 @@
 import { request } from "node:https";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { TLSSocket } from "node:tls";
-import type { Certificate } from "../../../packages/client/src/testing/certificates.js";
+import type { Certificate } from "../../../packages/api/src/testing/certificates.js";
 import type { Scene } from "./scene.js";
 
 export interface HandshakeOptions {

@@ -48,7 +48,14 @@ export { covers, type Subscription } from "./model/subscription.js";
 export { calledName } from "./model/variant-index.js";
 export { mostStages, type Plan, type PlanStage, planBetween, type TypeChange } from "./planning/plan.js";
 export { planJson, type StageJson, type WaitJson } from "./planning/plan-json.js";
-export { formatPlan, type PlanTextOptions } from "./planning/plan-text.js";
+export {
+  type ChangeOutline,
+  formatPlan,
+  type PlanOutline,
+  type PlanTextOptions,
+  type StageOutline,
+  type WaitOutline,
+} from "./planning/plan-text.js";
 export { isForAnswer, type Wait } from "./planning/wait.js";
 export type { StreamEffect, WaitEnded } from "./server/contract/effects.js";
 export { defaultStreamLimits } from "./server/contract/limits.js";

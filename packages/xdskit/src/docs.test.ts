@@ -10,6 +10,8 @@ import {
 } from "@xdskit/server";
 import { benchCommand } from "./commands/bench.js";
 import { bootstrapCommand } from "./commands/bootstrap.js";
+import { diffCommand } from "./commands/changes/diff.js";
+import { rolloutCommand } from "./commands/changes/rollout.js";
 import { getCommand } from "./commands/get.js";
 import { planCommand } from "./commands/plan.js";
 import { relayCommand } from "./commands/relay.js";
@@ -24,6 +26,7 @@ import { folderSettings, serverOptions } from "./settings/server-settings.js";
 const page = (name: string) => readFileSync(new URL(`../../../docs/${name}.md`, import.meta.url), "utf8");
 const terminal = { out: () => {}, err: () => {} };
 const exit = () => {};
+const optionsOf = (command: typeof watchCommand) => command(terminal, exit).options.map(({ long }) => long ?? "");
 
 test("each command's page has every option, and none that is not there", () => {
   const commands = [
@@ -37,12 +40,18 @@ test("each command's page has every option, and none that is not there", () => {
   }
 });
 
+test("the commands about changes have no option that their page lacks, and it has none that is not there", () => {
+  const known = [diffCommand].flatMap((command) => optionsOf(command));
+  const text = page("changes");
+  for (const option of known) assert.ok(text.includes(`\`${option}`), option);
+  for (const [, option] of text.matchAll(/`(--[a-z-]+)/g)) assert.ok(known.includes(option ?? ""), option);
+  for (const option of optionsOf(rolloutCommand)) assert.ok(page("rollouts").includes(`\`${option}`), option);
+});
+
 test("xdskit get has no option that its page, that of watch, lacks", () => {
-  const options = (command: { readonly options: readonly { readonly long?: string }[] }) =>
-    command.options.map(({ long }) => long);
-  const ofWatch = options(watchCommand(terminal, exit));
+  const ofWatch = optionsOf(watchCommand);
   assert.deepEqual(
-    options(getCommand(terminal, exit)).filter((option) => !ofWatch.includes(option)),
+    optionsOf(getCommand).filter((option) => !ofWatch.includes(option)),
     [],
   );
 });

@@ -10,7 +10,9 @@ Examples:
   $ xdskit relay --server origin:18000     serve the resources of another server
   $ xdskit validate ./config               check the folder without serving it
   $ xdskit plan ./config ./config.new      show the stages in which a change reaches clients
+  $ xdskit diff ./config ./config.new      show what differs, resource by resource
   $ xdskit status                          show what each client has and what it rejected
+  $ xdskit rollout status                  show the changes that reach nodes by steps
   $ xdskit get cluster                     print the clusters that a server sends
   $ xdskit watch endpoint web              show endpoints and their changes
   $ xdskit bench --ads --nodes 1000        simulate a thousand proxies, and measure the server

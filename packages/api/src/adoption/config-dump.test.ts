@@ -42,7 +42,7 @@ suite("an Envoy config dump", () => {
       }),
       section("Secrets", {
         static_secrets: [secret("s", { generic_secret: { secret: { inline_string: "[redacted]" } } })],
-        dynamic_active_secrets: [secret("ca", { validation_context: { trusted_ca: { inline_string: "x" } } })],
+        dynamic_active_secrets: [secret("ca", { validation_context: { trusted_ca: { filename: "x" } } })],
         dynamic_warming_secrets: [secret("w", {})],
       }),
       section("Ecds", { ecds_filters: [extension(config), extension({})] }),

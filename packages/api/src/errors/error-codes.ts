@@ -267,8 +267,13 @@ export const errorCodes = {
   XDSKIT_CLIENTS_REFUSE: {
     meaning: "A resource obeys every rule of its proto file, but Envoy refuses it.",
     cause:
-      "Parts of it do not fit together: a host name where nothing resolves it, filter chains that match the same connections, a cluster of type EDS without an EDS config, a domain twice. It is an error if every Envoy refuses it, and a warning if gRPC's clients read the same field and accept it.",
+      "Parts of it do not fit together: a host name where nothing resolves it, filter chains that match the same connections, a cluster of type EDS without an EDS config, a domain twice, two listeners at one address, a key that is not its certificate's. It is an error if every Envoy refuses it, and a warning if gRPC's clients read the same field and accept it.",
     fix: "Change what the message names. docs/validate.md lists the checks.",
+  },
+  XDSKIT_CERTIFICATE_TIME: {
+    meaning: "A certificate in a resource has expired, or is not valid yet.",
+    cause: "It was not renewed in time, or the clock of this machine or of the one that issued it is wrong.",
+    fix: "Renew the certificate, and put the new one into the resource. Envoy takes the resource as it is, but its peers refuse the connection.",
   },
   XDSKIT_ON_DEMAND_FAILED: {
     meaning: "The on-demand supplier failed to say whether a name exists.",

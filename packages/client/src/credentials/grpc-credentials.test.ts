@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { Client, Server, ServerCredentials, type ServiceError, type UntypedHandleCall } from "@grpc/grpc-js";
 import { XdskitError } from "@xdskit/api";
+import { contentLines, createAuthority } from "../../../api/src/testing/certificates.js";
 import type { GrpcServerSettings } from "../options/client-options.js";
-import { contentLines, createAuthority } from "../testing/certificates.js";
 import { credentialsOf, type GrpcCredentials } from "./grpc-credentials.js";
 
 const authority = createAuthority("an authority");

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { after, it } from "node:test";
 import type { TLSSocket } from "node:tls";
 import { XdskitError } from "@xdskit/api";
-import { createAuthority } from "../testing/certificates.js";
+import { createAuthority } from "../../../api/src/testing/certificates.js";
 import { type HttpsOptions, httpsOptionsOf } from "./https-options.js";
 
 const folder = mkdtempSync(join(tmpdir(), "xdskit-https-"));

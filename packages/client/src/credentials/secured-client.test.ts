@@ -8,11 +8,11 @@ import { createServer as createTlsServer } from "node:tls";
 import { create } from "@bufbuild/protobuf";
 import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import { createServer } from "@xdskit/server";
+import { contentLines, createAuthority } from "../../../api/src/testing/certificates.js";
 import { createClient } from "../create-client.js";
 import type { ClientEvent } from "../events/client-event.js";
 import type { ServerSettings } from "../options/client-options.js";
 import type { TlsSettings } from "../options/tls-settings.js";
-import { contentLines, createAuthority } from "../testing/certificates.js";
 import { waitFor } from "../testing/wait-for.js";
 
 const authority = createAuthority("an authority");

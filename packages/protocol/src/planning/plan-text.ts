@@ -1,6 +1,41 @@
-import type { ResourceName, ResourceType } from "@xdskit/api";
-import type { Plan, PlanStage, TypeChange } from "./plan.js";
+import type { ResourceName } from "@xdskit/api";
 import type { Wait } from "./wait.js";
+
+/** What the text of a plan says: of a `Plan`, or of what a program read of one. */
+export interface PlanOutline {
+  readonly stages: readonly StageOutline[];
+  readonly held: readonly WaitOutline[];
+}
+
+/** A stage of it. */
+export interface StageOutline {
+  readonly after: readonly WaitOutline[];
+  readonly changes: readonly ChangeOutline[];
+}
+
+/** The changes of one type in a stage. */
+export interface ChangeOutline {
+  readonly type: TypeOutline;
+  readonly added: readonly Named[];
+  readonly changed: readonly { readonly after: Named }[];
+  readonly removed: readonly Named[];
+}
+
+/** What waits, and for what. */
+export interface WaitOutline {
+  readonly kind: Wait["kind"];
+  readonly type: TypeOutline;
+  readonly names: readonly ResourceName[];
+  readonly for: { readonly type: TypeOutline; readonly names: readonly ResourceName[] } | undefined;
+}
+
+interface TypeOutline {
+  readonly name: string;
+}
+
+interface Named {
+  readonly name: ResourceName;
+}
 
 /** How to write a plan. */
 export interface PlanTextOptions {
@@ -22,7 +57,7 @@ export interface PlanTextOptions {
  *     3. once the change of route main is acknowledged
  *          - cluster a
  */
-export function formatPlan(plan: Plan, options: PlanTextOptions = {}): string {
+export function formatPlan(plan: PlanOutline, options: PlanTextOptions = {}): string {
   const words = wordsOf(options);
   const lines = [total(plan)];
   const removed = new Set<string>();
@@ -39,7 +74,7 @@ export function formatPlan(plan: Plan, options: PlanTextOptions = {}): string {
 }
 
 /** `cluster a`, `clusters a, b … and 7 more`; with `counts` `2 clusters: a, b`. */
-type Words = (type: ResourceType, names: readonly ResourceName[], counts?: "counts") => string;
+type Words = (type: TypeOutline, names: readonly ResourceName[], counts?: "counts") => string;
 
 function wordsOf({ names: most = 8, name: written = (name) => name }: PlanTextOptions): Words {
   return ({ name: noun }, names, counts) => {
@@ -51,10 +86,10 @@ function wordsOf({ names: most = 8, name: written = (name) => name }: PlanTextOp
   };
 }
 
-function total({ stages }: Plan): string {
+function total({ stages }: PlanOutline): string {
   if (stages.length === 0) return "nothing changes";
   const changes = stages.flatMap((stage) => stage.changes);
-  const count = (of: (change: TypeChange) => readonly unknown[]) =>
+  const count = (of: (change: ChangeOutline) => readonly unknown[]) =>
     changes.reduce((sum, change) => sum + of(change).length, 0);
   const counts = [
     `${count(({ added }) => added)} added`,
@@ -64,9 +99,9 @@ function total({ stages }: Plan): string {
   return `${stages.length} ${stages.length === 1 ? "stage" : "stages"}: ${counts.join(", ")}`;
 }
 
-type Row = readonly [sign: "+" | "~" | "-", type: ResourceType, names: readonly ResourceName[]];
+type Row = readonly [sign: "+" | "~" | "-", type: TypeOutline, names: readonly ResourceName[]];
 
-function rowsOf({ changes }: PlanStage): readonly Row[] {
+function rowsOf({ changes }: StageOutline): readonly Row[] {
   const rows: readonly Row[] = [
     ...changes.map(({ type, added }): Row => ["+", type, added.map(({ name }) => name)]),
     ...changes.map(({ type, changed }): Row => ["~", type, changed.map(({ after }) => after.name)]),
@@ -79,17 +114,17 @@ function rowsOf({ changes }: PlanStage): readonly Row[] {
  * What must happen before a stage, each kind and type once, with all its names. `removed`: the removals of earlier
  * stages.
  */
-function conditionsOf({ after }: PlanStage, removed: ReadonlySet<string>, words: Words): string {
+function conditionsOf({ after }: StageOutline, removed: ReadonlySet<string>, words: Words): string {
   const conditions = new Map<
     string,
-    { readonly say: Say; readonly type: ResourceType; readonly names: Set<ResourceName> }
+    { readonly say: Say; readonly type: TypeOutline; readonly names: Set<ResourceName> }
   >();
   for (const wait of after) {
     if (wait.for === undefined) continue;
     const { type, names } = wait.for;
     for (const name of names) {
       const say = says[wait.kind === "break" && removed.has(keyOf(type, name)) ? "gone" : wait.kind];
-      const key = `${type.typeUrl} ${say("", false)}`;
+      const key = `${type.name} ${say("", false)}`;
       const known = conditions.get(key) ?? { say, type, names: new Set() };
       known.names.add(name);
       conditions.set(key, known);
@@ -110,6 +145,6 @@ const says: { readonly [kind in Wait["kind"] | "gone"]: Say } = {
   named: (what) => `no client asks for ${what} any more`,
 };
 
-function keyOf(type: ResourceType, name: ResourceName): string {
-  return `${type.typeUrl} ${name}`;
+function keyOf(type: TypeOutline, name: ResourceName): string {
+  return `${type.name} ${name}`;
 }

@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import type { Terminal } from "../output/terminal.js";
 import { collect } from "./arguments.js";
+import { outputOption } from "./changes/server-options.js";
 
 interface Options {
   readonly settings?: string;
@@ -8,11 +9,12 @@ interface Options {
   readonly group?: string;
   readonly full?: boolean;
   readonly json?: boolean;
+  readonly output: "text" | "json";
 }
 
 const details = `
-Prints the stages in which a client gets from OLD to NEW so that traffic never breaks: resources that are added (+),
-changed (~) and removed (-), and what must be acknowledged before. Warnings about NEW go to standard error. Docs: docs/plan.md
+Prints what differs in each resource, and the stages in which a client gets from OLD to NEW so that traffic never breaks:
+resources that are added (+), changed (~) and removed (-), and what must be acknowledged before. Warnings about NEW go to standard error. Docs: docs/plan.md
 
 Exit status: 0 whether anything changes or not, 2 if the usage is wrong or a folder is invalid.
 
@@ -35,10 +37,12 @@ export function planCommand(terminal: Terminal, exit: (status: number) => void):
     )
     .option("--descriptors <file>", "a descriptor set with your own messages; may be repeated", collect)
     .option("--full", "print all names, even if there are many")
-    .option("--json", "print the result as JSON, with every name")
+    .addOption(outputOption())
+    .option("--json", "the same as --output json, with every name")
     .addHelpText("after", details)
     .action(async (before: string, after: string, options: Options) => {
-      const { settings, descriptors = [], group, full = false, json = false } = options;
+      const { settings, descriptors = [], group, full = false, output } = options;
+      const json = options.json === true || output === "json";
       // Loaded only now: other commands start faster without the messages.
       const { runPlan } = await import("../plan/run-plan.js");
       exit(await runPlan({ old: before, new: after, settings, descriptors, group, full, json }, terminal));

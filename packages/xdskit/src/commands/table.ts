@@ -38,10 +38,22 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./plan.js")).planCommand,
   },
   {
+    name: "diff",
+    usage: "[options] <old> <new>",
+    summary: "show what differs between two folders, and the stages",
+    load: async () => (await import("./changes/diff.js")).diffCommand,
+  },
+  {
     name: "status",
     usage: "[options] [node]",
     summary: "show what each client of a running server has",
     load: async () => (await import("./status.js")).statusCommand,
+  },
+  {
+    name: "rollout",
+    usage: "[options] <action> [group]",
+    summary: "show and lead the changes that reach nodes by steps",
+    load: async () => (await import("./changes/rollout.js")).rolloutCommand,
   },
   {
     name: "get",

@@ -13,7 +13,28 @@ describe("xdskit plan", () => {
     assert.deepEqual({ status, err }, { status: 0, err: "" });
     assert.equal(
       out,
-      `3 stages: 1 added, 1 changed, 1 removed
+      `# cluster "a": removed
+- "@type": type.googleapis.com/envoy.config.cluster.v3.Cluster
+- name: a
+- connect_timeout: 1s
+
+# cluster "b": added
++ "@type": type.googleapis.com/envoy.config.cluster.v3.Cluster
++ name: b
++ connect_timeout: 1s
+
+# route "routes": changed
+  virtual_hosts:
+    - name: all
+  …
+      routes:
+        - match:
+            prefix: /
+          route:
+-           cluster: a
++           cluster: b
+
+3 stages: 1 added, 1 changed, 1 removed
 1. at once
      + cluster b
 2. once cluster b is acknowledged (warm)
@@ -34,7 +55,13 @@ describe("xdskit plan", () => {
     const { status, out } = await inProcessEnds("plan", old.path, next.path, "--json");
     assert.equal(status, 0);
     const route = { type: "route", names: ["routes"] };
-    assert.deepEqual(JSON.parse(out), {
+    const { changes, ...plans } = JSON.parse(out);
+    const [gone] = changes as readonly [object];
+    const typeUrl = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
+    const before = { "@type": typeUrl, name: "a", connectTimeout: "1s" };
+    assert.deepEqual(gone, { type: "cluster", typeUrl, name: "a", change: "removed", before, after: null });
+    assert.equal(changes.length, 22);
+    assert.deepEqual(plans, {
       groups: [
         {
           name: "all",
@@ -82,10 +109,13 @@ describe("xdskit plan", () => {
     assert.equal(all.status, 0, all.err);
     assert.match(
       all.out,
-      /^group next: new, with 2 clusters;.*\n\ngroup edge: 1 stage: 0 added, 1 changed, 0 removed\n1\. at once\n {5}~ cluster b\n\ngroup past: gone, with 2 clusters;.*\n$/,
+      /\n\ngroup next: new, with 2 clusters;.*\n\ngroup edge: 1 stage: 0 added, 1 changed, 0 removed\n1\. at once\n {5}~ cluster b\n\ngroup past: gone, with 2 clusters;.*\n$/,
     );
     const one = await inProcessEnds("plan", old.path, next.path, "--group", "edge");
-    assert.match(one.out, /^group edge: 1 stage: .*\n1\. at once\n {5}~ cluster b\n$/);
+    assert.match(
+      one.out,
+      /^# cluster "b" in edge: changed\n(?:.+\n)+\ngroup edge: 1 stage: .*\n1\. at once\n {5}~ cluster b\n$/,
+    );
     const none = await inProcessEnds("plan", old.path, next.path, "--group", "nobody");
     assert.deepEqual([none.status, none.out], [2, ""]);
     assert.match(none.err, /^xdskit plan: there is no group "nobody", only next, edge, past\n$/);
@@ -114,7 +144,7 @@ describe("xdskit plan", () => {
     }
     const warned = await inProcessEnds("plan", good.path, dangling.path);
     assert.equal(warned.status, 0);
-    assert.match(warned.out, /^2 stages: 1 added, 0 changed, 1 removed\n|^1 stage: 1 added, 0 changed, 1 removed\n/);
+    assert.match(warned.out, /^(2 stages|1 stage): 1 added, 0 changed, 1 removed\n/m);
     assert.match(warned.err, /^warning: .*nowhere.*\[XDSKIT_DANGLING_REFERENCE\]\n$/);
   });
 });

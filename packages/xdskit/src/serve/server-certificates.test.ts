@@ -8,7 +8,7 @@ import { create } from "@bufbuild/protobuf";
 import { XdskitError } from "@xdskit/api";
 import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import { createServer, type ServerEvent, type ServerOptions, type XdsServer } from "@xdskit/server";
-import { contentLines, createAuthority } from "../../../client/src/testing/certificates.js";
+import { contentLines, createAuthority } from "../../../api/src/testing/certificates.js";
 import { manualClock } from "../../../server/src/testing/manual-clock.js";
 import { waitFor, within } from "../../../server/src/testing/wait-for.js";
 import { type Ended, xdskit } from "../testing/command.js";

@@ -7,7 +7,7 @@ import { resourceTypes } from "@xdskit/api";
 import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import { DiscoveryRequestSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import { createGrpcTransport, createServer, defaultKeepalive } from "@xdskit/server";
-import { createAuthority } from "../../../client/src/testing/certificates.js";
+import { createAuthority } from "../../../api/src/testing/certificates.js";
 
 const typeUrl = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
 const method = "/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources";

@@ -5,7 +5,7 @@ import { anyIs, anyUnpack } from "@bufbuild/protobuf/wkt";
 import { Client, credentials } from "@grpc/grpc-js";
 import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import { DiscoveryRequestSchema, DiscoveryResponseSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
-import type { Certificate } from "../../../client/src/testing/certificates.js";
+import type { Certificate } from "../../../api/src/testing/certificates.js";
 
 /** What a client over TLS shows and trusts. */
 export interface TlsClient {

@@ -1,5 +1,5 @@
 import { ServerCredentials } from "@grpc/grpc-js";
-import { createAuthority } from "../../../client/src/testing/certificates.js";
+import { createAuthority } from "../../../api/src/testing/certificates.js";
 import { testFolder } from "./folder.js";
 import { deltaResponse, packedCluster } from "./odd-responses.js";
 import { type OddServer, oddServer } from "./odd-server.js";

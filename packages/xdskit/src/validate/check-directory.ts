@@ -1,8 +1,9 @@
-import type { EnvoyVersion } from "@xdskit/api";
+import type { EnvoyVersion, Registry } from "@xdskit/api";
 import { mustBeFolder } from "../files/must-be-folder.js";
 import { registryWith } from "../settings/descriptors.js";
 import { ignoredFiles, loadSettings, pathFromSettings } from "../settings/load-settings.js";
 import { typesFor } from "../settings/own-types.js";
+import type { Settings } from "../settings/schema.js";
 import { type CheckedFolder, checkFolder } from "./check-folder.js";
 
 /** A folder, as given to a command. */
@@ -16,6 +17,12 @@ export interface Directory {
   readonly envoyVersions?: readonly EnvoyVersion[];
 }
 
+/** A folder that was checked, and with what. */
+export interface CheckedDirectory extends CheckedFolder {
+  readonly settings: Settings;
+  readonly registry: Registry;
+}
+
 /**
  * Reads and checks a folder with its settings.
  * @throws XdskitError if it is not a folder, or its settings or descriptors are missing or wrong
@@ -25,17 +32,19 @@ export async function checkDirectory({
   settings: named,
   descriptors,
   envoyVersions = [],
-}: Directory): Promise<CheckedFolder> {
+}: Directory): Promise<CheckedDirectory> {
   await mustBeFolder(directory);
   const loaded = await loadSettings(directory, named);
   const sets = (loaded.settings.descriptors ?? []).map((path) => pathFromSettings(loaded, path));
   const registry = await registryWith([...sets, ...descriptors]);
-  return checkFolder({
+  const { settings } = loaded;
+  const checked = await checkFolder({
     directory,
-    settings: loaded.settings,
+    settings,
     registry,
     types: typesFor(registry, loaded),
     ignore: ignoredFiles(loaded),
     envoyVersions,
   });
+  return { ...checked, settings, registry };
 }

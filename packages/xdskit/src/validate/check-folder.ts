@@ -39,6 +39,8 @@ export interface CheckOptions {
 export interface CheckedFolder {
   readonly files: number;
   readonly groups: readonly GroupResources[];
+  /** What each folder of a group holds; all of it is `default` where the settings have no groups. */
+  readonly layers: ReadonlyMap<LayerName, readonly Resource[]>;
   readonly findings: readonly Finding[];
   /** With `on_invalid: skip`, how many resources a server would skip at a start; otherwise undefined. */
   readonly skipped: SkippedCounts | undefined;
@@ -111,6 +113,7 @@ export async function checkFolder({
   return {
     files,
     groups,
+    layers,
     findings: [...findings, ...dangling, ...missing, ...newer],
     adopted: summary?.adopted ?? [],
     skipped: summary?.skipped,

@@ -38,7 +38,7 @@ export async function runValidate(options: ValidateOptions, terminal: Terminal):
       reportFailure(terminal, "validate", error);
       return exitStatus.usage;
     }
-    checked = { files: 0, groups: [], findings: error.findings, skipped: undefined, adopted: [] };
+    checked = { files: 0, groups: [], layers: new Map(), findings: error.findings, skipped: undefined, adopted: [] };
   }
   const findings = checked.findings.map((finding) => (options.strict ? asError(finding) : finding));
   const valid = findings.every(({ severity }) => severity !== "error");

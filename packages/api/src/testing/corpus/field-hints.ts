@@ -43,6 +43,8 @@ export const fieldHints: Readonly<Record<string, readonly JsonValue[]>> = {
   [`${ext}filters.network.thrift_proxy.v3.WeightedCluster.ClusterWeight.name`]: ["backend"],
   [`${ext}filters.common.jwks.v3.JwtHandshakeValidator.local_jwks`]: [{ inline_string: jwks }],
   [`${ext}filters.http.jwt_authn.v3.JwtProvider.local_jwks`]: [{ inline_string: jwks }],
+  [`${ext}transport_sockets.tls.v3.TlsCertificate.certificate_chain`]: [{ inline_string: placeholders.certificate }],
+  [`${ext}transport_sockets.tls.v3.TlsCertificate.private_key`]: [{ inline_string: placeholders.key }],
   [`${ext}transport_sockets.tls.v3.TlsSessionTicketKeys.keys`]: [{ inline_string: "0123456789".repeat(8) }],
   [`${ext}health_check.event_sinks.file.v3.HealthCheckEventFileSink.event_log_path`]: ["/dev/null"],
   [`${ext}quic.server_preferred_address.v3.FixedServerPreferredAddressConfig.ipv4_address`]: ["127.0.0.1"],

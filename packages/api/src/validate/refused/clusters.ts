@@ -1,4 +1,4 @@
-import { type LoadAssignment, numericEndpoints } from "./endpoints.js";
+import { dropProblems, type LoadAssignment, numericEndpoints, weightProblems } from "./endpoints.js";
 import type { SpecialProblem } from "./problem.js";
 import { none, refused, refusedByEnvoy, within } from "./problem.js";
 
@@ -15,6 +15,8 @@ export interface Cluster {
 /** Cluster.DiscoveryType */
 const types = ["STATIC", "STRICT_DNS", "LOGICAL_DNS", "EDS", "ORIGINAL_DST"] as const;
 /** Cluster.LbPolicy */
+const ringHash = 2;
+const maglev = 5;
 export const lbPolicies = { clusterProvided: 6, loadBalancingPolicyConfig: 7 };
 
 /** How a cluster finds its endpoints; undefined if an extension does. The default is STATIC. */
@@ -24,24 +26,44 @@ export function typeOf({ clusterDiscoveryType: { case: kind, value } }: Cluster)
 }
 
 /** Fields that do not match the cluster's type. */
-export function typeProblems(cluster: Cluster): readonly SpecialProblem[] {
+export function typeProblems(cluster: LbCluster): readonly SpecialProblem[] {
   switch (typeOf(cluster)) {
     case "STATIC": {
       const advice = ": the endpoints of a STATIC cluster are not resolved; STRICT_DNS and LOGICAL_DNS resolve names";
       const { loadAssignment } = cluster;
-      return loadAssignment === undefined ? none : within(numericEndpoints(loadAssignment, advice), "load_assignment");
+      if (loadAssignment === undefined) return none;
+      const problems = [...numericEndpoints(loadAssignment, advice), ...dropProblems(loadAssignment, refused)];
+      return within(
+        [...problems, ...(addsWeights(cluster) ? weightProblems(loadAssignment) : none)],
+        "load_assignment",
+      );
     }
     case "EDS":
       return edsProblems(cluster);
     case "STRICT_DNS":
-      return resolverProblems(cluster);
+      return [...resolverProblems(cluster), ...namedDropProblems(cluster, refused)];
     case "LOGICAL_DNS":
-      return [...logicalDnsProblems(cluster), ...resolverProblems(cluster)];
+      // gRPC's clients read the address, and nothing else.
+      return [
+        ...logicalDnsProblems(cluster),
+        ...resolverProblems(cluster),
+        ...namedDropProblems(cluster, refusedByEnvoy),
+      ];
     case "ORIGINAL_DST":
       return originalDstProblems(cluster);
     default:
       return none;
   }
+}
+
+/** Whether all weights are added up at once. Subsets are balanced one by one. */
+function addsWeights({ lbPolicy, loadBalancingPolicy, lbSubsetConfig }: LbCluster): boolean {
+  const isHashed = lbPolicy === ringHash || lbPolicy === maglev;
+  return isHashed && loadBalancingPolicy === undefined && lbSubsetConfig === undefined;
+}
+
+function namedDropProblems({ loadAssignment }: Cluster, refuse: typeof refused): readonly SpecialProblem[] {
+  return loadAssignment === undefined ? none : within(dropProblems(loadAssignment, refuse), "load_assignment");
 }
 
 function edsProblems({ edsClusterConfig }: Cluster): readonly SpecialProblem[] {
@@ -141,9 +163,6 @@ export function lbPolicyProblems(cluster: LbCluster): readonly SpecialProblem[] 
   return [refused(["lb_policy"], `must not be CLUSTER_PROVIDED in a cluster of type ${type}, which provides none`)];
 }
 
-/** Cluster.LbPolicy */
-const ringHash = 2;
-const maglev = 5;
 const leastRing = 1024n;
 
 function lbConfigProblems(cluster: LbCluster): readonly SpecialProblem[] {

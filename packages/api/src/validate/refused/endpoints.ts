@@ -1,6 +1,6 @@
 import { type Address, addressProblems } from "./addresses.js";
 import type { SpecialProblem } from "./problem.js";
-import { none, refused, within } from "./problem.js";
+import { none, refused, refusedByEnvoy, within } from "./problem.js";
 
 interface Endpoint {
   readonly address?: Address | undefined;
@@ -10,11 +10,24 @@ interface Endpoint {
 
 interface LbEndpoint {
   readonly hostIdentifier: { readonly case?: string | undefined; readonly value?: unknown };
+  readonly loadBalancingWeight?: number | undefined;
+}
+
+interface LocalityEndpoints {
+  readonly lbEndpoints: readonly LbEndpoint[];
+  readonly loadBalancingWeight?: number | undefined;
+  readonly priority: number;
 }
 
 /** `envoy.config.endpoint.v3.ClusterLoadAssignment` */
 export interface LoadAssignment {
-  readonly endpoints: readonly { readonly lbEndpoints: readonly LbEndpoint[] }[];
+  readonly endpoints: readonly LocalityEndpoints[];
+  readonly policy?: { readonly dropOverloads: readonly DropOverload[] } | undefined;
+}
+
+interface DropOverload {
+  /** `envoy.type.v3.FractionalPercent` */
+  readonly dropPercentage?: { readonly numerator: number; readonly denominator: number } | undefined;
 }
 
 /** Endpoints of EDS and of STATIC clusters: nobody resolves their names. */
@@ -47,5 +60,46 @@ function endpointProblems({ hostIdentifier }: LbEndpoint, advice: string): reado
 
 /** For a load assignment that is a resource. One inside a cluster is checked with the cluster. */
 export function loadAssignmentProblems(assignment: LoadAssignment): readonly SpecialProblem[] {
-  return numericEndpoints(assignment, ": endpoints of EDS are not resolved");
+  const endpoints = numericEndpoints(assignment, ": endpoints of EDS are not resolved");
+  const dropped = dropProblems(assignment, refusedByEnvoy);
+  return dropped.length === 0 ? endpoints : [...endpoints, ...dropped];
+}
+
+/** FractionalPercent.DenominatorType */
+const denominators = [100, 10_000, 1_000_000];
+
+/** Requests to be dropped: of one category, and not more than all. */
+export function dropProblems({ policy }: LoadAssignment, refuse: typeof refused): readonly SpecialProblem[] {
+  const drops = policy?.dropOverloads ?? [];
+  if (drops.length === 0) return none;
+  const steps = ["policy", "drop_overloads"];
+  if (drops.length > 1) return [refuse(steps, `has ${drops.length} categories; the most is one`)];
+  const { numerator = 0, denominator = 0 } = drops[0]?.dropPercentage ?? {};
+  const whole = denominators[denominator] ?? numerator;
+  return numerator > whole ? [refuse([...steps, 0, "drop_percentage"], "must not be above 100 %")] : none;
+}
+
+const mostWeight = 0xffff_ffff;
+
+/** Weights that are added up for a ring or a table. An endpoint without a weight has 1. */
+export function weightProblems({ endpoints }: LoadAssignment): readonly SpecialProblem[] {
+  const problems: SpecialProblem[] = [];
+  for (const priority of new Set(endpoints.map((locality) => locality.priority))) {
+    const localities = endpoints.filter((locality) => locality.priority === priority);
+    const of = priority === 0 ? "" : ` at priority ${priority}`;
+    const check = (what: string, weights: readonly number[]): void => {
+      const sum = weights.reduce((total, weight) => total + weight, 0);
+      const message = `has ${what} with a weight of ${sum} in all${of}; the most is ${mostWeight}`;
+      if (sum > mostWeight) problems.push(refused(["endpoints"], message));
+    };
+    check(
+      "localities",
+      localities.map(({ loadBalancingWeight = 0 }) => loadBalancingWeight),
+    );
+    check(
+      "endpoints",
+      localities.flatMap(({ lbEndpoints }) => lbEndpoints.map(({ loadBalancingWeight = 1 }) => loadBalancingWeight)),
+    );
+  }
+  return problems;
 }

@@ -42,6 +42,8 @@ const rules: { readonly [typeName: string]: readonly Rule[] } = {
   "envoy.config.rbac.v3.Principal": [principalProblems],
   "envoy.config.rbac.v3.Permission": [permissionProblems],
   [`${tlsPackage}.TlsCertificate`]: [tls.certificateProblems],
+  [`${tlsPackage}.TlsSessionTicketKeys`]: [tls.ticketKeyProblems],
+  [`${tlsPackage}.Secret`]: [tls.secretProblems],
   [`${tlsPackage}.CertificateValidationContext`]: [tls.hashProblems],
   [`${tlsPackage}.CommonTlsContext`]: [tls.commonTlsProblems],
   [`${tlsPackage}.UpstreamTlsContext`]: [tls.upstreamTlsProblems],

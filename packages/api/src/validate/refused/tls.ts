@@ -1,16 +1,20 @@
 import type { FieldStep } from "../../errors/field-path.js";
+import { redacted } from "../../redact/secret-text.js";
+import { type DataSource, pemProblems, trustedProblems } from "./certificates.js";
 import type { SpecialProblem } from "./problem.js";
-import { refused } from "./problem.js";
+import { none, refused, within } from "./problem.js";
 
 interface TlsCertificate {
-  readonly certificateChain?: unknown;
-  readonly privateKey?: unknown;
+  readonly certificateChain?: DataSource | undefined;
+  readonly privateKey?: DataSource | undefined;
+  readonly password?: DataSource | undefined;
+  readonly ocspStaple?: DataSource | undefined;
   readonly privateKeyProvider?: unknown;
   readonly pkcs12?: unknown;
 }
 
 interface ValidationContext {
-  readonly trustedCa?: unknown;
+  readonly trustedCa?: DataSource | undefined;
   readonly caCertificateProviderInstance?: unknown;
   readonly systemRootCerts?: unknown;
   readonly customValidatorConfig?: unknown;
@@ -39,7 +43,7 @@ interface CommonTlsContext extends Readonly<Partial<Record<(typeof certificateSo
 }
 
 /** A certificate without its key, or a key without its certificate. */
-export function certificateProblems(certificate: TlsCertificate): SpecialProblem[] {
+export function certificateProblems(certificate: TlsCertificate): readonly SpecialProblem[] {
   const { certificateChain, privateKey, privateKeyProvider, pkcs12 } = certificate;
   const keys = [privateKey, privateKeyProvider].filter((part) => part !== undefined).length;
   if (pkcs12 !== undefined) {
@@ -48,7 +52,39 @@ export function certificateProblems(certificate: TlsCertificate): SpecialProblem
   }
   if (certificateChain !== undefined && keys === 0) return [refused([], "needs a private_key for its certificate")];
   if (certificateChain === undefined && keys > 0) return [refused([], "needs a certificate_chain for its key")];
-  return [];
+  if (certificate.ocspStaple?.specifier.case !== "inlineString") return pemProblems(certificate);
+  const staple = refused(["ocsp_staple", "inline_string"], "must be bytes: inline_bytes, or a file");
+  return [staple, ...pemProblems(certificate)];
+}
+
+interface Secret {
+  readonly type: { readonly case?: string | undefined; readonly value?: unknown };
+}
+
+/** Secret: the authorities in it are used as they are. */
+export function secretProblems({ type }: Secret): readonly SpecialProblem[] {
+  return type.case === "validationContext" ? authorityProblems(type.value as ValidationContext) : none;
+}
+
+/** The authorities of a context that is used as it is. In a default that SDS completes, SDS may bring others. */
+function authorityProblems({ trustedCa, allowExpiredCertificate }: ValidationContext): readonly SpecialProblem[] {
+  if (trustedCa === undefined) return none;
+  return within(trustedProblems(trustedCa, allowExpiredCertificate), "validation_context");
+}
+
+/** The length of a key that encrypts session tickets. */
+const ticketKeyBytes = 80;
+
+/** TlsSessionTicketKeys: three keys in one, each of a fixed length. */
+export function ticketKeyProblems({ keys }: { readonly keys: readonly DataSource[] }): SpecialProblem[] {
+  return keys.flatMap(({ specifier: { case: kind, value } }, index) => {
+    if (kind !== "inlineString" && kind !== "inlineBytes") return [];
+    const bytes = Buffer.from(value as string | Uint8Array);
+    // A key that was left out has a finding of its own.
+    if (bytes.length === ticketKeyBytes || bytes.includes(redacted)) return [];
+    const message = `has ${bytes.length} bytes; a key for session tickets has ${ticketKeyBytes}`;
+    return [refused(["keys", index, kind === "inlineString" ? "inline_string" : "inline_bytes"], message)];
+  });
 }
 
 /** Hashes of pinned certificates. */
@@ -66,12 +102,12 @@ export function hashProblems(context: ValidationContext): SpecialProblem[] {
 }
 
 /** Settings that need an authority. In a default that SDS completes, SDS may bring the authority. */
-export function commonTlsProblems({ validationContextType }: CommonTlsContext): SpecialProblem[] {
-  if (validationContextType.case !== "validationContext") return [];
+export function commonTlsProblems({ validationContextType }: CommonTlsContext): readonly SpecialProblem[] {
+  if (validationContextType.case !== "validationContext") return none;
   const context = validationContextType.value as ValidationContext;
   const { trustedCa, caCertificateProviderInstance, systemRootCerts, customValidatorConfig } = context;
   const trusted = [trustedCa, caCertificateProviderInstance, systemRootCerts, customValidatorConfig];
-  if (trusted.some((part) => part !== undefined) || hasUnknown(context)) return [];
+  if (trusted.some((part) => part !== undefined) || hasUnknown(context)) return authorityProblems(context);
   const problems: SpecialProblem[] = [];
   const problem = (field: FieldStep) => problems.push(refused(["validation_context", field], "needs trusted_ca too"));
   if (context.matchTypedSubjectAltNames.length > 0) problem("match_typed_subject_alt_names");

@@ -9,9 +9,9 @@ import { anyPack } from "@bufbuild/protobuf/wkt";
 import { Server, ServerCredentials, type ServerDuplexStream, type UntypedHandleCall } from "@grpc/grpc-js";
 import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import { DiscoveryResponseSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
+import { createAuthority } from "../../../../api/src/testing/certificates.js";
 import { createClient } from "../../create-client.js";
 import type { ClientEvent } from "../../events/client-event.js";
-import { createAuthority } from "../../testing/certificates.js";
 import { createOddServer } from "../../testing/odd-server.js";
 import { waitFor } from "../../testing/wait-for.js";
 

@@ -13,8 +13,9 @@ import {
 } from "@xdskit/api";
 import { readWholeFile } from "@xdskit/api/disk";
 import type { LayerUpdate } from "../../contracts/source.js";
+import { AddressClaims } from "./address-claims.js";
 import { eachOf } from "./each-of.js";
-import { type FolderLimits, isWithin, type LayerFolder } from "./folder-options.js";
+import { type FolderGroup, type FolderLimits, isWithin, type LayerFolder } from "./folder-options.js";
 import type { AdoptedFile } from "./folder-summary.js";
 import { type JudgedFiles, type Judgement, judgeFiles, judgeSkipping } from "./judgement.js";
 import type { NamedResource } from "./kept-names.js";
@@ -61,6 +62,8 @@ export interface FolderContentsOptions {
   /** The directory as findings show it. */
   readonly shown: string;
   readonly layers: readonly LayerFolder[];
+  /** Undefined: each layer is judged by itself. */
+  readonly groups: readonly FolderGroup[] | undefined;
   readonly limits: FolderLimits;
   readonly read: ReadResourcesOptions | undefined;
   /** Whether what has errors is skipped. If not, a file counts whole or not at all. */
@@ -86,6 +89,7 @@ export class FolderContents {
   readonly #warned = new Set<string>();
   readonly #adopted = new Map<string, readonly Adoption[]>();
   readonly #layers: readonly { readonly path: string; readonly index: LayerIndex }[];
+  readonly #addresses: AddressClaims;
   readonly #thread: ReadingThread;
 
   /** What `join` puts before a path; it costs more than all else that is done with a path. */
@@ -97,6 +101,7 @@ export class FolderContents {
     this.#prefix = join(options.shown, "a").slice(0, -1);
     this.#thread = new ReadingThread(options.read);
     this.#layers = options.layers.map(({ name, path }) => ({ path, index: new LayerIndex(name) }));
+    this.#addresses = new AddressClaims(options.groups);
   }
 
   /** Ends reading in the thread. */
@@ -191,6 +196,7 @@ export class FolderContents {
       bad: this.#bad,
       warned: this.#warned,
       layers: this.#layers,
+      addresses: this.#addresses,
       shown: (path) => this.#shown(path),
     };
     return this.#options.skips ? judgeSkipping(files, this.#types) : judgeFiles(files);
@@ -309,10 +315,12 @@ export class FolderContents {
       if (!isWithin(path, layer.path)) continue;
       if (before !== undefined) {
         layer.index.remove(path, before.resources);
+        this.#addresses.remove(layer.index.layer, before.resources);
         layer.index.release(path, before.kept);
       }
       if (file !== undefined) {
         layer.index.add(path, file.resources);
+        this.#addresses.add(layer.index.layer, path, file.resources);
         layer.index.keep(path, file.kept);
       }
     }

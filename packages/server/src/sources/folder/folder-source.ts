@@ -60,7 +60,9 @@ class FolderSource implements Source {
     const absolute = resolve(directory);
     const ignored = new Set((options.ignore ?? []).map((path) => resolve(absolute, path)));
     const scan = { directory: absolute, shown: directory, layers, ignored, limits };
-    const contents = new FolderContents({ shown: directory, layers, limits, read: options.read, skips });
+    const names = new Set(layers.map(({ name }) => name));
+    const groups = options.groups?.filter((group) => group.layers.every((name) => names.has(name)));
+    const contents = new FolderContents({ shown: directory, layers, groups, limits, read: options.read, skips });
     const { signal } = this.#closing;
 
     this.name = `folder ${directory}`;
@@ -69,9 +71,8 @@ class FolderSource implements Source {
     this.#watcher = new FolderWatcher(() => this.#changed());
     this.#reader = new FolderReader({ scan, settleMs, maxSettleMs, writeSettleMs, signal }, contents, this.#watcher);
     this.#settling = new Settling(settleMs, maxSettleMs, (since) => this.#runAlone(() => this.#update(since)));
-    const names = new Set(layers.map(({ name }) => name));
-    const groups = (options.groups ?? []).filter((group) => group.layers.every((name) => names.has(name)));
-    const publication = { directory, layers, groups, allowEmpty, allowPartial, waits, maxFindings: limits.findings };
+    const published = { directory, layers, groups: groups ?? [], allowEmpty, allowPartial, waits };
+    const publication = { ...published, maxFindings: limits.findings };
     this.#publish = (sink) => new FolderPublication(publication, contents, sink);
   }
 

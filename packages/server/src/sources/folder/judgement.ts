@@ -1,4 +1,5 @@
 import type { Finding, PositionedResource, ResourceTypes } from "@xdskit/api";
+import type { AddressClaims, Clash } from "./address-claims.js";
 import { isWithin } from "./folder-options.js";
 import type { SkippedCounts } from "./folder-summary.js";
 import type { NamedResource } from "./kept-names.js";
@@ -30,12 +31,13 @@ export interface JudgedFiles {
   readonly bad: ReadonlySet<string>;
   readonly warned: ReadonlySet<string>;
   readonly layers: readonly { readonly path: string; readonly index: LayerIndex }[];
+  readonly addresses: AddressClaims;
   /** As findings show a path. */
   readonly shown: (path: string) => string;
 }
 
 /** Finds the errors of files. Costs the files with findings. */
-export function judgeFiles({ all, bad, warned, layers, shown }: JudgedFiles): Judgement {
+export function judgeFiles({ all, bad, warned, layers, addresses, shown }: JudgedFiles): Judgement {
   const findings = [...bad, ...warned].sort().flatMap((path) => all.get(path)?.findings ?? []);
   const wrong = new Set(bad);
   for (const { index } of layers) {
@@ -44,11 +46,19 @@ export function judgeFiles({ all, bad, warned, layers, shown }: JudgedFiles): Ju
       for (const { file } of entries) wrong.add(file);
     }
   }
+  for (const clash of addresses.clashes) {
+    const finding = sharedAddress(clash, shown);
+    findings.push(finding);
+    if (finding.severity === "error") for (const { file } of clash.claims) wrong.add(file);
+  }
   return { findings, valid: all.size - wrong.size, bad: wrong, skipped: undefined };
 }
 
 /** The same if errors are skipped: each error says its effect. */
-export function judgeSkipping({ all, bad, warned, layers, shown }: JudgedFiles, types: ResourceTypes): Judgement {
+export function judgeSkipping(
+  { all, bad, warned, layers, addresses, shown }: JudgedFiles,
+  types: ResourceTypes,
+): Judgement {
   const findings: Finding[] = [];
   const counts: Record<Standing, number> = { lastGood: 0, absent: 0, elsewhere: 0 };
   for (const path of [...bad, ...warned].sort()) {
@@ -80,6 +90,8 @@ export function judgeSkipping({ all, bad, warned, layers, shown }: JudgedFiles, 
       }
     }
   }
+  // Neither of them is more right than the other: both are served.
+  for (const clash of addresses.clashes) findings.push({ ...sharedAddress(clash, shown), severity: "warning" });
   const inPart = Array.from(wrong).filter((path) =>
     all.get(path)?.resources.some(({ resource }) => !doubled.has(resource)),
   );
@@ -102,5 +114,29 @@ function duplicate(entries: readonly Entry[], shown: (path: string) => string): 
     type: first.resource.type.name,
     resource: first.resource.name,
     message: `the same name is also in ${places.join(", ")}`,
+  };
+}
+
+/**
+ * Of the listeners at one address an Envoy takes one, and refuses the others. A server of gRPC asks for the listener
+ * of its own address, whose name ends with it: others may have the same address on other machines.
+ */
+function sharedAddress({ claims: [first, ...others], groups }: Clash, shown: (path: string) => string): Finding {
+  const [{ entry, file, address }] = others as readonly [Clash["claims"][1], ...unknown[]];
+  const { resource, where } = entry;
+  const at = `${shown(first.file)}${first.entry.where.line === undefined ? "" : `:${first.entry.where.line}`}`;
+  const more = others.length === 1 ? "" : `, and ${others.length - 1} more do`;
+  const name = JSON.stringify(first.entry.resource.name);
+  const inGroups = groups === undefined ? "" : ` in the group ${groups[0]}${groups.length > 1 ? " and others" : ""}`;
+  const isOfGrpc = [first, ...others].some((claim) => claim.entry.resource.name.endsWith(claim.address.text));
+  return {
+    code: "XDSKIT_CLIENTS_REFUSE",
+    severity: isOfGrpc ? "warning" : "error",
+    ...where,
+    file: shown(file),
+    field: address.field,
+    type: resource.type.name,
+    resource: resource.name,
+    message: `listens at ${address.text}, as listener ${name} (${at}) does${more}${inGroups}: an Envoy takes only one of them`,
   };
 }

@@ -10,7 +10,7 @@ const longestLine = 400;
 
 /**
  * The differences between two YAML documents, for people: changed lines, some lines around them, and their parent keys.
- * Bounded; empty if they are equal.
+ * Bounded; empty if they are equal. An empty text is a document that does not exist.
  */
 export function changeText(before: string, after: string, paint: Paint): string {
   const diff = lineDiff(linesOf(before), linesOf(after));
@@ -29,7 +29,7 @@ export function changeText(before: string, after: string, paint: Paint): string 
 }
 
 function linesOf(text: string): readonly string[] {
-  return text.trimEnd().split("\n");
+  return text === "" ? [] : text.trimEnd().split("\n");
 }
 
 function paintedLine({ sign, text }: DiffLine, paint: Paint): string {

@@ -19,6 +19,8 @@ export interface Authority {
   issue(commonName: string, ...names: readonly SubjectName[]): Certificate;
   /** The same for its host, valid between two times that are so many days from now. */
   issueFor(commonName: string, days: Days): Certificate;
+  /** A certificate for a key of any kind, as PEM. */
+  issueKey(commonName: string, pair: { readonly publicKey: KeyObject }): string;
 }
 
 type Days = readonly [from: number, to: number];
@@ -44,6 +46,10 @@ export function createAuthority(name: string): Authority {
     certificate: own.certificate,
     issue: (subject, ...names) => issue(subject, names.length > 0 ? names : [`DNS:${subject}`]),
     issueFor: (subject, days) => issue(subject, [`DNS:${subject}`], days),
+    issueKey: (subject, { publicKey }) => {
+      const names = [`DNS:${subject}`] as const;
+      return certify({ subject, issuer: name, subjectKey: publicKey, issuerKey: pair.privateKey, names }).certificate;
+    },
   };
 }
 

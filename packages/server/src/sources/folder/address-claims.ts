@@ -1,0 +1,140 @@
+import { type ListeningAddress, listeningAddresses, type PositionedResource } from "@xdskit/api";
+import type { LayerName } from "../../settings/group-settings.js";
+import type { FolderGroup } from "./folder-options.js";
+
+/** A listener that listens at an address. */
+export interface Claim {
+  readonly entry: PositionedResource;
+  /** Relative to the directory. */
+  readonly file: string;
+  readonly layer: LayerName;
+  readonly address: ListeningAddress;
+}
+
+/** Listeners of which an Envoy takes only the first that it sees, in the order of their files. */
+export interface Clash {
+  readonly claims: readonly [Claim, Claim, ...Claim[]];
+  /** The groups that have them; undefined if there are no groups. */
+  readonly groups: readonly string[] | undefined;
+}
+
+/**
+ * Who listens where, over all layers. Reading a file again costs that file's listeners. Clashes cost the addresses that
+ * several listeners have, and are computed only after a listener changed.
+ */
+export class AddressClaims {
+  readonly #groups: readonly FolderGroup[] | undefined;
+  readonly #byAddress = new Map<string, Set<Claim>>();
+  /** Addresses with more than one claim. Most of these clash. */
+  readonly #crowded = new Set<string>();
+  readonly #byEntry = new Map<LayerName, Map<PositionedResource, readonly Claim[]>>();
+  /** How many entries of listeners have a name in a layer. */
+  readonly #names = new Map<LayerName, Map<string, number>>();
+  #clashes: readonly Clash[] | undefined = [];
+
+  /** Without groups each layer is judged by itself. */
+  constructor(groups: readonly FolderGroup[] | undefined) {
+    this.#groups = groups;
+  }
+
+  add(layer: LayerName, file: string, entries: readonly PositionedResource[]): void {
+    for (const entry of entries) {
+      if (entry.resource.type.name !== "listener") continue;
+      this.#clashes = undefined;
+      this.#count(layer, entry.resource.name, 1);
+      const claims = claimed(entry).map((address): Claim => ({ entry, file, layer, address }));
+      if (claims.length === 0) continue;
+      const ofLayer = this.#byEntry.get(layer) ?? new Map<PositionedResource, readonly Claim[]>();
+      this.#byEntry.set(layer, ofLayer.set(entry, claims));
+      for (const claim of claims) {
+        const { key } = claim.address;
+        const others = this.#byAddress.get(key);
+        if (others === undefined) this.#byAddress.set(key, new Set([claim]));
+        else if (others.add(claim).size > 1) this.#crowded.add(key);
+      }
+    }
+  }
+
+  remove(layer: LayerName, entries: readonly PositionedResource[]): void {
+    for (const entry of entries) {
+      if (entry.resource.type.name !== "listener") continue;
+      this.#clashes = undefined;
+      this.#count(layer, entry.resource.name, -1);
+      const ofLayer = this.#byEntry.get(layer);
+      for (const claim of ofLayer?.get(entry) ?? []) {
+        const { key } = claim.address;
+        const others = this.#byAddress.get(key);
+        others?.delete(claim);
+        if ((others?.size ?? 0) < 2) this.#crowded.delete(key);
+        if (others?.size === 0) this.#byAddress.delete(key);
+      }
+      ofLayer?.delete(entry);
+    }
+  }
+
+  /** All clashes, as of now. */
+  get clashes(): readonly Clash[] {
+    this.#clashes ??= this.#find();
+    return this.#clashes;
+  }
+
+  #find(): readonly Clash[] {
+    const found: Clash[] = [];
+    for (const key of [...this.#crowded].sort()) {
+      const claims = [...(this.#byAddress.get(key) ?? [])].sort(byPlace);
+      const byMembers = new Map<string, { readonly claims: Clash["claims"]; readonly groups: string[] }>();
+      for (const { name, layers } of this.#groups ??
+        [...this.#names.keys()].map((layer) => ({ name: "", layers: [layer] }))) {
+        const served = claims.filter((claim) => this.#isServed(claim, layers));
+        const [first, second, ...more] = firstOfName(served);
+        if (first === undefined || second === undefined) continue;
+        const members = JSON.stringify(
+          [first, second, ...more].map(({ layer, entry }) => [layer, entry.resource.name]),
+        );
+        const known = byMembers.get(members) ?? { claims: [first, second, ...more], groups: [] };
+        known.groups.push(name);
+        byMembers.set(members, known);
+      }
+      for (const { claims, groups } of byMembers.values())
+        found.push({ claims, groups: this.#groups === undefined ? undefined : groups });
+    }
+    return found;
+  }
+
+  /** Whether a group gets a listener: it has the layer, and no later one with another listener of the same name. */
+  #isServed({ layer, entry }: Claim, layers: readonly LayerName[]): boolean {
+    const at = layers.lastIndexOf(layer);
+    if (at < 0) return false;
+    return !layers.slice(at + 1).some((later) => this.#names.get(later)?.has(entry.resource.name));
+  }
+
+  #count(layer: LayerName, name: string, by: 1 | -1): void {
+    const names = this.#names.get(layer) ?? new Map<string, number>();
+    const count = (names.get(name) ?? 0) + by;
+    if (count > 0) names.set(name, count);
+    else names.delete(name);
+    this.#names.set(layer, names);
+  }
+}
+
+/**
+ * An Envoy gets all listeners, except those with names of xdstp, which it must ask for. Of several variants a client
+ * gets one.
+ */
+function claimed({ resource }: PositionedResource): readonly ListeningAddress[] {
+  if (resource.name.startsWith("xdstp:") || resource.variant !== undefined) return [];
+  const seen = new Set<string>();
+  // One listener may have an address twice.
+  return listeningAddresses(resource).filter(({ key }) => !seen.has(key) && seen.add(key));
+}
+
+/** Two entries of one name in a layer are another error. */
+function firstOfName(claims: readonly Claim[]): readonly Claim[] {
+  const seen = new Set<string>();
+  return claims.filter(({ entry: { resource } }) => !seen.has(resource.name) && seen.add(resource.name));
+}
+
+function byPlace(a: Claim, b: Claim): number {
+  if (a.file !== b.file) return a.file < b.file ? -1 : 1;
+  return (a.entry.where.line ?? 0) - (b.entry.where.line ?? 0);
+}

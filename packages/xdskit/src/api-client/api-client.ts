@@ -1,0 +1,48 @@
+import { ApiError, problemOf, unreachable } from "./api-error.js";
+import { type ApiAnswer, sendRequest } from "./http-request.js";
+
+/** A running server's HTTP API. */
+export interface ApiClient {
+  /** Its address as the user named it, for messages. */
+  readonly server: string;
+  /** Resolves to the JSON of the answer. Rejects with an ApiError. */
+  get<T>(path: string): Promise<T>;
+  post<T>(path: string, body?: object): Promise<T>;
+  /** Ends connections that are still open. */
+  close(): void;
+}
+
+/** Where the API is, and how long it may take to answer. */
+export interface ApiClientOptions {
+  /** The admin listener. */
+  readonly server: URL;
+  /** Milliseconds. */
+  readonly timeoutMs: number;
+}
+
+/** Speaks to a server's API. Connects with the first request. */
+export function createApiClient({ server, timeoutMs }: ApiClientOptions): ApiClient {
+  const shown = server.href.replace(/\/$/, "");
+  const closed = new AbortController();
+  const ask = async <T>(method: "GET" | "POST", path: string, body?: object): Promise<T> => {
+    const url = new URL(`${server.pathname.replace(/\/$/, "")}${path}`, server);
+    let answer: ApiAnswer;
+    try {
+      answer = await sendRequest({ url, method, body, timeoutMs, signal: closed.signal });
+    } catch (error) {
+      throw unreachable(shown, error, timeoutMs);
+    }
+    if (answer.status >= 300) throw problemOf(shown, answer);
+    try {
+      return JSON.parse(answer.body) as T;
+    } catch {
+      throw new ApiError(`${shown} answers with something else than JSON: is it the admin address of a server?`);
+    }
+  };
+  return {
+    server: shown,
+    get: (path) => ask("GET", path),
+    post: (path, body) => ask("POST", path, body),
+    close: () => closed.abort(),
+  };
+}

@@ -1,0 +1,59 @@
+import type { Finding } from "@xdskit/api";
+import { type ApiAnswer, RequestTimeout } from "./http-request.js";
+
+/** What a server said against a request, or why it could not be asked. */
+export class ApiError extends Error {
+  override readonly name = "ApiError";
+  /** HTTP's; undefined: there was no answer. */
+  readonly status: number | undefined;
+  /** What is wrong in what was sent. */
+  readonly findings: readonly Finding[];
+
+  constructor(message: string, status?: number, findings: readonly Finding[] = []) {
+    super(message);
+    this.status = status;
+    this.findings = findings;
+  }
+}
+
+/** Why there is no answer. */
+export function unreachable(server: string, error: unknown, timeoutMs: number): ApiError {
+  if (error instanceof RequestTimeout) return new ApiError(`${server} did not answer within ${timeoutMs / 1000} s`);
+  const { code = "", message } = error as NodeJS.ErrnoException;
+  if (code.startsWith("HPE_") || code === "ECONNRESET")
+    return new ApiError(`${server} does not speak HTTP/1.1: is it the admin address of a server? serve prints it`);
+  if (code === "ECONNREFUSED")
+    return new ApiError(
+      `no server runs at ${server}: start one with "xdskit serve DIR", or name its admin address with --server`,
+    );
+  return new ApiError(`${server} cannot be reached: ${message} (--server names a server's admin address)`);
+}
+
+/** The problem that a server describes (RFC 9457), or what else it says. */
+export function problemOf(server: string, { status, contentType, body }: ApiAnswer): ApiError {
+  const problem = contentType.includes("json") ? parsed(body) : undefined;
+  if (problem === undefined) {
+    const [line = ""] = body.split("\n");
+    const hint = status === 404 ? "; is it the admin address of a server of this version?" : "";
+    return new ApiError(`${server} answers ${status}: ${line.slice(0, 200)}${hint}`, status);
+  }
+  const { title, detail, code, findings } = problem;
+  const text = [detail ?? title ?? `it answers ${status}`, code === undefined ? "" : `[${String(code)}]`];
+  return new ApiError(text.join(" ").trim(), status, Array.isArray(findings) ? (findings as Finding[]) : []);
+}
+
+interface Problem {
+  readonly title?: string;
+  readonly detail?: string;
+  readonly code?: string;
+  readonly findings?: unknown;
+}
+
+function parsed(body: string): Problem | undefined {
+  try {
+    const value: unknown = JSON.parse(body);
+    return typeof value === "object" && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,63 @@
+import type { IncomingMessage, RequestOptions } from "node:http";
+
+/** One request. */
+export interface ApiRequest {
+  readonly url: URL;
+  readonly method: "GET" | "POST";
+  /** Sent as JSON. */
+  readonly body: object | undefined;
+  /** Milliseconds until the whole answer must be there. */
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** What came back. */
+export interface ApiAnswer {
+  readonly status: number;
+  readonly contentType: string;
+  readonly body: string;
+}
+
+/** A longer answer is no answer of this API. */
+const mostBytes = 256 * 1024 * 1024;
+
+/** The time was over before the answer was there. */
+export class RequestTimeout extends Error {}
+
+/** Sends a request and reads the answer. Rejects with the system's error, or a RequestTimeout. */
+export async function sendRequest({ url, method, body, timeoutMs, signal }: ApiRequest): Promise<ApiAnswer> {
+  const { request } = url.protocol === "https:" ? await import("node:https") : await import("node:http");
+  const text = body === undefined ? undefined : JSON.stringify(body);
+  const time = AbortSignal.timeout(timeoutMs);
+  const options: RequestOptions = {
+    method,
+    headers: {
+      accept: "application/json",
+      ...(text === undefined
+        ? { "content-length": 0 }
+        : { "content-type": "application/json", "content-length": Buffer.byteLength(text) }),
+    },
+    agent: false,
+    signal: AbortSignal.any([signal, time]),
+  };
+  return new Promise((resolve, reject) => {
+    const fail = (error: Error) => reject(time.aborted ? new RequestTimeout() : error);
+    request(url, options, (response) => {
+      readAnswer(response).then(resolve, fail);
+    })
+      .on("error", fail)
+      .end(text);
+  });
+}
+
+async function readAnswer(response: IncomingMessage): Promise<ApiAnswer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    bytes += chunk.byteLength;
+    if (bytes > mostBytes) throw new Error(`it answers with more than ${mostBytes} bytes`);
+    chunks.push(chunk);
+  }
+  const { statusCode: status = 0, headers } = response;
+  return { status, contentType: headers["content-type"] ?? "", body: Buffer.concat(chunks).toString("utf8") };
+}

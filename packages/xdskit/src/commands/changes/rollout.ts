@@ -1,0 +1,35 @@
+import { Argument, Command } from "commander";
+import type { Terminal } from "../../output/terminal.js";
+import type { RolloutAction } from "../../rollout/run-rollout.js";
+import { answerTimeoutMs, outputOption, type ServerOptions, serverOption } from "./server-options.js";
+
+const details = `
+  status    the state of each rollout, who has the change, who rejected it and why
+  promote   all nodes get the change now
+  halt      it goes no further by itself
+  resume    a halted rollout goes on
+  undo      all nodes get what was before, until the resources change again
+Without GROUP, status shows all groups, and the others act on the one rollout that is under way. Docs: docs/rollouts.md
+
+Exit status: 0 when it is done, 1 if there is no such rollout or no server answers, 2 if the usage is wrong.
+
+Examples:
+  $ xdskit rollout status
+  $ xdskit rollout undo edge
+  $ xdskit rollout status --output json | jq -r '.rollouts[] | select(.state == "halted").reason'
+`;
+
+/** `xdskit rollout`: shows the rollouts of a running server, and leads them by hand. */
+export function rolloutCommand(terminal: Terminal, exit: (status: number) => void): Command {
+  return new Command("rollout")
+    .description("Shows the changes that a running server brings to its nodes by steps, and leads them by hand.")
+    .addArgument(new Argument("<action>", "what to do").choices(["status", "promote", "halt", "resume", "undo"]))
+    .argument("[group]", "the group of nodes")
+    .addOption(serverOption())
+    .addOption(outputOption())
+    .addHelpText("after", details)
+    .action(async (action: RolloutAction, group: string | undefined, { server, output }: ServerOptions) => {
+      const { runRollout } = await import("../../rollout/run-rollout.js");
+      exit(await runRollout({ action, group, server, output, timeoutMs: answerTimeoutMs }, terminal));
+    });
+}

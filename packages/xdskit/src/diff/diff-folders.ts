@@ -1,0 +1,38 @@
+import { XdskitError } from "@xdskit/api";
+import { reportFailure } from "../output/failure.js";
+import type { Terminal } from "../output/terminal.js";
+import { type ComparedFolders, compareFolders, type FoldersToCompare } from "../plan/compare-folders.js";
+import { type ComparisonOutput, printComparison } from "../plan/comparison-output.js";
+import { exitStatus } from "../process/exit-status.js";
+
+/** The options of `diff` with two folders. */
+export type DiffFoldersOptions = FoldersToCompare & ComparisonOutput;
+
+/**
+ * Prints what differs between two folders. Resolves to the exit status: 0 if nothing does, 3 if something does, 1 if a
+ * folder has errors, 2 if it does not exist or the usage is wrong.
+ */
+export async function diffFolders(options: DiffFoldersOptions, terminal: Terminal): Promise<number> {
+  let compared: ComparedFolders;
+  try {
+    compared = await compareFolders(options);
+  } catch (error) {
+    reportFailure(terminal, "diff", error);
+    return isWrongUsage(error, options) ? exitStatus.usage : exitStatus.failed;
+  }
+  printComparison(compared, options, terminal);
+  return differs(compared) ? exitStatus.differs : exitStatus.ok;
+}
+
+/** Groups may differ though no resource does, such as in the order of their folders. */
+function differs({ changes, groups }: ComparedFolders): boolean {
+  return changes.length > 0 || groups.some((group) => group.kind !== "planned" || group.plan.stages.length > 0);
+}
+
+/** What was named on the command line is not there. */
+function isWrongUsage(error: unknown, { settings, descriptors }: DiffFoldersOptions): boolean {
+  if (!(error instanceof XdskitError)) return true;
+  const file = error.findings[0]?.file ?? "";
+  if (error.code === "XDSKIT_FILE_UNREADABLE") return settings === file || descriptors.includes(file);
+  return error.code === "XDSKIT_FOLDER_MISSING";
+}

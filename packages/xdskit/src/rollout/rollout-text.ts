@@ -1,0 +1,67 @@
+import type { Colour, Paint } from "../output/colours.js";
+import { counted } from "../output/counts.js";
+import { printable } from "../output/printable.js";
+import { isUnderWay, type QuarantineView, type RolloutsView, type RolloutView } from "./rollout-view.js";
+
+const mostNames = 8;
+const mostRejections = 20;
+
+/** Rollouts and quarantines for people. */
+export function rolloutsText({ rollouts, quarantines }: RolloutsView, paint: Paint): string {
+  if (rollouts.length === 0 && quarantines.length === 0) return "no rollout, and nothing in quarantine\n";
+  return [...rollouts.map((rollout) => rolloutText(rollout, paint)), quarantinesText(quarantines, paint)].join("");
+}
+
+/** One rollout: its state, what it brings, and which nodes have it. */
+export function rolloutText(rollout: RolloutView, paint: Paint): string {
+  const { group, state, step, steps, reason, nodes, waitsFor, rejections } = rollout;
+  const at = isUnderWay(rollout) ? ` at step ${step} of ${steps.length} (${stepText(steps[step - 1])})` : "";
+  const why = reason === "" ? "" : `: ${reason}`;
+  const { reached, pending, rejected, held } = nodes;
+  const lines = [
+    `${paint("strong", printable(`group ${group}`))}: ${paint(colourOf(rollout), state)}${printable(`${at}${why}`)}`,
+    `  changes ${printable(resourcesText(rollout))}`,
+    `  nodes: ${reached} have it or are to have it, ${pending} of them without an answer, ${rejected} rejected it, ${held} keep what was before`,
+    ...(waitsFor.length === 0 ? [] : [`  waits for ${printable(listText(waitsFor))}`]),
+    ...rejections
+      .slice(0, mostRejections)
+      .map(({ node, type, message }) => printable(`  ${node} rejected ${type}: ${message}`)),
+  ];
+  return lines.map((line) => `${line}\n`).join("");
+}
+
+function colourOf({ state }: RolloutView): Colour {
+  if (state === "completed") return "good";
+  return state === "halted" ? "error" : "warning";
+}
+
+function stepText(step: object | undefined): string {
+  return Object.entries(step ?? {})
+    .map(([key, value]) => {
+      if (key === "percent") return `${value} %`;
+      if (key === "count") return counted(Number(value), "node");
+      return Object.entries(value as object)
+        .map(([field, wanted]) => `${field}: ${String(wanted)}`)
+        .join(", ");
+    })
+    .join(", ");
+}
+
+function resourcesText({ changed, resources }: RolloutView): string {
+  const names = resources.map(({ type, name }) => `${type} ${name}`);
+  return `${counted(changed, "resource")}: ${listText(names, changed)}`;
+}
+
+function listText(names: readonly string[], all = names.length): string {
+  const shown = names.slice(0, mostNames);
+  const more = all - shown.length;
+  return `${shown.join(", ")}${more > 0 ? ` … and ${more} more` : ""}`;
+}
+
+function quarantinesText(quarantines: readonly QuarantineView[], paint: Paint): string {
+  const lines = quarantines.map(({ group, type, name, cause, node, message }) => {
+    const who = node === "" ? "" : ` (${node}: ${message})`;
+    return `${paint("warning", "quarantine:")} ${printable(`${type} ${name} in ${group}, ${cause}${who}`)}\n`;
+  });
+  return lines.join("");
+}

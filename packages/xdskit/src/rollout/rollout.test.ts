@@ -1,0 +1,97 @@
+import assert from "node:assert/strict";
+import { createServer as createHttpServer } from "node:http";
+import { type AddressInfo, createServer as createTcpServer } from "node:net";
+import { describe, test } from "node:test";
+import { startAdminServer } from "../admin/admin-server.js";
+import type { AdminState } from "../admin/admin-state.js";
+import { eventually, xdskitEnds } from "../testing/command.js";
+import { inProcessEnds } from "../testing/in-process.js";
+import { cluster, resourcesOf, see, withStage } from "../testing/relayed.js";
+
+const rollout = (...args: readonly string[]) => inProcessEnds("rollout", ...args);
+
+/** A server with a change at its first step, and its admin listener. */
+async function withRollout(run: (url: string) => Promise<void>): Promise<void> {
+  await withStage(async ({ origin, client }) => {
+    const { server, address } = await origin();
+    server.config.set(resourcesOf(cluster("web")));
+    see(client(address), "cluster");
+    await eventually(
+      async () => server.node("edge")?.state,
+      (state) => state === "synced",
+    );
+    const steps = [{ match: { id: "nobody" } }, { percent: 50 }];
+    server.config.update({ upsert: resourcesOf(cluster("web", "2s")) }, { rollout: { steps, timeoutMs: 600_000 } });
+    const admin = await startAdminServer({ host: "127.0.0.1", port: 0 }, { rollouts: server } as unknown as AdminState);
+    try {
+      await run(`http://127.0.0.1:${admin.address.port}`);
+    } finally {
+      await admin.close();
+    }
+  });
+}
+
+describe("xdskit rollout", () => {
+  test("shows a rollout, halts it, resumes it and promotes it", () =>
+    withRollout(async (server) => {
+      const { status, out, err } = await xdskitEnds("rollout", "status", "--server", server);
+      assert.deepEqual([status, err], [0, ""]);
+      assert.equal(
+        out,
+        `group all: waiting at step 1 of 2 (id: nobody)
+  changes 1 resource: cluster web
+  nodes: 0 have it or are to have it, 0 of them without an answer, 0 rejected it, 1 keep what was before
+`,
+      );
+      for (const [action, state] of [
+        ["halt", "halted"],
+        ["resume", "waiting"],
+        ["promote", "completed"],
+      ] as const) {
+        const done = await rollout(action, "--server", server, "--output", "json");
+        assert.deepEqual([done.status, JSON.parse(done.out).state], [0, state], action);
+      }
+      const again = await rollout("promote", "all", "--server", server);
+      assert.deepEqual([again.status, again.out], [1, ""]);
+      assert.equal(again.err, 'xdskit rollout: the rollout of group "all" is completed: promote does not apply\n');
+      assert.match((await rollout("halt", "--server", server)).err, /^xdskit rollout: no rollout is under way\n$/);
+    }));
+
+  test("undo gives all nodes what was before, and status names what is in quarantine for it", () =>
+    withRollout(async (server) => {
+      const { status, out } = await rollout("undo", "all", "--server", server);
+      assert.equal(status, 0);
+      assert.match(out, /^group all: rolled-back\n/);
+      const { out: after } = await rollout("status", "--server", server);
+      assert.match(after, /^quarantine: cluster web in all, rolled-back/m);
+      const json = JSON.parse((await rollout("status", "all", "-o", "json", "--server", server)).out);
+      assert.deepEqual([json.rollouts.length, json.quarantines[0].name], [1, "web"]);
+      const other = await rollout("status", "edge", "--server", server);
+      assert.deepEqual([other.status, other.err], [1, 'xdskit rollout: group "edge" has no rollout, only all\n']);
+    }));
+
+  test("without a server, and with something else in its place, one line says what to do", async () => {
+    const closed = await rollout("status", "--server", "http://127.0.0.1:1");
+    assert.equal(closed.status, 1);
+    assert.match(closed.err, /^xdskit rollout: no server runs at http:\/\/127\.0\.0\.1:1: start one .*--server\n$/);
+    const page = createHttpServer((_, response) => response.writeHead(404).end("<html>\nnothing"));
+    const other = createTcpServer((socket) => socket.end("\0\0\0no http"));
+    for (const [server, text] of [
+      [page, /^xdskit rollout: http:\/\/127\.0\.0\.1:\d+ answers 404: <html>; is it the admin address .*\n$/],
+      [other, /^xdskit rollout: http:\/\/127\.0\.0\.1:\d+ does not speak HTTP\/1\.1: .*\n$/],
+    ] as const) {
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+      const { port } = server.address() as AddressInfo;
+      const { status, out, err } = await rollout("status", "--server", `127.0.0.1:${port}`);
+      server.close();
+      assert.deepEqual([status, out], [1, ""]);
+      assert.match(err, text);
+    }
+  });
+
+  test("what is not understood is wrong usage", async () => {
+    for (const args of [[], ["begin"], ["status", "--server", "ftp://a"], ["status", "a", "b"]]) {
+      assert.equal((await rollout(...args)).status, 2, args.join(" "));
+    }
+  });
+});

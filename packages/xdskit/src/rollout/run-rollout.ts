@@ -1,0 +1,90 @@
+import { type ApiClient, createApiClient } from "../api-client/api-client.js";
+import { ApiError } from "../api-client/api-error.js";
+import { reportFailure } from "../output/failure.js";
+import { paintOf, type Terminal } from "../output/terminal.js";
+import { exitStatus } from "../process/exit-status.js";
+import { rolloutsText, rolloutText } from "./rollout-text.js";
+import { isUnderWay, type RolloutsView, type RolloutView } from "./rollout-view.js";
+
+/** What to do with a rollout. */
+export const rolloutActions = ["status", "promote", "halt", "resume", "undo"] as const;
+export type RolloutAction = (typeof rolloutActions)[number];
+
+/** The options of `rollout`. */
+export interface RolloutOptions {
+  readonly action: RolloutAction;
+  /** Undefined: all, or the only one that there is. */
+  readonly group: string | undefined;
+  readonly server: URL;
+  /** Milliseconds. */
+  readonly timeoutMs: number;
+  readonly output: "text" | "json";
+}
+
+const paths = { promote: "promote", halt: "halt", resume: "resume", undo: "roll-back" } as const;
+
+/** Shows rollouts, or leads one by hand. Resolves to the exit status: 0, or 1 if there is nothing to do it with. */
+export async function runRollout(options: RolloutOptions, terminal: Terminal): Promise<number> {
+  const client = createApiClient(options);
+  try {
+    const { action } = options;
+    const result =
+      action === "status" ? await status(client, options, terminal) : await lead(client, options, action, terminal);
+    terminal.out(result);
+    return exitStatus.ok;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    reportFailure(terminal, "rollout", error);
+    return exitStatus.failed;
+  } finally {
+    client.close();
+  }
+}
+
+async function status(client: ApiClient, { group, output }: RolloutOptions, terminal: Terminal): Promise<string> {
+  const view = await client.get<RolloutsView>("/api/v1/rollouts");
+  const ofGroup = <T extends { readonly group: string }>(all: readonly T[]) =>
+    all.filter((each) => group === undefined || each.group === group);
+  const asked = { rollouts: ofGroup(view.rollouts), quarantines: ofGroup(view.quarantines) };
+  if (group !== undefined && asked.rollouts.length + asked.quarantines.length === 0) throw noRollout(group, view);
+  return output === "json" ? jsonText(asked) : rolloutsText(asked, paintOf(terminal, "out"));
+}
+
+async function lead(
+  client: ApiClient,
+  { group, output }: RolloutOptions,
+  action: keyof typeof paths,
+  terminal: Terminal,
+): Promise<string> {
+  const view = await client.get<RolloutsView>("/api/v1/rollouts");
+  const rollout = theOne(view, group);
+  const path = `/api/v1/rollouts/${encodeURIComponent(rollout.group)}/${paths[action]}`;
+  const after = await client.post<RolloutView>(path).catch((error: unknown) => {
+    if (error instanceof ApiError && error.status === 409)
+      throw new ApiError(`the rollout of group "${rollout.group}" is ${rollout.state}: ${action} does not apply`, 409);
+    throw error;
+  });
+  return output === "json" ? jsonText(after) : rolloutText(after, paintOf(terminal, "out"));
+}
+
+function theOne(view: RolloutsView, group: string | undefined): RolloutView {
+  if (group !== undefined) {
+    const found = view.rollouts.find((each) => each.group === group);
+    if (found === undefined) throw noRollout(group, view);
+    return found;
+  }
+  const [first, ...more] = view.rollouts.filter(isUnderWay);
+  if (first === undefined) throw new ApiError("no rollout is under way");
+  if (more.length === 0) return first;
+  const groups = [first, ...more].map((each) => each.group).join(", ");
+  throw new ApiError(`more than one rollout is under way: name a group of ${groups}`);
+}
+
+function noRollout(group: string, { rollouts }: RolloutsView): ApiError {
+  const others = rollouts.map((each) => each.group).join(", ");
+  return new ApiError(`group "${group}" has no rollout${others === "" ? "" : `, only ${others}`}`);
+}
+
+function jsonText(value: object): string {
+  return `${JSON.stringify(value, undefined, 2)}\n`;
+}
