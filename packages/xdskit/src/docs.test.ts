@@ -10,8 +10,15 @@ import {
 } from "@xdskit/server";
 import { benchCommand } from "./commands/bench.js";
 import { bootstrapCommand } from "./commands/bootstrap.js";
+import { applyCommand } from "./commands/changes/apply.js";
+import { deleteCommand } from "./commands/changes/delete.js";
 import { diffCommand } from "./commands/changes/diff.js";
+import { exportCommand } from "./commands/changes/export.js";
+import { historyCommand } from "./commands/changes/history.js";
+import { importCommand } from "./commands/changes/import.js";
+import { rollbackCommand } from "./commands/changes/rollback.js";
 import { rolloutCommand } from "./commands/changes/rollout.js";
+import { showCommand } from "./commands/changes/show.js";
 import { getCommand } from "./commands/get.js";
 import { planCommand } from "./commands/plan.js";
 import { relayCommand } from "./commands/relay.js";
@@ -41,9 +48,12 @@ test("each command's page has every option, and none that is not there", () => {
 });
 
 test("the commands about changes have no option that their page lacks, and it has none that is not there", () => {
-  const known = [diffCommand].flatMap((command) => optionsOf(command));
+  const known = [
+    ...[diffCommand, applyCommand, deleteCommand, historyCommand, showCommand, rollbackCommand],
+    ...[exportCommand, importCommand],
+  ].flatMap((command) => optionsOf(command));
   const text = page("changes");
-  for (const option of known) assert.ok(text.includes(`\`${option}`), option);
+  for (const option of known) assert.ok(new RegExp(`[\\s(]\`?${option}\\b`).test(text), option);
   for (const [, option] of text.matchAll(/`(--[a-z-]+)/g)) assert.ok(known.includes(option ?? ""), option);
   for (const option of optionsOf(rolloutCommand)) assert.ok(page("rollouts").includes(`\`${option}`), option);
 });

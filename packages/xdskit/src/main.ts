@@ -10,7 +10,10 @@ Examples:
   $ xdskit relay --server origin:18000     serve the resources of another server
   $ xdskit validate ./config               check the folder without serving it
   $ xdskit plan ./config ./config.new      show the stages in which a change reaches clients
-  $ xdskit diff ./config ./config.new      show what differs, resource by resource
+  $ xdskit diff ./config                   show what differs from what a running server has
+  $ xdskit apply -f route.yaml --wait      change a running server, and wait for its clients
+  $ xdskit history                         list the changes, with who made them and why
+  $ xdskit rollback                        serve what was before the newest change
   $ xdskit status                          show what each client has and what it rejected
   $ xdskit rollout status                  show the changes that reach nodes by steps
   $ xdskit get cluster                     print the clusters that a server sends

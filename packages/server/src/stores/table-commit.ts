@@ -8,7 +8,7 @@ import type {
   StoredResource,
 } from "../contracts/store.js";
 import { putContent, refer } from "./table-contents.js";
-import { aheadKey, contentKey, hashOf, numberKey, resourceHash } from "./table-keys.js";
+import { aheadKey, contentKey, hashOf, numberKey, resourceHash, revisionId } from "./table-keys.js";
 import { headOf, type IndexEntry } from "./table-reading.js";
 import type { Reader, Writer } from "./tables.js";
 
@@ -62,7 +62,7 @@ function commitLayer(writer: Writer, commit: LayerCommit, info: CommitInfo): Rev
   const number = (before?.number ?? 0) + 1;
   const removed = changes.filter(({ to }) => to === undefined).length;
   const said = { layer, parent, number, ...info, upserted: changes.length - removed, removed };
-  const revision: Revision = { id: hashOf(JSON.stringify([said, changes])), ...said };
+  const revision: Revision = { id: revisionId(JSON.stringify([said, changes])), ...said };
   writer.put("revisions", revision.id, revision);
   writer.put("history", layerHash + numberKey(number), revision.id);
   writer.put("heads", layerHash, revision.id);

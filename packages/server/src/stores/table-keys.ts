@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import type { ResourceName, TypeUrl, Version } from "@xdskit/api";
+import type { RevisionId } from "../contracts/store.js";
 
 /** In `meta`: set while contents are written ahead of their revision. */
 export const aheadKey = "ahead";
@@ -7,6 +8,11 @@ export const aheadKey = "ahead";
 /** 132 bits: collisions are practically impossible. */
 export function hashOf(text: string): string {
   return hash("sha256", text, "base64url").slice(0, 22);
+}
+
+/** The same for what people write: on a command line, a word that begins with - is an option. */
+export function revisionId(text: string): RevisionId {
+  return hashOf(text).replace(/^-/, "0");
 }
 
 /** Names a resource within a layer. */

@@ -1,17 +1,26 @@
 import type { Finding } from "@xdskit/api";
 import { type ApiAnswer, RequestTimeout } from "./http-request.js";
 
+interface ApiErrorDetails {
+  readonly status?: number | undefined;
+  readonly code?: string | undefined;
+  readonly findings?: readonly Finding[] | undefined;
+}
+
 /** What a server said against a request, or why it could not be asked. */
 export class ApiError extends Error {
   override readonly name = "ApiError";
   /** HTTP's; undefined: there was no answer. */
   readonly status: number | undefined;
+  /** `XDSKIT_…`, if the server named one. */
+  readonly code: string | undefined;
   /** What is wrong in what was sent. */
   readonly findings: readonly Finding[];
 
-  constructor(message: string, status?: number, findings: readonly Finding[] = []) {
+  constructor(message: string, { status, code, findings = [] }: ApiErrorDetails = {}) {
     super(message);
     this.status = status;
+    this.code = code;
     this.findings = findings;
   }
 }
@@ -35,11 +44,11 @@ export function problemOf(server: string, { status, contentType, body }: ApiAnsw
   if (problem === undefined) {
     const [line = ""] = body.split("\n");
     const hint = status === 404 ? "; is it the admin address of a server of this version?" : "";
-    return new ApiError(`${server} answers ${status}: ${line.slice(0, 200)}${hint}`, status);
+    return new ApiError(`${server} answers ${status}: ${line.slice(0, 200)}${hint}`, { status });
   }
   const { title, detail, code, findings } = problem;
-  const text = [detail ?? title ?? `it answers ${status}`, code === undefined ? "" : `[${String(code)}]`];
-  return new ApiError(text.join(" ").trim(), status, Array.isArray(findings) ? (findings as Finding[]) : []);
+  const text = `${detail ?? title ?? `it answers ${status}`}${code === undefined ? "" : ` [${code}]`}`;
+  return new ApiError(text, { status, code, findings: Array.isArray(findings) ? findings.map(withoutBody) : [] });
 }
 
 interface Problem {
@@ -47,6 +56,11 @@ interface Problem {
   readonly detail?: string;
   readonly code?: string;
   readonly findings?: unknown;
+}
+
+/** The lines of a request's body are lines that nobody sees. */
+function withoutBody({ file, line, column, ...finding }: Finding): Finding {
+  return file === "body" ? finding : { ...finding, file, line, column };
 }
 
 function parsed(body: string): Problem | undefined {

@@ -102,3 +102,10 @@ function metadataValue(text: string): unknown {
     throw new InvalidArgumentError("A value that begins with { or [ must be JSON.");
   }
 }
+
+/** Reads a number of things. */
+export function readCount(text: string): number {
+  const count = Number(text);
+  if (/^\d+$/.test(text) && count > 0 && count <= 1_000_000) return count;
+  throw new InvalidArgumentError("Expected a whole number from 1 to 1000000.");
+}

@@ -3,7 +3,7 @@ import { parseAddress } from "@xdskit/server/address";
 import { Command, InvalidArgumentError, Option } from "commander";
 import type { BenchOptions } from "../bench/fleet/bench-options.js";
 import type { Terminal } from "../output/terminal.js";
-import { collect, readDurationWithUnit, readMetadata, readOption, wordOption } from "./arguments.js";
+import { collect, readCount, readDurationWithUnit, readMetadata, readOption, wordOption } from "./arguments.js";
 import { addTlsOptions, addTokenOption, refuseHalfPair } from "./tls-options.js";
 
 interface Options
@@ -107,12 +107,6 @@ function readServers(text: string, before: readonly Address[] = []): readonly Ad
 function readLocality(text: string): string {
   if (text.split("/").length <= 3) return text;
   throw new InvalidArgumentError("Expected REGION, REGION/ZONE or REGION/ZONE/SUB.");
-}
-
-function readCount(text: string): number {
-  const count = Number(text);
-  if (/^\d+$/.test(text) && count > 0 && count <= 1_000_000) return count;
-  throw new InvalidArgumentError("Expected a whole number from 1 to 1000000.");
 }
 
 /** `5%` or `0.05`. */

@@ -1,9 +1,9 @@
 import { changesText, changesView } from "../changes/changes-text.js";
+import { colouredPlan } from "../changes/plan-colours.js";
 import { describeFinding } from "../output/failure.js";
 import { printable } from "../output/printable.js";
 import { paintOf, type Terminal } from "../output/terminal.js";
 import type { ComparedFolders } from "./compare-folders.js";
-import { colouredPlan } from "./plan-colours.js";
 import { plansText } from "./plans-text.js";
 import { plansView } from "./plans-view.js";
 

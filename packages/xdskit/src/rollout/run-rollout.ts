@@ -1,6 +1,7 @@
-import { type ApiClient, createApiClient } from "../api-client/api-client.js";
+import type { ApiClient } from "../api-client/api-client.js";
 import { ApiError } from "../api-client/api-error.js";
-import { reportFailure } from "../output/failure.js";
+import { withServer } from "../api-client/with-server.js";
+import { jsonText } from "../output/json-text.js";
 import { paintOf, type Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
 import { rolloutsText, rolloutText } from "./rollout-text.js";
@@ -16,29 +17,20 @@ export interface RolloutOptions {
   /** Undefined: all, or the only one that there is. */
   readonly group: string | undefined;
   readonly server: URL;
-  /** Milliseconds. */
-  readonly timeoutMs: number;
   readonly output: "text" | "json";
 }
 
 const paths = { promote: "promote", halt: "halt", resume: "resume", undo: "roll-back" } as const;
 
 /** Shows rollouts, or leads one by hand. Resolves to the exit status: 0, or 1 if there is nothing to do it with. */
-export async function runRollout(options: RolloutOptions, terminal: Terminal): Promise<number> {
-  const client = createApiClient(options);
-  try {
-    const { action } = options;
+export function runRollout(options: RolloutOptions, terminal: Terminal): Promise<number> {
+  const { action } = options;
+  return withServer("rollout", options, terminal, async (client) => {
     const result =
       action === "status" ? await status(client, options, terminal) : await lead(client, options, action, terminal);
     terminal.out(result);
     return exitStatus.ok;
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    reportFailure(terminal, "rollout", error);
-    return exitStatus.failed;
-  } finally {
-    client.close();
-  }
+  });
 }
 
 async function status(client: ApiClient, { group, output }: RolloutOptions, terminal: Terminal): Promise<string> {
@@ -61,7 +53,9 @@ async function lead(
   const path = `/api/v1/rollouts/${encodeURIComponent(rollout.group)}/${paths[action]}`;
   const after = await client.post<RolloutView>(path).catch((error: unknown) => {
     if (error instanceof ApiError && error.status === 409)
-      throw new ApiError(`the rollout of group "${rollout.group}" is ${rollout.state}: ${action} does not apply`, 409);
+      throw new ApiError(`the rollout of group "${rollout.group}" is ${rollout.state}: ${action} does not apply`, {
+        status: 409,
+      });
     throw error;
   });
   return output === "json" ? jsonText(after) : rolloutText(after, paintOf(terminal, "out"));
@@ -83,8 +77,4 @@ function theOne(view: RolloutsView, group: string | undefined): RolloutView {
 function noRollout(group: string, { rollouts }: RolloutsView): ApiError {
   const others = rollouts.map((each) => each.group).join(", ");
   return new ApiError(`group "${group}" has no rollout${others === "" ? "" : `, only ${others}`}`);
-}
-
-function jsonText(value: object): string {
-  return `${JSON.stringify(value, undefined, 2)}\n`;
 }

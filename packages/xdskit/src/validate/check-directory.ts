@@ -1,4 +1,4 @@
-import type { EnvoyVersion, Registry } from "@xdskit/api";
+import type { EnvoyVersion, Registry, ResourceTypes } from "@xdskit/api";
 import { mustBeFolder } from "../files/must-be-folder.js";
 import { registryWith } from "../settings/descriptors.js";
 import { ignoredFiles, loadSettings, pathFromSettings } from "../settings/load-settings.js";
@@ -15,12 +15,15 @@ export interface Directory {
   readonly descriptors: readonly string[];
   /** Versions of Envoy that must understand all resources; none by default. */
   readonly envoyVersions?: readonly EnvoyVersion[];
+  /** Whether all of it is one layer, whatever groups the settings have. */
+  readonly isOneLayer?: boolean;
 }
 
 /** A folder that was checked, and with what. */
 export interface CheckedDirectory extends CheckedFolder {
   readonly settings: Settings;
   readonly registry: Registry;
+  readonly types: ResourceTypes;
 }
 
 /**
@@ -32,19 +35,21 @@ export async function checkDirectory({
   settings: named,
   descriptors,
   envoyVersions = [],
+  isOneLayer = false,
 }: Directory): Promise<CheckedDirectory> {
   await mustBeFolder(directory);
   const loaded = await loadSettings(directory, named);
   const sets = (loaded.settings.descriptors ?? []).map((path) => pathFromSettings(loaded, path));
   const registry = await registryWith([...sets, ...descriptors]);
-  const { settings } = loaded;
+  const types = typesFor(registry, loaded);
+  const settings = isOneLayer ? { ...loaded.settings, groups: undefined } : loaded.settings;
   const checked = await checkFolder({
     directory,
     settings,
     registry,
-    types: typesFor(registry, loaded),
+    types,
     ignore: ignoredFiles(loaded),
     envoyVersions,
   });
-  return { ...checked, settings, registry };
+  return { ...checked, settings, registry, types };
 }

@@ -5,6 +5,7 @@ import {
   type Resource,
   type ResourceTypes,
   resourceTypes,
+  type Where,
   XdskitError,
 } from "@xdskit/api";
 import {
@@ -41,6 +42,8 @@ export interface CheckedFolder {
   readonly groups: readonly GroupResources[];
   /** What each folder of a group holds; all of it is `default` where the settings have no groups. */
   readonly layers: ReadonlyMap<LayerName, readonly Resource[]>;
+  /** Where one of them is written. */
+  readonly whereIs: (resource: Resource) => Where | undefined;
   readonly findings: readonly Finding[];
   /** With `on_invalid: skip`, how many resources a server would skip at a start; otherwise undefined. */
   readonly skipped: SkippedCounts | undefined;
@@ -114,6 +117,7 @@ export async function checkFolder({
     files,
     groups,
     layers,
+    whereIs,
     findings: [...findings, ...dangling, ...missing, ...newer],
     adopted: summary?.adopted ?? [],
     skipped: summary?.skipped,

@@ -38,7 +38,7 @@ export async function runValidate(options: ValidateOptions, terminal: Terminal):
       reportFailure(terminal, "validate", error);
       return exitStatus.usage;
     }
-    checked = { files: 0, groups: [], layers: new Map(), findings: error.findings, skipped: undefined, adopted: [] };
+    checked = { ...nothingChecked, findings: error.findings };
   }
   const findings = checked.findings.map((finding) => (options.strict ? asError(finding) : finding));
   const valid = findings.every(({ severity }) => severity !== "error");
@@ -49,6 +49,15 @@ export async function runValidate(options: ValidateOptions, terminal: Terminal):
   );
   return valid ? exitStatus.ok : exitStatus.failed;
 }
+
+const nothingChecked: Omit<CheckedFolder, "findings"> = {
+  files: 0,
+  groups: [],
+  layers: new Map(),
+  whereIs: () => undefined,
+  skipped: undefined,
+  adopted: [],
+};
 
 function inSettings({ code, findings: [first] }: XdskitError): boolean {
   return code === "XDSKIT_SETTINGS_INVALID" || (code === "XDSKIT_SYNTAX" && first?.line !== undefined);

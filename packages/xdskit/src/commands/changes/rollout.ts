@@ -1,7 +1,7 @@
 import { Argument, Command } from "commander";
 import type { Terminal } from "../../output/terminal.js";
 import type { RolloutAction } from "../../rollout/run-rollout.js";
-import { answerTimeoutMs, outputOption, type ServerOptions, serverOption } from "./server-options.js";
+import { outputOption, type ServerOptions, serverOption } from "./server-options.js";
 
 const details = `
   status    the state of each rollout, who has the change, who rejected it and why
@@ -30,6 +30,6 @@ export function rolloutCommand(terminal: Terminal, exit: (status: number) => voi
     .addHelpText("after", details)
     .action(async (action: RolloutAction, group: string | undefined, { server, output }: ServerOptions) => {
       const { runRollout } = await import("../../rollout/run-rollout.js");
-      exit(await runRollout({ action, group, server, output, timeoutMs: answerTimeoutMs }, terminal));
+      exit(await runRollout({ action, group, server, output }, terminal));
     });
 }

@@ -17,9 +17,6 @@ export function outputOption(): Option {
   return wordOption("-o, --output <format>", "for people, or for programs", ["text", "json"], "text");
 }
 
-/** How long to wait for answers, where a command has no time of its own. */
-export const answerTimeoutMs = 30_000;
-
 /** `--timeout`, with its default. */
 export function waitOption(description: string): Option {
   return readOption("--timeout <duration>", description, readDurationWithUnit, "30s");

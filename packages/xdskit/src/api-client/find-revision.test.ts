@@ -1,0 +1,44 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { ApiClient } from "./api-client.js";
+import { ApiError } from "./api-error.js";
+import type { RevisionView } from "./api-types.js";
+import { findRevision } from "./find-revision.js";
+
+const ids = ["abcdef-1", "abcdef-2", "abcx", "abcx-longer", "zzzz1111"];
+const revisionOf = (id: string) => ({ id }) as RevisionView;
+
+/** A server's history of a page for each revision: ids with a common beginning are rare in a real one. */
+const client = {
+  server: "",
+  get: async (path: string) => {
+    const { pathname, searchParams } = new URL(path, "http://server");
+    const id = decodeURIComponent(pathname.split("/")[4] ?? "");
+    if (id !== "") {
+      if (ids.includes(id)) return revisionOf(id);
+      throw new ApiError("no such revision", { status: 404, code: "XDSKIT_REVISION_UNKNOWN" });
+    }
+    const at = ids.indexOf(searchParams.get("after") ?? "") + 1;
+    return { revisions: [revisionOf(ids[at] ?? "")], ...(at + 1 < ids.length ? { next: ids[at] } : {}) };
+  },
+} as unknown as ApiClient;
+
+test("an id, and a beginning that only one id has, lead to the revision, on whichever page it is", async () => {
+  for (const [text, id] of [
+    ["zzzz1111", "zzzz1111"],
+    ["zzzz", "zzzz1111"],
+    // It is one id and the beginning of another.
+    ["abcx", "abcx"],
+    ["abcx-", "abcx-longer"],
+  ] as const)
+    assert.equal((await findRevision(client, text)).id, id);
+});
+
+test("a beginning that more than one id has lists them; one that none has, or that is short, is not found", async () => {
+  await assert.rejects(findRevision(client, "abcd"), /more than one revision begins with "abcd": abcdef-1, abcdef-2$/);
+  await assert.rejects(findRevision(client, "nowhere"), /there is no revision "nowhere": "xdskit history" lists/);
+  await assert.rejects(
+    findRevision(client, "zzz"),
+    /there is no revision "zzz" \(the beginning .* needs 4 characters\)/,
+  );
+});

@@ -1,0 +1,60 @@
+import type { ApiClient } from "./api-client.js";
+import { ApiError } from "./api-error.js";
+import type { RevisionView } from "./api-types.js";
+
+/** Shorter beginnings of an id could be anything. */
+const shortest = 4;
+const pageSize = 1_000;
+/** So many revisions are looked through. */
+const mostPages = 1_000;
+
+interface RevisionsPage {
+  readonly revisions: readonly RevisionView[];
+  readonly next?: string | null;
+}
+
+/** A page of revisions, newest first. */
+export function revisionsPage(
+  client: ApiClient,
+  query: { readonly layer?: string | undefined; readonly limit?: number; readonly after?: string | undefined },
+): Promise<RevisionsPage> {
+  const asked = new URLSearchParams();
+  for (const [key, value] of Object.entries(query)) if (value !== undefined) asked.set(key, String(value));
+  return client.get(`/api/v1/revisions?${asked}`);
+}
+
+/**
+ * Finds a revision by its id, or by the beginning of it, if no other revision begins with that. Rejects with an
+ * ApiError if there is none, or more than one.
+ */
+export async function findRevision(client: ApiClient, text: string): Promise<RevisionView> {
+  const exact = await client
+    .get<RevisionView>(`/api/v1/revisions/${encodeURIComponent(text)}`)
+    .catch((error: unknown) => {
+      if (error instanceof ApiError && error.status === 404 && error.code === "XDSKIT_REVISION_UNKNOWN")
+        return undefined;
+      throw error;
+    });
+  if (exact !== undefined) return exact;
+  const found = text.length < shortest ? [] : await beginningWith(client, text);
+  const [first, ...more] = found;
+  if (first === undefined) {
+    const hint = text.length < shortest ? ` (the beginning of an id needs ${shortest} characters)` : "";
+    throw new ApiError(`there is no revision "${text}"${hint}: "xdskit history" lists what there is`);
+  }
+  if (more.length === 0) return first;
+  const ids = found.slice(0, 5).map(({ id }) => id);
+  throw new ApiError(`more than one revision begins with "${text}": ${ids.join(", ")}${found.length > 5 ? " …" : ""}`);
+}
+
+async function beginningWith(client: ApiClient, text: string): Promise<readonly RevisionView[]> {
+  const found: RevisionView[] = [];
+  let after: string | undefined;
+  for (let page = 0; page < mostPages; page += 1) {
+    const { revisions, next } = await revisionsPage(client, { limit: pageSize, after });
+    found.push(...revisions.filter(({ id }) => id.startsWith(text)));
+    if (next == null || found.length > 5) break;
+    after = next;
+  }
+  return found;
+}

@@ -1,0 +1,31 @@
+import type { ApiClient } from "./api-client.js";
+import type { ResourceView } from "./api-types.js";
+import { layerPath } from "./layer-path.js";
+
+/** A resource of a layer. */
+export interface ListedResource {
+  /** The type URL. */
+  readonly type: string;
+  readonly name: string;
+  /** Only of a variant. */
+  readonly key?: string;
+  readonly version: string;
+  readonly resource: ResourceView;
+}
+
+const pageSize = 5_000;
+
+/** Lists all that a layer holds, page by page. */
+export async function listResources(client: ApiClient, layer: string): Promise<readonly ListedResource[]> {
+  const listed: ListedResource[] = [];
+  let after: string | undefined;
+  do {
+    const query = new URLSearchParams({ limit: String(pageSize), ...(after === undefined ? {} : { after }) });
+    const page = await client.get<{ readonly resources: readonly ListedResource[]; readonly next?: string }>(
+      `${layerPath(layer)}/resources?${query}`,
+    );
+    listed.push(...page.resources);
+    after = page.next;
+  } while (after !== undefined);
+  return listed;
+}

@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { NodeArrivalView } from "../api-client/api-types.js";
+import { plain } from "../output/colours.js";
+import { arrivalText } from "./arrival-text.js";
+
+const text = (result: "acknowledged" | "rejected" | "timeout", ...nodes: readonly NodeArrivalView[]) => {
+  const count = (state: string) => nodes.filter((node) => node.state === state).length;
+  const counts = { acknowledged: count("acknowledged"), rejected: count("rejected"), pending: count("pending") };
+  return arrivalText({ result, arrival: { counts, nodes } }, 30_000, plain);
+};
+const good = { id: "edge-1", state: "acknowledged" };
+const bad = { id: "edge-2", state: "rejected", message: "no such\ncluster" };
+const silent = { id: "edge-3", state: "pending" };
+
+test("a change that all have is one line", () => {
+  assert.equal(text("acknowledged", good), "1 of 1 node acknowledged it\n");
+  assert.equal(text("acknowledged"), "no node has a stream that this change concerns\n");
+});
+
+test("a change that a client rejected says who has it, who rejected it with which words, and who is silent", () => {
+  assert.equal(
+    text("rejected", good, bad, silent),
+    `1 of 3 nodes acknowledged it, 1 rejected it, 1 did not answer yet
+  acknowledged: edge-1
+  edge-2 rejected it: no such\\u{a}cluster
+  edge-3 is silent
+`,
+  );
+});
+
+test("a change that did not arrive in time says how long it was waited, and what a silent node waits for", () => {
+  assert.equal(
+    text("timeout", { ...silent, message: "waits for cluster b" }),
+    "0 of 1 node acknowledged it, 1 did not answer within 30 s\n  edge-3 is silent: waits for cluster b\n",
+  );
+});
+
+test("of many nodes the first ones are named, and the others counted", () => {
+  const many = Array.from({ length: 50 }, (_, index) => ({ id: `n${index}`, state: "pending" }));
+  const lines = text("timeout", ...many)
+    .trimEnd()
+    .split("\n");
+  assert.deepEqual([lines.length, lines.at(-1)], [22, "  … and 30 more"]);
+});

@@ -1,0 +1,50 @@
+import type { ArrivalView, NodeArrivalView } from "../api-client/api-types.js";
+import type { Paint } from "../output/colours.js";
+import { counted } from "../output/counts.js";
+import { printable } from "../output/printable.js";
+import type { WaitResult } from "./wait-for-nodes.js";
+
+const mostNodes = 20;
+
+/** Who acknowledged a change, who rejected it with which words, and who is silent. */
+export function arrivalText({ result, arrival }: WaitResult, timeoutMs: number, paint: Paint): string {
+  const { acknowledged, rejected, pending } = arrival.counts;
+  const all = acknowledged + rejected + pending;
+  if (all === 0) return "no node has a stream that this change concerns\n";
+  const counts = [
+    `${acknowledged} of ${counted(all, "node")} acknowledged it`,
+    ...(rejected > 0 ? [`${rejected} rejected it`] : []),
+    ...(pending > 0
+      ? [`${pending} did not answer${result === "timeout" ? ` within ${timeoutMs / 1000} s` : " yet"}`]
+      : []),
+  ];
+  const of = (state: string) => arrival.nodes.filter((node) => node.state === state);
+  const isEnough = result === "acknowledged";
+  const lines = [
+    paint(isEnough ? "good" : "error", counts.join(", ")),
+    // Of a change that arrived, nobody asks who has it.
+    ...(isEnough && pending === 0 ? [] : [...namesLine("acknowledged", of("acknowledged"))]),
+    ...capped(of("rejected"), rejected, ({ id, message }) => paint("error", `  ${id} rejected it: ${message ?? ""}`)),
+    ...capped(of("pending"), pending, ({ id, message }) => `  ${id} is silent${message ? `: ${message}` : ""}`),
+  ];
+  return lines.map((line) => `${line}\n`).join("");
+}
+
+function namesLine(what: string, nodes: ArrivalView["nodes"]): readonly string[] {
+  if (nodes.length === 0) return [];
+  const names = nodes.slice(0, mostNodes).map(({ id }) => printable(id));
+  const more = nodes.length - names.length;
+  return [`  ${what}: ${names.join(", ")}${more > 0 ? ` … and ${more} more` : ""}`];
+}
+
+function capped(
+  nodes: readonly NodeArrivalView[],
+  count: number,
+  line: (node: NodeArrivalView) => string,
+): readonly string[] {
+  const lines = nodes
+    .slice(0, mostNodes)
+    .map(({ id, message, ...node }) => line({ ...node, id: printable(id), message: message && printable(message) }));
+  const more = Math.max(count, nodes.length) - lines.length;
+  return more > 0 ? [...lines, `  … and ${more} more`] : lines;
+}

@@ -1,0 +1,78 @@
+import type { Finding } from "@xdskit/api";
+import type { ApiClient } from "../api-client/api-client.js";
+import { ApiError } from "../api-client/api-error.js";
+import type { ChangeAnswer, RevisionView } from "../api-client/api-types.js";
+import { changeCounts, changeLines } from "../changes/change-summary.js";
+import { changesText } from "../changes/changes-text.js";
+import { type KnownMessages, servedChanges } from "../changes/served-changes.js";
+import { shortId } from "../changes/short-id.js";
+import { groupStagesText } from "../changes/stages-text.js";
+import { describeFinding } from "../output/failure.js";
+import { jsonText } from "../output/json-text.js";
+import { printable } from "../output/printable.js";
+import { paintOf, type Terminal } from "../output/terminal.js";
+import { exitStatus } from "../process/exit-status.js";
+import { arrivalText } from "./arrival-text.js";
+import { type WaitFor, waitForNodes } from "./wait-for-nodes.js";
+
+/** The options of every command that changes a layer. */
+export interface CommitOptions {
+  readonly server: URL;
+  readonly output: "text" | "json";
+  readonly message?: string | undefined;
+  /** Undefined: it does not wait for nodes. */
+  readonly wait?: WaitFor | undefined;
+  /** Milliseconds to wait for nodes. */
+  readonly timeout: number;
+  readonly dryRun?: boolean | undefined;
+}
+
+/** Where a change went. */
+export interface Committed {
+  readonly layer: string;
+  readonly answer: ChangeAnswer;
+  /** With places in files. */
+  readonly warnings: readonly Finding[];
+  readonly known?: KnownMessages | undefined;
+}
+
+/** Says what a change did, or would do, and waits for nodes if asked. Resolves to the exit status. */
+export async function reportChange(
+  client: ApiClient,
+  { layer, answer, warnings, known }: Committed,
+  options: CommitOptions,
+  terminal: Terminal,
+): Promise<number> {
+  const { output, dryRun = false, wait, timeout } = options;
+  const changes = servedChanges(answer.changed, undefined, known);
+  for (const finding of warnings) terminal.err(`${describeFinding(finding, paintOf(terminal, "err"))}\n`);
+  const paint = paintOf(terminal, "out");
+  if (output === "text") {
+    if (dryRun) terminal.out(changes.length === 0 ? "" : `${changesText(changes, paint)}\n`);
+    else terminal.out(changeLines(changes, paint));
+    if (dryRun && changes.length > 0) terminal.out(groupStagesText(answer.stages, paint));
+    terminal.out(`${resultLine(changeCounts(changes), layer, dryRun, answer.revision)}\n`);
+  }
+  if (dryRun) {
+    if (output === "json") terminal.out(jsonText(answer));
+    return changes.length === 0 ? exitStatus.ok : exitStatus.differs;
+  }
+  if (wait === undefined || answer.revision === null) {
+    if (output === "json") terminal.out(jsonText(answer));
+    return exitStatus.ok;
+  }
+  const waited = await waitForNodes(client, answer.revision.id, wait, timeout).catch((error: unknown) => {
+    if (!(error instanceof ApiError)) throw error;
+    throw new ApiError(`the change is made, but who has it cannot be asked: ${error.message}`, error);
+  });
+  if (output === "json") terminal.out(jsonText({ ...answer, result: waited.result, arrival: waited.arrival }));
+  else terminal.out(arrivalText(waited, timeout, paint));
+  return waited.result === "acknowledged" ? exitStatus.ok : exitStatus.failed;
+}
+
+function resultLine(counts: string, layer: string, isDry: boolean, revision: RevisionView | null): string {
+  const where = `layer ${printable(layer)}`;
+  if (isDry) return `dry run, ${where}: ${counts}${counts === "nothing changes" ? "" : "; nothing was done"}`;
+  if (counts === "nothing changes" || revision === null) return `${where}: nothing changes`;
+  return `revision ${shortId(revision.id)} of ${where}: ${counts}`;
+}

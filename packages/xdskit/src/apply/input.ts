@@ -1,0 +1,140 @@
+import { readFile, stat } from "node:fs/promises";
+import {
+  type Finding,
+  type Registry,
+  type Resource,
+  type ResourceTypes,
+  readResources,
+  typesOfMessages,
+  type Where,
+  XdskitError,
+} from "@xdskit/api";
+import { registryWith } from "../settings/descriptors.js";
+import { checkDirectory } from "../validate/check-directory.js";
+
+/** Resources that are to be sent, and where they are written. */
+export interface Input {
+  readonly resources: readonly Resource[];
+  readonly findings: readonly Finding[];
+  readonly registry: Registry;
+  readonly types: ResourceTypes;
+  whereIs(resource: Resource): Where | undefined;
+}
+
+/** What stands for standard input. */
+export const standardInput = "-";
+
+/** More than this is no file that anybody wrote. */
+const mostBytes = 64 * 1024 * 1024;
+
+/** Reads files and folders as `serve` does; throws an XdskitError if one is not there or cannot be read. */
+export async function readInput(
+  paths: readonly string[],
+  descriptors: readonly string[],
+  stdin: AsyncIterable<Uint8Array> = process.stdin,
+): Promise<Input> {
+  const parts: Input[] = [];
+  for (const path of paths) {
+    const isFolder = path !== standardInput && (await stat(path).catch(() => undefined))?.isDirectory();
+    parts.push(await (isFolder ? folderInput(path, descriptors) : fileInput(path, descriptors, stdin)));
+  }
+  const [first, ...more] = parts;
+  if (first === undefined) throw new Error("nothing to read");
+  const joined = more.length === 0 ? first : join(first, more);
+  return { ...joined, findings: [...joined.findings, ...duplicates(joined)] };
+}
+
+async function folderInput(directory: string, descriptors: readonly string[]): Promise<Input> {
+  const { layers, findings, registry, types, whereIs } = await checkDirectory({
+    directory,
+    descriptors,
+    isOneLayer: true,
+  });
+  // Whether a name leads nowhere depends on what else the server has: it says so.
+  const own = findings.filter(({ code }) => code !== "XDSKIT_DANGLING_REFERENCE");
+  return { resources: [...layers.values()].flat(), findings: own, registry, types, whereIs };
+}
+
+async function fileInput(
+  path: string,
+  descriptors: readonly string[],
+  stdin: AsyncIterable<Uint8Array>,
+): Promise<Input> {
+  const registry = await registryWith(descriptors);
+  const types = typesOfMessages(registry, []);
+  const isStdin = path === standardInput;
+  // JSON is read as YAML, too.
+  const file = isStdin ? "standard-input.yaml" : path;
+  const bytes = isStdin ? await allOf(stdin) : await bytesOf(path);
+  const { resources, findings } = readResources({ path: file, bytes }, { registry, types });
+  const places = new Map(resources.map(({ resource, where }) => [resource, where]));
+  const shown = <T extends Where>(where: T): T => (isStdin ? { ...where, file: "standard input" } : where);
+  return {
+    resources: [...places.keys()],
+    findings: findings.map(shown),
+    registry,
+    types,
+    whereIs: (resource) => {
+      const where = places.get(resource);
+      return where && shown(where);
+    },
+  };
+}
+
+async function bytesOf(path: string): Promise<Uint8Array> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const reason = code === "ENOENT" ? "there is no such file or folder" : `it cannot be read: ${code ?? message}`;
+    throw XdskitError.of("XDSKIT_FILE_UNREADABLE", reason, { file: path }, { cause: error });
+  }
+}
+
+async function allOf(stdin: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of stdin) {
+    bytes += chunk.byteLength;
+    if (bytes > mostBytes)
+      throw XdskitError.of("XDSKIT_FILE_UNREADABLE", `it has more than ${mostBytes} bytes`, { file: "standard input" });
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function join(first: Input, more: readonly Input[]): Input {
+  const all = [first, ...more];
+  return {
+    ...first,
+    resources: all.flatMap(({ resources }) => resources),
+    findings: all.flatMap(({ findings }) => findings),
+    whereIs: (resource) => {
+      for (const each of all) {
+        const where = each.whereIs(resource);
+        if (where !== undefined) return where;
+      }
+      return undefined;
+    },
+  };
+}
+
+/** A layer has one resource of a type and name; within a folder the folder's reader has found them already. */
+function duplicates({ resources, whereIs, findings: known }: Input): readonly Finding[] {
+  if (known.some(({ code }) => code === "XDSKIT_DUPLICATE_RESOURCE")) return [];
+  const seen = new Map<string, Resource>();
+  const findings: Finding[] = [];
+  for (const resource of resources) {
+    const { type, key, name } = resource;
+    const before = seen.get(`${type.typeUrl} ${key}`);
+    if (before === undefined) {
+      seen.set(`${type.typeUrl} ${key}`, resource);
+      continue;
+    }
+    const { file = "", line } = whereIs(before) ?? {};
+    const message = `the name stands in ${line === undefined ? file : `${file}:${line}`} already`;
+    const about = { type: type.name, resource: name, ...whereIs(resource) };
+    findings.push({ code: "XDSKIT_DUPLICATE_RESOURCE", severity: "error", message, ...about });
+  }
+  return findings;
+}

@@ -1,0 +1,36 @@
+import { Command } from "commander";
+import type { Terminal } from "../../output/terminal.js";
+import { readCount } from "../arguments.js";
+import { outputOption, type ServerOptions, serverOption } from "./server-options.js";
+
+interface Options extends ServerOptions {
+  readonly layer?: string;
+  readonly limit: number;
+}
+
+const details = `
+A line for each revision, the newest first: its id, its number in the layer, when, how many resources it put in (+) and
+removed (-), who, and why. Docs: docs/changes.md
+
+Exit status: 0 if the server answered, 1 if not or if there is no such layer, 2 if the usage is wrong.
+
+Examples:
+  $ xdskit history
+  $ xdskit history --layer api --limit 100
+  $ xdskit history --output json | jq -r '.revisions[0].id'
+`;
+
+/** `xdskit history`: lists the revisions of layers. */
+export function historyCommand(terminal: Terminal, exit: (status: number) => void): Command {
+  return new Command("history")
+    .description("Lists the changes that a running server keeps.")
+    .option("--layer <name>", "only this layer (default: all)")
+    .option("--limit <number>", "at most so many", readCount, 20)
+    .addOption(serverOption())
+    .addOption(outputOption())
+    .addHelpText("after", details)
+    .action(async ({ server, output, layer, limit }: Options) => {
+      const { runHistory } = await import("../../history/run-history.js");
+      exit(await runHistory({ server, output, layer, limit }, terminal));
+    });
+}

@@ -1,0 +1,35 @@
+import { Command } from "commander";
+import type { Terminal } from "../../output/terminal.js";
+import { collect } from "../arguments.js";
+import { addChangeOptions, type ChangeArguments, changeOptions } from "./change-options.js";
+
+interface Options extends ChangeArguments {
+  readonly descriptors?: readonly string[];
+}
+
+const details = `
+Each layer in the file holds exactly what stands there afterwards: what is not in the file goes. It is one change of the
+layer, and the server takes all of it or nothing. A file with [redacted] in it is refused. Docs: docs/changes.md
+
+Exit status: 0 when it is done or nothing differs, 1 if it failed, was rejected, or did not arrive in time, 2 if the usage
+is wrong or the file is not there, 3 if --dry-run finds differences.
+
+Examples:
+  $ xdskit import backup.json --dry-run
+  $ xdskit import backup.json --wait
+`;
+
+/** `xdskit import`: restores what `export` printed. */
+export function importCommand(terminal: Terminal, exit: (status: number) => void): Command {
+  const command = new Command("import")
+    .description("Restores the layers that export printed.")
+    .argument("<file>", "the file, or - for standard input")
+    .option("--descriptors <file>", "a descriptor set with your own messages; may be repeated", collect);
+  return addChangeOptions(command)
+    .addHelpText("after", details)
+    .action(async (file: string, options: Options, self: Command) => {
+      const { runImport } = await import("../../transfer/run-import.js");
+      const { descriptors = [] } = options;
+      exit(await runImport({ ...changeOptions(self, options), file, descriptors }, terminal));
+    });
+}

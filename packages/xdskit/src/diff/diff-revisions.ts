@@ -1,0 +1,29 @@
+import type { DiffAnswer } from "../api-client/api-types.js";
+import { findRevision } from "../api-client/find-revision.js";
+import { withServer } from "../api-client/with-server.js";
+import { servedChanges } from "../changes/served-changes.js";
+import { printServedComparison } from "../changes/served-comparison.js";
+import type { Terminal } from "../output/terminal.js";
+import { exitStatus } from "../process/exit-status.js";
+
+/** The options of `diff` with revisions. */
+export interface DiffRevisionsOptions {
+  /** An id, or the beginning of one. */
+  readonly from: string;
+  /** Undefined: the newest of its layer. */
+  readonly to: string | undefined;
+  readonly server: URL;
+  readonly output: "text" | "json";
+}
+
+/** Prints what differs between two revisions of a layer. Resolves to the exit status: 0, 3, or 1 if it failed. */
+export function diffRevisions(options: DiffRevisionsOptions, terminal: Terminal): Promise<number> {
+  return withServer("diff", options, terminal, async (client) => {
+    const query = new URLSearchParams({ from: (await findRevision(client, options.from)).id });
+    if (options.to !== undefined) query.set("to", (await findRevision(client, options.to)).id);
+    const answer = await client.get<DiffAnswer>(`/api/v1/diff?${query}`);
+    const changes = servedChanges(answer.changes, undefined);
+    printServedComparison({ changes, stages: answer.stages }, options.output, terminal);
+    return changes.length > 0 ? exitStatus.differs : exitStatus.ok;
+  });
+}

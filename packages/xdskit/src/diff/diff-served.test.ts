@@ -1,0 +1,68 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { clusterYaml, routesYaml, testFolder } from "../testing/folder.js";
+import { inProcessEnds } from "../testing/in-process.js";
+import { served } from "../testing/served.js";
+
+const settings = `groups:
+  - { name: edge, match: { id: edge }, folders: [shared, edge] }
+  - { name: rest, match: {}, folders: [shared] }
+`;
+
+describe("xdskit diff of a folder and a running server", () => {
+  test("shows what would differ if the server served it, and nothing of what was applied to other layers", async () => {
+    await using server = await served({ "c.yaml": clusterYaml("a"), "d.yaml": clusterYaml("b") });
+    const file = await server.file("more.yaml", clusterYaml("applied"));
+    assert.equal((await server.run("apply", "-f", file)).status, 0);
+    const same = await server.run("diff", server.folder.path);
+    assert.deepEqual([same.status, same.out, same.err], [0, "nothing differs\n", ""]);
+    await using other = await testFolder({ "all.yaml": `${clusterYaml("a", "2s")}---\n${clusterYaml("new")}` });
+    const { status, out } = await server.run("diff", other.path);
+    assert.equal(status, 3);
+    assert.deepEqual(out.match(/^# .*$/gm)?.sort(), [
+      '# cluster "a": changed',
+      '# cluster "b": removed',
+      '# cluster "new": added',
+    ]);
+    assert.match(out, /\n1 stage: 1 added, 1 changed, 1 removed\n/);
+    const json = JSON.parse((await server.run("diff", other.path, "--output", "json")).out);
+    assert.deepEqual([json.changes.length, json.groups[0].group], [3, "all"]);
+  });
+
+  test("compares the folders of groups one by one, also where a resource moves from one to another", async () => {
+    const edge = { "edge/r.yaml": routesYaml("a") };
+    await using server = await served({ "xdskit.yaml": settings, "shared/c.yaml": clusterYaml("a"), ...edge });
+    assert.equal((await server.run("diff", server.folder.path)).status, 0);
+    await using moved = await testFolder({
+      ...{ "xdskit.yaml": settings, "shared/other.yaml": clusterYaml("b") },
+      ...{ ...edge, "edge/c.yaml": clusterYaml("a") },
+    });
+    const { status, out, err } = await server.run("diff", moved.path);
+    assert.deepEqual([status, err], [3, ""]);
+    assert.deepEqual(out.match(/^# .*$/gm)?.sort(), [
+      '# cluster "a" in edge: added',
+      '# cluster "a" in shared: removed',
+      '# cluster "b" in shared: added',
+    ]);
+    await using flat = await testFolder({ "one/c.yaml": clusterYaml("a") });
+    const wrong = await server.run("diff", flat.path);
+    assert.equal(wrong.status, 1);
+    assert.match(
+      wrong.err,
+      /^xdskit diff: the server serves other folders: .*do its settings have the same groups\?\n$/,
+    );
+  });
+
+  test("a folder with errors, one that is not there, and no server are told apart", async () => {
+    await using bad = await testFolder({ "c.yaml": clusterYaml("a", "-1s") });
+    await using good = await testFolder({ "c.yaml": clusterYaml("a") });
+    const away = ["--server", "http://127.0.0.1:1"];
+    const broken = await inProcessEnds("diff", bad.path, ...away);
+    assert.deepEqual([broken.status, broken.out], [1, ""]);
+    assert.match(broken.err, /c\.yaml:3:\d+: .*\[XDSKIT_RULE_BROKEN\]\n$/);
+    assert.equal((await inProcessEnds("diff", `${good.path}/nowhere`, ...away)).status, 2);
+    const noServer = await inProcessEnds("diff", good.path, ...away);
+    assert.equal(noServer.status, 1);
+    assert.match(noServer.err, /^xdskit diff: no server runs at http:\/\/127\.0\.0\.1:1: start one with .*\n$/);
+  });
+});

@@ -1,0 +1,93 @@
+import { type Finding, XdskitError } from "@xdskit/api";
+import type { ApiClient } from "../api-client/api-client.js";
+import { ApiError } from "../api-client/api-error.js";
+import type { GroupStagesView, LayerView } from "../api-client/api-types.js";
+import { withServer } from "../api-client/with-server.js";
+import { findingsInFiles } from "../apply/findings-in-files.js";
+import { sendChange } from "../apply/send-change.js";
+import { createSentForm } from "../apply/sent-resource.js";
+import { servedChanges } from "../changes/served-changes.js";
+import { printServedComparison } from "../changes/served-comparison.js";
+import type { ShownChange } from "../changes/shown-change.js";
+import { describeFinding, reportFailure } from "../output/failure.js";
+import { paintOf, type Terminal } from "../output/terminal.js";
+import { exitStatus } from "../process/exit-status.js";
+import { type CheckedDirectory, checkDirectory } from "../validate/check-directory.js";
+import { compareByVersion } from "./compare-by-version.js";
+
+/** The options of `diff` with one folder. */
+export interface DiffServedOptions {
+  readonly directory: string;
+  readonly server: URL;
+  readonly output: "text" | "json";
+  readonly settings: string | undefined;
+  readonly descriptors: readonly string[];
+}
+
+/**
+ * Prints what would differ if a running server served this folder. Resolves to the exit status: 0 if nothing, 3 if
+ * something, 1 if the folder has errors or no server answers, 2 if the folder is not there.
+ */
+export async function diffServed(options: DiffServedOptions, terminal: Terminal): Promise<number> {
+  let folder: CheckedDirectory;
+  try {
+    folder = await checkDirectory(options);
+  } catch (error) {
+    if (!(error instanceof XdskitError)) throw error;
+    reportFailure(terminal, "diff", error);
+    return error.code === "XDSKIT_FOLDER_MISSING" ? exitStatus.usage : exitStatus.failed;
+  }
+  const errors = folder.findings.filter(({ severity }) => severity === "error");
+  const [first, ...more] = errors;
+  if (first !== undefined) {
+    reportFailure(terminal, "diff", new XdskitError([first, ...more]));
+    return exitStatus.failed;
+  }
+  return await withServer("diff", options, terminal, async (client) => {
+    const { changes, stages, findings } = await compare(client, folder);
+    for (const finding of findings) terminal.err(`${describeFinding(finding, paintOf(terminal, "err"))}\n`);
+    printServedComparison({ changes, stages }, options.output, terminal);
+    return changes.length > 0 ? exitStatus.differs : exitStatus.ok;
+  });
+}
+
+async function compare(client: ApiClient, folder: CheckedDirectory) {
+  const { layers: served } = await client.get<{ readonly layers: readonly LayerView[] }>("/api/v1/layers");
+  const pairs = layersToCompare(folder, served);
+  const form = createSentForm(folder.registry);
+  const changes: ShownChange[] = [];
+  const stages: GroupStagesView[] = [];
+  const findings: Finding[] = [];
+  for (const { layer, resources } of pairs) {
+    const input = { resources, whereIs: folder.whereIs };
+    const change = { upsert: resources.map(form), replace: true, dryRun: true };
+    const answer = await sendChange(client, layer, change).catch(async (error: unknown) => {
+      if (!(error instanceof ApiError)) throw error;
+      // What one layer takes away another one may bring.
+      if (pairs.length > 1 && error.code === "XDSKIT_REFERENCE_BROKEN")
+        return { changed: await compareByVersion(client, layer, resources, folder.registry), stages: [], findings: [] };
+      const { message, status, code } = error;
+      throw new ApiError(message, { status, code, findings: findingsInFiles(error.findings, input) });
+    });
+    changes.push(...servedChanges(answer.changed, pairs.length === 1 ? undefined : layer, folder));
+    stages.push(...answer.stages);
+    findings.push(...findingsInFiles(answer.findings, input));
+  }
+  return { changes, stages, findings };
+}
+
+/** The layers that a folder fills on the server, each with what this folder has for it. */
+function layersToCompare({ layers }: CheckedDirectory, served: readonly LayerView[]) {
+  const fromFolders = served.filter(({ place }) => place === null).map(({ name }) => name);
+  const [only] = fromFolders;
+  const [own] = layers;
+  // Without groups there is one layer, and its name is none of the folder's own.
+  if (only !== undefined && own !== undefined && fromFolders.length === 1 && layers.size === 1)
+    return [{ layer: only, resources: own[1] }];
+  const unknown = [...layers.keys()].filter((name) => !fromFolders.includes(name));
+  if (unknown.length === 0) return fromFolders.map((layer) => ({ layer, resources: layers.get(layer) ?? [] }));
+  const there = fromFolders.length === 0 ? "none" : fromFolders.join(", ");
+  throw new ApiError(
+    `the server serves other folders: it has no ${unknown.join(", ")}, only ${there}; do its settings have the same groups?`,
+  );
+}

@@ -1,0 +1,151 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import type { RevisionView } from "../api-client/api-types.js";
+import { eventually } from "../testing/command.js";
+import { clusterYaml } from "../testing/folder.js";
+import { type Served, served } from "../testing/served.js";
+
+let server: Served;
+/** The ids of the layer's revisions, oldest first. */
+let ids: readonly string[];
+before(async () => {
+  server = await served({ "c.yaml": clusterYaml("folder") });
+  for (const time of ["1s", "2s", "3s"]) {
+    const file = await server.file("web.yaml", clusterYaml("web", time));
+    assert.equal((await server.run("apply", "-f", file, "-m", `timeout ${time}`)).status, 0);
+  }
+  ids = (await revisions("api")).map(({ id }) => id).reverse();
+});
+after(() => server[Symbol.asyncDispose]());
+
+async function revisions(layer?: string): Promise<readonly RevisionView[]> {
+  const { out } = await server.run("history", "--output", "json", ...(layer === undefined ? [] : ["--layer", layer]));
+  return JSON.parse(out).revisions;
+}
+
+async function timeout(): Promise<string> {
+  const page = (await server.ask("/api/v1/layers/api/resources?name=web")) as {
+    readonly resources: readonly { readonly resource: { readonly connectTimeout: string } }[];
+  };
+  return page.resources[0]?.resource.connectTimeout ?? "none";
+}
+
+describe("xdskit history", () => {
+  test("lists revisions, the newest first, with who, when and why, of all layers or one", async () => {
+    const { status, out, err } = await server.run("history");
+    assert.deepEqual([status, err], [0, ""]);
+    const lines = out.trimEnd().split("\n");
+    assert.equal(lines.length, 4);
+    assert.match(
+      lines[0] ?? "",
+      /^\S{10} {2}api {5}#3 {2}20\d\d-\d\d-\d\d \d\d:\d\d:\d\d {2}\+1 -0 {2}\S+ +timeout 3s \(api\)$/,
+    );
+    assert.match(lines[3] ?? "", /^\S{10} {2}folder {2}#1 .* c\.yaml$/);
+    const one = await server.run("history", "--layer", "api", "--limit", "2");
+    assert.equal(one.out.trimEnd().split("\n").length, 2);
+    assert.equal(one.err, "the newest 2 are shown: --limit asks for more\n");
+    assert.deepEqual(
+      (await revisions("folder")).map(({ number }) => number),
+      [1],
+    );
+  });
+
+  test("a layer that is not there, and a wrong number, are told", async () => {
+    const { status, err } = await server.run("history", "--layer", "nope");
+    assert.deepEqual([status, /\[XDSKIT_LAYER_UNKNOWN\]\n$/.test(err)], [1, true]);
+    assert.equal((await server.run("history", "--limit", "no")).status, 2);
+  });
+});
+
+describe("xdskit show and diff --from", () => {
+  test("show prints what a revision changed, by the beginning of its id too", async () => {
+    const [, second = ""] = ids;
+    for (const id of [second, second.slice(0, 8)]) {
+      const { status, out } = await server.run("show", id);
+      assert.equal(status, 0);
+      assert.match(out, new RegExp(`^revision ${second}\nlayer    api, #2, after \\S{10}\n`));
+      assert.match(
+        out,
+        /\nmessage {2}timeout 2s\n.*\n\n# cluster "web": changed\n(?: .*\n)+- connect_timeout: 1s\n\+ connect_timeout: 2s\n$/,
+      );
+    }
+    const json = JSON.parse((await server.run("show", second, "-o", "json")).out);
+    assert.deepEqual([json.id, json.changes.length], [second, 1]);
+  });
+
+  test("diff compares two revisions, or one with the newest", async () => {
+    const [first = "", second = ""] = ids;
+    const { status, out } = await server.run("diff", "--from", first, "--to", second);
+    assert.equal(status, 3);
+    assert.match(out, /\n- connect_timeout: 1s\n\+ connect_timeout: 2s\n/);
+    const newest = await server.run("diff", "--from", second.slice(0, 6));
+    assert.match(
+      newest.out,
+      /\n- connect_timeout: 2s\n\+ connect_timeout: 3s\n\n1 stage: 0 added, 1 changed, 0 removed\n/,
+    );
+    const same = await server.run("diff", "--from", first, "--to", first);
+    assert.deepEqual([same.status, same.out], [0, "nothing differs\n"]);
+  });
+
+  test("a revision that is not there, or a beginning that is too short, is told", async () => {
+    for (const [command, ...args] of [
+      ["show", "nothing-like-it"],
+      ["show", (ids[0] ?? "").slice(0, 3)],
+      ["diff", "--from", "nothing-like-it"],
+      ["rollback", "nothing-like-it"],
+    ] as const) {
+      const { status, out, err } = await server.run(command, ...args);
+      assert.deepEqual([status, out], [1, ""]);
+      assert.match(err, /there is no revision ".*"xdskit history" lists what there is\n$/);
+    }
+    for (const args of [["--to", "x"], ["--from", "a", "."], [], [".", ".", "."]])
+      assert.equal((await server.run("diff", ...args)).status, 2, args.join(" "));
+  });
+});
+
+describe("xdskit rollback", () => {
+  test("undoes the newest change, or goes back to a revision, and says what that changes", async () => {
+    const dry = await server.run("rollback", "--layer", "api", "--dry-run");
+    assert.equal(dry.status, 3);
+    assert.match(dry.out, /\n- connect_timeout: 3s\n\+ connect_timeout: 2s\n/);
+    assert.equal(await timeout(), "3s");
+    const { status, out } = await server.run("rollback", "--layer", "api", "--message", "too long");
+    assert.equal(status, 0);
+    assert.match(out, /^~ cluster "web"\nrevision \S{10} of layer api: 1 changed\n/);
+    assert.equal(await timeout(), "2s");
+    const [first = ""] = ids;
+    // The word behind --wait is the revision.
+    assert.equal((await server.run("rollback", "--dry-run", "--wait", first.slice(0, 8))).status, 3);
+    assert.equal((await server.run("rollback", first.slice(0, 8))).status, 0);
+    assert.equal(await timeout(), "1s");
+    const history = await server.run("history", "--layer", "api", "--limit", "2");
+    assert.match(history.out, /rollback to \S{10}\n\S{10} .*too long \(rollback to \S{10}\)\n$/);
+  });
+
+  test("a revision of another layer is refused, and so is a choice between layers", async () => {
+    const [first = ""] = ids;
+    const other = await server.run("rollback", first, "--layer", "folder");
+    assert.deepEqual([other.status, other.out], [1, ""]);
+    assert.match(other.err, /is one of layer "api", not of "folder"\n$/);
+    const which = await server.run("rollback");
+    assert.match(which.err, /^xdskit rollback: name a revision, or a layer: --layer folder, --layer api\n$/);
+  });
+
+  test("a folder's layer serves what was before until the folder changes", async () => {
+    await server.folder.write("c.yaml", clusterYaml("folder", "9s"));
+    await eventually(
+      () => revisions("folder"),
+      (found) => found.length === 2,
+    );
+    const { status, out } = await server.run("rollback", "--layer", "folder");
+    assert.equal(status, 0);
+    assert.match(out, /^~ cluster "folder"\n/);
+    const { out: diff } = await server.run("diff", server.folder.path);
+    assert.match(diff, /\n- connect_timeout: 1s\n\+ connect_timeout: 9s\n/);
+    await server.folder.write("c.yaml", clusterYaml("folder", "4s"));
+    await eventually(
+      () => server.run("diff", server.folder.path),
+      ({ status: code }) => code === 0,
+    );
+  });
+});

@@ -1,0 +1,88 @@
+import type { ApiClient } from "../api-client/api-client.js";
+import type { ChangedView, RevisionView } from "../api-client/api-types.js";
+import { findRevision, revisionsPage } from "../api-client/find-revision.js";
+import { withServer } from "../api-client/with-server.js";
+import { changesText } from "../changes/changes-text.js";
+import { servedChanges } from "../changes/served-changes.js";
+import { jsonText } from "../output/json-text.js";
+import { paintOf, type Terminal } from "../output/terminal.js";
+import { exitStatus } from "../process/exit-status.js";
+import { revisionHead, revisionLines } from "./revision-text.js";
+
+/** The options of `history`. */
+export interface HistoryOptions {
+  readonly server: URL;
+  readonly output: "text" | "json";
+  /** Undefined: of all layers. */
+  readonly layer: string | undefined;
+  readonly limit: number;
+}
+
+/** A server gives so many at once. */
+const mostOfPage = 1_000;
+
+/** Prints the newest revisions. Resolves to the exit status. */
+export function runHistory(options: HistoryOptions, terminal: Terminal): Promise<number> {
+  const { layer, limit, output } = options;
+  return withServer("history", options, terminal, async (client) => {
+    const { revisions, isMore } = await newest(client, layer, limit);
+    if (output === "json") terminal.out(jsonText({ revisions }));
+    else if (revisions.length === 0) terminal.out("no revision yet\n");
+    else terminal.out(revisionLines(revisions, paintOf(terminal, "out")));
+    if (isMore) terminal.err(`the newest ${limit} are shown: --limit asks for more\n`);
+    return exitStatus.ok;
+  });
+}
+
+async function newest(client: ApiClient, layer: string | undefined, limit: number) {
+  const revisions: RevisionView[] = [];
+  let after: string | undefined;
+  do {
+    const page = await revisionsPage(client, { layer, limit: Math.min(mostOfPage, limit - revisions.length), after });
+    revisions.push(...page.revisions);
+    after = page.next ?? undefined;
+  } while (after !== undefined && revisions.length < limit);
+  return { revisions, isMore: after !== undefined };
+}
+
+/** The options of `show`. */
+export interface ShowOptions {
+  readonly server: URL;
+  readonly output: "text" | "json";
+  /** An id, or the beginning of one. */
+  readonly revision: string;
+}
+
+/** Prints one revision and what it changed. Resolves to the exit status. */
+export function runShow(options: ShowOptions, terminal: Terminal): Promise<number> {
+  return withServer("show", options, terminal, async (client) => {
+    const { id } = await findRevision(client, options.revision);
+    const revision = await withAllChanges(client, id);
+    if (options.output === "json") terminal.out(jsonText(revision));
+    else {
+      const paint = paintOf(terminal, "out");
+      terminal.out(
+        `${revisionHead(revision, paint)}\n${changesText(servedChanges(revision.changes, undefined), paint)}`,
+      );
+    }
+    return exitStatus.ok;
+  });
+}
+
+interface RevisionWithChanges extends RevisionView {
+  readonly changes: readonly ChangedView[];
+}
+
+async function withAllChanges(client: ApiClient, id: string): Promise<RevisionWithChanges> {
+  const path = `/api/v1/revisions/${encodeURIComponent(id)}`;
+  const { next, ...first } = await client.get<RevisionWithChanges & { readonly next?: string }>(path);
+  const changes = [...first.changes];
+  for (let after = next; after !== undefined; ) {
+    const page = await client.get<RevisionWithChanges & { readonly next?: string }>(
+      `${path}?${new URLSearchParams({ after })}`,
+    );
+    changes.push(...page.changes);
+    after = page.next;
+  }
+  return { ...first, changes };
+}

@@ -1,0 +1,40 @@
+import type { ApiClient } from "../api-client/api-client.js";
+import { ApiError } from "../api-client/api-error.js";
+import type { ChangeAnswer, LayerView, RevisionView } from "../api-client/api-types.js";
+import { findRevision } from "../api-client/find-revision.js";
+import { layerPath } from "../api-client/layer-path.js";
+import { withServer } from "../api-client/with-server.js";
+import { type CommitOptions, reportChange } from "../apply/commit-change.js";
+import { userName } from "../apply/send-change.js";
+import type { Terminal } from "../output/terminal.js";
+
+/** The options of `rollback`. */
+export interface RollbackOptions extends CommitOptions {
+  /** Undefined: what was before the newest revision. */
+  readonly revision: string | undefined;
+  readonly layer: string | undefined;
+}
+
+/** Serves an older revision of a layer again, as a new one. Resolves to the exit status. */
+export function runRollback(options: RollbackOptions, terminal: Terminal): Promise<number> {
+  return withServer("rollback", options, terminal, async (client) => {
+    const to = options.revision === undefined ? undefined : await findRevision(client, options.revision);
+    const layer = to === undefined ? (options.layer ?? (await onlyLayer(client))) : layerOf(to, options.layer);
+    const body = { to: to?.id, message: options.message, author: userName(), dryRun: options.dryRun };
+    const answer = await client.post<ChangeAnswer>(`${layerPath(layer)}/rollback`, body);
+    return await reportChange(client, { layer, answer, warnings: answer.findings }, options, terminal);
+  });
+}
+
+function layerOf({ id, layer }: RevisionView, asked: string | undefined): string {
+  if (asked === undefined || asked === layer) return layer;
+  throw new ApiError(`revision ${id} is one of layer "${layer}", not of "${asked}"`);
+}
+
+async function onlyLayer(client: ApiClient): Promise<string> {
+  const { layers } = await client.get<{ readonly layers: readonly LayerView[] }>("/api/v1/layers");
+  const [first, ...more] = layers.filter(({ head }) => head !== null).map(({ name }) => name);
+  if (first === undefined) throw new ApiError("no layer has a revision yet");
+  if (more.length === 0) return first;
+  throw new ApiError(`name a revision, or a layer: --layer ${[first, ...more].join(", --layer ")}`);
+}

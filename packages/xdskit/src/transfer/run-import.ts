@@ -1,0 +1,113 @@
+import { readFile } from "node:fs/promises";
+import { type Finding, type Resource, readResources, typesOfMessages, XdskitError } from "@xdskit/api";
+import type { ApiClient } from "../api-client/api-client.js";
+import { ApiError } from "../api-client/api-error.js";
+import type { LayerView } from "../api-client/api-types.js";
+import { withServer } from "../api-client/with-server.js";
+import { type CommitOptions, reportChange } from "../apply/commit-change.js";
+import { sendChange } from "../apply/send-change.js";
+import { createSentForm } from "../apply/sent-resource.js";
+import { counted } from "../output/counts.js";
+import { describeFinding, reportFailure } from "../output/failure.js";
+import { paintOf, type Terminal } from "../output/terminal.js";
+import { exitStatus } from "../process/exit-status.js";
+import { registryWith } from "../settings/descriptors.js";
+import { type ExportFile, parseExport } from "./export-file.js";
+
+/** The options of `import`. */
+export interface ImportOptions extends CommitOptions {
+  readonly file: string;
+  readonly descriptors: readonly string[];
+}
+
+interface LayerToImport {
+  readonly name: string;
+  readonly resources: readonly Resource[];
+}
+
+/**
+ * Gives each layer of an exported file exactly what it held then, as one change of the layer. Resolves to the exit
+ * status.
+ */
+export async function runImport(options: ImportOptions, terminal: Terminal): Promise<number> {
+  let file: ExportFile;
+  try {
+    file = parseExport(await textOf(options.file), options.file);
+  } catch (error) {
+    if (!(error instanceof XdskitError)) throw error;
+    reportFailure(terminal, "import", error);
+    return error.code === "XDSKIT_FILE_UNREADABLE" ? exitStatus.usage : exitStatus.failed;
+  }
+  const registry = await registryWith(options.descriptors);
+  const types = typesOfMessages(registry, []);
+  const read = file.layers.map(({ name, resources }) => {
+    const bytes = Buffer.from(JSON.stringify({ resources }));
+    return { name, ...readResources({ path: "export.json", bytes }, { registry, types }) };
+  });
+  const findings = read.flatMap((layer) => layer.findings.map((finding) => inLayer(finding, layer.name, options.file)));
+  if (refuses(findings, options, terminal)) return exitStatus.failed;
+  const layers = read.map(({ name, resources }) => ({ name, resources: resources.map(({ resource }) => resource) }));
+  if (layers.every(({ resources }) => resources.length === 0)) {
+    reportFailure(terminal, "import", `${options.file} holds no resource: it would only remove what is there`);
+    return exitStatus.failed;
+  }
+  const form = createSentForm(registry);
+  return await withServer("import", options, terminal, async (client) => {
+    await mustBeWritable(client, layers);
+    // All are tried before the first one is changed.
+    const send = ({ name, resources }: LayerToImport, dryRun: boolean) => {
+      const message = options.message ?? `import of ${options.file}`;
+      return sendChange(client, name, { upsert: resources.map(form), replace: true, message, dryRun });
+    };
+    const tried = [];
+    for (const layer of layers) tried.push({ layer, answer: await send(layer, true) });
+    let status: number = exitStatus.ok;
+    for (const { layer, answer: trial } of tried) {
+      const answer = options.dryRun ? trial : await send(layer, false);
+      const known = { registry, types };
+      const committed = { layer: layer.name, answer, warnings: answer.findings, known };
+      status = Math.max(status, await reportChange(client, committed, options, terminal));
+    }
+    return status;
+  });
+}
+
+async function textOf(file: string): Promise<string> {
+  try {
+    if (file !== "-") return await readFile(file, "utf8");
+    const chunks: Buffer[] = [];
+    for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
+    return Buffer.concat(chunks).toString("utf8");
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const reason = code === "ENOENT" ? "there is no such file" : `it cannot be read: ${code ?? message}`;
+    throw XdskitError.of("XDSKIT_FILE_UNREADABLE", reason, { file }, { cause: error });
+  }
+}
+
+/** The lines are those of a text that nobody sees. */
+function inLayer(finding: Finding, layer: string, file: string): Finding {
+  const { line: _, column: __, ...rest } = finding;
+  return { ...rest, file, message: `${finding.message} (layer ${layer})` };
+}
+
+function refuses(findings: readonly Finding[], { file }: ImportOptions, terminal: Terminal): boolean {
+  for (const finding of findings) terminal.err(`${describeFinding(finding, paintOf(terminal, "err"))}\n`);
+  const errors = findings.filter(({ severity }) => severity === "error");
+  if (errors.length === 0) return false;
+  const isRedacted = errors.some(({ code }) => code === "XDSKIT_SECRET_LEFT_OUT");
+  const hint = isRedacted ? "; export leaves secrets out: write them into the file, or remove these resources" : "";
+  reportFailure(terminal, "import", `${file}: nothing was sent: ${counted(errors.length, "error")}${hint}`);
+  return true;
+}
+
+async function mustBeWritable(client: ApiClient, layers: readonly LayerToImport[]): Promise<void> {
+  const { layers: served } = await client.get<{ readonly layers: readonly LayerView[] }>("/api/v1/layers");
+  const writable = served.filter((layer) => layer.writable).map(({ name }) => name);
+  const missing = layers.map(({ name }) => name).filter((name) => !writable.includes(name));
+  if (missing.length === 0) return;
+  const names = writable.length === 0 ? "none" : writable.join(", ");
+  throw new ApiError(
+    `the server has no writable layer ${missing.map((name) => `"${name}"`).join(", ")}, only ${names}`,
+  );
+}

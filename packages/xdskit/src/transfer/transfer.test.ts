@@ -1,0 +1,103 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { clusterYaml } from "../testing/folder.js";
+import { type Served, served } from "../testing/served.js";
+
+const secret = `"@type": type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret
+name: own
+generic_secret: { secret: { inline_string: S3CR3T } }
+`;
+const wrapped = `"@type": type.googleapis.com/envoy.service.discovery.v3.Resource
+name: web
+aliases: [other]
+ttl: 3600s
+resource: { "@type": type.googleapis.com/envoy.config.cluster.v3.Cluster, name: web }
+`;
+
+let server: Served;
+before(async () => {
+  server = await served({ "c.yaml": clusterYaml("folder") });
+});
+after(() => server[Symbol.asyncDispose]());
+
+async function begin(...texts: readonly string[]): Promise<void> {
+  const file = await server.file("begin.yaml", texts.join("---\n"));
+  assert.equal((await server.run("apply", "-f", file, "--prune")).status, 0);
+}
+
+describe("xdskit export and import", () => {
+  test("restore a layer as one change, with what came and went since, names, aliases and TTLs", async () => {
+    await begin(clusterYaml("a"), wrapped);
+    const { status, out, err } = await server.run("export");
+    assert.deepEqual([status, err], [0, ""]);
+    const [layer] = JSON.parse(out).layers;
+    assert.deepEqual([layer.name, layer.resources.length], ["api", 2]);
+    const versions = async () => {
+      const page = (await server.ask("/api/v1/layers/api/resources")) as {
+        readonly resources: readonly { readonly name: string; readonly version: string }[];
+      };
+      return page.resources.map(({ name, version }) => `${name} ${version}`);
+    };
+    const held = await versions();
+    await begin(clusterYaml("a", "2s"), clusterYaml("new"));
+    const file = await server.file("backup.json", out);
+    const dry = await server.run("import", file, "--dry-run");
+    assert.deepEqual(
+      [dry.status, /1 added, 1 changed, 1 removed; nothing was done\n$/.test(dry.out)],
+      [3, true],
+      dry.out,
+    );
+    const done = await server.run("import", file);
+    assert.equal(done.status, 0);
+    assert.match(done.out, /^- cluster "new"$/m);
+    assert.match(done.out, /of layer api: 1 added, 1 changed, 1 removed\n$/);
+    assert.deepEqual(await versions(), held);
+    assert.match(
+      (await server.run("history", "--layer", "api", "--limit", "1")).out,
+      /import of \S*backup\.json \(api\)/,
+    );
+    const again = await server.run("import", file);
+    assert.deepEqual([again.status, again.out], [0, "layer api: nothing changes\n"]);
+  });
+
+  test("secrets are left out, export says of what, and import refuses the file and says what to do", async () => {
+    await begin(clusterYaml("a"), secret);
+    const { status, out, err } = await server.run("export");
+    assert.equal(status, 0);
+    assert.doesNotMatch(out + err, /S3CR3T/);
+    assert.match(
+      err,
+      /^xdskit export: the secrets of 1 resource are left out \(\[redacted\]\): Secret "own"\. import refuses/,
+    );
+    const refused = await server.run("import", await server.file("backup.json", out));
+    assert.deepEqual([refused.status, refused.out], [1, ""]);
+    assert.match(
+      refused.err,
+      /^\S*backup\.json: secret "own".*\[XDSKIT_SECRET_LEFT_OUT\]\nxdskit import: .*nothing was sent.*write them into the file/,
+    );
+    const whole = out.replace("[redacted]", "S3CR3T-2");
+    const done = await server.run("import", await server.file("whole.json", whole));
+    assert.deepEqual([done.status, done.out.split("\n")[0]], [0, '~ secret "own"']);
+  });
+
+  test("what is no such file, or would only remove, is refused", async () => {
+    await begin(clusterYaml("a"));
+    for (const [text, expected] of [
+      [clusterYaml("a"), /\[XDSKIT_SYNTAX\]/],
+      ["{}", /it is no file of "xdskit export".*apply -f.*\[XDSKIT_FILE_FORM\]/],
+      ['{"format":"xdskit-export/2","layers":[]}', /of the format xdskit-export\/2, and this xdskit reads/],
+      ['{"format":"xdskit-export/1","layers":[{}]}', /has no name/],
+      ['{"format":"xdskit-export/1","layers":[{"name":"api","resources":[]}]}', /holds no resource/],
+      [
+        `{"format":"xdskit-export/1","layers":[{"name":"mine","resources":[{"@type":"type.googleapis.com/envoy.config.cluster.v3.Cluster","name":"a"}]}]}`,
+        /the server has no writable layer "mine", only api\n$/,
+      ],
+    ] as const) {
+      const { status, out, err } = await server.run("import", await server.file("b.json", text));
+      assert.deepEqual([status, out], [1, ""], text);
+      assert.match(err, expected);
+    }
+    assert.equal((await server.run("import", "nowhere.json")).status, 2);
+    assert.equal((await server.run("export", "--layer", "folder")).status, 1);
+  });
+});
