@@ -58,6 +58,17 @@ export const errorCodes = {
       "The resource was written for a newer Envoy. Envoy ignores fields that it does not know, and rejects extensions that it does not have.",
     fix: "Upgrade these Envoys, remove what is new, or serve it only to a group of newer ones.",
   },
+  XDSKIT_ENVOY_REFUSES: {
+    meaning: "The Envoy that `xdskit validate --envoy` asked refuses a resource.",
+    cause:
+      "The message has Envoy's own words: parts that do not fit together, a file that is not on this machine, an extension that this build does not have.",
+    fix: "Change the resource, or ask on a machine that has the same files and the same Envoy as those that are served.",
+  },
+  XDSKIT_ENVOY_UNUSABLE: {
+    meaning: "The program that `xdskit validate --envoy` names cannot be asked.",
+    cause: "The path is wrong, the program may not be run on this machine, or it is no Envoy.",
+    fix: "Give the path of an Envoy's executable, such as /usr/local/bin/envoy.",
+  },
   XDSKIT_EXTENSION_MISSING: {
     meaning: "A resource configures an extension that the standard build of Envoy does not have.",
     cause:

@@ -6,6 +6,7 @@ interface Options {
   readonly settings?: string;
   readonly descriptors?: readonly string[];
   readonly envoyVersion?: readonly string[];
+  readonly envoy?: string;
   readonly strict?: boolean;
   readonly json?: boolean;
 }
@@ -21,6 +22,7 @@ Examples:
   $ xdskit validate ./config                     before a change is deployed
   $ xdskit validate ./config --strict            in CI: warnings fail too
   $ xdskit validate ./config --envoy-version 1.36   also report what Envoy 1.36 ignores or rejects
+  $ xdskit validate ./config --envoy /usr/local/bin/envoy   also ask that Envoy
   $ xdskit validate ./config --json | jq -r '.findings[].message'
 `;
 
@@ -36,19 +38,19 @@ export function validateCommand(terminal: Terminal, exit: (status: number) => vo
       "also report what this Envoy does not know; may be repeated",
       collectEnvoyVersion,
     )
+    .option("--envoy <path>", "also ask this Envoy (it runs as envoy --mode validate)")
     .option("--strict", "warnings are errors")
     .option("--json", "print the result as JSON")
     .addHelpText("after", details)
     .action(
       async (
         directory: string,
-        { settings, descriptors = [], envoyVersion = [], strict = false, json = false }: Options,
+        { settings, descriptors = [], envoyVersion = [], envoy, strict = false, json = false }: Options,
       ) => {
         // Loaded only now: other commands start faster without the messages.
         const { runValidate } = await import("../validate/run-validate.js");
-        exit(
-          await runValidate({ directory, settings, descriptors, envoyVersions: envoyVersion, strict, json }, terminal),
-        );
+        const options = { directory, settings, descriptors, envoyVersions: envoyVersion, envoy, strict, json };
+        exit(await runValidate(options, terminal));
       },
     );
 }

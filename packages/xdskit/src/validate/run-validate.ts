@@ -8,6 +8,7 @@ import { paintOf, type Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
 import { checkDirectory } from "./check-directory.js";
 import type { CheckedFolder } from "./check-folder.js";
+import type { EnvoysAnswer } from "./envoy/ask-envoy.js";
 
 /** The options of `validate`. */
 export interface ValidateOptions {
@@ -16,6 +17,8 @@ export interface ValidateOptions {
   readonly descriptors: readonly string[];
   /** Versions of Envoy that must understand everything in the folder. */
   readonly envoyVersions: readonly string[];
+  /** The path of an Envoy that is asked too. */
+  readonly envoy?: string | undefined;
   /** Warnings count as errors. */
   readonly strict: boolean;
   readonly json: boolean;
@@ -27,11 +30,13 @@ export interface ValidateOptions {
  */
 export async function runValidate(options: ValidateOptions, terminal: Terminal): Promise<number> {
   let checked: CheckedFolder;
+  let answer: EnvoysAnswer | undefined;
   try {
     checked = await checkDirectory({
       ...options,
       envoyVersions: options.envoyVersions.flatMap((text) => parseEnvoyVersion(text) ?? []),
     });
+    answer = options.envoy === undefined ? undefined : await askedEnvoy(options.envoy, checked);
   } catch (error) {
     // An error in a settings file is a finding like one in any other file.
     if (!(error instanceof XdskitError && inSettings(error))) {
@@ -40,12 +45,13 @@ export async function runValidate(options: ValidateOptions, terminal: Terminal):
     }
     checked = { ...nothingChecked, findings: error.findings };
   }
-  const findings = checked.findings.map((finding) => (options.strict ? asError(finding) : finding));
+  const all = [...checked.findings, ...(answer?.findings ?? [])];
+  const findings = all.map((finding) => (options.strict ? asError(finding) : finding));
   const valid = findings.every(({ severity }) => severity !== "error");
   terminal.out(
     options.json
-      ? jsonReport(checked, findings, valid)
-      : textReport(checked, findings, options.directory, paintOf(terminal, "out")),
+      ? jsonReport(checked, findings, valid, answer)
+      : textReport(checked, findings, options.directory, paintOf(terminal, "out"), answer),
   );
   return valid ? exitStatus.ok : exitStatus.failed;
 }
@@ -58,6 +64,16 @@ const nothingChecked: Omit<CheckedFolder, "findings"> = {
   skipped: undefined,
   adopted: [],
 };
+
+/**
+ * What the Envoy says. It is not asked about a folder with errors: what names a resource with an error would be wrong
+ * as well.
+ */
+async function askedEnvoy(path: string, { findings, groups, whereIs }: CheckedFolder): Promise<EnvoysAnswer> {
+  const { askEnvoy } = await import("./envoy/ask-envoy.js");
+  const isWell = findings.every(({ severity }) => severity !== "error");
+  return askEnvoy(path, isWell ? groups : [], whereIs);
+}
 
 function inSettings({ code, findings: [first] }: XdskitError): boolean {
   return code === "XDSKIT_SETTINGS_INVALID" || (code === "XDSKIT_SYNTAX" && first?.line !== undefined);
@@ -72,6 +88,7 @@ function textReport(
   findings: readonly Finding[],
   directory: string,
   paint: Paint,
+  answer: EnvoysAnswer | undefined,
 ): string {
   const errors = findings.filter(({ severity }) => severity === "error").length;
   const warnings = findings.length - errors;
@@ -81,11 +98,18 @@ function textReport(
   const lines = [
     ...adopted.map(adoptedText),
     ...findings.map((finding) => describeFinding(finding, paint)),
+    ...(answer === undefined ? [] : [envoysLine(answer, errors)]),
     `${directory} is ${verdict}: ${counted(files, "file")}, ${counted(errors, "error")}, ${counted(warnings, "warning")}`,
     ...(skips ? [skippedLine(skipped)] : []),
     ...(errors > 0 && !skips ? [] : counts),
   ];
   return `${lines.join("\n")}\n`;
+}
+
+function envoysLine({ version, asked, notAsked }: EnvoysAnswer, errors: number): string {
+  if (asked === 0 && errors > 0) return `Envoy ${version} is asked once there are no errors`;
+  const rest = notAsked.size === 0 ? "" : `; not about ${countedAll(notAsked)}`;
+  return `Envoy ${version} was asked about ${counted(asked, "resource")}${rest}`;
 }
 
 function skippedLine({ lastGood, absent }: SkippedCounts): string {
@@ -96,10 +120,16 @@ function jsonReport(
   { files, groups, adopted, skipped }: CheckedFolder,
   findings: readonly Finding[],
   valid: boolean,
+  answer: EnvoysAnswer | undefined,
 ): string {
   const counts = groups.map(({ group, resources }) => ({
     name: group,
     resources: Object.fromEntries(countsOfResources(resources)),
   }));
-  return `${JSON.stringify({ valid, files, groups: counts, adopted, skipped, findings }, undefined, 2)}\n`;
+  const envoy = answer && {
+    version: answer.version,
+    asked: answer.asked,
+    notAsked: Object.fromEntries(answer.notAsked),
+  };
+  return `${JSON.stringify({ valid, files, groups: counts, adopted, skipped, envoy, findings }, undefined, 2)}\n`;
 }

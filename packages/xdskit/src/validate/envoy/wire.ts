@@ -1,0 +1,46 @@
+import { type DescMessage, fromJson, type JsonObject, toBinary } from "@bufbuild/protobuf";
+import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+import { envoyRegistry, envoySchema, typeUrlPrefix } from "@xdskit/api";
+
+/*
+ * Messages around resources, in bytes: what is in a resource goes to Envoy as it is, known or not.
+ */
+
+/** A message of Envoy's from its JSON form. */
+export function encoded(type: string, json: JsonObject): Uint8Array {
+  const schema = envoySchema<DescMessage>(type);
+  return toBinary(schema, fromJson(schema, json, { registry: envoyRegistry() }));
+}
+
+/** One field of a message, with a text or with the parts of a message in it. */
+export function field(type: string, name: string, ...parts: readonly (string | Uint8Array)[]): Uint8Array {
+  const writer = new BinaryWriter().tag(numberOf(type, name), WireType.LengthDelimited);
+  return writer.bytes(Buffer.concat(parts.map((part) => Buffer.from(part as Uint8Array)))).finish();
+}
+
+/** An `Any` with a message of the type, by its parts. */
+export function any(type: string, ...parts: readonly Uint8Array[]): Uint8Array {
+  return Buffer.concat([
+    field("google.protobuf.Any", "type_url", `${typeUrlPrefix}${type}`),
+    field("google.protobuf.Any", "value", ...parts),
+  ]);
+}
+
+/** The content of a field with a text or a message, the last if there are several; undefined if it is not set. */
+export function contentOf(body: Uint8Array, type: string, name: string): Uint8Array | undefined {
+  const wanted = numberOf(type, name);
+  const reader = new BinaryReader(body);
+  let found: Uint8Array | undefined;
+  while (reader.pos < reader.len) {
+    const [number, wireType] = reader.tag();
+    if (number === wanted && wireType === WireType.LengthDelimited) found = reader.bytes();
+    else reader.skip(wireType, number);
+  }
+  return found;
+}
+
+function numberOf(type: string, name: string): number {
+  const found = envoySchema<DescMessage>(type).fields.find((each) => each.name === name);
+  if (found === undefined) throw new Error(`${type} has no field ${name}`);
+  return found.number;
+}
