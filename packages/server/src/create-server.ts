@@ -12,7 +12,7 @@ import type { Source } from "./contracts/source.js";
 import { layerStats, type ServerStats } from "./contracts/stats.js";
 import type { CallInfo } from "./contracts/stream-info.js";
 import type { Accept, Refusal } from "./contracts/transport.js";
-import type { ServerOptions, XdsServer } from "./contracts/xds-server.js";
+import type { LiveOptions, ServerOptions, XdsServer } from "./contracts/xds-server.js";
 import { allEventLoops } from "./event-loop/all-event-loops.js";
 import { defaultEventLoopOptions } from "./event-loop/event-loop-stats.js";
 import { createEventLoopWatch } from "./event-loop/event-loop-watch.js";
@@ -22,6 +22,7 @@ import { createLedger, type Ledger } from "./node-status/ledger.js";
 import type { LedgerStream } from "./node-status/ledger-stream.js";
 import { momentOf } from "./node-status/moment.js";
 import { OnDemand } from "./on-demand/on-demand.js";
+import { reconfigure } from "./reconfigure.js";
 import { ReferenceJudge } from "./references/reference-judge.js";
 import { createJsonNotes } from "./rest-polls/json-notes.js";
 import { Polls } from "./rest-polls/polls.js";
@@ -29,7 +30,7 @@ import { createSharedBodies } from "./rest-polls/shared-bodies.js";
 import { createViews } from "./rollouts/views.js";
 import { createServices } from "./services/services.js";
 import { defaultKeepalive } from "./settings/keepalive.js";
-import { defaultServerLimits } from "./settings/limits.js";
+import { defaultServerLimits, type ServerLimits } from "./settings/limits.js";
 import { checkLoadReportSettings } from "./settings/load-report-settings.js";
 import { defaultRestOptions } from "./settings/rest-options.js";
 import { Configuring } from "./streams/configuring.js";
@@ -71,7 +72,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   const configuring = new Configuring({
     ...{ layers, publication, arrivals, events, counters, authorities: settings.authorities, pool },
     troubles: core.troubles,
-    judge: settings.references === "refuse" ? core.judge : undefined,
+    judge: () => (settings.references === "refuse" ? core.judge : undefined),
     published: services.update,
   });
   let closing: Promise<void> | undefined;
@@ -100,6 +101,11 @@ export function createServer(options: ServerOptions = {}): XdsServer {
       checkSource(source);
       refuseIfClosed();
       await configuring.addSource(source);
+    },
+    reconfigure(change) {
+      refuseIfClosed();
+      reconfigure(change, { settings, core, pool, orders: discovery.orders });
+      configuring.retryRefused();
     },
     checkChange(updates) {
       refuseIfClosed();
@@ -153,11 +159,12 @@ function readOptions(options: ServerOptions) {
   return {
     options,
     types: options.types ?? resourceTypes,
-    limits: { ...defaultServerLimits, ...options.limits },
+    limits: { ...defaultServerLimits, ...options.limits } as ServerLimits,
     keepalive: { ...defaultKeepalive, ...options.keepalive },
     rest: { ...defaultRestOptions, ...options.rest },
     authorities: options.authorities === undefined ? undefined : new Set(options.authorities),
     references: options.references ?? "warn",
+    live: { groups: options.groups, rollout: options.rollout, onReject: options.onReject } as LiveOptions,
     loadReports,
     workers: workerCount(options),
     clock: options.clock ?? systemClock,
@@ -252,13 +259,14 @@ function createDiscovery({ options, types, limits, rest, authorities, clock }: S
     holdMs: rest.holdMs,
     nextId: numbers.nextId,
   });
+  const orders = createNodeOrders(options.ordering);
   const work = (session: Session) => {
     loop?.stir();
     session.work();
   };
   const context: SessionContext<Session> = {
     ...shared,
-    orders: createNodeOrders(options.ordering),
+    orders,
     queue: createFairQueue(work, { crowdOf: ({ info }) => info.peer }),
     ended(session) {
       loop?.stir();
@@ -282,6 +290,7 @@ function createDiscovery({ options, types, limits, rest, authorities, clock }: S
   return {
     accept,
     polls,
+    orders,
     /** Streams and calls that are open in this thread. */
     get open(): number {
       return sessions.size + calls;

@@ -95,7 +95,14 @@ export type {
   ServiceMethod,
   Transport,
 } from "./contracts/transport.js";
-export type { Addresses, Listening, References, ServerOptions, XdsServer } from "./contracts/xds-server.js";
+export type {
+  Addresses,
+  Listening,
+  LiveOptions,
+  References,
+  ServerOptions,
+  XdsServer,
+} from "./contracts/xds-server.js";
 export { createServer } from "./create-server.js";
 export {
   defaultEventLoopOptions,
@@ -106,7 +113,7 @@ export {
 } from "./event-loop/event-loop-stats.js";
 export { splitVirtualHostName, type VirtualHostName, virtualHostResource } from "./on-demand/virtual-hosts.js";
 export type { GroupOf, GroupSettings, LayerName, OnReject } from "./settings/group-settings.js";
-export { defaultServerLimits, type ServerLimits } from "./settings/limits.js";
+export { defaultServerLimits, fixedLimits, type ServerLimits } from "./settings/limits.js";
 export { defaultLoadReportSettings, type LoadReportSettings } from "./settings/load-report-settings.js";
 export type { NodeMatch } from "./settings/node-match.js";
 export {

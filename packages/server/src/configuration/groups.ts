@@ -55,7 +55,10 @@ export function createGroups(
   for (const [index, { loadReports }] of settings.entries()) {
     checkLoadReportSettings(loadReports, `groups[${index}].loadReports`);
   }
-  const groups = settings.map((own) => ({ group: ready(own, own.name), matches: matcherOf(own.match) }));
+  const groups = settings.map((own) => ({
+    group: ready(own, JSON.stringify([own.name, ...own.layers])),
+    matches: matcherOf(own.match),
+  }));
   return {
     of: (node) => groups.find(({ matches }) => matches(node))?.group,
     configured: groups.map(({ group }) => group),

@@ -10,7 +10,7 @@ import type { ConfigArrivalDoneOptions, ConfigArrivalOptions } from "../contract
 import type { ChangeOptions, ConfigUpdate, ResourceSelector } from "../contracts/config.js";
 import type { LoadReportFilter } from "../contracts/load-report.js";
 import type { NodeConfigFilter, NodesFilter } from "../contracts/node-status.js";
-import type { Addresses, ServerOptions } from "../contracts/xds-server.js";
+import type { Addresses, LiveOptions, ServerOptions } from "../contracts/xds-server.js";
 import { defaultEventLoopOptions } from "../event-loop/event-loop-stats.js";
 import type { GroupSettings } from "../settings/group-settings.js";
 import { defaultKeepalive } from "../settings/keepalive.js";
@@ -95,6 +95,17 @@ const selector = { type: "string", name: "string" } satisfies TableOf<ResourceSe
 /** Each call with options: how it is called, what may be written, and the options that there are. */
 const calls = {
   createServer: { example: '{ groups: [{ name: "edge", match: {}, layers: ["default"] }] }', table: server },
+  "server.reconfigure": {
+    example: '{ references: "warn" }',
+    table: {
+      groups: server.groups,
+      references: word,
+      limits: server.limits,
+      ordering: server.ordering,
+      rollout,
+      onReject: word,
+    } satisfies TableOf<LiveOptions>,
+  },
   "server.listen": {
     example: '{ grpc: "127.0.0.1:18000" }',
     table: { grpc: "string", rest: "string" } satisfies TableOf<Addresses>,

@@ -127,6 +127,9 @@ export interface ServerOptions {
   readonly onDemand?: OnDemandOptions | undefined;
 }
 
+/** The options that a server can change while it runs; each as in `ServerOptions`. */
+export type LiveOptions = Pick<ServerOptions, "groups" | "references" | "limits" | "ordering" | "rollout" | "onReject">;
+
 /**
  * Where to listen: a transport each, `HOST:PORT` such as `127.0.0.1:18000`, `[::1]:0`, `0.0.0.0:18000`. Port 0 picks a
  * free one.
@@ -154,6 +157,21 @@ export interface XdsServer {
    * starts, or the program sets something with `config` (`config.update({})` will do).
    */
   addSource(source: Source): Promise<void>;
+  /**
+   * Puts options in place of those that the server runs with; those that are left out stay. Throws an XdskitError, and
+   * changes nothing, if one is wrong or cannot change.
+   *
+   * - `groups`: nodes that are in another group now, or whose group has other layers, are brought to what that has as
+   *   by any change, make before break. Streams of nodes that no group matches end with PERMISSION_DENIED. TTLs, errors
+   *   and load reports of a group concern streams that open from now on.
+   * - `rollout`, `onReject`: from the next change on. A rollout that is under way goes on as it began.
+   * - `ordering`: waits that have begun end as they would have.
+   * - `limits`: those of requests per second are for new streams. Limits of connections, half requests and answers
+   *   about clients cannot change (`fixedLimits`).
+   *
+   * With `workers` only `references` can change; groups that a function names cannot.
+   */
+  reconfigure(options: LiveOptions): void;
   /**
    * What a change of layers would be refused for if it came now; empty: it would be applied. Changes nothing, tells
    * nobody, and costs the change.

@@ -40,7 +40,7 @@ export type Spread = FullRolloutSettings | "at-once" | "on-demand";
 export class GroupView {
   readonly #context: GroupViewContext;
   readonly #quarantine = new Quarantine();
-  readonly #lastGood: LastGood | undefined;
+  #lastGood: LastGood | undefined;
   readonly #verdicts = new Verdicts();
   #rollout: RolloutMachine | undefined;
   /** They go with the newest that they are laid over: one that is kept for long grows with each publication. */
@@ -52,6 +52,17 @@ export class GroupView {
   constructor(context: GroupViewContext) {
     this.#context = context;
     this.#lastGood = context.keepsLastGood ? new LastGood() : undefined;
+  }
+
+  /** Contents are kept from later streams from now on, or no more: then those that are in quarantine for it are not. */
+  settingsChanged(): void {
+    const { keepsLastGood } = this.#context;
+    if (keepsLastGood === (this.#lastGood !== undefined)) return;
+    this.#lastGood = keepsLastGood ? new LastGood() : undefined;
+    if (keepsLastGood) return;
+    const rejected = [...this.quarantine].filter(({ cause }) => cause === "rejected");
+    const ended = this.#quarantine.delete(rejected);
+    if (ended.length > 0) this.#end(ended);
   }
 
   /** The last one, under way or over. */

@@ -21,7 +21,7 @@ export type Wish = RolloutSettings | "off" | "on-demand" | undefined;
 export type Views = ReturnType<typeof createViews>;
 
 /** A group and its members, for those who do not look into it. */
-export type ViewedGroup = Pick<GroupOfViews, "join" | "isPlain" | "changed" | "snapshots" | "close">;
+export type ViewedGroup = Pick<GroupOfViews, "join" | "isPlain" | "changed" | "use" | "snapshots" | "close">;
 
 /** Where a stream, or a poll, sits in its group. */
 export interface Seat {
@@ -72,10 +72,10 @@ export function createViews(clock: Clock, events: Pick<Events, "emit">) {
 /** A member costs one entry in a set until the group's settings, or a change, ask for more. */
 class GroupOfViews implements GroupViewContext {
   readonly #shared: Shared;
-  readonly #rollout: Group["rollout"];
+  #rollout: Group["rollout"];
   readonly #respread: () => void;
   readonly group: string;
-  readonly keepsLastGood: boolean;
+  keepsLastGood = false;
   readonly newest: () => Snapshot | undefined;
   readonly members = new Set<Member>();
   lastOrder = 0;
@@ -83,12 +83,18 @@ class GroupOfViews implements GroupViewContext {
 
   constructor(shared: Shared, group: Group, newest: () => Snapshot | undefined, respread: () => void) {
     this.#shared = shared;
-    this.#rollout = group.rollout;
     this.#respread = respread;
     this.group = group.name;
-    this.keepsLastGood = group.onReject === "lastGood";
     this.newest = newest;
-    if (this.keepsLastGood || typeof group.rollout === "object") this.view = new GroupView(this);
+    this.use(group);
+  }
+
+  /** The settings are these from now on. A rollout that is under way goes on as it began. */
+  use({ rollout, onReject }: Group): void {
+    this.#rollout = rollout;
+    this.keepsLastGood = onReject === "lastGood";
+    if (this.keepsLastGood || typeof rollout === "object") this.view ??= new GroupView(this);
+    this.view?.settingsChanged();
   }
 
   get clock(): Clock {

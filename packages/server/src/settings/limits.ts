@@ -67,6 +67,12 @@ export const defaultServerLimits: ServerLimits = {
   reportBytes: 64 * 1024 * 1024,
 };
 
+/** The limits that cannot change while a server runs: what connections have, and what answers are made within. */
+export const fixedLimits = [
+  ...(Object.keys(defaultGrpcLimits) as (keyof GrpcLimits)[]),
+  "clientStatusBytes",
+] as const satisfies readonly (keyof ServerLimits)[];
+
 /** How much is kept; what was reported longest ago goes first. */
 export interface StoreLimits {
   /** Nodes with reports that are kept. */

@@ -21,6 +21,8 @@ export interface KeptSourceOptions {
   readonly registry: Registry;
   readonly types: ResourceTypes;
   readonly retention: Retention;
+  /** Whether a source with errors at the start has its last good revision served. Default true. */
+  readonly restores?: boolean | undefined;
   /**
    * Says what the revision of the newest change will say; called soon after the change was applied. Undefined: what is
    * served is no good configuration, and waits for the next change.
@@ -103,7 +105,7 @@ export class KeptSource implements Source {
         const hasErrors = findings.some(({ severity }) => severity === "error");
         // What was no good configuration may be one now, without a change.
         if (this.#isLive && !hasErrors) this.#keep([]);
-        if (this.#isLive || this.#isRestoring || !hasErrors) return;
+        if (this.#isLive || this.#isRestoring || !hasErrors || this.#options.restores === false) return;
         this.#isRestoring = true;
         void this.#restore(sink).then((isServed) => {
           if (isServed) restored();

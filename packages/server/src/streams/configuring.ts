@@ -47,8 +47,8 @@ interface ConfiguringContext {
   readonly authorities: ReadonlySet<string> | undefined;
   readonly pool: Replicas | undefined;
   readonly troubles: SourceTroubles;
-  /** Undefined: changes may break references. */
-  readonly judge: Judge | undefined;
+  /** Undefined: changes may break references, by now. */
+  readonly judge: () => Judge | undefined;
   /** Called when the server may have become ready, or not ready. */
   published(): void;
 }
@@ -64,6 +64,8 @@ export class Configuring {
   /** What ends the holds of sources that could not start, by their names. */
   readonly #failed = new Map<string, () => void>();
   readonly #refusedChanges = new RefusedChanges();
+  /** Names of sources that have brought something. */
+  readonly #started = new Set<string>();
 
   constructor(context: ConfiguringContext) {
     this.#context = context;
@@ -123,6 +125,7 @@ export class Configuring {
     const { publication, published } = this.#context;
     const release = publication.hold();
     this.#forgetFailure(name);
+    this.#refusedChanges.forgetOthers(source);
     try {
       await source.start(this.#sinkOf(source));
     } catch (error) {
@@ -138,8 +141,9 @@ export class Configuring {
 
   #sinkOf(source: Source): SourceSink {
     const { name } = source;
-    // The first change is not judged: clients that had something else before a restart are brought to it in order.
-    let isStart = true;
+    // The first change is not judged: clients that had something else before a restart are brought to it in order. It
+    // is none if the source takes the place of another one.
+    let isStart = !this.#started.has(name);
     /** What it was refused last: it may report that as well. */
     let told: ReadonlySet<string> = new Set();
     return {
@@ -150,6 +154,7 @@ export class Configuring {
         };
         const changes = this.#applied({ name, source, isStart, refused }, () => updates);
         isStart = false;
+        this.#started.add(name);
         this.#publish(changes);
       },
       resume: (steps) => this.#resume(steps),
@@ -158,7 +163,8 @@ export class Configuring {
         // It has something else by now, which cannot be applied.
         if (errors.some(({ code }) => code !== "XDSKIT_REFERENCE_BROKEN")) this.#refusedChanges.forget(source);
         if (errors.some(({ message }) => !told.has(message))) this.#refused(name, findings);
-        else if (errors.length === 0) {
+        else if (errors.length > 0) this.#context.troubles.found(name, errors);
+        else {
           this.#context.troubles.found(name, []);
           this.#context.events.emit(() => ({ kind: "configuration-checked", source: name, findings }));
         }
@@ -208,7 +214,8 @@ export class Configuring {
 
   /** A change that would break references is refused, unless it is whole together with others that were refused. */
   #judged({ source, isStart = false }: Origin, from: readonly LayerUpdate[]): readonly LayerChange[] {
-    const { layers, judge } = this.#context;
+    const { layers } = this.#context;
+    const judge = this.#context.judge();
     if (judge === undefined || isStart || !takesAway(from)) return layers.apply(from);
     const updates = onePerLayer(from);
     const planned = layers.plan(updates);
@@ -223,7 +230,8 @@ export class Configuring {
   }
 
   #brokenBy(updates: readonly LayerUpdate[]): XdskitError | undefined {
-    const { layers, judge } = this.#context;
+    const { layers } = this.#context;
+    const judge = this.#context.judge();
     if (judge === undefined || !takesAway(updates)) return undefined;
     return judge.judge(layers.plan(updates));
   }
@@ -244,8 +252,13 @@ export class Configuring {
     }));
     this.#tell(changes, () => publication.publish(changes, how?.rollout), how);
     published();
-    this.#refusedChanges.retry((updates) => this.#brokenBy(updates) === undefined);
+    this.retryRefused();
     return revision;
+  }
+
+  /** Something changed that may make changes whole which were refused. */
+  retryRefused(): void {
+    this.#refusedChanges.retry((updates) => this.#brokenBy(updates) === undefined);
   }
 
   /** Publishes to streams with `tell`, and passes the same changes to workers. */

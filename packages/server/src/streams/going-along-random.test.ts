@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Message } from "@bufbuild/protobuf";
+import type { GroupSettings } from "../settings/group-settings.js";
 import { effort } from "../testing/effort.js";
 import { manualClock } from "../testing/manual-clock.js";
 import { randomFrom } from "../testing/random.js";
@@ -21,19 +22,26 @@ const seeds = SEED === undefined ? Array.from({ length: 6 * effort }, (_, index)
 const steps = 60;
 const names = ["a", "b", "c", "d"];
 const everything = typeNames.flatMap((type) => names.map((name) => [type, name] as const));
-const groups = [
+const usualGroups: readonly GroupSettings[] = [
   { name: "edge", match: { cluster: "edge" }, layers: ["default", "edge"] },
   { name: "far", match: { cluster: "far" }, layers: ["far"] },
   { name: "careful", match: { cluster: "careful" }, layers: ["default", "far"], onReject: "lastGood" as const },
   { name: "rest", match: { cluster: "rest" }, layers: ["default"] },
 ];
+const layerLists = [["default", "edge"], ["default"], ["default", "far"], ["far"], ["edge", "default"]];
 
 /**
  * Most changes concern few types, and streams that ask for others are not visited: whatever happens, all clients must
  * have all that they are to have in the end, and the server must know that they do.
  */
-async function play({ server, client }: Running, seed: number, advance: (milliseconds: number) => void): Promise<void> {
+async function play(
+  { server, client }: Running,
+  seed: number,
+  regroups: boolean,
+  advance: (milliseconds: number) => void,
+): Promise<void> {
   const random = randomFrom(seed);
+  let groups = usualGroups;
   const layers = new Map<string, Map<string, Message>>();
   const clients = new Map<number, UsingClient>();
   const used = new Map<number, InUse>();
@@ -82,9 +90,22 @@ async function play({ server, client }: Running, seed: number, advance: (millise
       asked.set(type, new Set(isAll ? [] : ["a", ...names.slice(1).filter(() => random(3) > 0)]));
     }
     const variant = random(3) === 0 ? "sotw" : "delta";
-    const settings = { id: `n${index}`, cluster: groups[index % groups.length]?.name ?? "", variant } as const;
+    const settings = { id: `n${index}`, cluster: usualGroups[index % groups.length]?.name ?? "", variant } as const;
     story.push(`come ${JSON.stringify({ ...settings, isPerType })}`);
     clients.set(index, usingClient(client, { ...settings, isPerType, asked, inUse }));
+  }
+  /** Groups get other layers, and nodes come into other groups. */
+  function regroup(): void {
+    const [edge, far, careful, rest] = ["edge", "far", "careful", "rest"];
+    const isSwapped = random(2) === 0;
+    const clusters = isSwapped ? [far, rest, careful, edge] : [edge, far, careful, rest];
+    groups = usualGroups.map((group, index) => ({
+      ...group,
+      match: { cluster: clusters[index] ?? "" },
+      layers: random(2) === 0 ? group.layers : (layerLists[random(layerLists.length)] ?? group.layers),
+    }));
+    story.push(`regroup ${JSON.stringify(groups.map(({ match, layers }) => [match.cluster, ...layers]))}`);
+    server.reconfigure({ groups, ...(random(3) === 0 ? { ordering: random(2) === 0 ? false : {} } : {}) });
   }
   async function turn(): Promise<boolean> {
     for (let times = 0; times < 3; times++) await new Promise((resolve) => setImmediate(resolve));
@@ -107,7 +128,7 @@ async function play({ server, client }: Running, seed: number, advance: (millise
   }
   function check(): void {
     for (const { id, cluster, variant, asked, inUse } of clients.values()) {
-      const of = groups.find(({ name }) => name === cluster)?.layers ?? [];
+      const of = groups.find(({ match }) => match.cluster === cluster)?.layers ?? [];
       for (const [type, only] of asked) {
         const wanted = new Map<string, string>();
         for (const layer of of) {
@@ -142,7 +163,8 @@ async function play({ server, client }: Running, seed: number, advance: (millise
       story.push("the edge is dropped");
       layers.delete("edge");
       server.config.layer("edge").drop();
-    } else if (kind < 8) {
+    } else if (regroups && kind === 10 && random(3) > 0) regroup();
+    else if (kind < 8) {
       if (known === undefined) come(index);
       else if (random(3) === 0) {
         story.push(`leave ${index}`);
@@ -155,6 +177,8 @@ async function play({ server, client }: Running, seed: number, advance: (millise
   }
 
   change("default", everything, () => false, false);
+  // A node whose layers are not there yet keeps what it has.
+  if (regroups) change("far", [["cluster", "a"]], () => false, false);
   for (let index = 0; index < steps; index++) {
     step();
     if (random(3) === 0) await turn();
@@ -165,8 +189,12 @@ async function play({ server, client }: Running, seed: number, advance: (millise
 }
 
 for (const seed of seeds) {
-  test(`who goes along lacks nothing, seed ${seed}`, () => {
-    const clock = manualClock();
-    return withMemoryServer({ clock, groups }, (running) => play(running, seed, (time) => clock.advance(time)));
-  });
+  for (const regroups of [false, true]) {
+    test(`who goes along lacks nothing${regroups ? ", whichever group it comes into" : ""}, seed ${seed}`, () => {
+      const clock = manualClock();
+      return withMemoryServer({ clock, groups: usualGroups }, (running) =>
+        play(running, seed, regroups, (time) => clock.advance(time)),
+      );
+    });
+  }
 }

@@ -21,15 +21,23 @@ export function createHeldMemory(
   limits: Pick<ServerLimits, "heldBytes" | "heldBytesPerConnection">,
   heapBytes = getHeapStatistics().heap_size_limit,
 ) {
-  const most = Math.floor(Math.min(limits.heldBytes, heapBytes * partOfHeap));
-  const mostOfConnection = Math.floor(Math.min(limits.heldBytesPerConnection, most / 2));
   const all = new Holdings();
+  const share = {
+    all,
+    /** Read each time: the limits of a running server can change. */
+    get most(): number {
+      return Math.floor(Math.min(limits.heldBytes, heapBytes * partOfHeap));
+    },
+    get mostOfConnection(): number {
+      return Math.floor(Math.min(limits.heldBytesPerConnection, this.most / 2));
+    },
+  };
   const connections = new Map<string, StreamMemory>();
   return {
     /** For one stream of a connection, until it says that it is gone. */
     of(connection: string): StreamMemory {
       const gone = () => connections.delete(connection);
-      const held = connections.get(connection) ?? new StreamMemory({ all, most, mostOfConnection, gone });
+      const held = connections.get(connection) ?? new StreamMemory(share, gone);
       connections.set(connection, held);
       held.streams += 1;
       return held;
@@ -72,24 +80,26 @@ class Holdings {
   }
 }
 
-/** What the connections share, with the limits in bytes; `gone` is called after the last stream of this one. */
+/** What the connections share, with the limits in bytes. */
 interface Surroundings {
   readonly all: Holdings;
   readonly most: number;
   readonly mostOfConnection: number;
-  gone(): void;
 }
 
 /** Counts what a stream keeps, together with the others of its connection. */
 export class StreamMemory implements HeldMemory {
   readonly #around: Surroundings;
+  readonly #gone: () => void;
   readonly #held: Holdings;
   /** By id, the node object that others may repeat. */
   readonly #nodes = new Map<string, Node>();
   streams = 0;
 
-  constructor(around: Surroundings) {
+  /** `gone` is called after its last stream. */
+  constructor(around: Surroundings, gone: () => void) {
     this.#around = around;
+    this.#gone = gone;
     this.#held = new Holdings(around.all);
   }
 
@@ -116,7 +126,7 @@ export class StreamMemory implements HeldMemory {
   /** A stream is gone, and took back all that it kept. */
   leave(): void {
     this.streams -= 1;
-    if (this.streams === 0) this.#around.gone();
+    if (this.streams === 0) this.#gone();
   }
 }
 

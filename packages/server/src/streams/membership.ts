@@ -28,6 +28,11 @@ export class Membership {
     this.#left = left;
   }
 
+  /** Unique among groups. */
+  get key(): string {
+    return this.#group.key;
+  }
+
   get group(): string {
     return this.#group.name;
   }

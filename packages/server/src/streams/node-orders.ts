@@ -16,39 +16,61 @@ export interface OrderMembership {
 }
 
 /** The orders in which nodes are brought to their targets. */
-export type NodeOrders = NonNullable<ReturnType<typeof createNodeOrders>>;
+export type NodeOrders = ReturnType<typeof createNodeOrders>;
 
-/** Makes the orders; none, so that changes go out at once, where `options` is `false`. */
+/** Makes the orders; where `options` is `false` changes go out at once. */
 export function createNodeOrders(options: Partial<OrderingOptions> | false | undefined) {
-  if (options === false) return undefined;
-  const times = timesOf(options);
+  let isOff = options === false;
+  // Orders read these each time: they follow a change of the settings.
+  const times = timesOf(options || undefined);
+  const timesOfRelays = ofRelays(times);
+  const timesWithoutDrain = { ...times };
   const shared = new Map<string, { readonly ordering: Ordering; streams: number }>();
+  const create = (node: Node, isRelay: boolean) => {
+    if (isRelay) return new Ordering(timesOfRelays);
+    const own = orderingTimesFor(node, times);
+    return new Ordering(own === times ? times : Object.assign(timesWithoutDrain, own));
+  };
   return {
+    get isOff(): boolean {
+      return isOff;
+    },
+    /** Streams that are open keep their orders, with other times. A wait that has begun ends as it would have. */
+    change(options: Partial<OrderingOptions> | false | undefined): void {
+      isOff = options === false;
+      Object.assign(times, timesOf(options || undefined));
+      Object.assign(timesOfRelays, ofRelays(times));
+      Object.assign(timesWithoutDrain, { ...times, drain: times.linger });
+    },
     /**
      * A stream over all types has an order of its own; streams of one type each of a node in one group share one.
-     * Undefined: the node orders changes by itself.
+     * Undefined: the node orders changes by itself, or nothing is ordered.
      */
     join({ only }: Method, node: Node, group: string): OrderMembership | undefined {
       const isRelay = node.clientFeatures.includes(ordersItself);
-      if (isRelay && only === undefined) return undefined;
-      // Streams of one type each may overtake one another in the network: only drains and requested names are not
-      // waited for.
-      const own = isRelay ? { ...times, linger: 0, drain: 0, named: 0 } : orderingTimesFor(node, times);
-      const create = () => new Ordering(own);
-      if (only === undefined) return { ordering: create(), leave() {} };
+      if (isOff || (isRelay && only === undefined)) return undefined;
+      if (only === undefined) return { ordering: create(node, isRelay), leave() {} };
       const key = JSON.stringify([group, node.id]);
-      const known = shared.get(key) ?? { ordering: create(), streams: 0 };
+      const known = shared.get(key) ?? { ordering: create(node, isRelay), streams: 0 };
       shared.set(key, known);
       known.streams += 1;
       return {
         ordering: known.ordering,
         leave() {
           known.streams -= 1;
-          if (known.streams === 0) shared.delete(key);
+          if (known.streams === 0 && shared.get(key) === known) shared.delete(key);
         },
       };
     },
   };
+}
+
+/**
+ * Streams of one type each may overtake one another in the network: only drains and requested names are not waited
+ * for.
+ */
+function ofRelays(times: OrderingTimes): OrderingTimes {
+  return { ...times, linger: 0, drain: 0, named: 0 };
 }
 
 function timesOf({ acknowledgementMs, lingerMs, drainMs, namedMs }: Partial<OrderingOptions> = {}): OrderingTimes {

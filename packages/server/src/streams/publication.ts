@@ -46,7 +46,8 @@ export interface Admission {
 
 /** A group that is configured or has streams, with its shared and its own parts. */
 interface OpenGroup {
-  readonly group: Group;
+  /** Another one of the same name and layers, once its settings have changed. */
+  group: Group;
   readonly shared: SharedStack;
   readonly view: ViewedGroup;
   readonly members: { [K in Member["kind"]]: number };
@@ -59,9 +60,8 @@ interface OpenGroup {
  */
 export class Publication {
   readonly #layers: Layers;
-  readonly #groups: Groups;
-  /** Streams, and polls that are held until there is something new, have limits of their own. */
-  readonly #most: { readonly [K in Member["kind"]]: number };
+  #groups: Groups;
+  readonly #limits: Pick<ServerLimits, "streamsPerNode" | "pollsPerNode">;
   readonly #views: Views;
   readonly #onDemand: OnDemand | undefined;
   readonly #stacks: SharedStacks;
@@ -81,7 +81,7 @@ export class Publication {
   ) {
     this.#layers = layers;
     this.#groups = groups;
-    this.#most = { stream: limits.streamsPerNode, poll: limits.pollsPerNode };
+    this.#limits = limits;
     this.#views = views;
     this.#onDemand = onDemand;
     this.#clock = clock;
@@ -94,10 +94,15 @@ export class Publication {
     return this.#ofNode.stream.size;
   }
 
+  /** By name: a group that got other layers is there twice until the last poll has left. */
   get groups(): readonly GroupStats[] {
-    return Array.from(this.#open.values(), ({ group, members }) => {
-      return { name: group.name, streams: members.stream, polls: members.poll };
-    });
+    const groups = new Map<string, GroupStats>();
+    for (const { group, members } of this.#open.values()) {
+      const { streams = 0, polls = 0 } = groups.get(group.name) ?? {};
+      const all = { name: group.name, streams: streams + members.stream, polls: polls + members.poll };
+      groups.set(group.name, all);
+    }
+    return [...groups.values()];
   }
 
   /** Whether nodes are told the configuration: one was applied, and no part of it is awaited. */
@@ -111,13 +116,23 @@ export class Publication {
 
   /** A group's target now; undefined if there is no such group, or nothing is known yet. */
   snapshotOf(name: string): Snapshot | undefined {
-    for (const { group, shared } of this.#open.values()) if (group.name === name) return shared.newest();
-    return undefined;
+    return this.#named(name)?.shared.newest();
   }
 
   /** Who names what in a group; undefined if there is no such group, or nothing is known yet. */
   namesOf(name: string): DanglingNames | undefined {
-    for (const { group, shared } of this.#open.values()) if (group.name === name) return shared.names();
+    return this.#named(name)?.shared.names();
+  }
+
+  /** Nobody judges changes any more. */
+  forgetNames(): void {
+    for (const shared of this.#stacks) shared.forgetNames();
+  }
+
+  #named(name: string): OpenGroup | undefined {
+    const configured = this.#groups.configured.find((group) => group.name === name);
+    if (configured !== undefined) return this.#open.get(configured.key);
+    for (const opened of this.#open.values()) if (opened.group.name === name) return opened;
     return undefined;
   }
 
@@ -139,17 +154,38 @@ export class Publication {
 
   /** Finds the group of a node. */
   admit(node: Node, kind: Member["kind"] = "stream"): Admission | Refusal {
+    // Streams, and polls that are held until there is something new, have limits of their own.
+    const most = kind === "stream" ? this.#limits.streamsPerNode : this.#limits.pollsPerNode;
+    const count = this.#ofNode[kind].get(node.id) ?? 0;
+    const admission = this.#admission(node, kind);
+    if ("code" in admission || count < most) return admission;
+    const message = `node ${quoted(node.id)} has ${count} ${kind}s open, and no node may have more`;
+    return { code: statusCode.resourceExhausted, message };
+  }
+
+  /** The same of a stream that is open, after the groups have changed; undefined: it stays where it is. */
+  readmit(node: Node, membership: Membership): Admission | Refusal | undefined {
+    return this.#groups.of(node)?.key === membership.key ? undefined : this.#admission(node, "stream");
+  }
+
+  #admission(node: Node, kind: Member["kind"]): Admission | Refusal {
     const group = this.#groups.of(node);
     if (group === undefined) return { code: statusCode.permissionDenied, message: noGroup(node) };
     if (group.layers?.length === 0) return { code: statusCode.permissionDenied, message: noLayers(group, node) };
-    const count = this.#ofNode[kind].get(node.id) ?? 0;
-    if (count >= this.#most[kind]) {
-      const message = `node ${quoted(node.id)} has ${count} ${kind}s open, and no node may have more`;
-      return { code: statusCode.resourceExhausted, message };
-    }
     const { loadReports, ttl, resourceErrors } = group;
     const join: Admission["join"] = (...who) => this.#join(this.#openGroup(group), node, kind, ...who);
     return { loadReports, ttl, resourceErrors, join };
+  }
+
+  /** From now on there are these groups. Open streams must be readmitted afterwards. */
+  regroup(groups: Groups): void {
+    this.#groups = groups;
+    for (const group of groups.configured) {
+      const opened = this.#openGroup(group);
+      opened.group = group;
+      opened.view.use(group);
+    }
+    for (const opened of [...this.#open.values()]) this.#closeIfLeft(opened);
   }
 
   /**
@@ -236,7 +272,7 @@ export class Publication {
     const newest = () => shared.newest();
     const view = this.#views.open(group, newest, () => shared.pulse.update());
     shared.views.add(view);
-    const opened = { group, shared, view, members: { stream: 0, poll: 0 } };
+    const opened: OpenGroup = { group, shared, view, members: { stream: 0, poll: 0 } };
     this.#open.set(group.key, opened);
     return opened;
   }

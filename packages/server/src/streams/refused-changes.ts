@@ -14,6 +14,12 @@ export class RefusedChanges {
     this.#bySource.delete(source);
   }
 
+  /** A source takes the place of those of its name. */
+  forgetOthers(source: Source): void {
+    for (const other of this.#bySource.keys())
+      if (other !== source && other.name === source.name) this.#bySource.delete(other);
+  }
+
   /** The changes to try instead of one that is refused alone: with one of the others, then with all of them. */
   *together(updates: readonly LayerUpdate[], own?: Source): Iterable<readonly LayerUpdate[]> {
     const others = [...this.#bySource].filter(([source]) => source !== own).map(([, refused]) => refused);

@@ -16,8 +16,7 @@ export interface SessionContext<Session> {
   readonly limits: ServerLimits;
   readonly defaultNode: Node | undefined;
   readonly publication: Publication;
-  /** Undefined where changes go out at once. */
-  readonly orders: NodeOrders | undefined;
+  readonly orders: NodeOrders;
   readonly clock: Clock;
   /** v3 type URLs that are supplied on demand. */
   readonly onDemand: ReadonlySet<TypeUrl> | undefined;

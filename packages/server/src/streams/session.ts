@@ -64,6 +64,8 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
   #missing: Map<ResourceType, { readonly names: ResourceName[]; readonly late: ResourceName[] }> | undefined;
   /** The state that the machine was given last. */
   #unknown: UnknownTypes;
+  /** It joined a group, or an order, that the machine does not know yet. */
+  #isRejoined = false;
   /** The connection takes another response. */
   #room = true;
   #halfClosed = false;
@@ -240,7 +242,9 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
     const target = membership.snapshot();
     const snapshot = target && resumption !== undefined ? resumption.target(target) : target;
     const unknown = membership.unknown();
-    if (snapshot === undefined || (unknown === this.#unknown && this.#stream.isAbreast(snapshot))) return;
+    const isGiven = unknown === this.#unknown && !this.#isRejoined && snapshot && this.#stream.isAbreast(snapshot);
+    if (snapshot === undefined || isGiven) return;
+    this.#isRejoined = false;
     this.#unknown = unknown;
     const lineage = snapshot === target ? membership.line : undefined;
     this.#step({ kind: "snapshot", snapshot, ttl, resourceErrors, ordering: order?.ordering, lineage, unknown });
@@ -363,18 +367,73 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
       this.#refuse(admission.code, admission.message, node);
       return;
     }
-    const { ttl, resourceErrors } = admission;
-    const { id, method, peer } = this.#info;
-    const membership = admission.join(this, tellsTtl(method, node, ttl) ? this : undefined);
-    const { group, earlier } = membership;
-    const order = this.#context.orders?.join(method, node, group);
-    const alarm = order && createAlarm(this.#context.clock, () => this.#take({ kind: "time" }, "answers"));
+    const membership = this.#join(admission, node);
+    const ordered = this.#ordered(node, membership);
+    const { earlier } = membership;
     const resumed = () => this.#wantsWork("changes");
-    const hasEarlier = order !== undefined && earlier.length > 0;
-    const resumption = hasEarlier ? new Resumption(earlier, this.#context.clock, this.#stream, resumed) : undefined;
-    const stream: NodeStreamInfo = { id, method, peer, node, group };
-    this.#joined = { stream, membership, order, alarm, resumption, ttl, resourceErrors };
-    events.emit(() => ({ kind: "stream-opened", stream }));
+    const isResumed = ordered.order !== undefined && earlier.length > 0;
+    const resumption = isResumed ? new Resumption(earlier, this.#context.clock, this.#stream, resumed) : undefined;
+    const joined = this.#joinedAs(node, admission, membership, ordered, resumption);
+    this.#joined = joined;
+    events.emit(() => ({ kind: "stream-opened", stream: joined.stream }));
+  }
+
+  /**
+   * Groups, or the order, have changed: it joins the group that its node is in by now, and is brought from what its
+   * client has to what that has, in order. True if something became of it.
+   */
+  rejoin(isOrderChanged: boolean): boolean {
+    const joined = this.#joined;
+    if (this.#over || joined === undefined) return false;
+    const { membership } = joined;
+    const { node } = joined.stream;
+    const admission = this.#context.publication.readmit(node, membership);
+    if (admission === undefined && !isOrderChanged) return false;
+    if (admission !== undefined && "code" in admission) {
+      this.#refuse(admission.code, admission.message, node);
+      return true;
+    }
+    // What it asked a supplier for, the supplier of another group does not know.
+    if (admission !== undefined && membership.interest !== undefined) {
+      this.end(statusCode.unavailable, "the node is in another group now: connect again");
+      return true;
+    }
+    joined.alarm?.set(undefined);
+    joined.order?.leave();
+    joined.resumption?.end();
+    if (admission === undefined) {
+      this.#joined = { ...joined, ...this.#ordered(node, membership), resumption: undefined };
+    } else {
+      membership.ends();
+      membership.leave();
+      const next = this.#join(admission, node);
+      this.#joined = this.#joinedAs(node, admission, next, this.#ordered(node, next), undefined);
+    }
+    this.#isRejoined = true;
+    this.#wantsWork("changes");
+    return admission !== undefined;
+  }
+
+  #join({ ttl, join }: Admission, node: Node): Membership {
+    return join(this, tellsTtl(this.#info.method, node, ttl) ? this : undefined);
+  }
+
+  #ordered(node: Node, { group }: Membership): Pick<Joined, "order" | "alarm"> {
+    const order = this.#context.orders.join(this.#info.method, node, group);
+    const alarm = order && createAlarm(this.#context.clock, () => this.#take({ kind: "time" }, "answers"));
+    return { order, alarm };
+  }
+
+  #joinedAs(
+    node: Node,
+    { ttl, resourceErrors }: Admission,
+    membership: Membership,
+    ordered: Pick<Joined, "order" | "alarm">,
+    resumption: Resumption | undefined,
+  ): Joined {
+    const { id, method, peer } = this.#info;
+    const stream: NodeStreamInfo = { id, method, peer, node, group: membership.group };
+    return { stream, membership, ...ordered, resumption, ttl, resourceErrors };
   }
 
   /** Ends the stream for a fault of the client's. */

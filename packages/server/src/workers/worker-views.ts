@@ -63,6 +63,7 @@ export function createWorkerViews(types: ResourceTypes, desk: ViewsDesk): Worker
             leave: () => desk.left(session),
           };
         },
+        use: () => {},
         changed: () => {},
         *snapshots() {
           const current = newest();

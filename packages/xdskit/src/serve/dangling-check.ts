@@ -17,6 +17,7 @@ export interface DanglingOptions {
 
 /** Nobody reads more; the last warning gives the number of the others. */
 const mostDangling = 100;
+const none: ReadonlySet<string> = new Set();
 
 /** Follows the names in served resources that do not exist. */
 export type DanglingCheck = ReturnType<typeof createDanglingCheck>;
@@ -26,6 +27,22 @@ export function createDanglingCheck({ groups, snapshotOf, namesOf, whereIs, type
   const names = new Map<string, GroupNames>();
   /** The groups that lack each missing name. */
   const missing = new Map<string, { readonly reference: Reference; readonly lacking: Set<string> }>();
+
+  /** The index of a group by now, and what was told by another one before. */
+  function followed(group: string): { readonly ofGroup: GroupNames; readonly told: ReadonlySet<string> } {
+    const before = names.get(group);
+    const shared = namesOf?.(group);
+    if (before !== undefined && before.shared === shared) return { ofGroup: before, told: none };
+    const told = new Set<string>();
+    for (const [key, { lacking }] of missing) {
+      if (!lacking.delete(group)) continue;
+      told.add(key);
+      if (lacking.size === 0) missing.delete(key);
+    }
+    const ofGroup = following(shared);
+    names.set(group, ofGroup);
+    return { ofGroup, told };
+  }
 
   function findingsOf(keys: Iterable<string>, count: number): readonly Finding[] {
     const findings: Finding[] = [];
@@ -62,8 +79,7 @@ export function createDanglingCheck({ groups, snapshotOf, namesOf, whereIs, type
       for (const group of groups) {
         const snapshot = snapshotOf(group);
         if (snapshot === undefined) continue;
-        const ofGroup = names.get(group) ?? following(namesOf?.(group));
-        names.set(group, ofGroup);
+        const { ofGroup, told } = followed(group);
         const { appeared, gone } = ofGroup.changes(snapshot);
         for (const reference of gone) {
           const key = danglingKey(reference);
@@ -73,7 +89,7 @@ export function createDanglingCheck({ groups, snapshotOf, namesOf, whereIs, type
         for (const reference of appeared) {
           const key = danglingKey(reference);
           const known = missing.get(key);
-          if (known === undefined) news.add(key);
+          if (known === undefined && !told.has(key)) news.add(key);
           if (known === undefined) missing.set(key, { reference, lacking: new Set([group]) });
           else known.lacking.add(group);
         }
@@ -87,15 +103,17 @@ export function createDanglingCheck({ groups, snapshotOf, namesOf, whereIs, type
 
 /** Who names what in a group. */
 interface GroupNames {
+  /** The server's own index, if it is that. */
+  readonly shared: FollowedNames | undefined;
   readonly names: FollowedNames;
   /** What changed since the last call. */
   changes(snapshot: Snapshot): DanglingChange;
 }
 
 function following(shared: FollowedNames | undefined): GroupNames {
-  if (shared !== undefined) return { names: shared, changes: shared.follow() };
+  if (shared !== undefined) return { shared, names: shared, changes: shared.follow() };
   const names = createDanglingNames();
-  return { names, changes: names.update };
+  return { shared, names, changes: names.update };
 }
 
 function furtherNames(count: number): Finding {

@@ -6,8 +6,10 @@ import type { Terminal } from "../output/terminal.js";
 import { logFinding } from "../serving/logs/source-log.js";
 import { runServing, type Serving, type ServingOptions } from "../serving/serving.js";
 import { loadSettings } from "../settings/load-settings.js";
+import type { Settings } from "../settings/schema.js";
 import { groupNames, layersOf, serverOptions, serverTls } from "../settings/server-settings.js";
 import { mustNotBeServed } from "../to-files/not-served.js";
+import { LiveSettings } from "./live-settings.js";
 import { folderLayers, ServedFolder, type ServedFolderOptions } from "./served-folder.js";
 import { openState } from "./state.js";
 import { apiLayers, openWritten } from "./written-state.js";
@@ -67,42 +69,53 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
   const { store, heads, findings } = await openState(options.state, directory);
   for (const finding of findings) logFinding(serving.log, finding);
   if (store !== undefined) serving.closers.push(() => store.close());
+  const hasLastGood = heads.some(({ layer }) => folderLayers(loaded).includes(layer));
+  const { log } = serving;
+  const around = { server, registry, types, log, store };
   const folder = new ServedFolder(options, {
-    server,
-    loaded,
-    registry,
-    types,
-    log: serving.log,
-    store,
-    hasLastGood: heads.some(({ layer }) => folderLayers(loaded).includes(layer)),
+    ...{ ...around, loaded, hasLastGood, isSuccessor: false },
     nothingServed: () => serving.announceAdmin(),
   });
   await folder.kept?.load();
-  const { log } = serving;
-  const changed = () => folder.checkNames();
+  const changed = () => live.folder.checkNames();
   const written = await openWritten({ settings, server, registry, types, store, log, changed });
+  const layers = [...apiLayers(settings, written, folder, store)];
+  const live: LiveSettings = new LiveSettings(
+    {
+      ...{ server, references: options.references, isWhole: (workers ?? 1) === 1 && toFiles === undefined },
+      folderWith(next, nothingServed) {
+        const successor = { loaded: { ...loaded, settings: next }, hasLastGood: false, isSuccessor: true };
+        return new ServedFolder(options, { ...around, ...successor, nothingServed });
+      },
+      // The API looks at the list with each request.
+      moved: (folder, next) => void layers.splice(0, layers.length, ...apiLayers(next, written, folder, store)),
+    },
+    settings,
+    folder,
+  );
   await serving.serve({
     server,
-    layers: apiLayers(settings, written, folder, store),
+    layers,
     registry,
     settingsFile: loaded.file,
     groups: settings.groups,
     tls,
-    whereIs: (group, resource) => folder.whereIs(group, resource),
-    sources: (about) => [folder.status(about(...groupNames(settings)))],
+    whereIs: (group, resource) => live.folder.whereIs(group, resource),
+    sources: (about) => [live.folder.status(about(...groupNames(live.settings)))],
     async begin() {
-      const fromFolder = server.addSource(folder.source).catch((error: unknown) => {
+      const fromFolder = server.addSource(live.folder.source).catch((error: unknown) => {
         throw withAdvice(error);
       });
       // Both at once: no client gets the one without the other.
       await Promise.all([fromFolder, server.addSource(written)]);
       // Before that, nodes are told nothing, and no group has a snapshot.
-      folder.checkNames();
+      live.folder.checkNames();
     },
     banner: () => ({
-      text: `serves ${directory}: ${counted(folder.files, "file")}`,
+      text: `serves ${directory}: ${counted(live.folder.files, "file")}`,
       word: "serving",
       fields: { directory },
     }),
   });
+  serving.takeSettings = (next) => live.take(next as Settings);
 }

@@ -41,8 +41,10 @@ interface Surroundings {
   readonly store: Store | undefined;
   /** The store has a last good revision of the folder: nothing else is served while the folder has errors. */
   readonly hasLastGood: boolean;
+  /** It takes the place of one that is served. */
+  readonly isSuccessor: boolean;
   /** Called when a reading found nothing that can be served. */
-  readonly nothingServed: () => void;
+  readonly nothingServed: (findings: readonly Finding[]) => void;
 }
 
 /** The layers that the folder of `serve` fills. */
@@ -65,6 +67,7 @@ export class ServedFolder {
   /** Undefined: no revisions are kept, and there is nothing to roll back to. */
   readonly kept: KeptSource | undefined;
   readonly #around: Surroundings;
+  readonly #stopListening: () => void;
   readonly #dangling: DanglingCheck;
   readonly #logReading: (summary: FolderSummary) => void;
   #status: SourceStatus;
@@ -74,7 +77,7 @@ export class ServedFolder {
   #problems: readonly Finding[] = [];
 
   constructor(options: ServedFolderOptions, around: Surroundings) {
-    const { server, loaded, registry, types, log, store, hasLastGood } = around;
+    const { server, loaded, registry, types, log, store, hasLastGood, isSuccessor } = around;
     const { settings } = loaded;
     const { directory, allowEmpty, allowPartial, settle } = options;
     const folder = folderSettings(settings);
@@ -84,8 +87,8 @@ export class ServedFolder {
       directory,
       ignore: ignoredFiles(loaded),
       allowEmpty,
-      allowPartial: allowPartial && !hasLastGood,
-      waits: hasLastGood,
+      allowPartial: allowPartial && !hasLastGood && !isSuccessor,
+      waits: hasLastGood || isSuccessor,
       settleMs: settle ?? folder.settleMs,
       read: { registry, types },
       onRead: (summary) => this.#read(summary),
@@ -99,7 +102,7 @@ export class ServedFolder {
         revision: this.#revision,
         groups: groupsOfLayers(settings, changedLayers),
       }),
-      hasLastGood,
+      hasLastGood || isSuccessor,
     );
     this.#dangling = createDanglingCheck({
       groups: groupNames(settings),
@@ -108,7 +111,7 @@ export class ServedFolder {
       types: server.types,
       whereIs: (group, resource) => this.whereIs(group, resource),
     });
-    server.on(
+    this.#stopListening = server.on(
       (event) => {
         if (event.kind === "configuration-applied") this.#revision = event.revision;
       },
@@ -132,6 +135,12 @@ export class ServedFolder {
     });
   }
 
+  /** Nothing of it is served any more. */
+  async close(): Promise<void> {
+    this.#stopListening();
+    await this.source.close();
+  }
+
   /** For the admin pages, with further findings. */
   status(further: readonly Finding[]): SourceStatus {
     const { findings } = this.#status;
@@ -148,9 +157,10 @@ export class ServedFolder {
   }
 
   #kept(source: Source, store: Store, directory: string): KeptSource {
-    const { loaded, registry, types, log, server } = this.#around;
+    const { loaded, registry, types, log, server, isSuccessor } = this.#around;
     return new KeptSource({
       ...{ source, store, registry, types, layers: folderLayers(loaded), retention: retentionNow() },
+      restores: !isSuccessor,
       check: server.checkChange,
       onRolledBack: (rolledBack) => this.#rolledBack(rolledBack),
       describe: () => this.#describe(directory),
@@ -195,7 +205,7 @@ export class ServedFolder {
     this.#last = summary;
     this.#status = sourceAfter(this.#status, summary, new Date());
     this.#logReading(summary);
-    if (!summary.serving) this.#around.nothingServed();
+    if (!summary.serving) this.#around.nothingServed(summary.findings);
     this.checkNames();
   }
 }

@@ -26,7 +26,7 @@ import { createJsonFindings } from "./json-findings.js";
 import { createEventLog, loggedAt } from "./logs/event-log.js";
 import { warnOfOlderEnvoys } from "./older-envoys.js";
 import { warnOfOpenAdmin, warnOfPlaintext } from "./open-ports.js";
-import { watchSettings } from "./settings-watch.js";
+import { type TakeSettings, watchSettings } from "./settings-watch.js";
 import { startSummary } from "./start-summary.js";
 
 /** The options of every command that serves. */
@@ -104,6 +104,8 @@ export class Serving {
   readonly log: Log;
   /** Closed after the server's streams have ended. */
   readonly closers: (() => Promise<void>)[] = [];
+  /** Takes over what an edit of the settings changes; undefined: settings are read only at the start. */
+  takeSettings: TakeSettings | undefined;
   readonly #options: ServingOptions;
   readonly #terminal: Terminal;
   #readiness: Readiness = "starting";
@@ -123,7 +125,7 @@ export class Serving {
   async definitions(
     loaded: LoadedSettings<Pick<Settings, "types" | "descriptors">>,
   ): Promise<{ readonly registry: Registry; readonly types: ResourceTypes }> {
-    this.closers.push(watchSettings(loaded.disk, this.log));
+    this.closers.push(watchSettings(loaded.disk, this.log, (settings) => this.takeSettings?.(settings)));
     const fromSettings = loaded.settings.descriptors?.map((path) => pathFromSettings(loaded, path)) ?? [];
     const registry = await registryWith([...fromSettings, ...this.#options.descriptors]);
     return { registry, types: typesFor(registry, loaded) };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import { XdskitError } from "@xdskit/api";
 import type { Log } from "../output/log.js";
 import { loadRelaySettings, loadSettings, type SettingsOnDisk } from "../settings/load-settings.js";
 import { eventually } from "../testing/command.js";
@@ -15,11 +15,11 @@ function following(disk: SettingsOnDisk | undefined): {
   const lines: string[] = [];
   const at = (level: string) => (_: object, message: string) => void lines.push(`${level} ${message}`);
   const log: Log = { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
-  return { lines, close: watchSettings(disk, log, 20) };
+  return { lines, close: watchSettings(disk, log, undefined, 20) };
 }
 
 const restart = "warn the settings file has changed: restart to use the new settings";
-const fails = "error the settings file has errors: a restart would fail; the settings of the start stay in use";
+const fails = "error the settings file has errors: a restart would fail; the settings in use stay";
 const gone = "warn the settings file is gone: the next start will use the defaults";
 const again = "info the settings file is as it was at the start again";
 
@@ -37,7 +37,7 @@ describe("a settings file that is edited while a command runs", () => {
     for (const [text, told] of edits) {
       lines.length = 0;
       if (text === undefined) await folder.remove("xdskit.yaml");
-      else await writeFile(file, text);
+      else await folder.write("xdskit.yaml", text);
       await eventually(
         async () => lines.length,
         (count) => count >= told.length,
@@ -77,5 +77,36 @@ describe("a settings file that is edited while a command runs", () => {
     assert.match(lines[0] ?? "", /^error .*they cannot be checked: the program is gone/);
     assert.equal(lines[1], fails);
     await close();
+  });
+
+  it("says what is in use from now on, what needs a restart, and what could not be taken over until it is", async () => {
+    await using folder = await testFolder({ "xdskit.yaml": "ttl: always\n" });
+    const lines: string[] = [];
+    const at = (level: string) => (_: object, message: string) => void lines.push(`${level} ${message}`);
+    const log: Log = { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+    let tries = 0;
+    const close = watchSettings(
+      (await loadSettings(folder.path, undefined)).disk,
+      log,
+      async () => {
+        tries += 1;
+        if (tries < 3) throw XdskitError.of("XDSKIT_FOLDER_MISSING", "not yet");
+        return { applied: ["groups", "references"], restart: ["tls"] };
+      },
+      10,
+    );
+    await folder.write("xdskit.yaml", "ttl: advertised\n");
+    await eventually(
+      async () => lines.length,
+      (count) => count >= 4,
+    );
+    await close();
+    assert.deepEqual(lines, [
+      "error not yet [XDSKIT_FOLDER_MISSING]",
+      "error the new settings cannot be used now: those in use stay, and it is tried again",
+      "info settings in use: groups, references",
+      "warn the settings file has changed: restart to use tls",
+    ]);
+    assert.equal(tries, 3);
   });
 });

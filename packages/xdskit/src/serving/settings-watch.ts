@@ -7,51 +7,103 @@ import { logFinding } from "./logs/source-log.js";
 /** Settings rarely change. A look costs one small file, and works on every file system. Milliseconds. */
 const lookMs = 2_000;
 
+/** Settings that could not be taken over are tried again after so many looks. */
+const retryLooks = 5;
+
+/** What became of settings that a running command was given. */
+export interface TakenSettings {
+  /** The keys that are in use from now on. */
+  readonly applied: readonly string[];
+  /** The keys that need a restart. */
+  readonly restart: readonly string[];
+}
+
 /**
- * Follows the settings file of a running command, which reads settings only at its start. For each edit it says once
- * that a restart is needed, or what is wrong. Two looks in a row must find the same text, so that a half-written file
- * is not reported. Returns a function that ends it.
+ * Takes settings over, as they were read from the file. Rejects with an XdskitError if that cannot be now, and then
+ * nothing has changed. Undefined: the command reads settings only at its start.
  */
-export function watchSettings(disk: SettingsOnDisk | undefined, log: Log, everyMs = lookMs): () => Promise<void> {
+export type TakeSettings = (settings: unknown) => Promise<TakenSettings> | undefined;
+
+/**
+ * Follows the settings file of a running command. For each edit it says once what is in use from now on, what needs a
+ * restart, or what is wrong. Two looks in a row must find the same text, so that a half-written file is not reported.
+ * Returns a function that ends it.
+ */
+export function watchSettings(
+  disk: SettingsOnDisk | undefined,
+  log: Log,
+  take: TakeSettings = () => undefined,
+  everyMs = lookMs,
+): () => Promise<void> {
   if (disk === undefined) return async () => {};
   const { file, text: used, check } = disk;
   let before: Seen = used;
   let told: Seen = used;
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
+  let looking: Promise<void> = Promise.resolve();
+  /** Why the newest settings could not be taken over, and how many looks ago. */
+  let failed: { readonly message: string; looks: number } | undefined;
 
   async function tell(text: Seen): Promise<void> {
-    if (text === used) return log.info({ file }, "the settings file is as it was at the start again");
     if (text === undefined)
       return log.warn({ file }, "the settings file is gone: the next start will use the defaults");
     if (typeof text === "object") return log.error({ file, reason: text.error }, "the settings file cannot be read");
-    const findings = await settingsFindings(check, text);
-    if (findings.length === 0)
-      return log.warn({ file }, "the settings file has changed: restart to use the new settings");
-    for (const finding of findings) logFinding(log, finding);
-    return log.error(
-      { file },
-      "the settings file has errors: a restart would fail; the settings of the start stay in use",
-    );
+    const { settings, findings } = await checked(check, text);
+    if (findings.length > 0) {
+      for (const finding of findings) logFinding(log, finding);
+      return log.error({ file }, "the settings file has errors: a restart would fail; the settings in use stay");
+    }
+    await takeOver(text, settings);
+  }
+
+  async function takeOver(text: string, settings: unknown): Promise<void> {
+    try {
+      const taken = await take(settings);
+      failed = undefined;
+      if (taken === undefined && text !== used)
+        return log.warn({ file }, "the settings file has changed: restart to use the new settings");
+      const { applied = [], restart = [] } = taken ?? {};
+      if (applied.length > 0) log.info({ file, applied }, `settings in use: ${applied.join(", ")}`);
+      if (restart.length > 0)
+        log.warn({ file, restart }, `the settings file has changed: restart to use ${restart.join(", ")}`);
+      if (applied.length + restart.length === 0 && text === used)
+        log.info({ file }, "the settings file is as it was at the start again");
+      else if (applied.length + restart.length === 0) log.info({ file }, "the settings say what is in use");
+    } catch (error) {
+      const [finding, ...more] = findingsOf(error);
+      if (finding?.message !== failed?.message) {
+        for (const each of [finding, ...more]) if (each !== undefined) logFinding(log, each);
+        log.error({ file }, "the new settings cannot be used now: those in use stay, and it is tried again");
+      }
+      failed = { message: finding?.message ?? "", looks: 0 };
+    }
   }
 
   async function look(): Promise<void> {
     const now = await textOf(file);
     const isStill = same(now, before);
     before = now;
-    if (closed || !isStill || same(now, told)) return;
+    if (closed || !isStill) return;
+    const isTold = same(now, told);
+    if (failed !== undefined) failed.looks += 1;
+    if (isTold && (failed === undefined || failed.looks < retryLooks)) return;
+    if (!isTold) failed = undefined;
     told = now;
     await tell(now);
   }
 
   function lookLater(): void {
-    timer = setTimeout(() => void look().finally(() => !closed && lookLater()), everyMs).unref();
+    timer = setTimeout(() => {
+      looking = look().finally(() => !closed && lookLater());
+    }, everyMs).unref();
   }
 
   lookLater();
   return async () => {
     closed = true;
     clearTimeout(timer);
+    await looking;
   };
 }
 
@@ -73,13 +125,16 @@ async function textOf(file: string): Promise<Seen> {
 }
 
 /** Any other error, such as a program that was replaced on disk meanwhile, must not end the command. */
-async function settingsFindings(check: SettingsOnDisk["check"], text: string): Promise<readonly Finding[]> {
+async function checked(check: SettingsOnDisk["check"], text: string) {
   try {
-    await check(text);
-    return [];
+    return { settings: await check(text), findings: [] };
   } catch (error) {
-    if (error instanceof XdskitError) return error.findings;
-    const message = `they cannot be checked: ${error instanceof Error ? error.message : String(error)}`;
-    return [{ code: "XDSKIT_SETTINGS_INVALID", severity: "error", message }];
+    return { settings: undefined, findings: findingsOf(error) };
   }
+}
+
+function findingsOf(error: unknown): readonly Finding[] {
+  if (error instanceof XdskitError) return error.findings;
+  const message = `they cannot be checked: ${error instanceof Error ? error.message : String(error)}`;
+  return [{ code: "XDSKIT_SETTINGS_INVALID", severity: "error", message }];
 }

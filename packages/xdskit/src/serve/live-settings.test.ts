@@ -1,0 +1,121 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { eventually, type Running, xdskit, xdskitEnds } from "../testing/command.js";
+import { clusterYaml, routesYaml, type TestFolder, testFolder } from "../testing/folder.js";
+
+const anyPorts = ["--grpc", "127.0.0.1:0", "--rest", "off", "--admin", "127.0.0.1:0"];
+
+function serving(folder: TestFolder, ...options: readonly string[]): Running {
+  return xdskit(
+    "serve",
+    folder.path,
+    ...(options.includes("--state") ? options : ["--state", "off", ...options]),
+    "--settle",
+    "20ms",
+    ...anyPorts,
+  );
+}
+
+async function address(running: Running, listener: "grpc" | "admin"): Promise<string> {
+  await running.seen(/^ready$/m);
+  const [, found = ""] = await running.seen(new RegExp(`^${listener} listening on (\\S+)$`, "m"));
+  return found;
+}
+
+/** The clusters of a node, sorted, or what the server says to it. */
+async function clusters(running: Running, id: string): Promise<string> {
+  const server = await address(running, "grpc");
+  const { out, err } = await xdskitEnds("get", "--type", "cluster", "--server", server, "--node-id", id, "-o", "name");
+  return out === "" ? err : out.trim().split("\n").sort().join(" ");
+}
+
+/** A client that stays, and prints what it is told. */
+function watching(server: string, id: string, variant: string): Running {
+  const what = ["--type", "cluster", "--node-id", id, "--variant", variant, "--output", "jsonl"];
+  return xdskit("watch", "--server", server, "--ads", ...what);
+}
+
+const group = (name: string, match: string, ...folders: readonly string[]) =>
+  `{ name: ${name}, match: { id: "${match}" }, folders: [${folders.join(", ")}] }`;
+const groups = (...each: readonly string[]) => `groups:\n${each.map((one) => `- ${one}\n`).join("")}`;
+const files = { "a/a.yaml": clusterYaml("a"), "b/b.yaml": clusterYaml("b"), "c/c.yaml": clusterYaml("c") };
+
+describe("settings that are edited while the server runs", () => {
+  it("take nodes to other folders and into other groups, over the streams that they have", async () => {
+    await using folder = await testFolder({
+      ...files,
+      "xdskit.yaml": groups(group("one", "n*", "a", "b"), group("other", "m*", "b")),
+    });
+    await using running = serving(folder);
+    const server = await address(running, "grpc");
+    await using delta = watching(server, "n1", "delta");
+    await using sotw = watching(server, "m1", "sotw");
+    await delta.seen(/"upsert".*"name":"b"/);
+    await sotw.seen(/"upsert".*"name":"b"/);
+    await folder.write("xdskit.yaml", groups(group("one", "n*", "c", "b"), group("other", "m*", "b")));
+    await running.seen(/settings in use: groups/, "err");
+    await delta.seen(/"upsert".*"name":"c"/);
+    await delta.seen(/"delete".*"name":"a"/);
+    assert.doesNotMatch(delta.out(), /"delete".*"name":"b"/);
+    assert.equal(await clusters(running, "n2"), "cluster/b cluster/c");
+    const api = await (await fetch(`http://${await address(running, "admin")}/api/v1/layers`)).text();
+    assert.match(api, /"name":\s*"c"/);
+    assert.doesNotMatch(api, /"name":\s*"a"/);
+    await folder.write("c/d.yaml", clusterYaml("d"));
+    await delta.seen(/"upsert".*"name":"d"/);
+    await folder.write("xdskit.yaml", groups(group("one", "m*", "c"), group("other", "n*", "b")));
+    await running.seen(/settings in use: groups[\s\S]*settings in use: groups/, "err");
+    await sotw.seen(/"delete".*"name":"b"/);
+    await sotw.seen(/"upsert".*"name":"d"/);
+    await delta.seen(/"delete".*"name":"d"/);
+    for (const each of [delta, sotw]) assert.doesNotMatch(each.out(), /"disconnected"/);
+    await folder.write("xdskit.yaml", groups(group("one", "m*", "c")));
+    await delta.seen(/no group of this server matches the node/);
+  });
+
+  it("are not used while the folders that they name have errors, and then are", async () => {
+    await using folder = await testFolder({ ...files, "c/c.yaml": "name: no type\n" });
+    await folder.write("xdskit.yaml", groups(group("one", "*", "a")));
+    await using state = await testFolder();
+    await using running = serving(folder, "--state", state.path);
+    await address(running, "grpc");
+    await folder.write("xdskit.yaml", groups(group("one", "*", "c")));
+    await running.seen(/c\.yaml:1.*\n[\s\S]*the new settings cannot be used now/, "err");
+    assert.equal(await clusters(running, "n"), "cluster/a");
+    await folder.write("a/more.yaml", clusterYaml("more"));
+    await eventually(
+      () => clusters(running, "n"),
+      (names) => names === "cluster/a cluster/more",
+    );
+    await folder.write("c/c.yaml", clusterYaml("c"));
+    await running.seen(/settings in use: groups/, "err");
+    assert.equal(await clusters(running, "n"), "cluster/c");
+    assert.doesNotMatch(running.err(), /XDSKIT_STORE/);
+    // What was read with the new settings is the last good revision.
+    running.kill("SIGTERM");
+    await running.ended();
+    await folder.write("c/c.yaml", "name: no type\n");
+    await using again = serving(folder, "--state", state.path);
+    await again.seen(/its last good revision is served/, "err");
+    assert.equal(await clusters(again, "n"), "cluster/c");
+  });
+
+  it("are in use by key, and the log says what needs a restart, or is wrong", async () => {
+    await using folder = await testFolder({ "a.yaml": clusterYaml("a"), "r.yaml": routesYaml("a") });
+    await using running = serving(folder);
+    await address(running, "grpc");
+    await folder.remove("a.yaml");
+    await running.seen(/XDSKIT_REFERENCE_BROKEN/, "err");
+    await folder.write(
+      "xdskit.yaml",
+      "references: warn\nlimits: { streams: 1 }\nttl: always\nkeepalive: { interval: 9s }\n",
+    );
+    await running.seen(/settings in use: (references, limits|limits, references)/, "err");
+    await running.seen(/restart to use ttl, keepalive/, "err");
+    await running.seen(/configuration applied: 0 resources added or changed, 1 removed/, "err");
+    await running.seen(/names cluster "a", which does not exist/, "err");
+    await folder.write("xdskit.yaml", "references: sometimes\n");
+    await running.seen(/xdskit\.yaml:1:13: references: expected refuse or warn/, "err");
+    await running.seen(/the settings in use stay/, "err");
+  });
+});

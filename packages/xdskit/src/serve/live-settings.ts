@@ -1,0 +1,116 @@
+import { isDeepStrictEqual } from "node:util";
+import { type Finding, XdskitError } from "@xdskit/api";
+import type { LiveOptions, References, XdsServer } from "@xdskit/server";
+import type { TakenSettings } from "../serving/settings-watch.js";
+import type { Settings } from "../settings/schema.js";
+import { serverOptions } from "../settings/server-settings.js";
+import { liveKeys, settingsChange } from "../settings/settings-change.js";
+import { writtenLayers } from "../settings/written-layers.js";
+import { folderLayers, type ServedFolder } from "./served-folder.js";
+
+/** What can take other settings over. */
+export interface LiveParts {
+  readonly server: XdsServer;
+  /** What the command line says, which wins. */
+  readonly references: References | undefined;
+  /** All streams are in one thread, and no files are written: groups and limits can change. */
+  readonly isWhole: boolean;
+  /** Makes what serves the folder with these settings. `failed`: its first reading found nothing that can be served. */
+  folderWith(settings: Settings, failed: (findings: readonly Finding[]) => void): ServedFolder;
+  /** Another folder is served now, with these settings. */
+  moved(folder: ServedFolder, settings: Settings): void;
+}
+
+/** The settings in use by a server, and the folder that is served with them. */
+export class LiveSettings {
+  readonly #parts: LiveParts;
+  #inUse: Settings;
+  #folder: ServedFolder;
+
+  constructor(parts: LiveParts, settings: Settings, folder: ServedFolder) {
+    this.#parts = parts;
+    this.#inUse = settings;
+    this.#folder = folder;
+  }
+
+  get settings(): Settings {
+    return this.#inUse;
+  }
+
+  get folder(): ServedFolder {
+    return this.#folder;
+  }
+
+  /** Takes over what can change while the server runs. Rejects, and nothing has changed, if that cannot be now. */
+  async take(edited: Settings): Promise<TakenSettings> {
+    const { server, isWhole, references } = this.#parts;
+    const keys = isWhole && isSameInApi(this.#inUse, edited) ? liveKeys : new Set(["references"] as const);
+    const { live: changed, restart, next } = settingsChange(this.#inUse, edited, keys);
+    const live = changed.filter((key) => key !== "references" || references === undefined);
+    if (live.length === 0) return { applied: [], restart };
+    const options = this.#optionsOf(next, live);
+    if (isSameFolder(this.#inUse, next)) server.reconfigure(options);
+    else await this.#moveTo(next, options);
+    this.#inUse = next;
+    return { applied: live, restart };
+  }
+
+  #optionsOf(next: Settings, live: readonly string[]): LiveOptions {
+    const { groups, limits, ordering, rollout, onReject, references } = serverOptions(next);
+    return {
+      ...(live.includes("references") ? { references: references ?? "refuse" } : {}),
+      ...(live.includes("limits") ? { limits } : {}),
+      ...(live.includes("ordering") ? { ordering } : {}),
+      ...(live.some((key) => ["groups", "rollout", "on_reject"].includes(key)) ? { groups, rollout, onReject } : {}),
+    };
+  }
+
+  /**
+   * Groups have other folders: these are read before any node is told of them, and the layers of those that are left
+   * go once no node has them any more.
+   */
+  async #moveTo(next: Settings, options: LiveOptions): Promise<void> {
+    const { server, folderWith, moved } = this.#parts;
+    let giveUp: (error: Error) => void = () => {};
+    const failed = new Promise<never>((_, reject) => {
+      giveUp = reject;
+    });
+    failed.catch(() => {});
+    const fresh = folderWith(next, (findings) => {
+      const [first, ...more] = findings.filter(({ severity }) => severity === "error");
+      if (first !== undefined) giveUp(new XdskitError([first, ...more]));
+    });
+    try {
+      await fresh.kept?.load();
+      const started = server.addSource(fresh.source);
+      started.catch(() => {});
+      await Promise.race([started, failed]);
+      server.reconfigure(options);
+    } catch (error) {
+      await fresh.close();
+      throw error;
+    }
+    const [before, old] = [this.#inUse, this.#folder];
+    this.#folder = fresh;
+    moved(fresh, next);
+    fresh.checkNames();
+    await old.close();
+    const kept = new Set(folderLayers({ settings: next }));
+    for (const layer of folderLayers({ settings: before })) if (!kept.has(layer)) server.config.layer(layer).drop();
+  }
+}
+
+/** A folder with the name of a layer that the API writes takes its place: the API knows its layers from the start. */
+function isSameInApi(before: Settings, edited: Settings): boolean {
+  const namesOf = (groups: Settings["groups"]) =>
+    writtenLayers({ layers: before.layers, groups }).map(({ name }) => name);
+  const names = namesOf(edited.groups);
+  const isTaken = edited.groups?.some(({ folders }) => folders.some((folder) => names.includes(folder)));
+  return !isTaken && isDeepStrictEqual(namesOf(before.groups), names);
+}
+
+/** Whether the groups have the same names and folders: what serves the folder knows these. */
+function isSameFolder(before: Settings, next: Settings): boolean {
+  const foldersOf = ({ groups }: Settings) => groups?.map(({ name, folders }) => ({ name, folders }));
+  return isDeepStrictEqual(foldersOf(before), foldersOf(next));
+}

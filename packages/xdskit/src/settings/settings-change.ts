@@ -1,0 +1,53 @@
+import { isDeepStrictEqual } from "node:util";
+import { fixedLimits } from "@xdskit/server";
+import type { Settings } from "./schema.js";
+
+/** What an edit of the settings changes, by key. */
+export interface SettingsChange {
+  /** These can be taken while the server runs. */
+  readonly live: readonly string[];
+  /** These need a restart, such as `tls` or `limits.request_bytes`. */
+  readonly restart: readonly string[];
+  /** The settings, with all that needs a restart as it is in use. */
+  readonly next: Settings;
+}
+
+type Key = keyof Settings;
+
+/** What a running server can take over. */
+export const liveKeys: ReadonlySet<Key> = new Set([
+  "groups",
+  "references",
+  "limits",
+  "ordering",
+  "rollout",
+  "on_reject",
+] as const);
+
+const fixedKeys = fixedLimits.map((name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
+
+/** Compares settings with those in use. `live`: the keys that this server can take over. */
+export function settingsChange(inUse: Settings, edited: Settings, live: ReadonlySet<Key> = liveKeys): SettingsChange {
+  const next: Settings = { ...edited };
+  const changed: string[] = [];
+  const restart: string[] = [];
+  for (const key of new Set([...Object.keys(inUse), ...Object.keys(edited)]) as Set<Key>) {
+    if (isDeepStrictEqual(inUse[key], edited[key])) continue;
+    if (live.has(key) && key !== "limits") changed.push(key);
+    else if (live.has(key)) {
+      const limits = { ...edited.limits };
+      for (const fixed of fixedKeys) {
+        const before = inUse.limits?.[fixed];
+        if (before !== limits[fixed]) restart.push(`limits.${fixed}`);
+        if (before === undefined) delete limits[fixed];
+        else limits[fixed] = before;
+      }
+      next.limits = limits;
+      if (!isDeepStrictEqual(limits, { ...inUse.limits })) changed.push(key);
+    } else {
+      restart.push(key);
+      Object.assign(next, { [key]: inUse[key] });
+    }
+  }
+  return { live: changed, restart, next };
+}
