@@ -104,7 +104,9 @@ export async function upstreamSettings(
     names: upstream.names,
     groups: relayed ?? [only],
     server: {
-      ...serverOptions({ ...settings, ...(served === undefined ? {} : { groups: served }) }),
+      ...serverOptions({ ...settings, layers: [], groups: served }),
+      // The only group has all layers: that of the origin has another name than that of a folder.
+      ...(served === undefined ? { groups: undefined } : {}),
       tls: serverTls({ file: loaded.file, settings }),
     },
     cache: asked.cache === undefined ? path(upstream.cache) : resolve(asked.cache),
