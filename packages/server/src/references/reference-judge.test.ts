@@ -26,7 +26,7 @@ function judging(layers: Layers, order: readonly string[], watch = (snapshot: Sn
       {
         before: watch(before()),
         order: stack.order(touched),
-        groups: ["all"],
+        groups: () => ["all"],
         names: () => names,
       },
     ],

@@ -7,7 +7,8 @@ import { PlannedLayers } from "./planned-layers.js";
 
 /** A stack, and the groups that have it. */
 export interface JudgedGroups extends JudgedStack {
-  readonly groups: readonly string[];
+  /** Their names; called only for a change that breaks something. */
+  readonly groups: () => readonly string[];
 }
 
 export interface ReferenceJudgeOptions {
@@ -54,8 +55,8 @@ export class ReferenceJudge {
       for (const what of brokenInStack(stack, changes, planned, this.#isMissed)) {
         const key = `${what.type.typeUrl} ${what.name}`;
         const known = broken.get(key);
-        if (known === undefined) broken.set(key, { what, groups: [...stack.groups] });
-        else known.groups.push(...stack.groups);
+        if (known === undefined) broken.set(key, { what, groups: [...stack.groups()] });
+        else known.groups.push(...stack.groups());
       }
     }
     return errorOf([...broken.values()]);

@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Message } from "@bufbuild/protobuf";
-import { createResource, type Finding, XdskitError } from "@xdskit/api";
+import { createResource, envoyRegistry, type Finding, resourceTypes, XdskitError } from "@xdskit/api";
 import type { LayerUpdate, Source, SourceSink } from "../contracts/source.js";
 import type { ServerOptions, XdsServer } from "../contracts/xds-server.js";
 import { createServer } from "../create-server.js";
 import type { GroupSettings } from "../settings/group-settings.js";
+import { KeptSource } from "../stores/kept-source.js";
+import { createMemoryStore } from "../stores/memory-store.js";
 import { cluster, loadAssignment, routeConfiguration, routedListener } from "../testing/test-resources.js";
 import { waitFor } from "../testing/wait-for.js";
 
@@ -74,6 +76,16 @@ function wishing(name: string, ...messages: readonly Message[]) {
       return retries;
     },
   };
+}
+
+async function waitForIt(what: string, passes: () => Promise<boolean>): Promise<void> {
+  let isSo = false;
+  await waitFor(what, () => {
+    void passes().then((now) => {
+      isSo = now;
+    });
+    return isSo;
+  });
 }
 
 describe("references: refuse", () => {
@@ -208,6 +220,29 @@ describe("references: refuse", () => {
       server.config.set([]);
       await waitFor("the cluster to go", () => names(server).length === 0);
       assert.deepEqual([clusters.retries, routes.retries, server.stats().configuration.refused], [2, 0, 2]);
+    }));
+
+  it("keeps no revision of a refused change, and one as soon as it is whole", () =>
+    withRefusing({}, async (server) => {
+      const a = wishing("a", cluster("a"));
+      const store = await createMemoryStore();
+      const info = { author: "me", cause: { kind: "source", source: "a" }, message: "", time: 1 } as const;
+      const kept = new KeptSource({
+        ...{ source: a.source, store, layers: ["a"], types: resourceTypes, registry: envoyRegistry() },
+        retention: { revisions: 10, since: 0 },
+        describe: () => info,
+        onProblem: (findings) => assert.deepEqual(findings, []),
+      });
+      await server.addSource(kept);
+      const revisions = async () => (await store.history("a", { limit: 10 })).length;
+      await waitForIt("the first revision", async () => (await revisions()) === 1);
+      server.config.set([routeConfiguration("r", "a")]);
+      a.want();
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      assert.equal(await revisions(), 1);
+      server.config.set([]);
+      await waitForIt("the second revision", async () => (await revisions()) === 2);
+      assert.deepEqual(names(server), []);
     }));
 
   it("takes refused changes of two sources together if they are whole together", () =>

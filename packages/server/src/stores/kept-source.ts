@@ -54,6 +54,8 @@ const mostConflicts = 10;
  */
 export class KeptSource implements Source {
   readonly name: string;
+  /** Undefined where the source itself cannot be asked to. */
+  readonly retry?: () => void;
   readonly #options: KeptSourceOptions;
   /** The source's own content was applied. */
   #isLive = false;
@@ -74,7 +76,9 @@ export class KeptSource implements Source {
   #changes = 0;
 
   constructor(options: KeptSourceOptions) {
-    this.name = options.source.name;
+    const { source } = options;
+    this.name = source.name;
+    if (source.retry !== undefined) this.retry = () => source.retry?.();
     this.#options = options;
   }
 
@@ -118,10 +122,6 @@ export class KeptSource implements Source {
     begun.catch((error) => {
       if (!this.#isClosing) this.#options.onProblem(findingsOf(error));
     });
-  }
-
-  retry(): void {
-    this.#options.source.retry?.();
   }
 
   /** The layers that serve an older revision until the source changes them. */

@@ -142,12 +142,11 @@ export class Publication {
     for (const shared of this.#stacks.touchedBy(changes)) {
       const before = shared.newest();
       if (before === undefined || shared.groups === 0) continue;
-      const groups = [...this.#open.values()].filter((open) => open.shared === shared);
       yield {
         before,
         order: shared.stack.order(touched),
         names: () => shared.names() ?? createDanglingNames(),
-        groups: groups.map(({ group }) => group.name),
+        groups: () => [...this.#open.values()].flatMap((open) => (open.shared === shared ? open.group.name : [])),
       };
     }
   }

@@ -1,3 +1,4 @@
+import { callListener } from "../basics/call-listener.js";
 import type { LayerUpdate, Source } from "../contracts/source.js";
 import { mergedUpdates } from "../stores/merged-updates.js";
 
@@ -32,7 +33,7 @@ export class RefusedChanges {
     for (const [source, updates] of this.#bySource) {
       if (!isWhole(updates)) continue;
       this.#bySource.delete(source);
-      setImmediate(() => source.retry?.());
+      setImmediate(() => callListener(`${source.name}: retry`, () => source.retry?.()));
     }
   }
 }
