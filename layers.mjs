@@ -68,7 +68,7 @@ export const layers = {
     ["origin", "config", "bootstrap", "metrics", "status"],
     ".",
   ],
-  admin: ["contract", ["requests", "answers"], "context", "routes", "."],
+  admin: ["contract", ["requests", "answers", "events"], "context", "routes", "."],
   xdskit: [
     ["process", "files"],
     "output",

@@ -347,3 +347,38 @@ describe("layers of the API", () => {
     assert.equal((await api.ask("POST", "layers/api/changes", { upsert: [cluster("c")] })).body.revision.number, 3);
   });
 });
+
+describe("a lease", () => {
+  it("is taken with a change, renewed, shown and ended", async () => {
+    await using api = await runningApi();
+    const put = await api.ask("PUT", "layers/api/resources/cds/a?lease=30s", cluster("a"));
+    const { lease } = put.body;
+    assert.deepEqual(
+      [lease.ttl, lease.layer, lease.resources],
+      ["30s", "api", [{ type: cluster("a")["@type"], name: "a" }]],
+    );
+    const more = await api.ask("POST", `layers/api/changes?lease=${lease.id}`, {
+      upsert: [cluster("b"), cluster("c")],
+    });
+    assert.equal(more.body.lease.resources.length, 3);
+    assert.equal((await api.ask("POST", `leases/${lease.id}/renew`)).status, 200);
+    assert.equal((await api.ask("GET", "leases")).body.leases.length, 1);
+    assert.equal((await api.ask("GET", `leases/${lease.id}`)).body.resources.length, 3);
+    assert.equal((await api.ask("DELETE", `leases/${lease.id}`)).status, 200);
+    assert.equal((await api.ask("GET", "layers/api/resources")).body.resources.length, 0);
+    const [head] = (await api.ask("GET", "revisions?layer=api")).body.revisions;
+    assert.deepEqual(head.cause, { kind: "lease-ended", lease: lease.id });
+    for (const [method, path] of [
+      ["POST", "/renew"],
+      ["GET", ""],
+      ["DELETE", ""],
+    ] as const) {
+      const { status, body } = await api.ask(method, `leases/${lease.id}${path}`);
+      assert.deepEqual([status, body.code], [404, "XDSKIT_LEASE_UNKNOWN"]);
+    }
+    const wrong = await api.ask("PUT", "layers/api/resources/cds/a?lease=10ms", cluster("a"));
+    assert.deepEqual([wrong.status, wrong.body.code], [400, "XDSKIT_API_REQUEST"]);
+    const unknown = await api.ask("PUT", "layers/api/resources/cds/a?lease=nobody", cluster("a"));
+    assert.deepEqual([unknown.status, unknown.body.code], [404, "XDSKIT_LEASE_UNKNOWN"]);
+  });
+});

@@ -6,9 +6,12 @@ import type { Context } from "hono";
 import { ApiContext } from "./context/api-context.js";
 import type { AdminApiOptions } from "./contract/admin-options.js";
 import { ApiProblem, problemOf } from "./contract/problem.js";
+import { arrivalRoute } from "./routes/arrival.js";
 import { changeRoutes } from "./routes/changes.js";
 import { documentRoute } from "./routes/document.js";
+import { eventRoute } from "./routes/events.js";
 import { layerRoutes } from "./routes/layers.js";
+import { leaseRoutes } from "./routes/leases.js";
 import { describePages } from "./routes/pages.js";
 import { revisionRoutes } from "./routes/revisions.js";
 
@@ -24,18 +27,18 @@ export interface AdminApi {
  * `close`.
  */
 export function createAdminApi(options: AdminApiOptions): AdminApi {
-  const app = createApp(options);
+  const { app, close } = createApp(options);
   const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false });
   return {
     async respond(request, response) {
       await listener(request, response);
     },
-    close: async () => {},
+    close: async () => close(),
   };
 }
 
-/** The routes, without what carries their requests. */
-export function createApp(options: AdminApiOptions): OpenAPIHono {
+/** The routes, without what carries their requests. `close` ends what goes on. */
+export function createApp(options: AdminApiOptions): { readonly app: OpenAPIHono; close(): void } {
   const context = new ApiContext(options);
   const app = new OpenAPIHono({
     defaultHook: (result) => {
@@ -52,9 +55,12 @@ export function createApp(options: AdminApiOptions): OpenAPIHono {
   layerRoutes(app, context);
   changeRoutes(app, context);
   revisionRoutes(app, context);
+  leaseRoutes(app, context);
+  arrivalRoute(app, context);
+  const close = eventRoute(app, context);
   describePages(app);
   documentRoute(app, options.version);
-  return app;
+  return { app, close };
 }
 
 function problemAnswer(c: Context, error: unknown): Response {

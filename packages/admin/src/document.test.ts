@@ -5,7 +5,7 @@ import { createRegistry } from "@xdskit/api";
 import { createServer } from "@xdskit/server";
 import { createApp } from "./create-admin-api.js";
 
-const app = createApp({ server: createServer(), registry: createRegistry(), layers: [], version: "1.2.3" });
+const { app } = createApp({ server: createServer(), registry: createRegistry(), layers: [], version: "1.2.3" });
 
 interface Document {
   readonly openapi: string;

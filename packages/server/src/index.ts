@@ -22,7 +22,7 @@ export {
 } from "./contracts/config.js";
 export type { ServerEvent, ServerListener } from "./contracts/events.js";
 export type { GroupPreview } from "./contracts/group-preview.js";
-export type { LayerWrite, LayerWritten } from "./contracts/layer-writer.js";
+export type { LayerWrite, LayerWritten, Lease } from "./contracts/layer-writer.js";
 export type { LoadReport, LoadReportFilter, LocalityReport } from "./contracts/load-report.js";
 export type { DropTotals, LoadTotals, LocalityTotals } from "./contracts/load-totals.js";
 export type { NodeConfigFilter, NodeStates, NodesFilter } from "./contracts/node-status.js";

@@ -1,5 +1,5 @@
 import type { Resource, ResourceType } from "@xdskit/api";
-import { decodeStored, type Revision, type RevisionId, type Store } from "@xdskit/server";
+import { decodeStored, type LayerName, type Revision, type RevisionId, type Store } from "@xdskit/server";
 import { createShowResource, type ShowResource } from "../answers/resource-json.js";
 import { type RevisionJson, revisionJson } from "../answers/revision-json.js";
 import type { AdminApiOptions, ApiLayer } from "../contract/admin-options.js";
@@ -39,8 +39,12 @@ export class ApiContext {
 
   /** A revision with the name of its layer in the API. */
   revisionJson(revision: Revision): RevisionJson {
-    const name = this.options.layers.find(({ layer }) => layer === revision.layer)?.name ?? revision.layer;
-    return revisionJson(revision, name);
+    return revisionJson(revision, this.layerName(revision.layer));
+  }
+
+  /** What the API calls a layer of the server. */
+  layerName(layer: LayerName): string {
+    return this.options.layers.find((one) => one.layer === layer)?.name ?? layer;
   }
 
   /** What a layer held at a revision. */
@@ -54,7 +58,8 @@ export class ApiContext {
     const stores = new Set(this.options.layers.flatMap(({ store }) => store ?? []));
     for (const store of stores) {
       const revision = await store.revision(id);
-      if (revision !== undefined) return { revision, store };
+      const isShown = this.options.layers.some(({ layer }) => layer === revision?.layer);
+      if (revision !== undefined && isShown) return { revision, store };
     }
     throw ApiProblem.of(404, "XDSKIT_REVISION_UNKNOWN", `there is no revision ${quoted(id)}`);
   }

@@ -1,6 +1,7 @@
 import { type Finding, type PositionedResource, type Resource, XdskitError } from "@xdskit/api";
-import type { CommitInfo, GroupPreview, LayerUpdate, LayerWrite, Revision } from "@xdskit/server";
+import type { CommitInfo, GroupPreview, LayerUpdate, LayerWrite, Lease, Revision } from "@xdskit/server";
 import { changesJson, changesOf, type ResourceChange } from "../answers/changes.js";
+import { leaseJson } from "../answers/lease-json.js";
 import { danglingIn, stagesOf } from "../answers/stages.js";
 import type { ApiLayer } from "../contract/admin-options.js";
 import { ApiProblem } from "../contract/problem.js";
@@ -13,6 +14,7 @@ export interface AskedChange extends Pick<ReadChange, "upsert" | "remove" | "rep
   /** Checked in the turn in which the change is made. */
   readonly condition?: (() => void) | undefined;
   readonly info: CommitInfo;
+  readonly lease?: LayerWrite["lease"];
 }
 
 /** What a change does, found in the turn before it is made. */
@@ -36,19 +38,21 @@ export async function changeLayer(context: ApiContext, layer: ApiLayer, asked: A
     outlook = withPositions(positioned, () => outlookOf(context, update));
   };
   let head: Revision | undefined;
+  let lease: Lease | undefined;
   if (dryRun) {
     await mustBeExpected(context, layer, expected);
     look();
   } else {
     if (filled.by !== "api") throw readOnly(layer);
-    const write = { layer: name, upsert, remove, replace, expected, condition: look, info };
+    const write = { layer: name, upsert, remove, replace, expected, condition: look, info, lease: asked.lease };
     const result = await filled.written.write(write).catch((error: unknown) => {
       throw positionedError(error, positioned);
     });
     if (result.kind === "conflict") throw conflict(context, layer, result.head);
-    ({ head } = result);
+    ({ head, lease } = result);
   }
-  return answer(context, head, outlook, asked.findings);
+  const answered = await answer(context, head, outlook, asked.findings);
+  return lease === undefined ? answered : { ...answered, lease: leaseJson(lease, layer.name, lease.ttlMs) };
 }
 
 /** Rolls a layer back to what it was at a revision. */

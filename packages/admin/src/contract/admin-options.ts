@@ -1,5 +1,5 @@
 import type { Registry } from "@xdskit/api";
-import type { KeptSource, LayerName, Store, WrittenLayers, XdsServer } from "@xdskit/server";
+import type { KeptSource, LayerName, Revision, Store, WrittenLayers, XdsServer } from "@xdskit/server";
 
 /** A layer as the API shows it. */
 export interface ApiLayer {
@@ -25,6 +25,8 @@ export interface AdminApiOptions {
   readonly registry: Registry;
   /** From the lowest to the highest. */
   readonly layers: readonly ApiLayer[];
+  /** Calls a function at each new revision; returns a function that ends it. Undefined: no event tells of revisions. */
+  readonly onRevision?: ((listener: (revision: Revision) => void) => () => void) | undefined;
   /** The version of the program, for the OpenAPI document. */
   readonly version: string;
 }

@@ -115,6 +115,17 @@ export const groupStagesSchema = z
   })
   .openapi("GroupStages");
 
+/** Holds resources until nobody renews it. */
+export const leaseSchema = z
+  .object({
+    id: z.string(),
+    layer: z.string(),
+    ttl: z.string().openapi({ example: "30s", description: "From one renewal to its end" }),
+    expires: z.iso.datetime().openapi({ description: "When it ends unless it is renewed" }),
+    resources: z.array(z.object({ type: z.string(), name: z.string() })),
+  })
+  .openapi("Lease");
+
 /** The answer to a change. */
 export const changeAnswerSchema = z
   .object({
@@ -124,6 +135,7 @@ export const changeAnswerSchema = z
     changed: z.array(changedSchema),
     stages: z.array(groupStagesSchema),
     findings: z.array(findingSchema).openapi({ description: "Warnings" }),
+    lease: leaseSchema.optional().openapi({ description: "The lease that holds what was put in" }),
   })
   .openapi("ChangeAnswer");
 
@@ -163,3 +175,21 @@ export const rollbackSchema = z
     dryRun: z.boolean().optional(),
   })
   .openapi("Rollback");
+
+/** How far the clients are with a revision. */
+export const arrivalSchema = z
+  .object({
+    revision: z.string(),
+    counts: z.object({ acknowledged: z.int(), rejected: z.int(), pending: z.int() }),
+    nodes: z
+      .array(
+        z.object({
+          id: z.string(),
+          group: z.string(),
+          state: z.enum(["rejected", "pending"]),
+          message: z.string().openapi({ description: "The client's words, or what is waited for" }),
+        }),
+      )
+      .openapi({ description: "Those that rejected it and those that are silent, at most 100 of each" }),
+  })
+  .openapi("Arrival");

@@ -7,11 +7,16 @@ import { ApiProblem } from "../contract/problem.js";
 import { changeAnswerSchema, changeSchema } from "../contract/schemas.js";
 import { bodyForm } from "../requests/body-form.js";
 import { expectedTag } from "../requests/conditions.js";
+import { leaseOf } from "../requests/lease.js";
 import { readChange, readOne } from "../requests/read-change.js";
 import { body, flag, json, problems } from "./definition.js";
 import { resourceParams } from "./layers.js";
 
 const ifMatch = z.string().optional().openapi({ description: "The revision that the layer must have, in quotes" });
+
+const lease = z.string().max(100).optional().openapi({
+  description: "A time such as `30s` (1s to 24h) for a new lease that holds what is put in, or the id of a lease",
+});
 
 const change = createRoute({
   method: "post",
@@ -27,6 +32,7 @@ const change = createRoute({
       author: z.string().max(1_000).optional(),
       dryRun: flag.optional(),
       replace: flag.optional(),
+      lease,
     }),
     body: body("Change", "A serialized envoy.service.discovery.v3.DiscoveryResponse"),
   },
@@ -54,7 +60,7 @@ const put = createRoute({
       "if-match": ifVersion,
       "if-none-match": z.string().optional().openapi({ description: "`*`: the resource must not be there" }),
     }),
-    query: resourceQuery,
+    query: resourceQuery.extend({ lease }),
     body: body("Resource", "A serialized envoy.service.discovery.v3.DiscoveryResponse with one resource"),
   },
   responses: {
@@ -85,10 +91,11 @@ export function changeRoutes(app: OpenAPIHono, context: ApiContext): void {
     const layer = context.layer(c.req.valid("param").layer);
     const form = bodyForm(c.req.header("content-type") ?? null);
     const bytes = await context.readBody(c.req.raw);
-    const asked = readChange(bytes, form, c.req.valid("query"), reading);
+    const { lease: wanted, ...query } = c.req.valid("query");
+    const asked = readChange(bytes, form, query, reading);
     const expected = await expectedRevision(context, layer, c.req.raw.headers);
     const info = infoOf(asked, callerOf(c.env));
-    return c.json(await changeLayer(context, layer, { ...asked, expected, info }), 200);
+    return c.json(await changeLayer(context, layer, { ...asked, expected, info, lease: leaseOf(wanted) }), 200);
   });
 
   app.openapi(put, async (c) => {
@@ -101,7 +108,9 @@ export function changeRoutes(app: OpenAPIHono, context: ApiContext): void {
     const asked = { upsert, remove: [], replace: false, dryRun: query.dryRun ?? false, findings };
     const condition = versionCondition(context, layer, { type: typeName, name }, c.req.raw.headers);
     const info = infoOf(query, callerOf(c.env));
-    return c.json(await changeLayer(context, layer, { ...asked, expected: undefined, condition, info }), 200);
+    const held = leaseOf(query.lease);
+    const how = { ...asked, expected: undefined, condition, info, lease: held };
+    return c.json(await changeLayer(context, layer, how), 200);
   });
 
   app.openapi(remove, async (c) => {

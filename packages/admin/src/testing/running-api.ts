@@ -1,10 +1,11 @@
 import { createServer as createHttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createRegistry, type Finding, type Resource } from "@xdskit/api";
+import { type Clock, createRegistry, type Finding, type Resource } from "@xdskit/api";
 import {
   createMemoryStore,
   createServer,
   KeptSource,
+  type Revision,
   type ServerOptions,
   type SourceSink,
   type Store,
@@ -27,6 +28,7 @@ export async function runningApi(
   options: {
     readonly store?: Store;
     readonly server?: ServerOptions;
+    readonly clock?: Clock;
     /** What the source has at its start. */
     readonly folder?: readonly Resource[];
   } = {},
@@ -38,7 +40,19 @@ export async function runningApi(
   const reading = { registry, types: server.types, retention };
   const problems: Finding[] = [];
   const onProblem = (findings: readonly Finding[]) => void problems.push(...findings);
-  const written = new WrittenLayers({ ...reading, store, server, layers: ["under", "api"], onProblem });
+  const listeners = new Set<(revision: Revision) => void>();
+  const onRevision = (revision: Revision) => {
+    for (const listener of listeners) listener(revision);
+  };
+  const written = new WrittenLayers({
+    ...reading,
+    onRevision,
+    store,
+    server,
+    layers: ["under", "api"],
+    onProblem,
+    clock: options.clock,
+  });
   let sink: SourceSink | undefined;
   const info = { author: "me", cause: { kind: "files", files: ["a.yaml"] }, message: "" } as const;
   const kept = new KeptSource({
@@ -53,6 +67,7 @@ export async function runningApi(
     },
     describe: () => ({ ...info, time: Date.now() }),
     check: server.checkChange,
+    onRevision,
   });
   await kept.load();
   await written.load();
@@ -60,6 +75,10 @@ export async function runningApi(
   const ofApi = { store, durable: true, filled: { by: "api", written } } as const;
   const api = createAdminApi({
     ...{ server, registry, version: "0" },
+    onRevision: (listener) => {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
     layers: [
       { name: "under", layer: "under", place: "under", ...ofApi },
       { name: "folder", layer: "folder", place: null, durable: true, store, filled: { by: "source", kept } },

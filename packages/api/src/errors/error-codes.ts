@@ -335,6 +335,11 @@ export const errorCodes = {
     cause: "Its name is misspelled, or the settings do not list it.",
     fix: "Choose a layer of /api/v1/layers, or add one under `layers` in xdskit.yaml.",
   },
+  XDSKIT_LEASE_UNKNOWN: {
+    meaning: "A lease was named that does not exist.",
+    cause: "It was not renewed in its time, others took over all that it held, or its id is misspelled.",
+    fix: "Write the resources again with a new lease (`?lease=30s`), and renew it before its time is over.",
+  },
   XDSKIT_LAYER_READ_ONLY: {
     meaning: "A layer cannot be written through the API.",
     cause: "A folder fills it, or an upstream.",

@@ -32,6 +32,8 @@ export interface KeptSourceOptions {
   readonly onRestored?: ((revisions: readonly Revision[]) => void) | undefined;
   /** What the server would refuse a change for (`checkChange`). A rollback asks before it is kept. */
   readonly check?: ((updates: readonly LayerUpdate[]) => readonly Finding[]) | undefined;
+  /** A new revision is in the store. */
+  readonly onRevision?: ((revision: Revision) => void) | undefined;
   /** Other layers serve an older revision now: after a rollback, and when the source has changed a layer since. */
   readonly onRolledBack?: ((rolledBack: readonly RolledBack[]) => void) | undefined;
   /** What of the store cannot be read or written: the source goes on without. Empty: it can be written again. */
@@ -202,6 +204,7 @@ export class KeptSource implements Source {
       this.#pending = [{ layer, kind: "replace", upsert: own }];
       this.#sink?.apply([update]);
       this.#pending = [];
+      this.#options.onRevision?.(made);
       this.#rollbacks.begin({ layer, revision: made.id, to, time: made.time }, own);
       this.#options.onRolledBack?.(this.rolledBack);
       return { kind: "written", head: made, isNew: true };
@@ -290,7 +293,12 @@ export class KeptSource implements Source {
       const commits: LayerCommit[] = [];
       for (const content of contents) commits.push({ ...content, parent: (await store.head(content.layer))?.id });
       const result = await store.commit(commits, info);
-      if (result.kind === "committed") return;
+      if (result.kind !== "committed") continue;
+      for (const [index, { parent }] of commits.entries()) {
+        const head = result.heads[index];
+        if (head !== undefined && head.id !== parent) this.#options.onRevision?.(head);
+      }
+      return;
     }
     throw XdskitError.of("XDSKIT_STORE", `another writer was faster ${mostConflicts} times: a revision is missing`);
   }

@@ -12,6 +12,10 @@ export class Queue {
     this.#most = most;
   }
 
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
   /** Settles as the task does. Rejects with XDSKIT_BUSY if too many wait, and XDSKIT_SERVER_CLOSED after `close`. */
   async run<T>(task: () => Promise<T>): Promise<T> {
     if (this.#isClosed) throw XdskitError.of("XDSKIT_SERVER_CLOSED", "the server is closed");

@@ -1,9 +1,19 @@
-import { type Finding, type Registry, type Resource, type ResourceTypes, XdskitError } from "@xdskit/api";
-import type { LayerWrite, LayerWritten } from "../contracts/layer-writer.js";
+import {
+  type Clock,
+  type Finding,
+  type Registry,
+  type Resource,
+  type ResourceTypes,
+  systemClock,
+  XdskitError,
+} from "@xdskit/api";
+import type { LayerWrite, LayerWritten, Lease } from "../contracts/layer-writer.js";
 import type { LayerUpdate, Source, SourceSink } from "../contracts/source.js";
-import type { LayerCommit, Retention, Revision, RevisionId, Store } from "../contracts/store.js";
+import type { LayerCommit, Retention, Revision, RevisionId, Store, StoredKey } from "../contracts/store.js";
 import type { XdsServer } from "../contracts/xds-server.js";
 import type { LayerName } from "../settings/group-settings.js";
+import { Deadlines } from "./deadlines.js";
+import { LayerLeases, type LeaseChanges, leaseLayerOf, newLeaseId } from "./leases.js";
 import { Queue } from "./queue.js";
 import { refuse } from "./refuse.js";
 import { decodeStored, encodeStored } from "./stored-content.js";
@@ -20,7 +30,9 @@ export interface WrittenLayersOptions {
   readonly retention: Retention;
   /** A new revision is durable and served. */
   readonly onRevision?: ((revision: Revision) => void) | undefined;
-  /** What of the store cannot be read any more, or cleaned up. */
+  /** For leases. Default: the system's. */
+  readonly clock?: Clock | undefined;
+  /** What of the store cannot be read any more, or cleaned up; what cannot be removed although its lease is over. */
   readonly onProblem: (findings: readonly Finding[]) => void;
 }
 
@@ -30,9 +42,18 @@ const mostConflicts = 10;
 /** So many writers may wait. */
 const mostWaiting = 1_000;
 
+/** So many leases there may be. */
+const mostLeases = 10_000;
+
+/** After so many milliseconds it is tried again to remove what a lease held. */
+const retryMs = 10_000;
+
 /**
  * Layers that programs and people write while the server runs. The store is the truth: a change is durable before it is
  * served, and before its writer hears of it. After a restart the layers have what they had.
+ *
+ * Resources may belong to a lease: they go when nobody renews it in its time. After a restart each lease has its whole
+ * time again.
  *
  * `load` reads the heads. Call it before the sources are started, so that all of them have their content at once.
  */
@@ -43,6 +64,8 @@ export class WrittenLayers implements Source {
   readonly #options: WrittenLayersOptions;
   readonly #queue = new Queue(mostWaiting);
   readonly #heads = new Map<LayerName, Revision>();
+  readonly #leases: readonly LayerLeases[];
+  readonly #deadlines: Deadlines;
   #loaded: readonly LayerUpdate[] = [];
   #sink: SourceSink | undefined;
 
@@ -50,13 +73,19 @@ export class WrittenLayers implements Source {
     this.#options = options;
     this.layers = options.layers;
     this.store = options.store;
+    this.#leases = options.layers.map((layer) => new LayerLeases(layer));
+    this.#deadlines = new Deadlines(options.clock ?? systemClock, (id) => void this.endLease(id).catch(() => {}));
   }
 
   /** Reads what the layers held last. Rejects if the store cannot be read. */
   async load(): Promise<void> {
-    const heads = (await this.#options.store.heads()).filter(({ layer }) => this.layers.includes(layer));
+    const heads = await this.#options.store.heads();
+    for (const leases of this.#leases) {
+      const head = heads.find(({ layer }) => layer === leaseLayerOf(leases.layer));
+      if (head !== undefined) leases.load(head.id, await this.#options.store.read(head.id));
+    }
     const updates: LayerUpdate[] = [];
-    for (const head of heads) {
+    for (const head of heads.filter(({ layer }) => this.layers.includes(layer))) {
       this.#heads.set(head.layer, head);
       const upsert = await this.#contents(head.id);
       // A layer without resources must not cost anything.
@@ -70,11 +99,57 @@ export class WrittenLayers implements Source {
     const updates = this.#loaded;
     this.#loaded = [];
     if (updates.length > 0) sink.apply(updates);
+    for (const { id, ttlMs } of this.leases) this.#deadlines.set(id, ttlMs);
   }
 
   /** Waits for changes that are under way. */
   close(): Promise<void> {
+    this.#deadlines.close();
     return this.#queue.close();
+  }
+
+  /** All leases that there are. */
+  get leases(): readonly Lease[] {
+    return this.#leases.flatMap((leases) => Array.from(leases.ids, (id) => leases.get(id) ?? []).flat());
+  }
+
+  /** A lease, and how many milliseconds it has left; undefined: it is over, or never was. */
+  lease(id: string): (Lease & { readonly leftMs: number }) | undefined {
+    const lease = this.#leases.map((leases) => leases.get(id)).find((found) => found !== undefined);
+    return lease && { ...lease, leftMs: this.#deadlines.left(id) ?? 0 };
+  }
+
+  /** Gives a lease its whole time again. Throws XDSKIT_LEASE_UNKNOWN if it is over. */
+  renewLease(id: string): Lease {
+    const lease = this.lease(id);
+    if (lease === undefined) throw leaseUnknown(id);
+    this.#deadlines.set(id, lease.ttlMs);
+    return lease;
+  }
+
+  /** Removes what a lease holds. Rejects as `write` does: then it is tried again later. */
+  async endLease(id: string): Promise<LayerWritten> {
+    const lease = this.lease(id);
+    if (lease === undefined) throw leaseUnknown(id);
+    const remove = lease.resources.flatMap(({ type, key }) => {
+      const found = this.#options.types.byTypeUrl(type);
+      return found === undefined ? [] : [{ type: found.type, name: key }];
+    });
+    const cause = { kind: "lease-ended", lease: id } as const;
+    const info = { author: "lease", cause, message: `lease ${id} ended`, time: Date.now() };
+    this.#deadlines.forget(id);
+    const isRenewed = () => this.#deadlines.left(id) !== undefined;
+    const condition = () => {
+      if (isRenewed()) throw XdskitError.of("XDSKIT_REVISION_CONFLICT", "the lease was renewed in between");
+    };
+    try {
+      return await this.write({ layer: lease.layer, upsert: [], remove, replace: false, info, condition });
+    } catch (error) {
+      if (isRenewed()) throw error;
+      if (this.lease(id) !== undefined && !this.#queue.isClosed) this.#deadlines.set(id, retryMs);
+      this.#problem(error);
+      throw error;
+    }
   }
 
   /** The newest revision of a layer; undefined: there is none. */
@@ -105,18 +180,53 @@ export class WrittenLayers implements Source {
 
   async #write(write: LayerWrite): Promise<LayerWritten> {
     const { layer, expected, condition } = write;
+    const leases = this.#leasesOf(layer);
+    const lease = this.#wantedLease(leases, write.lease);
     for (let tries = 0; tries < mostConflicts; tries += 1) {
       const head = this.#heads.get(layer);
       if (expected !== undefined && (head?.id ?? null) !== expected) return { kind: "conflict", head };
       condition?.();
       const update = this.#update(write);
       refuse(this.#options.server.checkChange([update]));
+      const leased = leases.plan(...touched(write, update, leases), lease);
       if (head === undefined && update.upsert.length === 0) return { kind: "written", head, isNew: false };
-      const result = await this.#options.store.commit([commitOf(update, head)], write.info);
-      if (result.kind === "conflict") await this.#follow(layer, result.head);
-      else return this.#serve(update, head, result.heads[0]);
+      const commits = [commitOf(update, head), ...(leased.size === 0 ? [] : [leases.commitOf(leased)])];
+      const result = await this.#options.store.commit(commits, write.info);
+      if (result.kind === "conflict") await this.#follow(result.layer, result.head);
+      else {
+        this.#takeLeases(leases, leased, result.heads[1]?.id);
+        const written = await this.#serve(update, head, result.heads[0]);
+        return { ...written, lease: lease && leases.get(lease.id) };
+      }
     }
     throw XdskitError.of("XDSKIT_STORE", `another writer was faster ${mostConflicts} times: nothing was changed`);
+  }
+
+  #leasesOf(layer: LayerName): LayerLeases {
+    const leases = this.#leases.find((one) => one.layer === layer);
+    if (leases !== undefined) return leases;
+    throw XdskitError.of("XDSKIT_LAYER_UNKNOWN", `layer ${JSON.stringify(layer)} is not written here`);
+  }
+
+  #wantedLease(leases: LayerLeases, wanted: LayerWrite["lease"]) {
+    if (wanted === undefined) return undefined;
+    if ("id" in wanted) {
+      const known = leases.get(wanted.id);
+      if (known === undefined) throw leaseUnknown(wanted.id);
+      return known;
+    }
+    const count = this.#leases.reduce((sum, { size }) => sum + size, 0);
+    if (count >= mostLeases) throw XdskitError.of("XDSKIT_BUSY", `there are ${mostLeases} leases already`);
+    return { id: newLeaseId(), ttlMs: wanted.ttlMs };
+  }
+
+  #takeLeases(leases: LayerLeases, changes: LeaseChanges, head: RevisionId | undefined): void {
+    leases.apply(changes);
+    leases.head = head ?? leases.head;
+    for (const [id, held] of changes) {
+      if (held === undefined) this.#deadlines.forget(id);
+      else if (this.#deadlines.left(id) === undefined) this.#deadlines.set(id, held.ttlMs);
+    }
   }
 
   /** With the keys of what is removed, as a store needs them. */
@@ -133,7 +243,11 @@ export class WrittenLayers implements Source {
     return { layer, kind: "patch", upsert, remove: keys };
   }
 
-  async #serve(update: LayerUpdate, before: Revision | undefined, head: Revision | undefined): Promise<LayerWritten> {
+  async #serve(
+    update: LayerUpdate,
+    before: Revision | undefined,
+    head: Revision | undefined,
+  ): Promise<Extract<LayerWritten, { kind: "written" }>> {
     const isNew = head !== undefined && head.id !== before?.id;
     if (!isNew) return { kind: "written", head: before, isNew };
     this.#heads.set(update.layer, head);
@@ -157,8 +271,15 @@ export class WrittenLayers implements Source {
     if (result.kind === "committed" && result.heads[0] !== undefined) this.#heads.set(layer, result.heads[0]);
   }
 
-  /** Another process has changed the layer in the same store: that is served first. */
+  /** Another process has changed the layer, or its leases, in the same store: that is served first. */
   async #follow(layer: LayerName, head: Revision | undefined): Promise<void> {
+    const leases = this.#leases.find((one) => leaseLayerOf(one.layer) === layer);
+    if (leases !== undefined) {
+      leases.load(head?.id, head === undefined ? [] : await this.#options.store.read(head.id));
+      for (const { id, ttlMs } of this.leases)
+        if (this.#deadlines.left(id) === undefined) this.#deadlines.set(id, ttlMs);
+      return;
+    }
     if (head === undefined) return void this.#heads.delete(layer);
     this.#sink?.apply([{ layer, kind: "replace", upsert: await this.#contents(head.id) }]);
     this.#heads.set(layer, head);
@@ -181,6 +302,22 @@ export class WrittenLayers implements Source {
     const unknown = { code: "XDSKIT_STORE", severity: "error", message: (error as Error).message } as const;
     this.#options.onProblem(error instanceof XdskitError ? error.findings : [unknown]);
   }
+}
+
+function leaseUnknown(id: string): XdskitError {
+  return XdskitError.of("XDSKIT_LEASE_UNKNOWN", `there is no lease ${JSON.stringify(id.slice(0, 100))}: it is over`);
+}
+
+/** What a change puts in, and what it removes, or would if it were there: it belongs to no lease any more. */
+function touched(
+  { remove, replace }: LayerWrite,
+  update: LayerUpdate,
+  leases: LayerLeases,
+): [written: readonly StoredKey[], removed: readonly StoredKey[]] {
+  const written = update.upsert.map(({ type, key }) => ({ type: type.typeUrl, key }));
+  if (replace) return [written, leases.othersThan(written)];
+  const removed = [...remove, ...(update.remove ?? [])];
+  return [written, removed.map(({ type, name }) => ({ type: type.typeUrl, key: name }))];
 }
 
 function commitOf({ layer, kind, upsert, remove }: LayerUpdate, head: Revision | undefined): LayerCommit {

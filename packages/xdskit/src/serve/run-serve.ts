@@ -1,5 +1,5 @@
 import { XdskitError } from "@xdskit/api";
-import { createServer, type References } from "@xdskit/server";
+import { createServer, type References, type Revision } from "@xdskit/server";
 import { mustBeFolder } from "../files/must-be-folder.js";
 import { counted } from "../output/counts.js";
 import type { Terminal } from "../output/terminal.js";
@@ -10,6 +10,7 @@ import type { Settings } from "../settings/schema.js";
 import { groupNames, layersOf, serverOptions, serverTls } from "../settings/server-settings.js";
 import { mustNotBeServed } from "../to-files/not-served.js";
 import { LiveSettings } from "./live-settings.js";
+import { RevisionEvents } from "./revision-events.js";
 import { folderLayers, ServedFolder, type ServedFolderOptions } from "./served-folder.js";
 import { openState } from "./state.js";
 import { apiLayers, openWritten } from "./written-state.js";
@@ -71,13 +72,17 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
   if (store !== undefined) serving.closers.push(() => store.close());
   const hasLastGood = heads.some(({ layer }) => folderLayers(loaded).includes(layer));
   const { log } = serving;
-  const around = { server, registry, types, log, store };
+  const revisions = new RevisionEvents();
+  const around = { server, registry, types, log, store, onRevision: revisions.tell };
   const folder = new ServedFolder(options, {
     ...{ ...around, loaded, hasLastGood, isSuccessor: false },
     nothingServed: () => serving.announceAdmin(),
   });
   await folder.kept?.load();
-  const changed = () => live.folder.checkNames();
+  const changed = (revision: Revision) => {
+    revisions.tell(revision);
+    live.folder.checkNames();
+  };
   const written = await openWritten({ settings, server, registry, types, store, log, changed });
   const layers = [...apiLayers(settings, written, folder, store)];
   const live: LiveSettings = new LiveSettings(
@@ -96,6 +101,7 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
   await serving.serve({
     server,
     layers,
+    onRevision: revisions.on,
     registry,
     settingsFile: loaded.file,
     groups: settings.groups,

@@ -43,6 +43,8 @@ interface Surroundings {
   readonly hasLastGood: boolean;
   /** It takes the place of one that is served. */
   readonly isSuccessor: boolean;
+  /** Called when a change of the folder, or a rollback, is kept. */
+  readonly onRevision: (revision: Revision) => void;
   /** Called when a reading found nothing that can be served. */
   readonly nothingServed: (findings: readonly Finding[]) => void;
 }
@@ -162,6 +164,7 @@ export class ServedFolder {
       ...{ source, store, registry, types, layers: folderLayers(loaded), retention: retentionNow() },
       restores: !isSuccessor,
       check: server.checkChange,
+      onRevision: this.#around.onRevision,
       onRolledBack: (rolledBack) => this.#rolledBack(rolledBack),
       describe: () => this.#describe(directory),
       onRestored: (revisions) => this.#restored(revisions),

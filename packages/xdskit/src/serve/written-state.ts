@@ -1,6 +1,6 @@
 import type { ApiLayer } from "@xdskit/admin";
 import type { Finding, Registry, ResourceTypes } from "@xdskit/api";
-import { createMemoryStore, type Store, WrittenLayers, type XdsServer } from "@xdskit/server";
+import { createMemoryStore, type Revision, type Store, WrittenLayers, type XdsServer } from "@xdskit/server";
 import type { Log } from "../output/log.js";
 import { printable } from "../output/printable.js";
 import { logFinding } from "../serving/logs/source-log.js";
@@ -18,7 +18,7 @@ interface WrittenStateOptions {
   readonly store: Store | undefined;
   readonly log: Log;
   /** Called after each change. */
-  readonly changed: () => void;
+  readonly changed: (revision: Revision) => void;
 }
 
 /** Makes the layers that the API writes, with what they held last. */
@@ -29,10 +29,11 @@ export async function openWritten(options: WrittenStateOptions): Promise<Written
     onProblem(findings: readonly Finding[]) {
       for (const finding of findings) logFinding(log, finding);
     },
-    onRevision({ id, layer, number, author, message, upserted, removed }) {
+    onRevision(revision) {
+      const { id, layer, number, author, message, upserted, removed } = revision;
       const fields = { layer, revision: id, number, author: printable(author), message: printable(message) };
       log.info(fields, `layer ${layer} changed: ${upserted} added or changed, ${removed} removed`);
-      options.changed();
+      options.changed(revision);
     },
     layers: writtenLayers(settings).map(({ name }) => name),
     store: options.store ?? (await createMemoryStore()),

@@ -71,7 +71,9 @@ describe("a layer of the API", () => {
         { name: "v", domains: ["*"], routes: [{ match: { prefix: "/" }, route: { cluster: "nowhere" } }] },
       ],
     };
-    await server.ask("POST", "layers/api/changes", { upsert: [route] });
+    const { revision } = await server.ask("POST", "layers/api/changes", { upsert: [route] });
+    const { counts } = await server.ask("GET", `revisions/${revision.id}/arrival`);
+    assert.deepEqual(counts, { acknowledged: 0, rejected: 0, pending: 0 });
     await server.running.seen(/layer api.*nowhere/, "err");
     const { sources } = await server.ask("GET", "sources");
     assert.equal(sources[0].findings[0].file, "layer api");
@@ -80,7 +82,7 @@ describe("a layer of the API", () => {
   it("loses no change that was answered, whenever the server is killed", async () => {
     await using folder = await testFolder({ "config/a.yaml": clusterYaml("a") });
     const answered: string[] = [];
-    for (let round = 0; round < 4; round += 1) {
+    for (let round = 0; round < 3; round += 1) {
       await using server = new Server(`${folder.path}/config`, `${folder.path}/state`);
       const { resources } = await server.ask("GET", "layers/api/resources");
       const held = new Set(resources.map(({ name }: { name: string }) => name));
@@ -93,7 +95,7 @@ describe("a layer of the API", () => {
         await server.ask("POST", "layers/api/changes", { upsert: [cluster(name)] });
         answered.push(name);
         // In the middle of what others write.
-        if (index === 3 + round * 5) server.running.kill("SIGKILL");
+        if (index === 3 + round * 7) server.running.kill("SIGKILL");
       });
       await Promise.allSettled(writers);
       await server.stop("SIGKILL");
@@ -200,8 +202,9 @@ describe("the page of the API", () => {
     const { revisions } = await server.ask("GET", "revisions?layer=api");
     assert.deepEqual(
       revisions.map(({ cause }: { cause: { kind: string } }) => cause.kind),
-      ["rollback", "api"],
+      ["api", "rollback", "api"],
     );
+    assert.equal((await server.ask("GET", "leases")).leases.length, 1);
   });
 
   it("leads to a document whose every path is answered", async () => {

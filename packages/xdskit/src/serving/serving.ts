@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { AdminApi, ApiLayer } from "@xdskit/admin";
+import type { AdminApi, AdminApiOptions, ApiLayer } from "@xdskit/admin";
 import { type Finding, type Registry, type Resource, type ResourceTypes, type Where, XdskitError } from "@xdskit/api";
 import { type GroupSettings, listenError, type ServerOptions, type ServerTls, type XdsServer } from "@xdskit/server";
 import { type Address, formatAddress, parseAddress } from "@xdskit/server/address";
@@ -54,6 +54,8 @@ export interface Served {
   readonly tls: ServerTls | undefined;
   /** The layers that the API shows and writes. */
   readonly layers: readonly ApiLayer[];
+  /** Calls a function at each new revision; undefined: there are none. */
+  readonly onRevision?: AdminApiOptions["onRevision"];
   /** Where a resource of a group is, if that is known. */
   whereIs(group: string, resource: Pick<Resource, "type" | "key">): Where | undefined;
   /** The sources, for the admin pages. `about`: the findings about what groups are served. */
@@ -215,7 +217,8 @@ export class Serving {
     const api = () => {
       // As late: few servers are written to.
       made ??= import("@xdskit/admin").then((one) => {
-        const api = one.createAdminApi({ server, version, registry: served.registry, layers: served.layers });
+        const { registry, layers, onRevision } = served;
+        const api = one.createAdminApi({ server, version, registry, layers, onRevision });
         this.closers.push(() => api.close());
         return api;
       });

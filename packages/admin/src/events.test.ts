@@ -1,0 +1,92 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { EventRing } from "./events/event-ring.js";
+import { EventStreams } from "./events/event-stream.js";
+import { EventReader } from "./testing/event-reader.js";
+import { cluster, runningApi } from "./testing/running-api.js";
+
+const post = (api: Awaited<ReturnType<typeof runningApi>>, name: string) =>
+  api.ask("POST", "layers/api/changes", { upsert: [cluster(name)] });
+
+describe("events", () => {
+  it("tell of revisions and refused changes as they come", async () => {
+    await using api = await runningApi({ server: { authorities: ["ours"] } });
+    await using reader = await EventReader.open(api.base);
+    const { body } = await post(api, "a");
+    const { data } = await reader.seen(({ event }) => event === "revision");
+    assert.deepEqual(data, body.revision);
+    assert.throws(() => api.server.config.set([{} as never]));
+    const problem = await reader.seen(({ event }) => event === "problem");
+    assert.deepEqual([problem.data.kind, problem.data.source], ["change-refused", "default"]);
+  });
+
+  it("resume after the last one that came", async () => {
+    await using api = await runningApi();
+    let last: string;
+    {
+      await using reader = await EventReader.open(api.base);
+      await post(api, "a");
+      ({ id: last } = await reader.seen(({ event }) => event === "revision"));
+    }
+    await post(api, "b");
+    await post(api, "c");
+    await using reader = await EventReader.open(api.base, last);
+    await post(api, "d");
+    await reader.seen(({ data }) => data.number === 4);
+    assert.deepEqual(
+      reader.events.map(({ data }) => data.number),
+      [2, 3, 4],
+    );
+  });
+
+  it("say that some are missing where nobody knows them any more", async () => {
+    await using api = await runningApi();
+    await using first = await EventReader.open(api.base);
+    await post(api, "a");
+    const { id } = await first.seen(({ event }) => event === "revision");
+    for (const old of ["elsewhere.5", "nonsense", `${id}9`]) {
+      await using reader = await EventReader.open(api.base, old);
+      const reset = await reader.seen(({ event }) => event === "reset");
+      // It can be resumed after.
+      assert.equal(reset.id, id);
+    }
+  });
+
+  it("end with the server", async () => {
+    const api = await runningApi();
+    await using reader = await EventReader.open(api.base);
+    await api[Symbol.asyncDispose]();
+    for (let tries = 0; tries < 200 && !reader.isOver; tries += 1)
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    assert.ok(reader.isOver);
+  });
+});
+
+describe("the ring of events", () => {
+  it("keeps the last thousand", () => {
+    const ring = new EventRing();
+    const start = ring.last;
+    assert.deepEqual(ring.after(start), []);
+    for (let count = 1; count <= 1_000; count += 1) ring.add("node", { count });
+    assert.equal(ring.after(start)?.length, 1_000);
+    ring.add("node", { count: 1_001 });
+    assert.equal(ring.after(start), undefined);
+    assert.deepEqual(ring.after(ring.last), []);
+  });
+});
+
+describe("streams of events", () => {
+  it("have a bound on their number, and on what waits for one", async () => {
+    const ring = new EventRing();
+    const streams = new EventStreams(ring);
+    const opened = Array.from({ length: 100 }, () => streams.open(undefined));
+    assert.throws(() => streams.open(undefined), { status: 503 });
+    await opened[0]?.cancel();
+    const fresh = streams.open(undefined);
+    const data = { text: "x".repeat(1_000_000) };
+    for (let count = 0; count < 6; count += 1) ring.add("problem", data);
+    assert.equal(streams.readers, 0);
+    await assert.rejects(fresh.getReader().read(), /too slow/);
+    streams.close();
+  });
+});

@@ -1,0 +1,56 @@
+import { randomBytes } from "node:crypto";
+
+/** What an event is about. */
+export type EventKind = "revision" | "node" | "rollout" | "problem";
+
+/** Something that happened, as it is sent. */
+export interface ApiEvent {
+  /** Unique over restarts, and in order within the life of a server. */
+  readonly id: string;
+  readonly kind: EventKind;
+  readonly data: object;
+}
+
+/** So many events are kept for those who come back. */
+const mostKept = 1_000;
+
+/** Remembers the last events, and tells those who listen. */
+export class EventRing {
+  /** Another one with each start: ids of an earlier one are of events that nobody knows any more. */
+  readonly #life = randomBytes(6).toString("base64url");
+  readonly #kept: ApiEvent[] = [];
+  readonly #listeners = new Set<(event: ApiEvent) => void>();
+  #count = 0;
+
+  /** The id of the newest event, or of none. */
+  get last(): string {
+    return this.#idOf(this.#count);
+  }
+
+  add(kind: EventKind, data: object): void {
+    this.#count += 1;
+    const event = { id: this.last, kind, data };
+    this.#kept.push(event);
+    if (this.#kept.length > mostKept) this.#kept.shift();
+    for (const listener of this.#listeners) listener(event);
+  }
+
+  /** The events after one; undefined: some of them are forgotten, or there never was such an event. */
+  after(id: string): readonly ApiEvent[] | undefined {
+    const [, life, text = ""] = /^(.+)\.(\d{1,15})$/.exec(id) ?? [];
+    const number = Number(text);
+    if (life !== this.#life || number > this.#count) return undefined;
+    const missed = this.#count - number;
+    return missed > this.#kept.length ? undefined : this.#kept.slice(this.#kept.length - missed);
+  }
+
+  /** Calls a function at each event; returns a function that ends it. */
+  listen(listener: (event: ApiEvent) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  #idOf(count: number): string {
+    return `${this.#life}.${count}`;
+  }
+}

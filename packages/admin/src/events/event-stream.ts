@@ -1,0 +1,92 @@
+import { ApiProblem } from "../contract/problem.js";
+import type { ApiEvent, EventRing } from "./event-ring.js";
+
+/** So many readers there may be. */
+const mostReaders = 100;
+/** What waits for a slow reader, in bytes. It is let go then, and comes back to where it was. */
+const mostWaiting = 4 * 1024 * 1024;
+/** A comment after so much silence keeps the connection open. */
+const heartbeatMs = 15_000;
+
+interface Reader {
+  send(text: string): void;
+  end(): void;
+}
+
+/** Sends events to readers, each from where it was. */
+export class EventStreams {
+  readonly #ring: EventRing;
+  readonly #readers = new Set<Reader>();
+  readonly #heartbeat: NodeJS.Timeout;
+  readonly #stop: () => void;
+
+  constructor(ring: EventRing) {
+    this.#ring = ring;
+    this.#stop = ring.listen((event) => this.#tell(textOf(event)));
+    this.#heartbeat = setInterval(() => this.#tell(": \n\n"), heartbeatMs).unref();
+  }
+
+  get readers(): number {
+    return this.#readers.size;
+  }
+
+  /**
+   * A stream of all events from now on, or after the one that a reader had last. Throws a problem if there are too many
+   * readers.
+   */
+  open(last: string | undefined): ReadableStream<Uint8Array> {
+    if (this.#readers.size >= mostReaders)
+      throw ApiProblem.of(503, "XDSKIT_BUSY", `${mostReaders} others read events already`);
+    const missed = last === undefined ? [] : this.#ring.after(last);
+    const start = missed === undefined ? resetText(this.#ring.last) : missed.map(textOf).join("");
+    let reader: Reader | undefined;
+    return new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          reader = this.#add(controller);
+          reader.send(`retry: 1000\n: events of xdskit\n\n${start}`);
+        },
+        cancel: () => {
+          if (reader !== undefined) this.#readers.delete(reader);
+        },
+      },
+      new ByteLengthQueuingStrategy({ highWaterMark: mostWaiting }),
+    );
+  }
+
+  close(): void {
+    this.#stop();
+    clearInterval(this.#heartbeat);
+    for (const reader of this.#readers) reader.end();
+  }
+
+  #add(controller: ReadableStreamDefaultController<Uint8Array>): Reader {
+    const reader: Reader = {
+      send: (text) => {
+        controller.enqueue(Buffer.from(text));
+        if ((controller.desiredSize ?? 0) > 0) return;
+        this.#readers.delete(reader);
+        controller.error(new Error("the reader is too slow"));
+      },
+      end: () => {
+        this.#readers.delete(reader);
+        controller.close();
+      },
+    };
+    this.#readers.add(reader);
+    return reader;
+  }
+
+  #tell(text: string): void {
+    for (const reader of this.#readers) reader.send(text);
+  }
+}
+
+function textOf({ id, kind, data }: ApiEvent): string {
+  return `id: ${id}\nevent: ${kind}\ndata: ${JSON.stringify(data)}\n\n`;
+}
+
+/** Events are missing: whoever follows them must look at everything again. */
+function resetText(last: string): string {
+  return `id: ${last}\nevent: reset\ndata: {"reason":"events were missed: read everything again"}\n\n`;
+}
