@@ -22,17 +22,16 @@ test("a change that a client rejected says who has it, who rejected it with whic
   assert.equal(
     text("rejected", good, bad, silent),
     `1 of 3 nodes acknowledged it, 1 rejected it, 1 did not answer yet
-  acknowledged: edge-1
   edge-2 rejected it: no such\\u{a}cluster
-  edge-3 is silent
+  edge-3 has not answered
 `,
   );
 });
 
 test("a change that did not arrive in time says how long it was waited, and what a silent node waits for", () => {
   assert.equal(
-    text("timeout", { ...silent, message: "waits for cluster b" }),
-    "0 of 1 node acknowledged it, 1 did not answer within 30 s\n  edge-3 is silent: waits for cluster b\n",
+    text("timeout", { ...silent, message: "cluster: not-answered" }),
+    "0 of 1 node acknowledged it, 1 did not answer within 30 s\n  edge-3 has not answered: cluster: it was sent, and there is no answer\n",
   );
 });
 

@@ -1,4 +1,4 @@
-import type { ArrivalView, NodeArrivalView } from "../api-client/api-types.js";
+import type { NodeArrivalView } from "../api-client/api-types.js";
 import type { Paint } from "../output/colours.js";
 import { counted } from "../output/counts.js";
 import { printable } from "../output/printable.js";
@@ -6,7 +6,7 @@ import type { WaitResult } from "./wait-for-nodes.js";
 
 const mostNodes = 20;
 
-/** Who acknowledged a change, who rejected it with which words, and who is silent. */
+/** How many nodes acknowledged a change, who rejected it with which words, and who is silent. */
 export function arrivalText({ result, arrival }: WaitResult, timeoutMs: number, paint: Paint): string {
   const { acknowledged, rejected, pending } = arrival.counts;
   const all = acknowledged + rejected + pending;
@@ -22,19 +22,14 @@ export function arrivalText({ result, arrival }: WaitResult, timeoutMs: number, 
   const isEnough = result === "acknowledged";
   const lines = [
     paint(isEnough ? "good" : "error", counts.join(", ")),
-    // Of a change that arrived, nobody asks who has it.
-    ...(isEnough && pending === 0 ? [] : [...namesLine("acknowledged", of("acknowledged"))]),
     ...capped(of("rejected"), rejected, ({ id, message }) => paint("error", `  ${id} rejected it: ${message ?? ""}`)),
-    ...capped(of("pending"), pending, ({ id, message }) => `  ${id} is silent${message ? `: ${message}` : ""}`),
+    ...capped(
+      of("pending"),
+      pending,
+      ({ id, message }) => `  ${id} has not answered${message ? `: ${inWords(message)}` : ""}`,
+    ),
   ];
   return lines.map((line) => `${line}\n`).join("");
-}
-
-function namesLine(what: string, nodes: ArrivalView["nodes"]): readonly string[] {
-  if (nodes.length === 0) return [];
-  const names = nodes.slice(0, mostNodes).map(({ id }) => printable(id));
-  const more = nodes.length - names.length;
-  return [`  ${what}: ${names.join(", ")}${more > 0 ? ` … and ${more} more` : ""}`];
 }
 
 function capped(
@@ -47,4 +42,18 @@ function capped(
     .map(({ id, message, ...node }) => line({ ...node, id: printable(id), message: message && printable(message) }));
   const more = Math.max(count, nodes.length) - lines.length;
   return more > 0 ? [...lines, `  … and ${more} more`] : lines;
+}
+
+const reasons: ReadonlyMap<string, string> = new Map([
+  ["not-sent", "it is not sent yet"],
+  ["not-answered", "it was sent, and there is no answer"],
+  ["held-back", "it waits until something else is acknowledged"],
+  ["withheld", "a rollout or a quarantine keeps it back"],
+]);
+
+/** `cluster: not-answered` for people. */
+function inWords(message: string): string {
+  const [, type, reason = ""] = /^([^:]+): ([a-z-]+)$/.exec(message) ?? [];
+  const words = reasons.get(reason);
+  return words === undefined ? message : `${type}: ${words}`;
 }

@@ -1,3 +1,4 @@
+import { resourceTypes } from "@xdskit/api";
 import type { ApiClient } from "../api-client/api-client.js";
 import { ApiError } from "../api-client/api-error.js";
 import type { LayerView } from "../api-client/api-types.js";
@@ -74,7 +75,7 @@ function mustBeWhole(listed: readonly ListedResource[]): void {
 }
 
 function titleOf({ type, name }: ListedResource): string {
-  return `${type.slice(type.lastIndexOf(".") + 1)} ${JSON.stringify(name)}`;
+  return `${resourceTypes.byTypeUrl(type)?.type.name ?? type} ${JSON.stringify(name)}`;
 }
 
 function leftOutText(titles: readonly string[]): string {

@@ -67,7 +67,7 @@ describe("xdskit export and import", () => {
     assert.doesNotMatch(out + err, /S3CR3T/);
     assert.match(
       err,
-      /^xdskit export: the secrets of 1 resource are left out \(\[redacted\]\): Secret "own"\. import refuses/,
+      /^xdskit export: the secrets of 1 resource are left out \(\[redacted\]\): secret "own"\. import refuses/,
     );
     const refused = await server.run("import", await server.file("backup.json", out));
     assert.deepEqual([refused.status, refused.out], [1, ""]);
