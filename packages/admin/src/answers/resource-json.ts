@@ -1,6 +1,6 @@
 import type { Message } from "@bufbuild/protobuf";
 import type { Any } from "@bufbuild/protobuf/wkt";
-import { type Registry, type Resource, readableJson, redacted, XdskitError } from "@xdskit/api";
+import { type Registry, type Resource, readableJson, redacted, wrapperJson, XdskitError } from "@xdskit/api";
 import { receivedResource } from "@xdskit/protocol";
 
 /** A resource as JSON without its secrets. */
@@ -22,7 +22,7 @@ export function createShowResource(registry: Registry): ShowResource {
 }
 
 function show(resource: Resource, registry: Registry): Readonly<Record<string, unknown>> {
-  const { type, name, aliases, ttl } = resource;
+  const { type, name, aliases, ttl, variant } = resource;
   let message: Message;
   let json: Readonly<Record<string, unknown>>;
   try {
@@ -33,6 +33,8 @@ function show(resource: Resource, registry: Registry): Readonly<Record<string, u
     if (!(error instanceof XdskitError)) throw error;
     return { "@type": type.typeUrl };
   }
+  // Its constraints stand beside its name.
+  if (variant !== undefined) return wrapperJson(resource, json, registry);
   const isBare = aliases.length === 0 && ttl === undefined && (type.anyContent || type.nameOf(message) === name);
   if (isBare) return json;
   return {

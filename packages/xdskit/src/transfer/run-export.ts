@@ -61,17 +61,10 @@ async function contentOf(client: ApiClient, layer: string) {
   for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
     const listed = await listResources(client, layer);
     const after = await headOf();
-    mustBeWhole(listed);
     if (after === revision) return { revision, listed };
     revision = after;
   }
   throw new ApiError(`layer "${layer}" changes all the time: try again`);
-}
-
-function mustBeWhole(listed: readonly ListedResource[]): void {
-  const variant = listed.find(({ key }) => key !== undefined);
-  if (variant === undefined) return;
-  throw new ApiError(`${titleOf(variant)} is one of several variants of its name, which cannot be exported`);
 }
 
 function titleOf({ type, name }: ListedResource): string {

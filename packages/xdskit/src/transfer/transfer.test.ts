@@ -13,6 +13,12 @@ aliases: [other]
 ttl: 3600s
 resource: { "@type": type.googleapis.com/envoy.config.cluster.v3.Cluster, name: web }
 `;
+const variant = (value: string, timeout: string) => `"@type": type.googleapis.com/envoy.service.discovery.v3.Resource
+resource_name:
+  name: shop
+  dynamic_parameter_constraints: { constraint: { key: env, value: ${value} } }
+resource: { "@type": type.googleapis.com/envoy.config.cluster.v3.Cluster, name: shop, connect_timeout: ${timeout} }
+`;
 
 let server: Served;
 before(async () => {
@@ -26,12 +32,12 @@ async function begin(...texts: readonly string[]): Promise<void> {
 }
 
 describe("xdskit export and import", () => {
-  test("restore a layer as one change, with what came and went since, names, aliases and TTLs", async () => {
-    await begin(clusterYaml("a"), wrapped);
+  test("restore a layer as one change, with what came and went since, names, aliases, TTLs and variants", async () => {
+    await begin(clusterYaml("a"), wrapped, variant("prod", "1s"), variant("test", "2s"));
     const { status, out, err } = await server.run("export");
     assert.deepEqual([status, err], [0, ""]);
     const [layer] = JSON.parse(out).layers;
-    assert.deepEqual([layer.name, layer.resources.length], ["api", 2]);
+    assert.deepEqual([layer.name, layer.resources.length], ["api", 4]);
     const versions = async () => {
       const page = (await server.ask("/api/v1/layers/api/resources")) as {
         readonly resources: readonly { readonly name: string; readonly version: string }[];
@@ -43,14 +49,14 @@ describe("xdskit export and import", () => {
     const file = await server.file("backup.json", out);
     const dry = await server.run("import", file, "--dry-run");
     assert.deepEqual(
-      [dry.status, /1 added, 1 changed, 1 removed; nothing was done\n$/.test(dry.out)],
+      [dry.status, /3 added, 1 changed, 1 removed; nothing was done\n$/.test(dry.out)],
       [3, true],
       dry.out,
     );
     const done = await server.run("import", file);
     assert.equal(done.status, 0);
     assert.match(done.out, /^- cluster "new"$/m);
-    assert.match(done.out, /of layer api: 1 added, 1 changed, 1 removed\n$/);
+    assert.match(done.out, /of layer api: 3 added, 1 changed, 1 removed\n$/);
     assert.deepEqual(await versions(), held);
     assert.match(
       (await server.run("history", "--layer", "api", "--limit", "1")).out,
