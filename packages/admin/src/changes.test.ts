@@ -95,6 +95,9 @@ describe("a change", () => {
     assert.equal(sent.body.changed.length, 2);
     const other = await api.ask("POST", "layers/api/changes", "a,b", { "content-type": "text/csv" });
     assert.equal(other.status, 415);
+    const long = `message: ${"x".repeat(5_000_000)}\n`;
+    const large = await api.ask("POST", "layers/api/changes", long, { "content-type": "application/yaml" });
+    assert.deepEqual([large.status, large.body.code], [413, "XDSKIT_API_REQUEST"]);
   });
 
   it("with errors changes nothing, and says where each of them is", async () => {

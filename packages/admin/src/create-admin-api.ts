@@ -19,6 +19,8 @@ import { revisionRoutes } from "./routes/revisions.js";
 export interface AdminApi {
   /** Answers a request below `/api/v1/`, whatever its path. Never rejects. */
   respond(request: IncomingMessage, response: ServerResponse): Promise<void>;
+  /** Requests so far by HTTP status, and who reads events now. */
+  stats(): { readonly requests: ReadonlyMap<number, number>; readonly eventReaders: number };
   close(): Promise<void>;
 }
 
@@ -27,26 +29,33 @@ export interface AdminApi {
  * `close`.
  */
 export function createAdminApi(options: AdminApiOptions): AdminApi {
-  const { app, close } = createApp(options);
+  const { app, stats, close } = createApp(options);
   const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false });
   return {
     async respond(request, response) {
       await listener(request, response);
     },
+    stats,
     close: async () => close(),
   };
 }
 
 /** The routes, without what carries their requests. `close` ends what goes on. */
-export function createApp(options: AdminApiOptions): { readonly app: OpenAPIHono; close(): void } {
+export function createApp(options: AdminApiOptions): {
+  readonly app: OpenAPIHono;
+  readonly stats: AdminApi["stats"];
+  close(): void;
+} {
   const context = new ApiContext(options);
   const app = new OpenAPIHono({
     defaultHook: (result) => {
       if (!result.success) throw requestProblem(result.target, result.error.issues);
     },
   });
+  const requests = new Map<number, number>();
   app.use(async (c, next) => {
     await next();
+    requests.set(c.res.status, (requests.get(c.res.status) ?? 0) + 1);
     c.header("cache-control", "no-store");
     c.header("x-content-type-options", "nosniff");
   });
@@ -57,10 +66,10 @@ export function createApp(options: AdminApiOptions): { readonly app: OpenAPIHono
   revisionRoutes(app, context);
   leaseRoutes(app, context);
   arrivalRoute(app, context);
-  const close = eventRoute(app, context);
+  const events = eventRoute(app, context);
   describePages(app);
   documentRoute(app, options.version);
-  return { app, close };
+  return { app, stats: () => ({ requests, eventReaders: events.readers() }), close: events.close };
 }
 
 function problemAnswer(c: Context, error: unknown): Response {

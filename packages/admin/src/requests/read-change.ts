@@ -8,7 +8,7 @@ import {
   readResources,
   type Where,
 } from "@xdskit/api";
-import { mostResources } from "../contract/limits.js";
+import { mostResources, mostYamlBytes } from "../contract/limits.js";
 import { ApiProblem } from "../contract/problem.js";
 import { changeFieldsSchema } from "../contract/schemas.js";
 import type { BodyForm } from "./body-form.js";
@@ -44,6 +44,7 @@ export interface ChangeQuery {
 
 /** Reads the body of a change. Throws a problem with everything that is wrong with it. */
 export function readChange(bytes: Uint8Array, form: BodyForm, query: ChangeQuery, reading: Reading): ReadChange {
+  refuseLarge(bytes, form);
   const { message = "", author, dryRun = false, replace = false } = query;
   const said = { message, author, dryRun, replace };
   if (form === "protobuf") {
@@ -84,6 +85,7 @@ export function readOne(
   expected: { readonly type: ResourceType; readonly name: string },
   reading: Reading,
 ): Pick<ReadChange, "upsert" | "findings"> {
+  refuseLarge(bytes, form);
   const { resources, findings } =
     form === "protobuf"
       ? readBinary(bytes, reading)
@@ -98,6 +100,12 @@ export function readOne(
     throw new ApiProblem(422, [{ code: "XDSKIT_NAME_DIFFERS", severity: "error", message, ...one.where }]);
   }
   return { upsert: resources, findings };
+}
+
+function refuseLarge(bytes: Uint8Array, form: BodyForm): void {
+  if (form !== "yaml" || bytes.byteLength <= mostYamlBytes) return;
+  const message = `a body in YAML may have ${mostYamlBytes} bytes: send JSON or protobuf`;
+  throw ApiProblem.of(413, "XDSKIT_API_REQUEST", message);
 }
 
 function readBinary(bytes: Uint8Array, reading: Reading) {

@@ -24,8 +24,8 @@ const events = createRoute({
   },
 });
 
-/** The route of events. Returns a function that ends all streams. */
-export function eventRoute(app: OpenAPIHono, context: ApiContext): () => void {
+/** The route of events. `readers` counts those that are open, `close` ends them. */
+export function eventRoute(app: OpenAPIHono, context: ApiContext): { readers(): number; close(): void } {
   let streams: EventStreams | undefined;
   const stops: (() => void)[] = [];
 
@@ -44,8 +44,11 @@ export function eventRoute(app: OpenAPIHono, context: ApiContext): () => void {
     const stream = streams.open(c.req.header("last-event-id"));
     return c.body(stream, 200, { "content-type": "text/event-stream", "x-accel-buffering": "no" }) as never;
   });
-  return () => {
-    for (const stop of stops) stop();
-    streams?.close();
+  return {
+    readers: () => streams?.readers ?? 0,
+    close() {
+      for (const stop of stops) stop();
+      streams?.close();
+    },
   };
 }

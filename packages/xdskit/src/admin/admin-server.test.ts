@@ -208,7 +208,10 @@ describe("admin pages", () => {
     };
     assert.deepEqual(await shown(), [{ group: "all", state: "waiting", reason: "" }]);
     const headers = { origin: "https://elsewhere.example" };
-    assert.deepEqual(await post("rollouts/all/halt", { headers }), [403, "not from a browser\n"]);
+    for (const method of ["POST", "PUT", "DELETE"]) {
+      const [status, text] = await post("rollouts/all/halt", { method, headers });
+      assert.deepEqual([status, JSON.parse(text).code], [403, "XDSKIT_API_FORBIDDEN"]);
+    }
     assert.deepEqual(await post("rollouts/all/halt"), [200, "halted"]);
     assert.deepEqual(await shown(), [{ group: "all", state: "halted", reason: "by hand" }]);
     assert.deepEqual(await post("rollouts/all/resume"), [200, "waiting"]);

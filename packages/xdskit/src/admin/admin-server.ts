@@ -73,7 +73,8 @@ async function respond(request: IncomingMessage, response: ServerResponse, state
   const own = await answer(request, state).catch(
     (error: unknown): Answer => ({ status: 500, body: `${error instanceof Error ? error.message : String(error)}\n` }),
   );
-  if (own === toApi) return (await state.api()).respond(request, response);
+  const api = own === toApi ? await state.api().catch(() => undefined) : undefined;
+  if (api !== undefined) return api.respond(request, response);
   const { status, contentType = "text/plain; charset=utf-8", headers, body } = own;
   response.writeHead(status, {
     "content-type": contentType,
@@ -87,16 +88,16 @@ async function respond(request: IncomingMessage, response: ServerResponse, state
 
 const apiPrefix = "/api/v1/";
 
-/** The API answers it. */
-const toApi: Answer = { status: 404, body: "" };
+/** The API answers it; this is said where it cannot be loaded. */
+const toApi: Answer = { status: 500, body: "the API cannot be loaded: is the installation complete?\n" };
 
 async function answer({ method, url = "/", headers, socket }: IncomingMessage, state: AdminState): Promise<Answer> {
   const [path = url] = url.split("?", 1);
   const query = new URLSearchParams(url.slice(path.length));
   if (path.startsWith(apiPrefix) && isLoopbackHost(socket.localAddress) && !isLocalName(headers.host))
-    return foreignName;
+    return forbidden("call it by its address, or localhost");
   if (path.startsWith(apiPrefix) && method !== "GET" && method !== "HEAD" && isFromBrowser(headers))
-    return { status: 403, body: "not from a browser\n" };
+    return forbidden("a page in a browser may change nothing");
   if (method === "POST" && path.startsWith(apiPrefix)) {
     const done = carryOut(state.rollouts, path.slice(apiPrefix.length), query);
     if (done === false) return { status: 409, body: nothingToDo };
@@ -114,6 +115,21 @@ async function answer({ method, url = "/", headers, socket }: IncomingMessage, s
     return { status: 405, headers: { allow: "GET, HEAD" }, body: "method not allowed\n" };
   }
   return page(state, query);
+}
+
+/** What the API says to callers whom it does not answer (RFC 9457). */
+function forbidden(detail: string): Answer {
+  const code = "XDSKIT_API_FORBIDDEN";
+  const findings = [{ code, severity: "error", message: detail }];
+  const problem = {
+    type: `urn:xdskit:${code}`,
+    title: "The caller is not answered",
+    status: 403,
+    detail,
+    code,
+    findings,
+  };
+  return { status: 403, contentType: "application/problem+json", body: `${JSON.stringify(problem)}\n` };
 }
 
 /** A page in a browser on this machine could use a host name whose DNS entry leads here, and read the answer. */

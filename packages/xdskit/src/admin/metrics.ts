@@ -9,6 +9,16 @@ export interface MetricsInput {
   readonly server: Pick<XdsServer, "stats" | "snapshotOf" | "loadTotals" | "rollouts" | "quarantines" | "nodeStates">;
   readiness(): Readiness;
   sources(): readonly AnySourceStatus[];
+  /** What the API counts; undefined: it has none. */
+  readonly api?: (() => ApiNumbers) | undefined;
+}
+
+/** Numbers of the API. */
+export interface ApiNumbers {
+  /** By HTTP status. */
+  readonly requests: ReadonlyMap<number, number>;
+  readonly eventReaders: number;
+  readonly leases: number;
 }
 
 /** The values of the labels, and the number. */
@@ -35,6 +45,7 @@ export function createMetrics(input: MetricsInput): Metrics {
   addConfigurationMetrics(scrape, input);
   addRolloutMetrics(scrape, input);
   addSourceMetrics(scrape, input);
+  addApiMetrics(scrape, input);
   addLoadMetrics(scrape);
   return { read: () => scrape.read() };
 }
@@ -257,11 +268,24 @@ function addSourceMetrics(scrape: Scrape, { sources }: MetricsInput): void {
   scrape.gauge("xdskit_source_restored", help, ["source"], () =>
     sources().map(({ name, restored }) => [name, restored == null ? 0 : 1]),
   );
+  const rolledBackHelp = "1 while an older revision of a layer is served after a rollback.";
+  scrape.gauge("xdskit_source_rolled_back", rolledBackHelp, ["source"], () =>
+    sources().map(({ name, rolledBack }) => [name, rolledBack == null ? 0 : 1]),
+  );
   scrape.gauge("xdskit_source_applied_timestamp_seconds", "When a source was last read and applied.", ["source"], () =>
     sources().flatMap(({ name, lastApplied }): readonly Row[] =>
       lastApplied === null ? [] : [[name, Date.parse(lastApplied) / 1000]],
     ),
   );
+}
+
+/** The HTTP API. */
+function addApiMetrics(scrape: Scrape, { api }: MetricsInput): void {
+  scrape.counter("xdskit_api_requests_total", "Requests that the API answered.", ["status"], () =>
+    Array.from(api?.().requests ?? [], ([status, count]) => [`${status}`, count]),
+  );
+  scrape.gauge("xdskit_api_event_readers", "Readers of the API's events.", [], () => [[api?.().eventReaders ?? 0]]);
+  scrape.gauge("xdskit_leases", "Leases of resources that the API wrote.", [], () => [[api?.().leases ?? 0]]);
 }
 
 /** Load reports (LRS). */

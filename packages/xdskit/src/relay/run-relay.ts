@@ -64,7 +64,11 @@ async function startRelay(options: RelayCommandOptions, serving: Serving): Promi
     settingsFile: loaded.file,
     groups: loaded.settings.groups,
     tls: upstream.server.tls,
-    layers: [],
+    // They can be looked at. What an origin sends has no revisions here, and nothing lies over it.
+    layers: upstream.groups.map(({ layer }) => {
+      const filled = { by: "source", kept: undefined } as const;
+      return { name: layer, layer, place: null, durable: false, store: undefined, filled };
+    }),
     whereIs: () => undefined,
     sources: (about) =>
       groups.map((relayed) => {

@@ -209,17 +209,26 @@ export class Serving {
     let loaded: Promise<Metrics> | undefined;
     const metrics = async () => {
       // Loaded at the first scrape: a server without scrapes does not need them, and every server starts sooner.
-      loaded ??= import("../admin/metrics.js").then((one) => one.createMetrics({ server, readiness, sources }));
+      loaded ??= import("../admin/metrics.js").then((one) =>
+        one.createMetrics({ server, readiness, sources, api: numbers }),
+      );
       const { contentType, text } = await (await loaded).read();
       return { contentType, text: text + (served.metrics?.() ?? "") };
     };
     let made: Promise<AdminApi> | undefined;
+    let ready: AdminApi | undefined;
+    const written = () => new Set(served.layers.flatMap(({ filled }) => (filled.by === "api" ? filled.written : [])));
+    const numbers = () => ({
+      ...(ready?.stats() ?? { requests: new Map(), eventReaders: 0 }),
+      leases: [...written()].reduce((sum, { leases }) => sum + leases.length, 0),
+    });
     const api = () => {
       // As late: few servers are written to.
       made ??= import("@xdskit/admin").then((one) => {
         const { registry, layers, onRevision } = served;
         const api = one.createAdminApi({ server, version, registry, layers, onRevision });
         this.closers.push(() => api.close());
+        ready = api;
         return api;
       });
       return made;

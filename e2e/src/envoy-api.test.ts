@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createConfigFolder } from "./harness/config-folder.js";
+import { startEnvoy } from "./harness/envoy.js";
+import { startHttpBackend } from "./harness/http-backend.js";
+import { startLoad } from "./harness/load.js";
+import { peer } from "./harness/peers.js";
+import { freePort } from "./harness/ports.js";
+import { cluster, configSource, httpListener, loadAssignment, routeConfiguration } from "./harness/resources.js";
+import { createScene } from "./harness/scene.js";
+import { eventually } from "./harness/wait.js";
+import { serve } from "./harness/xdskit.js";
+
+test("Envoy under traffic while the API moves its routes and takes that back", { timeout: 240_000 }, async (t) => {
+  const path = peer("envoy", t);
+  if (path === undefined) return;
+  const scene = await createScene(t);
+  const source = configSource("ads-delta");
+  const port = await freePort();
+  const red = await startHttpBackend(scene, "red");
+  const green = await startHttpBackend(scene, "green");
+  const folder = await createConfigFolder(scene.directory, {
+    "red.yaml": [cluster({ name: "red", source, serviceName: "red" }), loadAssignment("red", [red.port])],
+    "routes.yaml": [routeConfiguration("routes", "red")],
+    "listener.yaml": [httpListener({ name: "ingress", port, routeName: "routes", source, saysWhy: true })],
+  });
+  const server = await serve(scene, folder.path);
+  await startEnvoy(scene, { path, server: server.grpc, variant: "ads-delta" });
+  const load = startLoad(scene, port);
+  await load.reaches("red");
+
+  const api = async (method: string, where: string, body?: object) => {
+    const response = await fetch(`http://${server.admin}/api/v1/${where}`, {
+      method,
+      ...(body === undefined ? {} : { headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    assert.ok(response.ok, `${where}: ${response.status} ${text}`);
+    return JSON.parse(text);
+  };
+  const arrives = (revision: string) =>
+    eventually("the change to arrive", async () => {
+      const { counts } = await api("GET", `revisions/${revision}/arrival`);
+      assert.deepEqual(counts, { acknowledged: 1, rejected: 0, pending: 0 });
+      return true;
+    });
+  const noneFails = async () => {
+    const answered = load.answered();
+    await eventually("further answers", () => load.answered() > answered + 200);
+    assert.deepEqual(load.failures(), []);
+  };
+
+  let revision = "";
+  await scene.step("no request fails when a change brings a cluster and moves the routes to it", async () => {
+    const upsert = [
+      cluster({ name: "green", source, serviceName: "green" }),
+      loadAssignment("green", [green.port]),
+      routeConfiguration("routes", "green"),
+    ];
+    const changed = await api("POST", "layers/api/changes", { upsert, message: "green" });
+    revision = changed.revision.id;
+    await load.reaches("green");
+    await arrives(revision);
+    await noneFails();
+  });
+
+  await scene.step("no request fails when that is rolled back", async () => {
+    const { revision: back } = await api("POST", "layers/api/rollback");
+    assert.equal(back.parent, revision);
+    await load.reaches("red");
+    await noneFails();
+  });
+  await load.stop();
+});
