@@ -40,7 +40,7 @@ test("xdskit and a real Envoy judge a sample of the corpus alike", { timeout: 60
   await t.test("each explained case still exists", () => {
     const byName = new Map(judged.map((each) => [each.of.name, each]));
     for (const line of explanations) {
-      const example = byName.get(line.example);
+      const example = byName.get(line.example ?? "");
       assert.ok(example, `the corpus has no ${line.example}`);
       const kind = disagreementOf(example);
       assert.equal(kind, line.kind, oneLine(example));

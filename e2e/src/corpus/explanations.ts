@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
-import type { Judged } from "./judged.js";
+import type { Judged as JudgedOf } from "./judged.js";
+
+type Judged = JudgedOf<{ readonly name: string }>;
 
 /** How xdskit and Envoy disagree. */
 export type Disagreement = "we refuse, Envoy takes" | "Envoy refuses, we take" | "Envoy ends";
@@ -14,16 +16,16 @@ export interface Explanation {
   readonly envoy?: RegExp;
   /** Names of cases. */
   readonly cases?: RegExp;
-  /** A case that shows it. It is asked about in each run. */
-  readonly example: string;
+  /** A case that shows it. It is asked about in each run. Undefined for what mutated resources show. */
+  readonly example?: string;
 }
 
 // It is read where it stands, since the build copies no YAML.
-const file = new URL("../../src/corpus/explained.yaml", import.meta.url);
+const fileOf = (name: string) => new URL(`../../src/corpus/${name}.yaml`, import.meta.url);
 
-/** Reads `explained.yaml`. */
-export function readExplanations(): readonly Explanation[] {
-  const lines = parse(readFileSync(file, "utf8")) as readonly (Omit<Explanation, "envoy" | "cases"> & {
+/** Reads `explained.yaml`, or what explains mutated resources beside it. */
+export function readExplanations(name: "explained" | "explained-mutants" = "explained"): readonly Explanation[] {
+  const lines = parse(readFileSync(fileOf(name), "utf8")) as readonly (Omit<Explanation, "envoy" | "cases"> & {
     readonly envoy?: readonly string[];
     readonly cases?: readonly string[];
   })[];

@@ -4,8 +4,8 @@ import type { Case } from "../../../packages/api/src/testing/corpus/index.js";
 import type { Candidate, EnvoyJudge, Verdict } from "./envoy-judge.js";
 
 /** What xdskit and Envoy make of one resource. */
-export interface Judged {
-  readonly of: Case;
+export interface Judged<Of extends { readonly name: string } = Case> {
+  readonly of: Of;
   /** Why xdskit refuses it, as `validate` says it; undefined where it is taken. */
   readonly ours: string | undefined;
   readonly envoys: Verdict;

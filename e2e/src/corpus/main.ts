@@ -5,13 +5,17 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { createAuthority } from "../../../packages/api/src/testing/certificates.js";
 import { corpus } from "../../../packages/api/src/testing/corpus/index.js";
+import { mutated } from "../../../packages/api/src/testing/mutations/mutated.js";
 import { findPeer } from "../harness/peers.js";
 import { isHidden, type Rewritten, rewrittenIn, shown } from "./dump.js";
 import { startEnvoyJudge } from "./envoy-judge.js";
 import { accountOf, oneLine, readExplanations, tableOf } from "./explanations.js";
-import { judgeAll } from "./judged.js";
+import { type Judged, judgeAll } from "./judged.js";
+import { judgeMutants } from "./judged-mutants.js";
 
-const { values } = parseArgs({ options: { only: { type: "string" }, out: { type: "string" } } });
+const { values } = parseArgs({
+  options: { only: { type: "string" }, out: { type: "string" }, mutants: { type: "string" } },
+});
 const envoy = findPeer("envoy");
 if (envoy === undefined) throw new Error("envoy is not installed: run e2e/peers/install.sh");
 
@@ -19,9 +23,17 @@ const folder = await mkdtemp(join(tmpdir(), "xdskit-corpus-files-"));
 const { certificate, key } = createAuthority("corpus").issue("example.org");
 const all = corpus({ certificate, key, folder });
 const cases = all.filter(({ name }) => values.only === undefined || new RegExp(values.only).test(name));
-const explanations = readExplanations();
+const explanations = [
+  ...readExplanations(),
+  ...(values.mutants === undefined ? [] : readExplanations("explained-mutants")),
+];
 const judge = await startEnvoyJudge(envoy);
-try {
+const print = async (judged: readonly Judged<{ readonly name: string }>[]): Promise<void> => {
+  console.log(tableOf(accountOf(judged, explanations)));
+  if (values.out !== undefined) await writeFile(values.out, judged.map((each) => `${oneLine(each)}\n`).join(""));
+};
+/** The resources of the corpus, each as it is. */
+async function judgeCorpus(): Promise<void> {
   const rewritten: Rewritten[] = [];
   const compare = async (taken: Parameters<typeof rewrittenIn>[0], admin: string): Promise<void> => {
     rewritten.push(...(await rewrittenIn(taken, admin)));
@@ -31,10 +43,15 @@ try {
     of.breaks === undefined && envoys.is === "taken" ? (shown(of, index) ?? []) : [],
   );
   await judgeAll(wrapped, judge, compare);
-  console.log(tableOf(accountOf(judged, explanations)));
+  await print(judged);
   for (const { path, of, sent, given } of rewritten.filter((each) => !isHidden(each)))
     console.log(`Envoy gives back ${path} as ${given}, not ${sent} (${of.name})`);
-  if (values.out !== undefined) await writeFile(values.out, judged.map((each) => `${oneLine(each)}\n`).join(""));
+}
+
+try {
+  const { mutants } = values;
+  if (mutants === undefined) await judgeCorpus();
+  else await print(await judgeMutants(mutated(Number(mutants), { certificate, key, folder }), judge));
 } finally {
   await judge.close();
   await rm(folder, { recursive: true, force: true });

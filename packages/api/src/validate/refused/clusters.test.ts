@@ -13,9 +13,19 @@ import {
   socket,
   testRefusals,
   tls,
+  url,
 } from "../../testing/refusals.js";
 
 const refused: readonly Refused[] = [
+  [
+    {
+      "@type": url("service.discovery.v3.Resource"),
+      name: "one",
+      resource: { "@type": url("config.endpoint.v3.LbEndpoint"), ...endpoint("localhost") },
+    },
+    "endpoint.address.socket_address.address",
+    /"localhost".*LEDS/,
+  ],
   [
     cluster({ ...endpoints(endpoint("a.b")) }),
     "load_assignment.endpoints[0].lb_endpoints[0].endpoint.address.socket_address.address",

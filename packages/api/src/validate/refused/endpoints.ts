@@ -58,6 +58,11 @@ function endpointProblems({ hostIdentifier }: LbEndpoint, advice: string): reado
   return within(problems, "endpoint");
 }
 
+/** For an endpoint that is a resource, of LEDS. */
+export function lbEndpointProblems(endpoint: LbEndpoint): readonly SpecialProblem[] {
+  return endpointProblems(endpoint, ": endpoints of LEDS are not resolved");
+}
+
 /** For a load assignment that is a resource. One inside a cluster is checked with the cluster. */
 export function loadAssignmentProblems(assignment: LoadAssignment): readonly SpecialProblem[] {
   const endpoints = numericEndpoints(assignment, ": endpoints of EDS are not resolved");

@@ -11,7 +11,15 @@ import {
   url,
 } from "../../testing/refusals.js";
 
+const scoped = (fields: Fields): Fields => ({
+  "@type": url("config.route.v3.ScopedRouteConfiguration"),
+  name: "a",
+  key: { fragments: [{ string_key: "a" }] },
+  ...fields,
+});
+
 const refused: readonly Refused[] = [
+  [scoped({ on_demand: true }), "route_configuration_name", /unless there is a route_configuration/],
   [
     action({ weighted_clusters: { clusters: [{ name: "a", weight: 0 }] } }),
     `${first}.route.weighted_clusters.clusters`,
@@ -76,6 +84,8 @@ const refused: readonly Refused[] = [
 ];
 
 const taken: readonly Fields[] = [
+  scoped({ route_configuration_name: "a" }),
+  scoped({ route_configuration: { name: "a" } }),
   route({ request_headers_to_add: [header("host-x", "100%% %REQ(:path?x)% %START_TIME(%s)%")] }),
   action({
     weighted_clusters: {

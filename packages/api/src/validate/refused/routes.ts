@@ -93,6 +93,17 @@ export function virtualHostProblems(host: { readonly matcher?: unknown; readonly
   return [refused(["matcher"], "cannot be combined with routes")];
 }
 
+interface ScopedRoutes {
+  readonly routeConfigurationName: string;
+  readonly routeConfiguration?: unknown;
+}
+
+/** ScopedRouteConfiguration: it has routes, or their name. */
+export function scopedRouteProblems({ routeConfigurationName, routeConfiguration }: ScopedRoutes): SpecialProblem[] {
+  if (routeConfigurationName !== "" || routeConfiguration !== undefined) return [];
+  return [refused(["route_configuration_name"], "must be set, unless there is a route_configuration")];
+}
+
 interface DirectResponse {
   readonly body?: { readonly specifier: { readonly case?: string | undefined; readonly value?: unknown } } | undefined;
 }

@@ -1,7 +1,7 @@
 import * as parts from "./cluster-parts.js";
 import * as clusters from "./clusters.js";
 import { connectionManagerProblems } from "./connection-managers.js";
-import { loadAssignmentProblems } from "./endpoints.js";
+import { lbEndpointProblems, loadAssignmentProblems } from "./endpoints.js";
 import { chainOrderProblems, unconfiguredProblems } from "./filters.js";
 import { httpHealthCheckProblems, payloadProblems } from "./health-checks.js";
 import { listenerProblems } from "./listeners.js";
@@ -9,6 +9,7 @@ import type { SpecialProblem } from "./problem.js";
 import { permissionProblems, principalProblems } from "./rbac.js";
 import { routeHeaderProblems } from "./route-headers.js";
 import * as routes from "./routes.js";
+import { spanProblems } from "./spans.js";
 import * as tls from "./tls.js";
 
 /** Says what is wrong with a message; empty if Envoy takes it. */
@@ -21,6 +22,7 @@ const tlsPackage = "envoy.extensions.transport_sockets.tls.v3";
 
 /** What every build of Envoy refuses although no rule of the protos forbids it, by message type. */
 const rules: { readonly [typeName: string]: readonly Rule[] } = {
+  "google.protobuf.Duration": [spanProblems],
   "envoy.config.core.v3.HealthCheck.Payload": [payloadProblems],
   "envoy.config.core.v3.HealthCheck.HttpHealthCheck": [httpHealthCheckProblems],
   "envoy.config.core.v3.TransportSocket": [unconfiguredProblems],
@@ -62,7 +64,9 @@ const ofResources: { readonly [typeName: string]: readonly Rule[] } = {
     parts.protocolProblems,
   ],
   "envoy.config.endpoint.v3.ClusterLoadAssignment": [loadAssignmentProblems],
+  "envoy.config.endpoint.v3.LbEndpoint": [lbEndpointProblems],
   [`${listener}.Listener`]: [listenerProblems],
+  [`${route}.ScopedRouteConfiguration`]: [routes.scopedRouteProblems],
 };
 
 const none: readonly Rule[] = [];

@@ -1,3 +1,6 @@
+import type { SpecialProblem } from "./problem.js";
+import { none, refused } from "./problem.js";
+
 /** `google.protobuf.Duration` */
 export interface Span {
   readonly seconds: bigint;
@@ -8,4 +11,15 @@ export interface Span {
 export function isShorter(one: Span | undefined, other: Span | undefined): boolean {
   if (one === undefined || other === undefined) return false;
   return one.seconds < other.seconds || (one.seconds === other.seconds && one.nanos < other.nanos);
+}
+
+/** About 10,000 years, by the proto's comment. */
+const mostSeconds = 315_576_000_000n;
+
+/** A duration that only bytes can hold: JSON has no form for it, and Envoy refuses it wherever it looks at it. */
+export function spanProblems({ seconds, nanos }: Span): readonly SpecialProblem[] {
+  const isBeyond = seconds > mostSeconds || seconds < -mostSeconds || Math.abs(nanos) > 999_999_999;
+  const isMixed = (seconds > 0n && nanos < 0) || (seconds < 0n && nanos > 0);
+  if (!isBeyond && !isMixed) return none;
+  return [refused([], `is no duration: ${seconds} seconds and ${nanos} nanoseconds`)];
 }

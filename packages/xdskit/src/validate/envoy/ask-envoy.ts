@@ -165,7 +165,7 @@ function findingOf(
 ): Finding {
   const { file, line, column } = (probe && whereIs(probe.resource)) ?? {};
   // The Envoy that it is for may have it in its bootstrap.
-  const isElsewhere = verdict.is === "refused" && verdict.reason.startsWith("Unknown static secret");
+  const isElsewhere = verdict.is === "refused" && verdict.reason.startsWith("Unknown static ");
   return {
     code: "XDSKIT_ENVOY_REFUSES",
     severity: isElsewhere ? "warning" : "error",

@@ -1,0 +1,61 @@
+import assert from "node:assert/strict";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { createAuthority } from "../../packages/api/src/testing/certificates.js";
+import { mutated } from "../../packages/api/src/testing/mutations/mutated.js";
+import { type EnvoyJudge, startEnvoyJudge } from "./corpus/envoy-judge.js";
+import { accountOf, disagreementOf, oneLine, readExplanations, tableOf } from "./corpus/explanations.js";
+import { judgeMutants } from "./corpus/judged-mutants.js";
+import { peer, root } from "./harness/peers.js";
+
+/** Enough to see each line of explained-mutants.yaml. */
+const count = 1500;
+
+test("xdskit and a real Envoy judge mutated resources of every type alike", { timeout: 300_000 }, async (t) => {
+  const envoy = peer("envoy", t);
+  if (envoy === undefined) return;
+  const folder = await mkdtemp(join(tmpdir(), "xdskit-corpus-files-"));
+  let judge: EnvoyJudge | undefined;
+  t.after(async () => {
+    await judge?.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+  judge = await startEnvoyJudge(envoy);
+  const { certificate, key } = createAuthority("corpus").issue("example.org");
+  const mutants = mutated(count, { certificate, key, folder });
+  const judged = await judgeMutants(mutants, judge);
+  const own = readExplanations("explained-mutants");
+  const account = accountOf(judged, [...readExplanations(), ...own]);
+  console.log(tableOf(account));
+
+  await t.test("They are of all types of resources, and Envoy takes some and refuses others", () => {
+    assert.equal(mutants.length, count);
+    const types = new Set(mutants.map(({ type }) => type.replace(/.*\./, "")));
+    assert.deepEqual([...types].sort(), [
+      ...["Cluster", "ClusterLoadAssignment", "LbEndpoint", "Listener", "RouteConfiguration"],
+      ...["Runtime", "ScopedRouteConfiguration", "Secret", "TypedExtensionConfig", "VirtualHost"],
+    ]);
+    assert.ok(account.taken > count / 4 && account.refused > count / 4, `${account.taken} taken`);
+  });
+
+  await t.test("They disagree only in explained cases", () => {
+    assert.deepEqual(account.unexplained.map(oneLine), []);
+  });
+
+  await t.test("Each explained case still exists, and docs/validate.md has it", async () => {
+    const page = await readFile(join(root, "docs/validate.md"), "utf8");
+    for (const line of own) {
+      assert.ok(page.includes(line.says), line.says);
+      // What ends Envoy is rare.
+      const seen = account.lines.find(({ explanation }) => explanation === line)?.judged.length ?? 0;
+      assert.ok(seen > 0 || line.kind === "Envoy ends", line.says);
+    }
+  });
+
+  await t.test("xdskit refuses fewer than one in 100 resources that Envoy takes", () => {
+    const refused = judged.filter((each) => disagreementOf(each) === "we refuse, Envoy takes");
+    assert.ok(refused.length < account.taken / 100, refused.map(oneLine).join("\n"));
+  });
+});
