@@ -52,6 +52,22 @@ describe("events", () => {
     }
   });
 
+  it("are not opened by a question for their headers alone, and forget readers that went", async () => {
+    await using api = await runningApi();
+    for (let count = 0; count < 150; count += 1) {
+      const { status, headers } = await api.ask("HEAD", "events");
+      assert.deepEqual([status, headers.get("content-type")], [200, "text/event-stream"]);
+    }
+    for (let count = 0; count < 5; count += 1) {
+      await using reader = await EventReader.open(api.base);
+      assert.equal(reader.isOver, false);
+    }
+    const isLeft = () => api.readers() === 0;
+    for (let tries = 0; tries < 300 && !isLeft(); tries += 1) await new Promise((resolve) => setTimeout(resolve, 10));
+    assert.ok(isLeft());
+    assert.equal((await post(api, "a")).status, 200);
+  });
+
   it("end with the server", async () => {
     const api = await runningApi();
     await using reader = await EventReader.open(api.base);

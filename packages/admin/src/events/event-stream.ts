@@ -63,14 +63,22 @@ export class EventStreams {
   #add(controller: ReadableStreamDefaultController<Uint8Array>): Reader {
     const reader: Reader = {
       send: (text) => {
-        controller.enqueue(Buffer.from(text));
-        if ((controller.desiredSize ?? 0) > 0) return;
+        try {
+          controller.enqueue(Buffer.from(text));
+          if ((controller.desiredSize ?? 0) > 0) return;
+          controller.error(new Error("the reader is too slow"));
+        } catch {
+          // It has gone already, and nobody who changes something must hear of it.
+        }
         this.#readers.delete(reader);
-        controller.error(new Error("the reader is too slow"));
       },
       end: () => {
         this.#readers.delete(reader);
-        controller.close();
+        try {
+          controller.close();
+        } catch {
+          // It has gone already.
+        }
       },
     };
     this.#readers.add(reader);

@@ -40,9 +40,12 @@ export function eventRoute(app: OpenAPIHono, context: ApiContext): { readers(): 
   }
 
   app.openapi(events, (c) => {
+    const headers = { "content-type": "text/event-stream", "x-accel-buffering": "no" };
+    // A stream that nobody reads would never end.
+    if (c.req.raw.method === "HEAD") return c.body(null, 200, headers) as never;
     streams ??= started();
     const stream = streams.open(c.req.header("last-event-id"));
-    return c.body(stream, 200, { "content-type": "text/event-stream", "x-accel-buffering": "no" }) as never;
+    return c.body(stream, 200, headers) as never;
   });
   return {
     readers: () => streams?.readers ?? 0,

@@ -90,6 +90,8 @@ export async function runningApi(
   const base = `http://127.0.0.1:${(http.address() as AddressInfo).port}/api/v1/`;
   return {
     ...{ server, store, written, kept, problems, base, http },
+    /** How many read events. */
+    readers: () => api.stats().eventReaders,
     /** The source of the layer `folder` has this now. */
     folder(...upsert: readonly Resource[]): void {
       sink?.apply([{ layer: "folder", kind: "replace", upsert }]);

@@ -35,6 +35,9 @@ test("relays, keeps what it has on disk, starts with it while the origin is away
     const [source] = await sources();
     assert.deepEqual([source?.state, source?.resources], ["connected", { cluster: 1 }]);
     assert.match(await readFile(join(files, "cluster.json"), "utf8"), /"name":"a"/);
+    const layers = await (await fetch(`http://${admin}/api/v1/layers`)).json();
+    const shown = { name: "upstream", writable: false, place: null, durable: false, head: null };
+    assert.deepEqual(layers, { layers: [shown] });
     const text = await (await fetch(`http://${admin}/metrics`)).text();
     assert.match(text, /^xdskit_resources\{group="all",type="cluster"\} 1$/m);
     assert.match(text, /^grpc_xds_client_connected\{grpc_target="all",grpc_xds_server="127.0.0.1:\d+"\} 1$/m);
