@@ -26,7 +26,10 @@ interface PartsCluster extends Cluster {
   readonly http2ProtocolOptions?: unknown;
   readonly typedExtensionProtocolOptions: Readonly<Record<string, unknown>>;
   readonly protocolSelection: number;
-  readonly healthChecks: readonly { readonly healthChecker: { readonly case?: string | undefined } }[];
+  readonly healthChecks: readonly {
+    readonly name: string;
+    readonly healthChecker: { readonly case?: string | undefined };
+  }[];
 }
 
 /** Source addresses: Envoy binds one for each version of IP. */
@@ -104,4 +107,21 @@ export function protocolProblems(cluster: PartsCluster): SpecialProblem[] {
     problems.push(refused(["health_checks", index, "grpc_health_check"], "needs a cluster that speaks HTTP/2"));
   }
   return problems;
+}
+
+/** Several health checks have names, and each its own. */
+export function healthCheckNameProblems(cluster: PartsCluster): SpecialProblem[] {
+  const { healthChecks } = cluster;
+  if (healthChecks.length < 2) return [];
+  const type = typeOf(cluster);
+  // gRPC's clients make no health checks, and read clusters of these types.
+  const refuse = type === "EDS" || type === "LOGICAL_DNS" || type === undefined ? refusedByEnvoy : refused;
+  const seen = new Set<string>();
+  return healthChecks.flatMap(({ name }, index) => {
+    const isKnown = seen.has(name);
+    seen.add(name);
+    const steps = ["health_checks", index, "name"];
+    if (name === "") return [refuse(steps, "must be set where a cluster has several health checks")];
+    return isKnown ? [refuse(steps, `${quoted(name)} is there twice`)] : [];
+  });
 }

@@ -16,7 +16,14 @@ import {
   url,
 } from "../../testing/refusals.js";
 
+const checks = (...names: readonly string[]) => ({
+  health_checks: names.flatMap((name) => health({ name, tcp_health_check: {} }).health_checks),
+});
+
 const refused: readonly Refused[] = [
+  [cluster(checks("a", "")), "health_checks[1].name", /several health checks/],
+  [cluster(checks("a", "b", "a")), "health_checks[2].name", /"a" is there twice/],
+  [cluster({ ...eds, ...checks("", "b") }), "~health_checks[0].name", /gRPC/],
   [
     {
       "@type": url("service.discovery.v3.Resource"),
@@ -170,6 +177,8 @@ const refused: readonly Refused[] = [
 ];
 
 const taken: readonly Fields[] = [
+  cluster(checks("")),
+  cluster(checks("a", "A")),
   cluster({
     type: "STATIC",
     ...endpoints(endpoint("10.0.0.1"), endpoint("fe80::1%eth0"), endpoint("a.b", { resolver_name: "own" })),

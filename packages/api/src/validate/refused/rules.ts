@@ -62,6 +62,7 @@ const ofResources: { readonly [typeName: string]: readonly Rule[] } = {
     parts.dnsProblems,
     parts.ejectionProblems,
     parts.protocolProblems,
+    parts.healthCheckNameProblems,
   ],
   "envoy.config.endpoint.v3.ClusterLoadAssignment": [loadAssignmentProblems],
   "envoy.config.endpoint.v3.LbEndpoint": [lbEndpointProblems],
