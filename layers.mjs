@@ -58,6 +58,7 @@ export const layers = {
     ".",
   ],
   "store-lmdb": [],
+  "store-etcd": ["client", "."],
   client: [
     ["timing", "events", "errors"],
     "contract",

@@ -8,15 +8,23 @@ const packages = fileURLToPath(new URL("../packages/", import.meta.url));
 const read = (file: string) => readFileSync(join(packages, file), "utf8");
 
 /** What is imported by the names of packages, as their `exports` say. */
-const doors = ["grpc-server", "api", "protocol", "server", "store-lmdb", "client", "admin", "xdskit"].flatMap(
-  (folder) => {
-    const { exports } = JSON.parse(read(`${folder}/package.json`)) as { exports: Record<string, unknown> };
-    return Object.values(exports).flatMap((door) => {
-      const source = (door as Record<string, string>)["@xdskit/source"];
-      return source === undefined ? [] : [join(folder, source)];
-    });
-  },
-);
+const doors = [
+  "grpc-server",
+  "api",
+  "protocol",
+  "server",
+  "store-lmdb",
+  "store-etcd",
+  "client",
+  "admin",
+  "xdskit",
+].flatMap((folder) => {
+  const { exports } = JSON.parse(read(`${folder}/package.json`)) as { exports: Record<string, unknown> };
+  return Object.values(exports).flatMap((door) => {
+    const source = (door as Record<string, string>)["@xdskit/source"];
+    return source === undefined ? [] : [join(folder, source)];
+  });
+});
 
 interface Exported {
   readonly file: string;

@@ -63,6 +63,25 @@ install_h2spec() {
   (cd "$here/go-h2spec" && go build -trimpath -o "$cache/bin/h2spec" github.com/summerwind/h2spec/cmd/h2spec)
 }
 
+# Debian's, unpacked: it needs no root, and nothing starts it.
+install_etcd() {
+  local folder="$cache/etcd"
+  rm -rf "$folder"
+  mkdir -p "$folder"
+  cd "$folder"
+  local packages=(etcd-server etcd-client)
+  apt-get download -q "${packages[@]}" || { as_root apt-get update -q && apt-get download -q "${packages[@]}"; }
+  for package in *.deb; do dpkg -x "$package" .; done
+  rm ./*.deb
+  cd "$here"
+  ln -sf "$folder/usr/bin/etcd" "$folder/usr/bin/etcdctl" "$cache/bin/"
+  "$cache/bin/etcd" --version
+}
+
+as_root() {
+  if [[ $(id -u) == 0 ]]; then "$@"; else sudo "$@"; fi
+}
+
 install_java() {
   rm -rf "$cache/java"
   # Maven waits half an hour for an answer unless it is told otherwise.
@@ -87,4 +106,5 @@ once go go
 once go_v2 go-v2
 once go_control_plane go-control-plane
 once h2spec go-h2spec
+if command -v apt-get >/dev/null; then once etcd install.sh; else echo "e2e peers: etcd: left out, apt-get is missing"; fi
 if command -v javac >/dev/null && command -v mvn >/dev/null; then once java java; else echo "e2e peers: java: left out, javac or mvn is missing"; fi

@@ -19,7 +19,9 @@ export type PeerName =
   | "go-control-plane-server"
   | "java-grpc-client"
   | "java-grpc-csds"
-  | "h2spec";
+  | "h2spec"
+  | "etcd"
+  | "etcdctl";
 
 /**
  * The path of a peer: from `.cache/peers/bin`, or from PATH, or from where the quickstart puts its Envoy. Where it is

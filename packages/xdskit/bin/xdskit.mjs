@@ -29,9 +29,17 @@ function program() {
   if (!modules.endsWith("/dist/index.js")) return modules;
   const bundle = new URL("../dist/bundle/js/index.js", import.meta.url);
   const made = timeOf(bundle);
-  const compiled = ["grpc-server", "api", "protocol", "server", "store-lmdb", "client", "admin", "xdskit"].map((name) =>
-    timeOf(new URL(`../../${name}/tsconfig.tsbuildinfo`, import.meta.url)),
-  );
+  const compiled = [
+    "grpc-server",
+    "api",
+    "protocol",
+    "server",
+    "store-lmdb",
+    "store-etcd",
+    "client",
+    "admin",
+    "xdskit",
+  ].map((name) => timeOf(new URL(`../../${name}/tsconfig.tsbuildinfo`, import.meta.url)));
   return made > Math.max(...compiled) ? bundle.href : modules;
 }
 

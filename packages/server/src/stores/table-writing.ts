@@ -1,4 +1,4 @@
-// What a thread of a store needs to write its tables, without the rest of the server.
+// What stores need, and the threads of stores, without the rest of the server.
 export { threadProgram } from "../basics/thread-program.js";
 export type {
   CommitInfo,
@@ -10,5 +10,6 @@ export type {
 } from "../contracts/store.js";
 export type { OtherThread } from "./revision-store.js";
 export { commitLayers } from "./table-commit.js";
+export { contentKey, hashOf, numberKey, revisionId } from "./table-keys.js";
 export { forgetOld } from "./table-retention.js";
 export { type Reader, type TableName, type Tables, tableNames, type Writer } from "./tables.js";

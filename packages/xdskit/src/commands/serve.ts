@@ -1,16 +1,27 @@
 import type { References } from "@xdskit/server";
-import { Command } from "commander";
+import { Command, InvalidArgumentError, Option } from "commander";
 import type { Terminal } from "../output/terminal.js";
+import { parseStoreUrl, type StoreUrl } from "../settings/store-url.js";
 import { readDuration, readWorkers, wordOption } from "./arguments.js";
 import { addOutputOptions, addPortOptions, type ServingArguments, servingOptions } from "./serving-options.js";
 
 interface Options extends ServingArguments {
   readonly state?: string;
+  readonly store?: StoreUrl;
   readonly settle?: number;
   readonly allowEmpty?: boolean;
   readonly allowPartial?: boolean;
   readonly workers?: number | "auto";
   readonly references?: References;
+}
+
+/** Reads where revisions are kept. */
+function readStoreUrl(text: string): StoreUrl {
+  try {
+    return parseStoreUrl(text);
+  } catch (error) {
+    throw new InvalidArgumentError((error as Error).message);
+  }
 }
 
 const details = `
@@ -43,6 +54,11 @@ export function serveCommand(terminal: Terminal, exit: (status: number) => void)
       "--state <dir>",
       "the folder for revisions; off: keep none (default: $STATE_DIRECTORY, or below ~/.local/state)",
     )
+    .addOption(
+      new Option("--store <url>", "keep revisions in lmdb:DIR or etcd://HOST:PORT,…/PREFIX (docs/state.md)")
+        .argParser(readStoreUrl)
+        .conflicts("state"),
+    )
     .option("--settle <duration>", "changes within this time are published together (default: 100ms)", readDuration)
     .option("--allow-empty", "start even if there is nothing to serve")
     .option("--allow-partial", "without a last good revision, leave out files with errors and serve the rest")
@@ -58,8 +74,8 @@ export function serveCommand(terminal: Terminal, exit: (status: number) => void)
     .action(async (directory: string, options: Options) => {
       // Loaded only now: other commands start faster without gRPC and the messages.
       const { runServe } = await import("../serve/run-serve.js");
-      const { settings, state, settle, allowEmpty = false, allowPartial = false, workers, references } = options;
-      const own = { directory, settings, state, settle, allowEmpty, allowPartial, workers, references };
+      const { settings, state, store, settle, allowEmpty = false, allowPartial = false, workers, references } = options;
+      const own = { directory, settings, state, store, settle, allowEmpty, allowPartial, workers, references };
       exit(await runServe({ ...servingOptions(options, command), ...own }, terminal));
     });
 }

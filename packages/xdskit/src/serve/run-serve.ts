@@ -8,6 +8,7 @@ import { runServing, type Serving, type ServingOptions } from "../serving/servin
 import { loadSettings } from "../settings/load-settings.js";
 import type { Settings } from "../settings/schema.js";
 import { groupNames, layersOf, serverOptions, serverTls } from "../settings/server-settings.js";
+import type { StoreUrl } from "../settings/store-url.js";
 import { mustNotBeServed } from "../to-files/not-served.js";
 import { LiveSettings } from "./live-settings.js";
 import { RevisionEvents } from "./revision-events.js";
@@ -20,6 +21,8 @@ export interface ServeOptions extends ServingOptions, ServedFolderOptions {
   readonly settings?: string;
   /** Where revisions are kept, or `off`; undefined: a folder of the served folder's own. */
   readonly state?: string;
+  /** Where they are kept instead. */
+  readonly store?: StoreUrl;
   /** What becomes of changes that break references; undefined: what the settings say. */
   readonly references?: References;
   /** Undefined: what the settings say. */
@@ -67,7 +70,7 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
   const rest = serving.restOptions(fromSettings);
   const references = options.references ?? fromSettings.references ?? "refuse";
   const server = createServer({ ...fromSettings, types, registry, rest, workers, tls, references });
-  const { store, heads, findings } = await openState(options.state, directory);
+  const { store, heads, findings } = await openState(options.state, directory, options.store);
   for (const finding of findings) logFinding(serving.log, finding);
   if (store !== undefined) serving.closers.push(() => store.close());
   const hasLastGood = heads.some(({ layer }) => folderLayers(loaded).includes(layer));

@@ -3,6 +3,8 @@ import { homedir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { type Finding, XdskitError } from "@xdskit/api";
 import type { Revision, Store } from "@xdskit/server";
+import type { StoreUrl } from "../settings/store-url.js";
+import { etcdCredentials } from "./etcd-credentials.js";
 
 /** Says that no state is kept. */
 const noState = "off";
@@ -38,18 +40,34 @@ export interface State {
   readonly findings: readonly Finding[];
 }
 
-/** Opens the state of a served folder. What is wrong is in the findings: without a store the server goes on. */
-export async function openState(option: string | undefined, served: string): Promise<State> {
+/**
+ * Opens the state of a served folder: in the store of `url`, else in a folder of this machine. What is wrong is in the
+ * findings: without a store the server goes on.
+ */
+export async function openState(option: string | undefined, served: string, url?: StoreUrl): Promise<State> {
   try {
-    const directory = stateFolder(option, served);
-    if (directory === undefined) return { store: undefined, heads: [], findings: [] };
-    // Loaded only now: it is native, and may be missing on a machine.
-    const { openLmdbStore } = await import("@xdskit/store-lmdb");
-    const { store, findings } = await openLmdbStore(directory);
-    return { store, findings, heads: await store.heads() };
+    const opened = url?.kind === "etcd" ? await openInEtcd(url) : await openHere(url?.directory ?? option, served);
+    const { store, findings } = opened;
+    return { store, findings, heads: (await store?.heads()) ?? [] };
   } catch (error) {
     return { store: undefined, heads: [], findings: problemsOf(error).map(nothingKept) };
   }
+}
+
+type Opened = Omit<State, "heads">;
+
+async function openHere(option: string | undefined, served: string): Promise<Opened> {
+  const directory = stateFolder(option, served);
+  if (directory === undefined) return { store: undefined, findings: [] };
+  // Loaded only now: it is native, and may be missing on a machine.
+  const { openLmdbStore } = await import("@xdskit/store-lmdb");
+  return await openLmdbStore(directory);
+}
+
+async function openInEtcd({ endpoints, prefix }: Extract<StoreUrl, { kind: "etcd" }>): Promise<Opened> {
+  // Loaded only now: most servers have none.
+  const { openEtcdStore } = await import("@xdskit/store-etcd");
+  return { store: await openEtcdStore({ endpoints, prefix, ...(await etcdCredentials()) }), findings: [] };
 }
 
 type Problem = Omit<Finding, "severity">;

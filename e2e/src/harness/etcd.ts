@@ -1,0 +1,127 @@
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { connect, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** One member of a cluster. */
+export interface Member {
+  readonly name: string;
+  readonly endpoint: string;
+  /** Starts it, with what it has on disk. */
+  start(): Promise<void>;
+  /** Ends it as a power cut does. */
+  kill(): Promise<void>;
+  signal(signal: NodeJS.Signals): void;
+}
+
+export interface EtcdClusterOptions {
+  /** How many members. Default 3. */
+  readonly size?: number;
+  /** Further options of each member. */
+  readonly args?: readonly string[];
+  /** That of the clients' URLs. */
+  readonly scheme?: "http" | "https";
+}
+
+/** A real etcd, of one member or several, on loopback. */
+export class EtcdCluster {
+  readonly members: readonly Member[];
+  readonly directory: string;
+
+  private constructor(members: readonly Member[], directory: string) {
+    this.members = members;
+    this.directory = directory;
+  }
+
+  /** `program` is etcd itself. */
+  static async start(
+    program: string,
+    { size = 3, args = [], scheme = "http" }: EtcdClusterOptions = {},
+  ): Promise<EtcdCluster> {
+    const directory = mkdtempSync(join(tmpdir(), "xdskit-etcd-"));
+    const ports = await freePorts(2 * size);
+    const peers = Array.from({ length: size }, (_, index) => `http://127.0.0.1:${ports[size + index]}`);
+    const all = peers.map((url, index) => `m${index}=${url}`).join(",");
+    const members = peers.map((peer, index) => {
+      const name = `m${index}`;
+      const client = `${scheme}://127.0.0.1:${ports[index]}`;
+      return member(program, name, `127.0.0.1:${ports[index]}`, [
+        ...["--name", name, "--data-dir", join(directory, name), "--log-level", "error"],
+        ...["--listen-client-urls", client, "--advertise-client-urls", client],
+        ...["--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", all],
+        ...["--unsafe-no-fsync", ...args],
+      ]);
+    });
+    const cluster = new EtcdCluster(members, directory);
+    await Promise.all(members.map((one) => one.start()));
+    return cluster;
+  }
+
+  get endpoints(): readonly string[] {
+    return this.members.map(({ endpoint }) => endpoint);
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.members.map((one) => one.kill()));
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+}
+
+function member(program: string, name: string, endpoint: string, args: readonly string[]): Member {
+  let running: ChildProcess | undefined;
+  return {
+    name,
+    endpoint,
+    async start() {
+      const errors: string[] = [];
+      running = spawn(program, args, { stdio: ["ignore", "ignore", "pipe"] });
+      running.on("error", (error) => errors.push(error.message));
+      running.stderr?.on("data", (chunk) => errors.push(String(chunk)));
+      const [host = "", port = ""] = endpoint.split(":");
+      for (let tries = 0; tries < 200; tries += 1) {
+        if (running.exitCode !== null) assert.fail(errors.join(""));
+        if (await accepts(host, Number(port))) return;
+        await sleep(50);
+      }
+      assert.fail(`${name} does not listen: ${errors.join("")}`);
+    },
+    async kill() {
+      const ending = running;
+      running = undefined;
+      if (ending === undefined || ending.exitCode !== null || ending.signalCode !== null) return;
+      const ended = new Promise((resolve) => ending.once("close", resolve));
+      ending.kill("SIGKILL");
+      await ended;
+    },
+    signal(signal) {
+      running?.kill(signal);
+    },
+  };
+}
+
+function accepts(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, host);
+    socket.on("connect", () => resolve(true));
+    socket.on("error", () => resolve(false));
+    socket.on("close", () => resolve(false));
+    socket.on("connect", () => socket.destroy());
+  });
+}
+
+async function freePorts(count: number): Promise<readonly number[]> {
+  const servers = Array.from({ length: count }, () => createServer());
+  const ports = await Promise.all(
+    servers.map(
+      (server) =>
+        new Promise<number>((resolve) =>
+          server.listen(0, "127.0.0.1", () => resolve((server.address() as { port: number }).port)),
+        ),
+    ),
+  );
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return ports;
+}

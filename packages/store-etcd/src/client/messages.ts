@@ -1,0 +1,233 @@
+import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+
+/*
+ * The few messages of etcd's API (`etcdserverpb`, version 3) that are used here, by their field numbers.
+ * https://etcd.io/docs/v3.5/learning/api/
+ */
+
+/** A key with its value. */
+export interface KeyValue {
+  readonly key: string;
+  readonly value: Uint8Array;
+  /** The store's revision that last wrote it. */
+  readonly writtenAt: number;
+}
+
+/** Keys from `key` on; without `end` only that one. */
+export interface Range {
+  readonly key: string;
+  /** The first key that is not in it. */
+  readonly end?: string | undefined;
+  /** 0: all. */
+  readonly limit?: number | undefined;
+  readonly descending?: boolean | undefined;
+  readonly keysOnly?: boolean | undefined;
+  readonly countOnly?: boolean | undefined;
+  /** As of this revision of the store; 0: now. */
+  readonly at?: number | undefined;
+}
+
+/** What a range holds. */
+export interface RangeAnswer {
+  readonly found: readonly KeyValue[];
+  /** More keys are in it than the limit. */
+  readonly more: boolean;
+  readonly count: number;
+  /** The store's revision that answered. */
+  readonly revision: number;
+}
+
+/** What must hold for a transaction. */
+export type Comparison =
+  | { readonly key: string; readonly value: string }
+  /** The key must not be there. */
+  | { readonly key: string; readonly value: undefined }
+  /** The key must not have been written since. */
+  | { readonly key: string; readonly writtenAt: number };
+
+/** What a transaction does. */
+export type Operation =
+  | { readonly kind: "put"; readonly key: string; readonly value: Uint8Array | string; readonly lease?: bigint }
+  | { readonly kind: "delete"; readonly key: string; readonly end?: string }
+  | { readonly kind: "range"; readonly range: Range };
+
+/** A transaction: all operations, or none where a comparison does not hold. */
+export interface Transaction {
+  readonly compare: readonly Comparison[];
+  readonly operations: readonly Operation[];
+}
+
+/** What became of a transaction. `ranges`: the answers of its range operations, in their order. */
+export interface TransactionAnswer {
+  readonly succeeded: boolean;
+  readonly revision: number;
+  readonly ranges: readonly RangeAnswer[];
+}
+
+const utf8 = new TextEncoder();
+const fromUtf8 = new TextDecoder();
+
+export function writeRange(range: Range): Uint8Array {
+  return rangeInto(new BinaryWriter(), range).finish();
+}
+
+function rangeInto(writer: BinaryWriter, range: Range): BinaryWriter {
+  const { key, end, limit = 0, descending = false, keysOnly = false, countOnly = false, at = 0 } = range;
+  writer.tag(1, WireType.LengthDelimited).bytes(utf8.encode(key));
+  if (end !== undefined) writer.tag(2, WireType.LengthDelimited).bytes(utf8.encode(end));
+  if (limit > 0) writer.tag(3, WireType.Varint).int64(limit);
+  if (at > 0) writer.tag(4, WireType.Varint).int64(at);
+  if (descending) writer.tag(5, WireType.Varint).int32(2);
+  if (keysOnly) writer.tag(8, WireType.Varint).bool(true);
+  if (countOnly) writer.tag(9, WireType.Varint).bool(true);
+  return writer;
+}
+
+export function readRange(bytes: Uint8Array): RangeAnswer {
+  const found: KeyValue[] = [];
+  let [more, count, revision] = [false, 0, 0];
+  eachField(new BinaryReader(bytes), (field, reader) => {
+    if (field === 1) revision = readHeader(reader.bytes());
+    else if (field === 2) found.push(readKeyValue(reader.bytes()));
+    else if (field === 3) more = reader.bool();
+    else if (field === 4) count = Number(reader.int64());
+    else return false;
+    return true;
+  });
+  return { found, more, count, revision };
+}
+
+function readKeyValue(bytes: Uint8Array): KeyValue {
+  let key = "";
+  let value: Uint8Array = new Uint8Array();
+  let writtenAt = 0;
+  eachField(new BinaryReader(bytes), (field, reader) => {
+    if (field === 1) key = fromUtf8.decode(reader.bytes());
+    else if (field === 3) writtenAt = Number(reader.int64());
+    else if (field === 5) value = reader.bytes();
+    else return false;
+    return true;
+  });
+  return { key, value, writtenAt };
+}
+
+function readHeader(bytes: Uint8Array): number {
+  let revision = 0;
+  eachField(new BinaryReader(bytes), (field, reader) => {
+    if (field !== 3) return false;
+    revision = Number(reader.int64());
+    return true;
+  });
+  return revision;
+}
+
+export function writeTransaction({ compare, operations }: Transaction): Uint8Array {
+  const writer = new BinaryWriter();
+  for (const each of compare) {
+    writer.tag(1, WireType.LengthDelimited).fork();
+    comparisonInto(writer, each);
+    writer.join();
+  }
+  for (const each of operations) {
+    writer.tag(2, WireType.LengthDelimited).fork();
+    operationInto(writer, each);
+    writer.join();
+  }
+  return writer.finish();
+}
+
+/** The result is EQUAL, which is 0 and left out. */
+function comparisonInto(writer: BinaryWriter, comparison: Comparison): void {
+  const { key } = comparison;
+  const target = "writtenAt" in comparison ? 2 : comparison.value === undefined ? 1 : 3;
+  writer.tag(2, WireType.Varint).int32(target);
+  writer.tag(3, WireType.LengthDelimited).bytes(utf8.encode(key));
+  if ("writtenAt" in comparison) writer.tag(6, WireType.Varint).int64(comparison.writtenAt);
+  else if (comparison.value === undefined) writer.tag(5, WireType.Varint).int64(0);
+  else writer.tag(7, WireType.LengthDelimited).bytes(utf8.encode(comparison.value));
+}
+
+function operationInto(writer: BinaryWriter, operation: Operation): void {
+  if (operation.kind === "range") {
+    writer.tag(1, WireType.LengthDelimited).fork();
+    rangeInto(writer, operation.range);
+  } else if (operation.kind === "put") {
+    writer.tag(2, WireType.LengthDelimited).fork();
+    putInto(writer, operation);
+  } else {
+    writer.tag(3, WireType.LengthDelimited).fork();
+    writer.tag(1, WireType.LengthDelimited).bytes(utf8.encode(operation.key));
+    if (operation.end !== undefined) writer.tag(2, WireType.LengthDelimited).bytes(utf8.encode(operation.end));
+  }
+  writer.join();
+}
+
+function putInto(writer: BinaryWriter, { key, value, lease = 0n }: Extract<Operation, { kind: "put" }>): void {
+  writer.tag(1, WireType.LengthDelimited).bytes(utf8.encode(key));
+  writer.tag(2, WireType.LengthDelimited).bytes(typeof value === "string" ? utf8.encode(value) : value);
+  if (lease !== 0n) writer.tag(3, WireType.Varint).int64(lease);
+}
+
+export function readTransaction(bytes: Uint8Array): TransactionAnswer {
+  const ranges: RangeAnswer[] = [];
+  let [succeeded, revision] = [false, 0];
+  eachField(new BinaryReader(bytes), (field, reader) => {
+    if (field === 1) revision = readHeader(reader.bytes());
+    else if (field === 2) succeeded = reader.bool();
+    else if (field === 3) {
+      eachField(new BinaryReader(reader.bytes()), (inner, response) => {
+        if (inner !== 1) return false;
+        ranges.push(readRange(response.bytes()));
+        return true;
+      });
+    } else return false;
+    return true;
+  });
+  return { succeeded, revision, ranges };
+}
+
+/** `LeaseGrantRequest`: a lease of so many seconds, whose ID etcd picks. */
+export function writeLeaseGrant(seconds: number): Uint8Array {
+  return new BinaryWriter().tag(1, WireType.Varint).int64(seconds).finish();
+}
+
+/** `LeaseRevokeRequest`, and `LeaseKeepAliveRequest`. */
+export function writeLeaseId(lease: bigint): Uint8Array {
+  return new BinaryWriter().tag(1, WireType.Varint).int64(lease).finish();
+}
+
+/** The ID in a `LeaseGrantResponse`. */
+export function readLeaseId(bytes: Uint8Array): bigint {
+  let lease = 0n;
+  eachField(new BinaryReader(bytes), (field, reader) => {
+    if (field !== 2) return false;
+    lease = BigInt(reader.int64());
+    return true;
+  });
+  return lease;
+}
+
+export function writeAuthenticate(user: string, password: string): Uint8Array {
+  const writer = new BinaryWriter();
+  writer.tag(1, WireType.LengthDelimited).string(user);
+  return writer.tag(2, WireType.LengthDelimited).string(password).finish();
+}
+
+/** The token in an `AuthenticateResponse`. */
+export function readToken(bytes: Uint8Array): string {
+  let token = "";
+  eachField(new BinaryReader(bytes), (field, reader) => {
+    if (field !== 2) return false;
+    token = reader.string();
+    return true;
+  });
+  return token;
+}
+
+/** Calls `read` for each field; it is false for one that it does not read. */
+function eachField(reader: BinaryReader, read: (field: number, reader: BinaryReader) => boolean): void {
+  while (reader.pos < reader.len) {
+    const [field, type] = reader.tag();
+    if (!read(field, reader)) reader.skip(type);
+  }
+}

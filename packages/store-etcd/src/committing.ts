@@ -1,0 +1,185 @@
+import { XdskitError } from "@xdskit/api";
+import type { CommitInfo, CommitResult, LayerCommit, Revision, StoredChange, StoredResource } from "@xdskit/server";
+import { revisionId } from "@xdskit/server/tables";
+import { AheadWriter } from "./ahead-writer.js";
+import { type EtcdClient, UnknownOutcome } from "./client/etcd-client.js";
+import type { Operation } from "./client/messages.js";
+import type { ContentName } from "./contents.js";
+import { type Keys, resourceId } from "./keys.js";
+import type { Manifest, Manifests } from "./manifests.js";
+
+/** etcd takes 128 operations in one transaction; a layer needs two. */
+const mostLayers = 60;
+/** A checkpoint follows so many changes, or as many as the layer has resources: it costs no more than they did. */
+const mostSinceCheckpoint = 1_000;
+/** The move of the heads is tried so often while nobody knows whether it was made. */
+const mostTries = 5;
+
+/** What a commit makes of one layer. */
+interface Planned {
+  readonly commit: LayerCommit;
+  readonly before: Revision | undefined;
+  readonly changes: readonly StoredChange[];
+  readonly upserted: readonly StoredResource[];
+  /** Undefined: nothing differs. */
+  readonly revision: Revision | undefined;
+  /** All that the layer holds afterwards, where that is written down. */
+  readonly checkpoint: readonly ContentName[] | undefined;
+}
+
+/** Makes commits. */
+export class Committing {
+  readonly #client: EtcdClient;
+  readonly #keys: Keys;
+  readonly #manifests: Manifests;
+  readonly #running = new Set<Promise<unknown>>();
+
+  constructor(client: EtcdClient, keys: Keys, manifests: Manifests) {
+    this.#client = client;
+    this.#keys = keys;
+    this.#manifests = manifests;
+  }
+
+  async commit(layers: readonly LayerCommit[], info: CommitInfo): Promise<CommitResult> {
+    const running = this.#commit(layers, info);
+    this.#running.add(running);
+    return await running.finally(() => this.#running.delete(running));
+  }
+
+  /** Waits for commits that run. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#running);
+  }
+
+  async #commit(layers: readonly LayerCommit[], info: CommitInfo): Promise<CommitResult> {
+    if (layers.length > mostLayers)
+      throw XdskitError.of("XDSKIT_STORE", `a change of ${layers.length} layers: etcd takes ${mostLayers} at once`);
+    const planned: Planned[] = [];
+    for (const commit of layers) {
+      const before = await this.#head(commit.layer);
+      if (before?.id !== commit.parent) return { kind: "conflict", layer: commit.layer, head: before };
+      planned.push(await this.#plan(commit, before, info));
+    }
+    if (planned.every(({ revision }) => revision === undefined))
+      return { kind: "committed", heads: planned.map(({ before }) => before) };
+    const writer = new AheadWriter(this.#client, this.#keys);
+    await writer.begin();
+    try {
+      for (const one of planned) await writeAhead(writer, one);
+      const conflict = await this.#moveHeads(planned, writer.mark);
+      if (conflict !== undefined) return conflict;
+      for (const { revision, changes, checkpoint } of planned)
+        if (revision !== undefined) this.#manifests.committed(revision, changes, checkpoint !== undefined);
+      return { kind: "committed", heads: planned.map(({ revision, before }) => revision ?? before) };
+    } finally {
+      await writer.end();
+    }
+  }
+
+  async #plan(commit: LayerCommit, before: Revision | undefined, info: CommitInfo): Promise<Planned> {
+    const manifest: Manifest = before === undefined ? new Map() : await this.#manifests.of(before);
+    const { changes, upserted } = differencesOf(manifest, commit);
+    const nothing = { commit, before, changes, upserted, revision: undefined, checkpoint: undefined };
+    if (changes.length === 0 && before !== undefined) return nothing;
+    const { layer, parent } = commit;
+    const removed = changes.filter(({ to }) => to === undefined).length;
+    const number = (before?.number ?? 0) + 1;
+    const said = { layer, parent, number, ...info, upserted: changes.length - removed, removed };
+    const revision: Revision = { id: revisionId(JSON.stringify([said, changes])), ...said };
+    const after = manifest.size + changes.length;
+    const since = changes.length + (before === undefined ? 0 : this.#manifests.since(layer));
+    const isDue = since > Math.max(mostSinceCheckpoint, after);
+    return { ...nothing, revision, checkpoint: isDue ? heldAfter(manifest, changes) : undefined };
+  }
+
+  /** Undefined: the heads were moved. */
+  async #moveHeads(planned: readonly Planned[], mark: string): Promise<CommitResult | undefined> {
+    const compare = planned.map(({ commit }) => ({ key: this.#keys.heads(commit.layer), value: commit.parent }));
+    const operations = [...planned.flatMap((one) => this.#movesOf(one)), { kind: "delete", key: mark } as const];
+    for (let tries = 1; ; tries += 1) {
+      try {
+        const { succeeded } = await this.#client.transactionOnce({ compare, operations });
+        if (succeeded || (tries > 1 && (await this.#wasMoved(planned)))) return undefined;
+        return await this.#conflict(planned);
+      } catch (error) {
+        // Trying again tells: the heads are compared.
+        if (!(error instanceof UnknownOutcome)) throw error;
+        if (tries < mostTries) continue;
+        const message = `nobody knows whether a change was written: ${error.message}`;
+        throw XdskitError.of("XDSKIT_STORE", message, {}, { cause: error });
+      }
+    }
+  }
+
+  #movesOf({ commit: { layer }, revision }: Planned): readonly Operation[] {
+    if (revision === undefined) return [];
+    return [
+      { kind: "put", key: this.#keys.heads(layer), value: revision.id },
+      { kind: "put", key: this.#keys.history(layer, revision.number), value: revision.id },
+    ];
+  }
+
+  /** Whether the revisions are in the history: an earlier try was carried out, and others may have followed. */
+  async #wasMoved(planned: readonly Planned[]): Promise<boolean> {
+    const [moved] = planned.flatMap(({ revision }) => revision ?? []);
+    if (moved === undefined) return false;
+    const { found } = await this.#client.range({ key: this.#keys.history(moved.layer, moved.number) });
+    return text.decode(found[0]?.value) === moved.id;
+  }
+
+  async #conflict(planned: readonly Planned[]): Promise<CommitResult> {
+    for (const { commit } of planned) {
+      const head = await this.#head(commit.layer);
+      if (head?.id !== commit.parent) return { kind: "conflict", layer: commit.layer, head };
+    }
+    throw XdskitError.of("XDSKIT_STORE", "etcd refused to move heads that are as they were");
+  }
+
+  async #head(layer: string): Promise<Revision | undefined> {
+    const [head] = (await this.#client.range({ key: this.#keys.heads(layer) })).found;
+    return head && (await this.#manifests.revision(text.decode(head.value)));
+  }
+}
+
+const text = new TextDecoder();
+
+async function writeAhead(writer: AheadWriter, { revision, changes, upserted, checkpoint }: Planned): Promise<void> {
+  if (revision === undefined) return;
+  await writer.contents(upserted);
+  await writer.revision(revision, changes);
+  if (checkpoint !== undefined) await writer.checkpoint(revision.id, checkpoint);
+}
+
+/**
+ * What a commit changes. Everything that the head does not hold is written, also where an older revision has it: that
+ * may be collected meanwhile.
+ */
+function differencesOf(manifest: Manifest, commit: LayerCommit): Pick<Planned, "changes" | "upserted"> {
+  const changes = new Map<string, StoredChange>();
+  const upserted = new Map<string, StoredResource>();
+  const note = (type: string, key: string, to?: StoredResource) => {
+    const id = resourceId({ type, key });
+    const from = manifest.get(id)?.version;
+    upserted.delete(id);
+    if (from === to?.version) return void changes.delete(id);
+    changes.set(id, { type, key, from, to: to?.version });
+    if (to !== undefined) upserted.set(id, to);
+  };
+  for (const { type, key } of commit.remove ?? []) note(type, key);
+  // What one commit both removes and puts in is there afterwards.
+  for (const one of commit.upsert) note(one.type, one.key, one);
+  if (commit.kind === "replace") {
+    const put = new Set(commit.upsert.map(resourceId));
+    for (const [id, { type, key }] of manifest) if (!put.has(id)) note(type, key);
+  }
+  return { changes: [...changes.values()], upserted: [...upserted.values()] };
+}
+
+function heldAfter(manifest: Manifest, changes: readonly StoredChange[]): readonly ContentName[] {
+  const held = new Map(manifest);
+  for (const { type, key, to } of changes) {
+    if (to === undefined) held.delete(resourceId({ type, key }));
+    else held.set(resourceId({ type, key }), { type, key, version: to });
+  }
+  return [...held.values()];
+}

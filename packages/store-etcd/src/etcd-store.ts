@@ -1,0 +1,128 @@
+import { type ResourceName, type TypeUrl, type Version, XdskitError } from "@xdskit/api";
+import type {
+  CommitInfo,
+  CommitResult,
+  LayerCommit,
+  LayerName,
+  Retention,
+  Revision,
+  RevisionId,
+  Store,
+  StoredChange,
+  StoredResource,
+} from "@xdskit/server";
+import type { EtcdClient } from "./client/etcd-client.js";
+import { Committing } from "./committing.js";
+import { missingContent, readContents } from "./contents.js";
+import { eachAtOnce } from "./in-parts.js";
+import { endOf, Keys } from "./keys.js";
+import { Manifests, undo } from "./manifests.js";
+import { collect } from "./retention.js";
+
+const text = new TextDecoder();
+
+/**
+ * A `Store` in etcd. What a revision changed and its contents are written ahead, in requests of etcd's size; then one
+ * transaction moves the heads, if they still are what the writer knows. So a change of any size is atomic.
+ */
+export class EtcdStore implements Store {
+  readonly name: string;
+  readonly #client: EtcdClient;
+  readonly #keys: Keys;
+  readonly #manifests: Manifests;
+  readonly #committing: Committing;
+
+  constructor(name: string, client: EtcdClient, prefix: string) {
+    this.name = name;
+    this.#client = client;
+    this.#keys = new Keys(prefix);
+    this.#manifests = new Manifests(client, this.#keys);
+    this.#committing = new Committing(client, this.#keys, this.#manifests);
+  }
+
+  async heads(): Promise<readonly Revision[]> {
+    const key = this.#keys.heads();
+    const { found } = await this.#client.range({ key, end: endOf(key) });
+    const heads = await eachAtOnce(found, ({ value }) => this.#revision(text.decode(value)));
+    return heads.sort((a, b) => (a.layer < b.layer ? -1 : 1));
+  }
+
+  async head(layer: LayerName): Promise<Revision | undefined> {
+    const [head] = (await this.#client.range({ key: this.#keys.heads(layer) })).found;
+    return head && (await this.#revision(text.decode(head.value)));
+  }
+
+  revision(id: RevisionId): Promise<Revision | undefined> {
+    return this.#manifests.revision(id);
+  }
+
+  async history(
+    layer: LayerName,
+    { limit, before }: { readonly limit: number; readonly before?: number },
+  ): Promise<readonly Revision[]> {
+    if (limit <= 0) return [];
+    const key = this.#keys.history(layer);
+    const end = before === undefined ? endOf(key) : this.#keys.history(layer, Math.max(0, before));
+    const { found } = await this.#client.range({ key, end, limit, descending: true });
+    return await eachAtOnce(found, ({ value }) => this.#revision(text.decode(value)));
+  }
+
+  async read(id: RevisionId): Promise<readonly StoredResource[]> {
+    const { layer, number } = await this.#known(id);
+    const head = await this.head(layer);
+    if (head === undefined) throw unknownRevision(id);
+    const manifest = new Map(await this.#manifests.of(head));
+    for (let at = head; at.number > number; ) {
+      undo(manifest, await this.#manifests.changes(at.id));
+      at = await this.#revision(at.parent ?? "");
+    }
+    const entries = [...manifest.values()];
+    const contents = await readContents(this.#client, this.#keys, entries);
+    return entries.map((entry, index) => {
+      const bytes = contents[index];
+      if (bytes === undefined) throw missingContent(entry);
+      return { ...entry, bytes };
+    });
+  }
+
+  async changes(id: RevisionId): Promise<readonly StoredChange[]> {
+    await this.#known(id);
+    return await this.#manifests.changes(id);
+  }
+
+  async content(type: TypeUrl, key: ResourceName, version: Version): Promise<Uint8Array | undefined> {
+    const [bytes] = await readContents(this.#client, this.#keys, [{ type, key, version }]);
+    return bytes;
+  }
+
+  commit(layers: readonly LayerCommit[], info: CommitInfo): Promise<CommitResult> {
+    return this.#committing.commit(layers, info);
+  }
+
+  retain(retention: Retention): Promise<number> {
+    return collect(this.#client, this.#keys, this.#manifests, retention);
+  }
+
+  async close(): Promise<void> {
+    await this.#committing.settled();
+    this.#client.close();
+  }
+
+  /** A revision that a key names. */
+  async #revision(id: RevisionId): Promise<Revision> {
+    const revision = await this.revision(id);
+    if (revision === undefined) throw XdskitError.of("XDSKIT_STORE", `it is damaged: there is no revision ${id}`);
+    return revision;
+  }
+
+  /** A revision that a caller names. */
+  async #known(id: RevisionId): Promise<Revision> {
+    const revision = await this.revision(id);
+    if (revision === undefined) throw unknownRevision(id);
+    return revision;
+  }
+}
+
+function unknownRevision(id: RevisionId): XdskitError {
+  return XdskitError.of("XDSKIT_REVISION_UNKNOWN", `there is no revision ${id.slice(0, 100)}`);
+}

@@ -1,0 +1,118 @@
+import { XdskitError } from "@xdskit/api";
+import type { LayerName, Revision, RevisionId, StoredChange } from "@xdskit/server";
+import type { EtcdClient } from "./client/etcd-client.js";
+import type { ContentName } from "./contents.js";
+import { endOf, type Keys, resourceId } from "./keys.js";
+
+/** What a layer holds at a revision, by resource. */
+export type Manifest = Map<string, ContentName>;
+
+interface Newest {
+  readonly id: RevisionId;
+  readonly manifest: Manifest;
+  /** How many changes there are since the newest checkpoint. */
+  readonly since: number;
+}
+
+const text = new TextDecoder();
+
+/** Reads revisions, and what layers hold: the manifests of the newest heads are kept. */
+export class Manifests {
+  readonly #client: EtcdClient;
+  readonly #keys: Keys;
+  readonly #newest = new Map<LayerName, Newest>();
+
+  constructor(client: EtcdClient, keys: Keys) {
+    this.#client = client;
+    this.#keys = keys;
+  }
+
+  async revision(id: RevisionId): Promise<Revision | undefined> {
+    const [found] = (await this.#client.range({ key: this.#keys.revision(id) })).found;
+    if (found === undefined) return undefined;
+    const revision = JSON.parse(text.decode(found.value)) as Revision;
+    // JSON knows no undefined.
+    return { ...revision, parent: revision.parent };
+  }
+
+  async changes(id: RevisionId): Promise<readonly StoredChange[]> {
+    const changes = (await this.#list<StoredChange>(this.#keys.changes(id))) ?? [];
+    return changes.map(({ type, key, from, to }) => ({ type, key, from, to }));
+  }
+
+  /** What a layer holds at its head. It must not be changed. */
+  async of({ layer, id, parent }: Revision): Promise<Manifest> {
+    const known = this.#newest.get(layer);
+    if (known?.id === id) return known.manifest;
+    if (known !== undefined && known.id === parent) {
+      const changes = await this.changes(id);
+      if (this.#newest.get(layer) === known) return this.#advance(layer, known, id, changes);
+    }
+    const newest = { id, ...(await this.#read(layer, id)) };
+    this.#newest.set(layer, newest);
+    return newest.manifest;
+  }
+
+  /** Takes over a commit of this process. */
+  committed({ layer, id, parent }: Revision, changes: readonly StoredChange[], hasCheckpoint: boolean): void {
+    const known = this.#newest.get(layer);
+    const before = parent === undefined ? { id, manifest: new Map(), since: 0 } : known;
+    if (before === undefined || (parent !== undefined && before.id !== parent)) return;
+    this.#advance(layer, before, id, changes);
+    if (hasCheckpoint) this.#newest.set(layer, { id, manifest: before.manifest, since: 0 });
+  }
+
+  /** How many changes are read from the newest checkpoint to the head that `of` was asked for last. */
+  since(layer: LayerName): number {
+    return this.#newest.get(layer)?.since ?? 0;
+  }
+
+  #advance(layer: LayerName, { manifest, since }: Newest, id: RevisionId, changes: readonly StoredChange[]): Manifest {
+    redo(manifest, changes);
+    this.#newest.set(layer, { id, manifest, since: since + changes.length });
+    return manifest;
+  }
+
+  /** From the newest checkpoint on. */
+  async #read(layer: LayerName, head: RevisionId): Promise<Omit<Newest, "id">> {
+    const later: (readonly StoredChange[])[] = [];
+    for (let id: RevisionId | undefined = head; id !== undefined; ) {
+      const checkpoint = await this.#list<ContentName>(this.#keys.checkpoint(id));
+      if (checkpoint !== undefined) return redoAll(checkpoint, later);
+      later.push(await this.changes(id));
+      const revision = await this.revision(id);
+      if (revision === undefined) break;
+      id = revision.parent;
+      if (id === undefined) return redoAll([], later);
+    }
+    throw XdskitError.of("XDSKIT_STORE", `it is damaged: the layer ${JSON.stringify(layer)} cannot be read`);
+  }
+
+  /** Undefined where there is not even an empty list. */
+  async #list<T>(prefix: string): Promise<readonly T[] | undefined> {
+    const { found } = await this.#client.range({ key: prefix, end: endOf(prefix) });
+    if (found.length === 0) return undefined;
+    return found.flatMap(({ value }) => JSON.parse(text.decode(value)) as readonly T[]);
+  }
+}
+
+function redoAll(checkpoint: readonly ContentName[], later: readonly (readonly StoredChange[])[]): Omit<Newest, "id"> {
+  const manifest: Manifest = new Map(checkpoint.map((entry) => [resourceId(entry), entry]));
+  for (const changes of later.toReversed()) redo(manifest, changes);
+  return { manifest, since: later.reduce((sum, { length }) => sum + length, 0) };
+}
+
+function redo(manifest: Manifest, changes: readonly StoredChange[]): void {
+  for (const { type, key, to } of changes) {
+    if (to === undefined) manifest.delete(resourceId({ type, key }));
+    else manifest.set(resourceId({ type, key }), { type, key, version: to });
+  }
+}
+
+/** Takes changes back. */
+export function undo(manifest: Manifest, changes: readonly StoredChange[]): void {
+  for (const { type, key, from } of changes) {
+    if (from === undefined) manifest.delete(resourceId({ type, key }));
+    else manifest.set(resourceId({ type, key }), { type, key, version: from });
+  }
+}

@@ -1,0 +1,35 @@
+import { XdskitError } from "@xdskit/api";
+import type { Store } from "@xdskit/server";
+import { EtcdClient, type EtcdOptions } from "./client/etcd-client.js";
+import { EtcdStore } from "./etcd-store.js";
+
+/** The first format is the only one. A new number marks keys that this version would misread. */
+const format = 1;
+
+/** Where and how a store is kept in etcd. */
+export interface EtcdStoreOptions extends EtcdOptions {
+  /** Begins all its keys: several stores may share an etcd. */
+  readonly prefix: string;
+}
+
+/**
+ * Opens a store in etcd, version 3.4 or newer, and makes it where it is missing. Several processes may have it open.
+ * Rejects with XDSKIT_STORE if etcd cannot be reached, refuses the user, or holds what a newer xdskit wrote.
+ */
+export async function openEtcdStore({ prefix, ...options }: EtcdStoreOptions): Promise<Store> {
+  const client = new EtcdClient(options);
+  try {
+    const key = `${prefix}/format`;
+    const operations = [{ kind: "put", key, value: `${format}` }] as const;
+    await client.transaction({ compare: [{ key, value: undefined }], operations });
+    const [found] = (await client.range({ key })).found;
+    const number = Number(new TextDecoder().decode(found?.value));
+    if (number > format)
+      throw XdskitError.of("XDSKIT_STORE", `a newer xdskit wrote it, in format ${number}; this one reads ${format}`);
+    return new EtcdStore(`etcd ${options.endpoints.join(",")}${prefix}`, client, prefix);
+  } catch (error) {
+    client.close();
+    if (error instanceof XdskitError) throw error;
+    throw XdskitError.of("XDSKIT_STORE", (error as Error).message, {}, { cause: error });
+  }
+}

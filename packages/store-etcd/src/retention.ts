@@ -1,0 +1,157 @@
+import type { Retention, Revision, RevisionId } from "@xdskit/server";
+import { contentKey } from "@xdskit/server/tables";
+import { AheadWriter } from "./ahead-writer.js";
+import type { EtcdClient } from "./client/etcd-client.js";
+import type { KeyValue, Operation, Transaction } from "./client/messages.js";
+import { eachAtOnce, inParts } from "./in-parts.js";
+import { endOf, type Keys } from "./keys.js";
+import type { Manifests } from "./manifests.js";
+
+const text = new TextDecoder();
+/** So many keys are listed with one request. */
+const pageKeys = 10_000;
+
+/**
+ * Removes the revisions that retention does not keep, and everything that no revision needs: theirs, and what writers
+ * left that died before their commit. Resolves to how many revisions went.
+ *
+ * A writer may be at work meanwhile. It relies on nothing but what the head holds, and what it writes itself is younger
+ * than its mark: so all that is older than the oldest mark, and no revision needs, can go.
+ */
+export async function collect(
+  client: EtcdClient,
+  keys: Keys,
+  manifests: Manifests,
+  retention: Retention,
+): Promise<number> {
+  const marks = await listed(client, keys.ahead(""));
+  const living = new Set((await listed(client, keys.writer(""))).found.map(({ key }) => key.split("/").at(-1)));
+  const isAlive = ({ key }: KeyValue) => living.has(key.split("/").at(-1));
+  const dead = marks.found.filter((mark) => !isAlive(mark));
+  const lines = await histories(client, keys, manifests);
+  const old = lines.flatMap((line) => oldIn(line, retention));
+  if (old.length === 0 && dead.length === 0) return 0;
+  for (const line of lines) await keepReadable(client, keys, manifests, line, new Set(old.map(({ id }) => id)));
+  await eachAtOnce(old, ({ layer, number, id }) => forget(client, keys, layer, number, id));
+  const bound = Math.min(marks.revision, ...marks.found.filter(isAlive).map(({ writtenAt }) => writtenAt - 1));
+  const kept = lines.flat().filter((revision) => !old.includes(revision));
+  await sweep(client, keys, manifests, kept, bound);
+  await eachAtOnce(dead, ({ key }) => client.transaction({ compare: [], operations: [{ kind: "delete", key }] }));
+  return old.length;
+}
+
+/** The revisions of each layer, oldest first. */
+async function histories(client: EtcdClient, keys: Keys, manifests: Manifests): Promise<readonly Revision[][]> {
+  const heads = (await listed(client, keys.heads(), false)).found;
+  return await eachAtOnce(heads, async ({ value }) => {
+    const head = await manifests.revision(text.decode(value));
+    if (head === undefined) return [];
+    const entries = (await listed(client, keys.history(head.layer), false)).found;
+    const revisions = await eachAtOnce(entries, (entry) => manifests.revision(text.decode(entry.value)));
+    return revisions.flatMap((revision) => revision ?? []);
+  });
+}
+
+function oldIn(revisions: readonly Revision[], { revisions: most, since }: Retention): readonly Revision[] {
+  const head = revisions.at(-1);
+  if (head === undefined) return [];
+  const firstKept = revisions.findIndex(
+    ({ id, number, time }) => id === head.id || (number > head.number - most && time >= since),
+  );
+  return revisions.slice(0, firstKept);
+}
+
+/** A head is read from a checkpoint: where the last one would go, another one is made of the head. */
+async function keepReadable(
+  client: EtcdClient,
+  keys: Keys,
+  manifests: Manifests,
+  line: readonly Revision[],
+  old: ReadonlySet<RevisionId>,
+): Promise<void> {
+  const head = line.at(-1);
+  if (head === undefined || !line.some(({ id }) => old.has(id))) return;
+  for (const { id } of line) {
+    if (old.has(id)) continue;
+    const key = keys.checkpoint(id);
+    if ((await client.range({ key, end: endOf(key), countOnly: true })).count > 0) return;
+  }
+  const entries = [...(await manifests.of(head)).values()];
+  await new AheadWriter(client, keys).checkpoint(head.id, entries);
+}
+
+async function forget(client: EtcdClient, keys: Keys, layer: string, number: number, id: RevisionId): Promise<void> {
+  const all = (key: string): Operation => ({ kind: "delete", key, end: endOf(key) });
+  await client.transaction({
+    compare: [{ key: keys.history(layer, number), value: id }],
+    operations: [
+      { kind: "delete", key: keys.history(layer, number) },
+      { kind: "delete", key: keys.revision(id) },
+      all(keys.changes(id)),
+      all(keys.checkpoint(id)),
+    ],
+  });
+}
+
+/** Removes all keys that no revision needs, and that were not written after `bound`. */
+async function sweep(
+  client: EtcdClient,
+  keys: Keys,
+  manifests: Manifests,
+  kept: readonly Revision[],
+  bound: number,
+): Promise<void> {
+  const ids = new Set(kept.map(({ id }) => id));
+  const contents = await neededContents(manifests, kept);
+  const nameIn = (prefix: string, key: string) => key.slice(prefix.length).split("/", 1)[0] ?? "";
+  const useless: KeyValue[] = [];
+  for (const [prefix, needed] of [
+    [keys.contents(), contents],
+    [keys.revision(""), ids],
+    [keys.changes("").slice(0, -1), ids],
+    [keys.checkpoint("").slice(0, -1), ids],
+  ] as const) {
+    for (const one of (await listed(client, prefix)).found)
+      if (one.writtenAt <= bound && !needed.has(nameIn(prefix, one.key))) useless.push(one);
+  }
+  // One by one: a key that was written meanwhile stays, and the others go.
+  await eachAtOnce(
+    inParts(useless, () => 1),
+    async (part) => {
+      await eachAtOnce(part, ({ key, writtenAt }) => client.transaction(removalOf(key, writtenAt)));
+    },
+  );
+}
+
+function removalOf(key: string, writtenAt: number): Transaction {
+  return { compare: [{ key, writtenAt }], operations: [{ kind: "delete", key }] };
+}
+
+/** What the heads hold, and what kept revisions replaced: so each of them can be read. */
+async function neededContents(manifests: Manifests, kept: readonly Revision[]): Promise<ReadonlySet<string>> {
+  const needed = new Set<string>();
+  const heads = new Map(kept.map((revision) => [revision.layer, revision]));
+  for (const head of heads.values())
+    for (const entry of (await manifests.of(head)).values())
+      needed.add(contentKey(entry.type, entry.key, entry.version));
+  const changes = await eachAtOnce(kept, ({ id }) => manifests.changes(id));
+  for (const change of changes.flat())
+    if (change.from !== undefined) needed.add(contentKey(change.type, change.key, change.from));
+  return needed;
+}
+
+/** All keys that begin so, with the store's revision of that moment. */
+async function listed(client: EtcdClient, prefix: string, keysOnly = true) {
+  const found: KeyValue[] = [];
+  const end = endOf(prefix);
+  let key = prefix;
+  let at = 0;
+  for (;;) {
+    const page = await client.range({ key, end, limit: pageKeys, keysOnly, at });
+    at ||= page.revision;
+    found.push(...page.found);
+    const last = page.found.at(-1);
+    if (!page.more || last === undefined) return { found, revision: at };
+    key = `${last.key}\u0000`;
+  }
+}
