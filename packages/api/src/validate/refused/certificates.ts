@@ -161,8 +161,7 @@ function keyProblems(
   if (text.includes(redacted)) return undefined;
   if (text === "") return wrong("is empty: it must hold a private key as PEM");
   const block = firstKey(text);
-  if (block === undefined)
-    return wrong("holds no private key as PEM, which begins with a line -----BEGIN PRIVATE KEY-----");
+  if (block === undefined) return wrong("holds no private key as PEM");
   if (block === "broken") return wrong(brokenBlock);
   const isEncrypted = block.label === "ENCRYPTED PRIVATE KEY" || block.der === undefined;
   if (isEncrypted && phrase === undefined) return undefined;
