@@ -1,5 +1,7 @@
 import type { Content } from "../sample-resources.js";
-import type { Contents } from "./model-subscriber.js";
+
+/** The resources of one type: name → content. */
+export type Contents = ReadonlyMap<string, Content>;
 
 /** Words that are no resource's name. */
 export const aliasPool: readonly string[] = ["v", "w"];

@@ -11,8 +11,9 @@ import { urlOf, wordOf } from "../sample-resources.js";
 import { describeSet, type SampleGroup, typeOf, watchedSnapshot } from "../sample-world.js";
 import type { VersionLedger } from "../version-ledger.js";
 import { decodeResponse, encodeRequest, type SeenResponse } from "../wire.js";
+import type { Contents } from "./model-aliases.js";
 import { aliasesOf } from "./model-aliases.js";
-import { type Contents, type ExpectedEffect, type ModelRequest, ModelSubscriber } from "./model-subscriber.js";
+import { type ExpectedEffect, type ModelRequest, ModelSubscriber } from "./model-subscriber.js";
 
 /** In which order the types go out (rules 117–119). */
 const deliveryOrder = ["runtime", "secret", "cluster", "endpoint", "extension", "listener", "scoped-route", "route"];

@@ -1,10 +1,7 @@
 import type { SotwOrDelta } from "../../wire/sotw-or-delta.js";
 import type { Content } from "../sample-resources.js";
 import type { SeenResponse } from "../wire.js";
-import { aliasesOf, bearersOf, isAlias, lose } from "./model-aliases.js";
-
-/** The resources of one type: name → content. */
-export type Contents = ReadonlyMap<string, Content>;
+import { aliasesOf, bearersOf, type Contents, isAlias, lose } from "./model-aliases.js";
 
 /** A request as the model understands it, after it was delivered. */
 export interface ModelRequest {
