@@ -154,6 +154,24 @@ describe("a store in etcd", () => {
     }
   });
 
+  it("writes a change again whose writer was taken for dead", { timeout: 60_000 }, async (t) => {
+    const etcd = await cluster(t, { size: 1 });
+    if (etcd === undefined) return;
+    const store = await opened(t, etcd);
+    let collected = 0;
+    const slow: StoredResource = {
+      ...resource("slow", "1"),
+      get bytes() {
+        // As if another server collected while this one was stopped for a minute.
+        if (collected++ === 0) control(etcd, t, "del", "--prefix", `${prefix}/ahead/`);
+        return Buffer.from("slow at 1");
+      },
+    };
+    const id = await patch(store, "a", [slow]);
+    assert.equal(collected, 2);
+    await assertWhole(store, "a", [id]);
+  });
+
   it("keeps contents that are larger than one request of etcd may be", { timeout: 60_000 }, async (t) => {
     const etcd = await cluster(t, { size: 1 });
     if (etcd === undefined) return;

@@ -11,6 +11,8 @@ type Put = Extract<Operation, { kind: "put" }>;
 /** A writer that says nothing for so many seconds is taken for dead: what it wrote is collected. */
 const leaseSeconds = 60;
 const renewMs = 20_000;
+/** What a mark holds. */
+export const markValue = "1";
 /** So many entries are one value, below etcd's limit of a request also where names are long. */
 const mostPart = { bytes: 512 * 1024, operations: 5_000 } as const;
 
@@ -19,7 +21,7 @@ const mostPart = { bytes: 512 * 1024, operations: 5_000 } as const;
  * the revision. While it writes, it holds a mark, and what it wrote is not collected.
  */
 export class AheadWriter {
-  /** The mark that goes with the commit. */
+  /** The mark that goes with the commit: where it is gone, what was written may have been collected. */
   readonly mark: string;
   readonly #client: EtcdClient;
   readonly #keys: Keys;
@@ -35,7 +37,7 @@ export class AheadWriter {
 
   async begin(): Promise<void> {
     await this.#renew();
-    await this.#put([{ kind: "put", key: this.mark, value: "" }]);
+    await this.#put([{ kind: "put", key: this.mark, value: markValue }]);
   }
 
   async contents(resources: readonly StoredResource[]): Promise<void> {

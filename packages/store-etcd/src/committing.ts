@@ -1,7 +1,7 @@
 import { XdskitError } from "@xdskit/api";
 import type { CommitInfo, CommitResult, LayerCommit, Revision, StoredChange, StoredResource } from "@xdskit/server";
 import { revisionId } from "@xdskit/server/tables";
-import { AheadWriter } from "./ahead-writer.js";
+import { AheadWriter, markValue } from "./ahead-writer.js";
 import { type EtcdClient, UnknownOutcome } from "./client/etcd-client.js";
 import type { Operation } from "./client/messages.js";
 import type { ContentName } from "./contents.js";
@@ -41,7 +41,7 @@ export class Committing {
   }
 
   async commit(layers: readonly LayerCommit[], info: CommitInfo): Promise<CommitResult> {
-    const running = this.#commit(layers, info);
+    const running = this.#tried(layers, info);
     this.#running.add(running);
     return await running.finally(() => this.#running.delete(running));
   }
@@ -51,7 +51,16 @@ export class Committing {
     await Promise.allSettled(this.#running);
   }
 
-  async #commit(layers: readonly LayerCommit[], info: CommitInfo): Promise<CommitResult> {
+  async #tried(layers: readonly LayerCommit[], info: CommitInfo): Promise<CommitResult> {
+    for (let tries = 0; tries < mostTries; tries += 1) {
+      const result = await this.#commit(layers, info);
+      if (result !== undefined) return result;
+    }
+    throw XdskitError.of("XDSKIT_STORE", `what was written for a change was collected ${mostTries} times`);
+  }
+
+  /** Undefined: it took so long that its writer was taken for dead, and nothing of it may be there. */
+  async #commit(layers: readonly LayerCommit[], info: CommitInfo): Promise<CommitResult | undefined> {
     if (layers.length > mostLayers)
       throw XdskitError.of("XDSKIT_STORE", `a change of ${layers.length} layers: etcd takes ${mostLayers} at once`);
     const planned: Planned[] = [];
@@ -66,8 +75,8 @@ export class Committing {
     await writer.begin();
     try {
       for (const one of planned) await writeAhead(writer, one);
-      const conflict = await this.#moveHeads(planned, writer.mark);
-      if (conflict !== undefined) return conflict;
+      const moved = await this.#moveHeads(planned, writer.mark);
+      if (moved !== "moved") return moved;
       for (const { revision, changes, checkpoint } of planned)
         if (revision !== undefined) this.#manifests.committed(revision, changes, checkpoint !== undefined);
       return { kind: "committed", heads: planned.map(({ revision, before }) => revision ?? before) };
@@ -92,14 +101,15 @@ export class Committing {
     return { ...nothing, revision, checkpoint: isDue ? heldAfter(manifest, changes) : undefined };
   }
 
-  /** Undefined: the heads were moved. */
-  async #moveHeads(planned: readonly Planned[], mark: string): Promise<CommitResult | undefined> {
-    const compare = planned.map(({ commit }) => ({ key: this.#keys.heads(commit.layer), value: commit.parent }));
+  /** Undefined: the mark is gone. */
+  async #moveHeads(planned: readonly Planned[], mark: string): Promise<CommitResult | "moved" | undefined> {
+    const heads = planned.map(({ commit }) => ({ key: this.#keys.heads(commit.layer), value: commit.parent }));
+    const compare = [...heads, { key: mark, value: markValue }];
     const operations = [...planned.flatMap((one) => this.#movesOf(one)), { kind: "delete", key: mark } as const];
     for (let tries = 1; ; tries += 1) {
       try {
         const { succeeded } = await this.#client.transactionOnce({ compare, operations });
-        if (succeeded || (tries > 1 && (await this.#wasMoved(planned)))) return undefined;
+        if (succeeded || (tries > 1 && (await this.#wasMoved(planned)))) return "moved";
         return await this.#conflict(planned);
       } catch (error) {
         // Trying again tells: the heads are compared.
@@ -127,12 +137,12 @@ export class Committing {
     return text.decode(found[0]?.value) === moved.id;
   }
 
-  async #conflict(planned: readonly Planned[]): Promise<CommitResult> {
+  async #conflict(planned: readonly Planned[]): Promise<CommitResult | undefined> {
     for (const { commit } of planned) {
       const head = await this.#head(commit.layer);
       if (head?.id !== commit.parent) return { kind: "conflict", layer: commit.layer, head };
     }
-    throw XdskitError.of("XDSKIT_STORE", "etcd refused to move heads that are as they were");
+    return undefined;
   }
 
   async #head(layer: string): Promise<Revision | undefined> {

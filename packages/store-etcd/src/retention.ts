@@ -32,11 +32,12 @@ export async function collect(
   const old = lines.flatMap((line) => oldIn(line, retention));
   if (old.length === 0 && dead.length === 0) return 0;
   for (const line of lines) await keepReadable(client, keys, manifests, line, new Set(old.map(({ id }) => id)));
+  // First: a writer that was taken for dead, and goes on, must not commit what is collected now.
+  await eachAtOnce(dead, ({ key }) => client.transaction({ compare: [], operations: [{ kind: "delete", key }] }));
   await eachAtOnce(old, ({ layer, number, id }) => forget(client, keys, layer, number, id));
   const bound = Math.min(marks.revision, ...marks.found.filter(isAlive).map(({ writtenAt }) => writtenAt - 1));
   const kept = lines.flat().filter((revision) => !old.includes(revision));
   await sweep(client, keys, manifests, kept, bound);
-  await eachAtOnce(dead, ({ key }) => client.transaction({ compare: [], operations: [{ kind: "delete", key }] }));
   return old.length;
 }
 
