@@ -381,7 +381,28 @@ describe("a lease", () => {
     }
     const wrong = await api.ask("PUT", "layers/api/resources/cds/a?lease=10ms", cluster("a"));
     assert.deepEqual([wrong.status, wrong.body.code], [400, "XDSKIT_API_REQUEST"]);
-    const unknown = await api.ask("PUT", "layers/api/resources/cds/a?lease=nobody", cluster("a"));
+    const unknown = await api.ask("PUT", "layers/api/resources/cds/a?lease=nobody-has-it-16", cluster("a"));
     assert.deepEqual([unknown.status, unknown.body.code], [404, "XDSKIT_LEASE_UNKNOWN"]);
+  });
+
+  it("is refused where what is wanted is neither a time nor an id", async () => {
+    await using api = await runningApi();
+    for (const wanted of ["30", "30sec", "nobody", "", "1d"]) {
+      const { status, body } = await api.ask("PUT", `layers/api/resources/cds/a?lease=${wanted}`, cluster("a"));
+      assert.deepEqual([status, body.code], [400, "XDSKIT_API_REQUEST"], wanted);
+      assert.match(body.detail, /expected a time from 1s to 24h, or the id of a lease/);
+    }
+  });
+
+  it("is shown with the time that it has left when it gets more to hold", async () => {
+    let now = 0;
+    const clock = { now: () => now, after: () => () => {} };
+    await using api = await runningApi({ clock });
+    const { lease } = (await api.ask("PUT", "layers/api/resources/cds/a?lease=1h", cluster("a"))).body;
+    now = 40 * 60_000;
+    const before = Date.now();
+    const more = await api.ask("PUT", `layers/api/resources/cds/b?lease=${lease.id}`, cluster("b"));
+    const left = Date.parse(more.body.lease.expires) - before;
+    assert.ok(left >= 20 * 60_000 && left < 21 * 60_000, `${left} ms`);
   });
 });

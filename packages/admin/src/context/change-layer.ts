@@ -1,5 +1,5 @@
 import { type Finding, type PositionedResource, type Resource, XdskitError } from "@xdskit/api";
-import type { CommitInfo, GroupPreview, LayerUpdate, LayerWrite, Lease, Revision } from "@xdskit/server";
+import type { CommitInfo, GroupPreview, LayerUpdate, LayerWrite, Revision } from "@xdskit/server";
 import { changesJson, changesOf, type ResourceChange } from "../answers/changes.js";
 import { leaseJson } from "../answers/lease-json.js";
 import { danglingIn, stagesOf } from "../answers/stages.js";
@@ -38,7 +38,7 @@ export async function changeLayer(context: ApiContext, layer: ApiLayer, asked: A
     outlook = withPositions(positioned, () => outlookOf(context, update));
   };
   let head: Revision | undefined;
-  let lease: Lease | undefined;
+  let lease: ReturnType<typeof leaseJson> | undefined;
   if (dryRun) {
     await mustBeExpected(context, layer, expected);
     look();
@@ -49,10 +49,13 @@ export async function changeLayer(context: ApiContext, layer: ApiLayer, asked: A
       throw positionedError(error, positioned);
     });
     if (result.kind === "conflict") throw conflict(context, layer, result.head);
-    ({ head, lease } = result);
+    head = result.head;
+    // A lease that was there before keeps its time: only its renewal gives it the whole again.
+    const { lease: held } = result;
+    if (held !== undefined) lease = leaseJson(held, layer.name, filled.written.lease(held.id)?.leftMs ?? held.ttlMs);
   }
   const answered = await answer(context, head, outlook, asked.findings);
-  return lease === undefined ? answered : { ...answered, lease: leaseJson(lease, layer.name, lease.ttlMs) };
+  return lease === undefined ? answered : { ...answered, lease };
 }
 
 /** Rolls a layer back to what it was at a revision. */

@@ -17,7 +17,7 @@ export interface LayerWrite {
   readonly info: CommitInfo;
   /**
    * The lease that holds what is put in: a new one with this time, or one that there is. Without it, what is put in
-   * belongs to no lease any more.
+   * belongs to no lease any more; with `replace`, what stays as it was stays with its lease.
    */
   readonly lease?: { readonly ttlMs: number } | { readonly id: string } | undefined;
 }

@@ -21,8 +21,11 @@ export interface StepBack {
 
 /** Where a source puts what it has. */
 export interface SourceSink {
-  /** Applies one atomic change of any number of layers. Unchanged resources are sent to no client. */
-  apply(updates: readonly LayerUpdate[]): void;
+  /**
+   * Applies one atomic change of any number of layers. Unchanged resources are sent to no client. `isJudged` false: it
+   * may take away what others name, since another server judged it already. Default: true.
+   */
+  apply(updates: readonly LayerUpdate[], how?: { readonly isJudged?: boolean }): void;
   /**
    * To be called once at most, after the first change and before `start` resolves: what the source had when a server
    * served it before, newest first. Clients that still have one of these states are brought to what the source has now

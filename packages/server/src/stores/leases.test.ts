@@ -18,12 +18,20 @@ function write(changes: Partial<LayerWrite>): LayerWrite {
   return { layer, upsert: [], remove: [], replace: false, info, ...changes };
 }
 
-async function started(store: Store) {
+async function started(store: Store, needed: readonly string[] = []) {
   const server = createServer({ groups: [{ name: "all", match: {}, layers: [layer] }] });
   const clock = manualClock();
   const problems: Finding[] = [];
+  const refusing: Pick<typeof server, "layerSnapshot" | "checkChange"> = {
+    layerSnapshot: server.layerSnapshot,
+    checkChange: (updates) => {
+      const gone = updates.flatMap(({ remove = [] }) => remove).find(({ name }) => needed.includes(name));
+      if (gone === undefined) return server.checkChange(updates);
+      return [{ code: "XDSKIT_REFERENCE_BROKEN", severity: "error", message: `${gone.name} is needed` }];
+    },
+  };
   const written = new WrittenLayers({
-    ...{ store, server, clock, layers: [layer], types: resourceTypes, registry: envoyRegistry() },
+    ...{ store, server: refusing, clock, layers: [layer], types: resourceTypes, registry: envoyRegistry() },
     retention: { revisions: 100, since: 0 },
     onProblem: (findings) => void problems.push(...findings),
   });
@@ -95,11 +103,55 @@ describe("a lease", () => {
     await server.close();
   });
 
-  it("goes with a change that replaces the layer", async () => {
+  it("keeps what a change that replaces the layer leaves as it was, and loses the rest", async () => {
     const { written, lease, names, server } = await started(await createMemoryStore());
-    await lease(10_000, one, two);
-    await written.write(write({ upsert: [one, three], replace: true }));
-    assert.deepEqual([names(), written.leases.length], [["one", "three"], 0]);
+    const id = await lease(10_000, one, two, three);
+    const other = createResource(cluster("three", "changed"));
+    await written.write(write({ upsert: [one, other], replace: true }));
+    assert.deepEqual(names(), ["one", "three"]);
+    assert.deepEqual(
+      written.lease(id)?.resources.map(({ key }) => key),
+      ["one"],
+    );
+    await server.close();
+  });
+
+  it("does not take with it at its end what was taken over just before", async () => {
+    const { written, lease, names, server } = await started(await createMemoryStore());
+    const id = await lease(10_000, one, two);
+    const takenOver = written.write(write({ upsert: [one] }));
+    const ended = written.endLease(id);
+    await Promise.all([takenOver, ended]);
+    assert.deepEqual(names(), ["one"]);
+    await server.close();
+  });
+
+  it("ends together with all others of the layer that are over, in one revision", async () => {
+    const store = await createMemoryStore();
+    const { written, lease, pass, names, problems, server } = await started(store);
+    await written.write(write({ upsert: [one] }));
+    const many = Array.from({ length: 1_200 }, (_, at) => createResource(cluster(`many-${at}`)));
+    for (const resource of many) await lease(10_000, resource);
+    const before = (await store.head(layer))?.number ?? 0;
+    await pass(10_001);
+    assert.deepEqual([names(), written.leases, problems], [["one"], [], []]);
+    const head = await store.head(layer);
+    assert.deepEqual([head?.number, head?.message.slice(0, 13)], [before + 1, "1200 leases ("]);
+    await server.close();
+  });
+
+  it("ends although the end of another one is refused, which is named", async () => {
+    const { written, lease, pass, names, problems, server } = await started(await createMemoryStore(), ["two"]);
+    await lease(10_000, one);
+    const stays = await lease(10_000, two);
+    await lease(10_000, three);
+    await pass(10_001);
+    assert.deepEqual(names(), ["two"]);
+    assert.deepEqual(
+      problems.map(({ message }) => message),
+      [`lease ${stays} cannot end now: two is needed`],
+    );
+    assert.equal(written.leases.length, 1);
     await server.close();
   });
 
@@ -133,10 +185,13 @@ describe("a lease", () => {
       },
     });
     const { lease, pass, names, problems, server } = await started(full);
-    await lease(5_000, one);
+    const id = await lease(5_000, one);
     isFull = true;
     await pass(5_001);
-    assert.deepEqual([names(), problems.map(({ message }) => message)], [["one"], ["disk full"]]);
+    assert.deepEqual(
+      [names(), problems.map(({ message }) => message)],
+      [["one"], [`lease ${id} cannot end now: disk full`]],
+    );
     isFull = false;
     await pass(10_001);
     assert.deepEqual(names(), []);

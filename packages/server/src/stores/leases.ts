@@ -85,6 +85,11 @@ export class LayerLeases {
     return new Map(Array.from(changed, ([id, held]) => [id, held.resources.size === 0 ? undefined : held]));
   }
 
+  /** What undoes changes that have not been applied yet. */
+  reverse(changes: LeaseChanges): LeaseChanges {
+    return new Map(Array.from(changes.keys(), (id) => [id, this.#leases.get(id)]));
+  }
+
   /** All resources that leases hold, but for these. */
   othersThan(kept: readonly StoredKey[]): readonly StoredKey[] {
     const stay = new Set(kept.map(keyOf));

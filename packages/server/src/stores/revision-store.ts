@@ -15,10 +15,10 @@ import type {
 import type { LayerName } from "../settings/group-settings.js";
 import { commitLayers } from "./table-commit.js";
 import { holdsContent, putContent } from "./table-contents.js";
-import { aheadKey, contentKey, hashOf, resourceHash } from "./table-keys.js";
+import { aheadPrefix, contentKey, hashOf, newAheadMark, resourceHash } from "./table-keys.js";
 import { changesOf, findRevision, headOf, type IndexEntry, known, revisionOf } from "./table-reading.js";
 import { forgetOld, oldIn } from "./table-retention.js";
-import type { Tables } from "./tables.js";
+import type { Reader, Tables } from "./tables.js";
 
 /** So many resources are looked at, or written, at once: others get a turn in between. */
 const partSize = 1_000;
@@ -28,8 +28,12 @@ const partSize = 1_000;
  * be done there.
  */
 export interface OtherThread {
-  /** All contents were there when they were last looked at. */
-  commit(layers: readonly LayerCommit[], info: CommitInfo, isAhead: boolean): Promise<CommitResult | undefined>;
+  /** All contents were there when they were last looked at. `ahead`: the mark of those that were written for it. */
+  commit(
+    layers: readonly LayerCommit[],
+    info: CommitInfo,
+    ahead: string | undefined,
+  ): Promise<CommitResult | undefined>;
   retain(retention: Retention): Promise<number | undefined>;
 }
 
@@ -47,12 +51,13 @@ export class RevisionStore implements Store {
 
   /** Opens it, and removes what a killed process left of a commit. */
   static async open(name: string, tables: Tables, other?: OtherThread): Promise<RevisionStore> {
-    if (tables.read((reader) => reader.get("meta", aheadKey)) !== undefined) {
+    const isMarked = (reader: Reader) => [...reader.range("meta", aheadPrefix)].length > 0;
+    if (tables.read(isMarked)) {
       await tables.write((writer) => {
         for (const [key] of [...writer.range("contents", "")]) {
           if (writer.get("references", key) === undefined) writer.remove("contents", key);
         }
-        writer.remove("meta", aheadKey);
+        for (const [key] of [...writer.range("meta", aheadPrefix)]) writer.remove("meta", key);
       });
     }
     return new RevisionStore(name, tables, other);
@@ -118,13 +123,13 @@ export class RevisionStore implements Store {
 
   async commit(layers: readonly LayerCommit[], info: CommitInfo): Promise<CommitResult> {
     const other = this.#isLarge(layers) ? this.#other : undefined;
-    const isAhead = await this.#writeAhead(
+    const ahead = await this.#writeAhead(
       layers.flatMap(({ upsert }) => upsert),
       other === undefined ? partSize : 0,
     );
     return (
-      (await other?.commit(layers, info, isAhead)) ??
-      (await this.#tables.write((writer) => commitLayers(writer, layers, info, isAhead)))
+      (await other?.commit(layers, info, ahead)) ??
+      (await this.#tables.write((writer) => commitLayers(writer, layers, info, ahead)))
     );
   }
 
@@ -155,10 +160,10 @@ export class RevisionStore implements Store {
   }
 
   /**
-   * Writes the contents of a large commit in parts, so that serving never waits for all of them. False: no more than
-   * `few` are new, and the commit itself writes them.
+   * Writes the contents of a large commit in parts, so that serving never waits for all of them. Returns its mark;
+   * undefined: no more than `few` are new, and the commit itself writes them.
    */
-  async #writeAhead(resources: readonly StoredResource[], few: number): Promise<boolean> {
+  async #writeAhead(resources: readonly StoredResource[], few: number): Promise<string | undefined> {
     const fresh: StoredResource[] = [];
     for (const part of inParts(resources)) {
       this.#tables.read((reader) => {
@@ -166,15 +171,16 @@ export class RevisionStore implements Store {
       });
       await nextTurn();
     }
-    if (fresh.length <= few) return false;
+    if (fresh.length <= few) return undefined;
+    const mark = newAheadMark();
     for (const part of inParts(fresh)) {
       await this.#tables.write((writer) => {
-        writer.put("meta", aheadKey, true);
+        writer.put("meta", mark, true);
         for (const one of part) putContent(writer, one);
       });
       await nextTurn();
     }
-    return true;
+    return mark;
   }
 }
 

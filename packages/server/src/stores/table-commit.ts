@@ -8,7 +8,7 @@ import type {
   StoredResource,
 } from "../contracts/store.js";
 import { putContent, refer } from "./table-contents.js";
-import { aheadKey, contentKey, hashOf, numberKey, resourceHash, revisionId } from "./table-keys.js";
+import { contentKey, hashOf, numberKey, resourceHash, revisionId } from "./table-keys.js";
 import { headOf, type IndexEntry } from "./table-reading.js";
 import type { Reader, Writer } from "./tables.js";
 
@@ -22,14 +22,14 @@ interface Difference extends StoredChange {
 /** So many changes of a revision are one value. */
 const changesInPart = 500;
 /**
- * Makes a commit within one transaction. `isAhead`: its contents may have been written ahead of it. Throws, before it
- * has written anything that stays, what the `bytes` of a resource throw.
+ * Makes a commit within one transaction. `ahead`: its mark, if its contents have been written ahead of it. Throws,
+ * before it has written anything that stays, what the `bytes` of a resource throw.
  */
 export function commitLayers(
   writer: Writer,
   layers: readonly LayerCommit[],
   info: CommitInfo,
-  isAhead: boolean,
+  ahead: string | undefined,
 ): CommitResult {
   const conflict = layers.find(({ layer, parent }) => writer.get("heads", hashOf(layer)) !== parent);
   if (conflict !== undefined) {
@@ -38,7 +38,7 @@ export function commitLayers(
     return { kind: "conflict", layer, head: headOf(writer, hashOf(layer)) };
   }
   const heads = layers.map((one) => commitLayer(writer, one, info));
-  if (isAhead) writer.remove("meta", aheadKey);
+  if (ahead !== undefined) writer.remove("meta", ahead);
   return { kind: "committed", heads };
 }
 

@@ -1,9 +1,14 @@
-import { hash } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 import type { ResourceName, TypeUrl, Version } from "@xdskit/api";
 import type { RevisionId } from "../contracts/store.js";
 
-/** In `meta`: set while contents are written ahead of their revision. */
-export const aheadKey = "ahead";
+/** In `meta`: what begins so is there while contents are written ahead of their revision, for each such commit. */
+export const aheadPrefix = "ahead";
+
+/** Marks one commit whose contents are written ahead of it; several may be under way, in several processes. */
+export function newAheadMark(): string {
+  return `${aheadPrefix}:${randomBytes(12).toString("base64url")}`;
+}
 
 /** 132 bits: collisions are practically impossible. */
 export function hashOf(text: string): string {

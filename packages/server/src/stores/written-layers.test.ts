@@ -4,7 +4,7 @@ import { createResource, envoyRegistry, type Finding, resourceTypes, XdskitError
 import type { LayerWrite } from "../contracts/layer-writer.js";
 import type { Store } from "../contracts/store.js";
 import { createServer } from "../create-server.js";
-import { cluster } from "../testing/test-resources.js";
+import { cluster, routeConfiguration } from "../testing/test-resources.js";
 import { createMemoryStore } from "./memory-store.js";
 import { WrittenLayers } from "./written-layers.js";
 
@@ -89,6 +89,111 @@ describe("written layers", () => {
     );
     assert.deepEqual(held(), ["one"]);
     await server.close();
+  });
+
+  it("take back with a refused change what it did to leases, later where the store fails", async () => {
+    const store = await createMemoryStore();
+    const server = createServer({});
+    let commits = 0;
+    let failing = -1;
+    const failingStore = new Proxy(store, {
+      get(target, key) {
+        const value: unknown = Reflect.get(target, key, target);
+        if (key === "commit") {
+          return (...args: Parameters<Store["commit"]>) => {
+            commits += 1;
+            return commits === failing ? Promise.reject(new Error("disk full")) : target.commit(...args);
+          };
+        }
+        return typeof value === "function" ? value.bind(target) : value;
+      },
+    });
+    const problems: Finding[] = [];
+    const written = new WrittenLayers({
+      ...{ store: failingStore, server, layers: [layer], types: resourceTypes, registry: envoyRegistry() },
+      retention: { revisions: 100, since: 0 },
+      onProblem: (findings) => void problems.push(...findings),
+    });
+    await written.load();
+    let isRefusing = true;
+    await written.start({
+      apply() {
+        if (isRefusing) throw XdskitError.of("XDSKIT_CHANGE_REFUSED", "no");
+      },
+      report: () => {},
+    });
+    const keptKeys = async () => {
+      const heads = await store.heads();
+      return (await Promise.all(heads.map(({ id }) => store.read(id)))).flat().map(({ key }) => key);
+    };
+    await assert.rejects(written.write(write({ upsert: [one], lease: { ttlMs: 60_000 } })), { message: /no/ });
+    assert.deepEqual([written.leases, await keptKeys(), problems], [[], [], []]);
+    failing = commits + 2;
+    await assert.rejects(written.write(write({ upsert: [one], lease: { ttlMs: 60_000 } })), { message: /no/ });
+    assert.equal((await keptKeys()).length, 2);
+    assert.match(problems[0]?.message ?? "", /disk full/);
+    isRefusing = false;
+    await written.write(write({ upsert: [two] }));
+    assert.deepEqual([written.leases, await keptKeys()], [[], ["two"]]);
+    await written.close();
+    await server.close();
+  });
+
+  it("can be written although what another process wrote cannot be served here", async () => {
+    const store = await createMemoryStore();
+    const other = await started(store);
+    const server = createServer({});
+    const problems: Finding[] = [];
+    const written = new WrittenLayers({
+      ...{ store, server, layers: [layer], types: resourceTypes, registry: envoyRegistry() },
+      retention: { revisions: 100, since: 0 },
+      onProblem: (findings) => void problems.push(...findings),
+    });
+    await written.load();
+    await written.start({
+      apply(_updates, { isJudged = true } = {}) {
+        if (!isJudged) throw XdskitError.of("XDSKIT_REFERENCE_BROKEN", "cannot be served");
+      },
+      report: () => {},
+    });
+    await other.written.write(write({ upsert: [one] }));
+    assert.equal((await written.write(write({ upsert: [two] }))).kind, "written");
+    assert.equal((await written.write(write({ upsert: [two], replace: true }))).kind, "written");
+    assert.deepEqual(
+      problems.map(({ message }) => message),
+      ["cannot be served"],
+    );
+    await Promise.all([written.close(), other.server.close(), server.close()]);
+  });
+
+  it("serve what another process has written although it would be refused here", async () => {
+    const store = await createMemoryStore();
+    const references = "refuse";
+    const groups = [{ name: "all", match: {}, layers: ["source", layer] }];
+    const start = async () => {
+      const server = createServer({ groups, references });
+      const written = new WrittenLayers({
+        ...{ store, server, layers: [layer], types: resourceTypes, registry: envoyRegistry() },
+        retention: { revisions: 100, since: 0 },
+        onProblem: () => {},
+      });
+      await written.load();
+      await server.addSource(written);
+      return {
+        server,
+        written,
+        names: () => [...(server.layerSnapshot(layer)?.of(one.type) ?? [])].map((r) => r.name),
+      };
+    };
+    const first = await start();
+    await first.written.write(write({ upsert: [one] }));
+    const second = await start();
+    // Only the second server has somebody who names it.
+    second.server.config.layer("source").set([createResource(routeConfiguration("r", "one"))]);
+    await first.written.write(write({ remove: [{ type: one.type, name: "one" }] }));
+    await second.written.write(write({ upsert: [two] }));
+    assert.deepEqual(second.names(), ["two"]);
+    await Promise.all([first.server.close(), second.server.close()]);
   });
 
   it("serve what another process has written to the store before their own change", async () => {

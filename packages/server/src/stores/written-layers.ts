@@ -13,10 +13,15 @@ import type { LayerCommit, Retention, Revision, RevisionId, Store, StoredKey } f
 import type { XdsServer } from "../contracts/xds-server.js";
 import type { LayerName } from "../settings/group-settings.js";
 import { Deadlines } from "./deadlines.js";
+import { EndedLeases } from "./ended-leases.js";
 import { LayerLeases, type LeaseChanges, leaseLayerOf, newLeaseId } from "./leases.js";
 import { Queue } from "./queue.js";
 import { refuse } from "./refuse.js";
 import { decodeStored, encodeStored } from "./stored-content.js";
+import { type TakeBack, TakeBacks, takeBackFailed } from "./take-backs.js";
+
+/** So many leases are named in one message. */
+const mostNamed = 10;
 
 /** What layers are written with. */
 export interface WrittenLayersOptions {
@@ -66,6 +71,8 @@ export class WrittenLayers implements Source {
   readonly #heads = new Map<LayerName, Revision>();
   readonly #leases: readonly LayerLeases[];
   readonly #deadlines: Deadlines;
+  readonly #ended: EndedLeases;
+  readonly #takeBacks: TakeBacks;
   #loaded: readonly LayerUpdate[] = [];
   #sink: SourceSink | undefined;
 
@@ -74,7 +81,26 @@ export class WrittenLayers implements Source {
     this.layers = options.layers;
     this.store = options.store;
     this.#leases = options.layers.map((layer) => new LayerLeases(layer));
-    this.#deadlines = new Deadlines(options.clock ?? systemClock, (id) => void this.endLease(id).catch(() => {}));
+    this.#ended = new EndedLeases({
+      run: (task) => this.#queue.run(task),
+      end: async (layer, ids) => {
+        const over = ids.filter((id) => this.#isOver(id));
+        if (over.length > 0) await this.#endAll(layer, over);
+      },
+      failed: (ids, error) => this.#stay(ids, error),
+    });
+    this.#takeBacks = new TakeBacks({
+      store: options.store,
+      clock: options.clock ?? systemClock,
+      run: (task) => this.#queue.run(task),
+      committed: (heads) => this.#takenBack(heads),
+      follow: (layer, head) => this.#follow(layer, head),
+      failed: (error) => this.#options.onProblem([takeBackFailed((error as Error).message)]),
+    });
+    this.#deadlines = new Deadlines(options.clock ?? systemClock, (id) => {
+      const lease = this.lease(id);
+      if (lease !== undefined) this.#ended.add(lease.layer, id);
+    });
   }
 
   /** Reads what the layers held last. Rejects if the store cannot be read. */
@@ -103,9 +129,11 @@ export class WrittenLayers implements Source {
   }
 
   /** Waits for changes that are under way. */
-  close(): Promise<void> {
+  async close(): Promise<void> {
     this.#deadlines.close();
-    return this.#queue.close();
+    const settled = this.#takeBacks.close();
+    await this.#queue.close();
+    await settled;
   }
 
   /** All leases that there are. */
@@ -131,25 +159,47 @@ export class WrittenLayers implements Source {
   async endLease(id: string): Promise<LayerWritten> {
     const lease = this.lease(id);
     if (lease === undefined) throw leaseUnknown(id);
-    const remove = lease.resources.flatMap(({ type, key }) => {
-      const found = this.#options.types.byTypeUrl(type);
-      return found === undefined ? [] : [{ type: found.type, name: key }];
-    });
-    const cause = { kind: "lease-ended", lease: id } as const;
-    const info = { author: "lease", cause, message: `lease ${id} ended`, time: Date.now() };
     this.#deadlines.forget(id);
-    const isRenewed = () => this.#deadlines.left(id) !== undefined;
-    const condition = () => {
-      if (isRenewed()) throw XdskitError.of("XDSKIT_REVISION_CONFLICT", "the lease was renewed in between");
-    };
     try {
-      return await this.write({ layer: lease.layer, upsert: [], remove, replace: false, info, condition });
+      return await this.#queue.run(() => this.#endAll(lease.layer, [id]));
     } catch (error) {
-      if (isRenewed()) throw error;
-      if (this.lease(id) !== undefined && !this.#queue.isClosed) this.#deadlines.set(id, retryMs);
-      this.#problem(error);
+      this.#stay([id], error);
       throw error;
     }
+  }
+
+  /** Nobody has renewed it, and nothing has removed it. */
+  #isOver(id: string): boolean {
+    return this.#deadlines.left(id) === undefined && this.lease(id) !== undefined;
+  }
+
+  /** In its turn: what was over when it was asked for may have been renewed, or hold less by now. */
+  #endAll(layer: LayerName, ids: readonly string[]): Promise<LayerWritten> {
+    return this.#write(layer, () => {
+      const over = ids.filter((id) => this.#isOver(id));
+      const [first = ""] = over;
+      if (first === "") {
+        if (ids.every((id) => this.lease(id) === undefined)) throw leaseUnknown(ids[0] ?? "");
+        throw XdskitError.of("XDSKIT_REVISION_CONFLICT", "the lease was renewed in between");
+      }
+      const remove = over
+        .flatMap((id) => this.lease(id)?.resources ?? [])
+        .flatMap(({ type, key }) => {
+          const found = this.#options.types.byTypeUrl(type);
+          return found === undefined ? [] : [{ type: found.type, name: key }];
+        });
+      const cause = { kind: "lease-ended", lease: first } as const;
+      const info = { author: "lease", cause, message: `${namesOf(over)} ended`, time: Date.now() };
+      return { layer, upsert: [], remove, replace: false, info };
+    });
+  }
+
+  /** It is tried again later to end these. */
+  #stay(ids: readonly string[], error: unknown): void {
+    const over = ids.filter((id) => this.#isOver(id));
+    if (over.length === 0 || this.#queue.isClosed) return;
+    for (const id of over) this.#deadlines.set(id, retryMs);
+    this.#problem(error, `${namesOf(over)} cannot end now: `);
   }
 
   /** The newest revision of a layer; undefined: there is none. */
@@ -162,7 +212,7 @@ export class WrittenLayers implements Source {
    * throws, and XDSKIT_STORE if it cannot be kept.
    */
   write(write: LayerWrite): Promise<LayerWritten> {
-    return this.#queue.run(() => this.#write(write));
+    return this.#queue.run(() => this.#write(write.layer, () => write));
   }
 
   /**
@@ -178,26 +228,32 @@ export class WrittenLayers implements Source {
     return await this.write({ layer, upsert, remove: [], replace: true, ...rest });
   }
 
-  async #write(write: LayerWrite): Promise<LayerWritten> {
-    const { layer, expected, condition } = write;
+  /** `asked` says anew at each try what to write. */
+  async #write(layer: LayerName, asked: () => LayerWrite): Promise<LayerWritten> {
     const leases = this.#leasesOf(layer);
-    const lease = this.#wantedLease(leases, write.lease);
+    await this.#takeBacks.settle(layer);
+    let lease: { readonly id: string; readonly ttlMs: number } | undefined;
     for (let tries = 0; tries < mostConflicts; tries += 1) {
       const head = this.#heads.get(layer);
+      const write = asked();
+      const { expected, condition, info } = write;
       if (expected !== undefined && (head?.id ?? null) !== expected) return { kind: "conflict", head };
+      lease ??= this.#wantedLease(leases, write.lease);
       condition?.();
       const update = this.#update(write);
       refuse(this.#options.server.checkChange([update]));
-      const leased = leases.plan(...touched(write, update, leases), lease);
+      const leased = leases.plan(...this.#touched(write, update, leases), lease);
       if (head === undefined && update.upsert.length === 0) return { kind: "written", head, isNew: false };
       const commits = [commitOf(update, head), ...(leased.size === 0 ? [] : [leases.commitOf(leased)])];
-      const result = await this.#options.store.commit(commits, write.info);
-      if (result.kind === "conflict") await this.#follow(result.layer, result.head);
-      else {
-        this.#takeLeases(leases, leased, result.heads[1]?.id);
-        const written = await this.#serve(update, head, result.heads[0]);
-        return { ...written, lease: lease && leases.get(lease.id) };
+      const back = leased.size === 0 ? undefined : leases.commitOf(leases.reverse(leased));
+      const result = await this.#options.store.commit(commits, info);
+      if (result.kind === "conflict") {
+        await this.#follow(result.layer, result.head);
+        continue;
       }
+      const written = await this.#serve(update, head, result.heads, back);
+      this.#takeLeases(leases, leased, result.heads[1]?.id, lease?.id);
+      return { ...written, lease: lease && leases.get(lease.id) };
     }
     throw XdskitError.of("XDSKIT_STORE", `another writer was faster ${mostConflicts} times: nothing was changed`);
   }
@@ -220,12 +276,42 @@ export class WrittenLayers implements Source {
     return { id: newLeaseId(), ttlMs: wanted.ttlMs };
   }
 
-  #takeLeases(leases: LayerLeases, changes: LeaseChanges, head: RevisionId | undefined): void {
+  /**
+   * What a change puts in, and what it removes, or would if it were there: it belongs to no lease any more. A change
+   * that replaces the layer leaves what stays as it was to its lease: nobody has asked for it by name.
+   */
+  #touched(
+    { remove, replace, lease }: LayerWrite,
+    update: LayerUpdate,
+    leases: LayerLeases,
+  ): [written: readonly StoredKey[], removed: readonly StoredKey[]] {
+    const keyOf = ({ type, key }: Resource) => ({ type: type.typeUrl, key });
+    if (replace) {
+      const now = this.#options.server.layerSnapshot(update.layer);
+      const stays = ({ type, name, key, version }: Resource) =>
+        now
+          ?.of(type)
+          .named(name)
+          .some((one) => one.key === key && one.version === version) === true;
+      const written = lease === undefined ? update.upsert.filter((one) => !stays(one)) : update.upsert;
+      return [written.map(keyOf), leases.othersThan(update.upsert.map(keyOf))];
+    }
+    const removed = [...remove, ...(update.remove ?? [])];
+    return [update.upsert.map(keyOf), removed.map(({ type, name }) => ({ type: type.typeUrl, key: name }))];
+  }
+
+  /** `wanted`: the lease that the change named. Another one that is over by now does not get time from its loss. */
+  #takeLeases(
+    leases: LayerLeases,
+    changes: LeaseChanges,
+    head: RevisionId | undefined,
+    wanted: string | undefined,
+  ): void {
     leases.apply(changes);
     leases.head = head ?? leases.head;
     for (const [id, held] of changes) {
       if (held === undefined) this.#deadlines.forget(id);
-      else if (this.#deadlines.left(id) === undefined) this.#deadlines.set(id, held.ttlMs);
+      else if (id === wanted && this.#deadlines.left(id) === undefined) this.#deadlines.set(id, held.ttlMs);
     }
   }
 
@@ -246,7 +332,8 @@ export class WrittenLayers implements Source {
   async #serve(
     update: LayerUpdate,
     before: Revision | undefined,
-    head: Revision | undefined,
+    [head, leaseHead]: readonly (Revision | undefined)[],
+    released: LayerCommit | undefined,
   ): Promise<Extract<LayerWritten, { kind: "written" }>> {
     const isNew = head !== undefined && head.id !== before?.id;
     if (!isNew) return { kind: "written", head: before, isNew };
@@ -254,8 +341,11 @@ export class WrittenLayers implements Source {
     try {
       this.#sink?.apply([update]);
     } catch (error) {
+      if (before === undefined) this.#heads.delete(update.layer);
+      else this.#heads.set(update.layer, before);
       // Another layer has changed since it was checked. What is not served must not stand in the store.
-      await this.#takeBack(update.layer, head);
+      const leases = released && { ...released, parent: leaseHead?.id };
+      await this.#takeBacks.add(update.layer, this.#takeBackOf(update.layer, head, leases));
       throw error;
     }
     this.#options.onRevision?.(head);
@@ -263,12 +353,21 @@ export class WrittenLayers implements Source {
     return { kind: "written", head, isNew };
   }
 
-  async #takeBack(layer: LayerName, head: Revision): Promise<void> {
+  #takeBackOf(layer: LayerName, head: Revision, leases: LayerCommit | undefined): TakeBack {
     const held = [...(this.#options.server.layerSnapshot(layer)?.sets.values() ?? [])].flatMap((set) => [...set]);
     const cause = { kind: "rollback", to: head.parent ?? "" } as const;
     const info = { author: head.author, cause, message: "the server refused the change", time: Date.now() };
-    const result = await this.#options.store.commit([commitOf({ layer, kind: "replace", upsert: held }, head)], info);
-    if (result.kind === "committed" && result.heads[0] !== undefined) this.#heads.set(layer, result.heads[0]);
+    const commit = commitOf({ layer, kind: "replace", upsert: held }, head);
+    return { info, commits: leases === undefined ? [commit] : [commit, leases] };
+  }
+
+  #takenBack(heads: readonly (Revision | undefined)[]): void {
+    for (const head of heads) {
+      if (head === undefined) continue;
+      const leases = this.#leases.find((one) => leaseLayerOf(one.layer) === head.layer);
+      if (leases === undefined) this.#heads.set(head.layer, head);
+      else leases.head = head.id;
+    }
   }
 
   /** Another process has changed the layer, or its leases, in the same store: that is served first. */
@@ -281,8 +380,14 @@ export class WrittenLayers implements Source {
       return;
     }
     if (head === undefined) return void this.#heads.delete(layer);
-    this.#sink?.apply([{ layer, kind: "replace", upsert: await this.#contents(head.id) }]);
+    const upsert = await this.#contents(head.id);
     this.#heads.set(layer, head);
+    try {
+      // It was judged where it was written. If it were refused here, nobody could change the layer any more.
+      this.#sink?.apply([{ layer, kind: "replace", upsert }], { isJudged: false });
+    } catch (error) {
+      this.#problem(error);
+    }
   }
 
   /** A resource whose type the server does not know any more is left out, and told. */
@@ -298,9 +403,10 @@ export class WrittenLayers implements Source {
     return found;
   }
 
-  #problem(error: unknown): void {
+  #problem(error: unknown, what = ""): void {
     const unknown = { code: "XDSKIT_STORE", severity: "error", message: (error as Error).message } as const;
-    this.#options.onProblem(error instanceof XdskitError ? error.findings : [unknown]);
+    const findings: readonly Finding[] = error instanceof XdskitError ? error.findings : [unknown];
+    this.#options.onProblem(findings.map((finding) => ({ ...finding, message: what + finding.message })));
   }
 }
 
@@ -308,16 +414,11 @@ function leaseUnknown(id: string): XdskitError {
   return XdskitError.of("XDSKIT_LEASE_UNKNOWN", `there is no lease ${JSON.stringify(id.slice(0, 100))}: it is over`);
 }
 
-/** What a change puts in, and what it removes, or would if it were there: it belongs to no lease any more. */
-function touched(
-  { remove, replace }: LayerWrite,
-  update: LayerUpdate,
-  leases: LayerLeases,
-): [written: readonly StoredKey[], removed: readonly StoredKey[]] {
-  const written = update.upsert.map(({ type, key }) => ({ type: type.typeUrl, key }));
-  if (replace) return [written, leases.othersThan(written)];
-  const removed = [...remove, ...(update.remove ?? [])];
-  return [written, removed.map(({ type, name }) => ({ type: type.typeUrl, key: name }))];
+/** For people: many are named by the first of them. */
+function namesOf(ids: readonly string[]): string {
+  const named = ids.slice(0, mostNamed).join(", ");
+  if (ids.length === 1) return `lease ${named}`;
+  return `${ids.length} leases (${named}${ids.length > mostNamed ? ", …" : ""})`;
 }
 
 function commitOf({ layer, kind, upsert, remove }: LayerUpdate, head: Revision | undefined): LayerCommit {

@@ -147,12 +147,12 @@ export class Configuring {
     /** What it was refused last: it may report that as well. */
     let told: ReadonlySet<string> = new Set();
     return {
-      apply: (updates) => {
+      apply: (updates, { isJudged = true } = {}) => {
         this.#refusedChanges.forget(source);
         const refused = (error: XdskitError) => {
           told = new Set(error.findings.map(({ message }) => message));
         };
-        const changes = this.#applied({ name, source, isStart, refused }, () => updates);
+        const changes = this.#applied({ name, source, isStart: isStart || !isJudged, refused }, () => updates);
         isStart = false;
         this.#started.add(name);
         this.#publish(changes);

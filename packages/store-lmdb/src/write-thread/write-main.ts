@@ -22,7 +22,7 @@ async function write(request: Exclude<WriteRequest, { readonly kind: "part" }>):
     if (request.kind === "retain")
       return { result: await tables.write((writer) => forgetOld(writer, request.retention)) };
     const layers = [...parts.values()].map(layerCommit);
-    return { result: await tables.write((writer) => commitLayers(writer, layers, request.info, request.isAhead)) };
+    return { result: await tables.write((writer) => commitLayers(writer, layers, request.info, request.ahead)) };
   } catch {
     // The main thread tries it, and says what is wrong.
     return { result: undefined };

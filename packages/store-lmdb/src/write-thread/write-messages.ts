@@ -16,7 +16,7 @@ export interface CommitPart extends Pick<LayerCommit, "layer" | "parent" | "kind
 /** What the thread is told: the parts of a commit, and then what to do. */
 export type WriteRequest =
   | { readonly kind: "part"; readonly part: CommitPart }
-  | { readonly kind: "commit"; readonly info: CommitInfo; readonly isAhead: boolean }
+  | { readonly kind: "commit"; readonly info: CommitInfo; readonly ahead: string | undefined }
   | { readonly kind: "retain"; readonly retention: Retention };
 
 /** What the thread answers; undefined: it could not be done there. */

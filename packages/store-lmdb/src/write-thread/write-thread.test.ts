@@ -23,7 +23,11 @@ describe("the thread that writes large commits", () => {
     t.after(() => store.close());
     const thread = new WriteThread(join(directory, "revisions.mdb"));
     await store.commit([{ layer: "a", parent: undefined, kind: "patch", upsert: [one] }], info);
-    const result = await thread.commit([{ layer: "b", parent: undefined, kind: "patch", upsert: [one] }], info, false);
+    const result = await thread.commit(
+      [{ layer: "b", parent: undefined, kind: "patch", upsert: [one] }],
+      info,
+      undefined,
+    );
     assert.ok(result?.kind === "committed");
     assert.deepEqual(await store.head("b"), result.heads[0]);
     assert.deepEqual(await store.read(result.heads[0]?.id ?? ""), [one]);
@@ -34,7 +38,11 @@ describe("the thread that writes large commits", () => {
     const { store } = await openLmdbStore(directory);
     t.after(() => store.close());
     const thread = new WriteThread(join(directory, "revisions.mdb"));
-    const result = await thread.commit([{ layer: "a", parent: undefined, kind: "patch", upsert: [one] }], info, false);
+    const result = await thread.commit(
+      [{ layer: "a", parent: undefined, kind: "patch", upsert: [one] }],
+      info,
+      undefined,
+    );
     assert.equal(result, undefined);
     assert.deepEqual(await store.heads(), []);
   });

@@ -27,8 +27,12 @@ export class WriteThread implements OtherThread {
     this.#file = file;
   }
 
-  async commit(layers: readonly LayerCommit[], info: CommitInfo, isAhead: boolean): Promise<CommitResult | undefined> {
-    return (await this.#run(partsOf(layers), { kind: "commit", info, isAhead })) as CommitResult | undefined;
+  async commit(
+    layers: readonly LayerCommit[],
+    info: CommitInfo,
+    ahead: string | undefined,
+  ): Promise<CommitResult | undefined> {
+    return (await this.#run(partsOf(layers), { kind: "commit", info, ahead })) as CommitResult | undefined;
   }
 
   async retain(retention: Retention): Promise<number | undefined> {
