@@ -54,7 +54,11 @@ export function createApp(options: AdminApiOptions): {
   });
   const requests = new Map<number, number>();
   app.use(async (c, next) => {
-    await next();
+    try {
+      await next();
+    } finally {
+      context.bodies.release(c.req.raw);
+    }
     requests.set(c.res.status, (requests.get(c.res.status) ?? 0) + 1);
     c.header("cache-control", "no-store");
     c.header("x-content-type-options", "nosniff");

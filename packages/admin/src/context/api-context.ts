@@ -4,13 +4,13 @@ import { createShowResource, type ShowResource } from "../answers/resource-json.
 import { type RevisionJson, revisionJson } from "../answers/revision-json.js";
 import type { AdminApiOptions, ApiLayer } from "../contract/admin-options.js";
 import { ApiProblem } from "../contract/problem.js";
-import { createReadBody, type ReadBody } from "../requests/read-body.js";
+import { type Bodies, createBodies } from "../requests/read-body.js";
 
 /** What all routes share. */
 export class ApiContext {
   readonly options: AdminApiOptions;
   readonly show: ShowResource;
-  readonly readBody: ReadBody = createReadBody();
+  readonly bodies: Bodies = createBodies();
 
   constructor(options: AdminApiOptions) {
     this.options = options;

@@ -2,8 +2,11 @@
 export const mostBodyBytes = 64 * 1024 * 1024;
 /** Of one in YAML, which takes much longer to read: about a second for so much. */
 export const mostYamlBytes = 4 * 1024 * 1024;
-/** So many bodies are read at once. */
-export const mostBodies = 8;
+/** Bytes of all bodies whose requests are not answered yet. */
+export const mostHeldBytes = 256 * 1024 * 1024;
+/** So long a body may take, however small it is, and so much longer for each MiB that has come. */
+export const bodyGraceMs = 10_000;
+export const bodyMsPerMib = 1_000;
 /** Resources in one change. */
 export const mostResources = 200_000;
 /** Items of one page, and how many come if nobody says. */

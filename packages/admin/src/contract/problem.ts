@@ -46,6 +46,7 @@ const titles: Readonly<Record<number, string>> = {
   403: "The caller is not answered",
   404: "Not found",
   405: "The method is not allowed here",
+  408: "The body comes too slowly",
   409: "The request does not fit the state of the server",
   412: "It has changed in between",
   413: "The body is too large",

@@ -1,36 +1,88 @@
-import { mostBodies, mostBodyBytes } from "../contract/limits.js";
+import { bodyGraceMs, bodyMsPerMib, mostBodyBytes, mostHeldBytes } from "../contract/limits.js";
 import { ApiProblem } from "../contract/problem.js";
 
-/** Reads bodies, a few at a time and each up to a limit. */
-export type ReadBody = (request: Request) => Promise<Uint8Array>;
+/** Reads bodies, however many at once: all bodies that requests hold share a number of bytes. */
+export interface Bodies {
+  /** Its bytes are counted until `release`. Rejects with a problem if it is too large, or comes too slowly. */
+  read(request: Request): Promise<Uint8Array>;
+  /** The request is answered: what was made of its body is needed no more. */
+  release(request: Request): void;
+}
 
-export function createReadBody(): ReadBody {
-  let reading = 0;
-  return async (request) => {
-    if (Number(request.headers.get("content-length") ?? 0) > mostBodyBytes) throw tooLarge();
-    if (reading >= mostBodies) throw ApiProblem.of(503, "XDSKIT_BUSY", `${mostBodies} bodies are read already`);
-    reading += 1;
-    try {
-      return await bytesOf(request);
-    } finally {
-      reading -= 1;
+export interface BodyLimits {
+  /** Bytes of all bodies that are held. */
+  readonly heldBytes: number;
+  /** So long a body may take, however small it is. */
+  readonly graceMs: number;
+}
+
+export function createBodies(
+  { heldBytes, graceMs }: BodyLimits = { heldBytes: mostHeldBytes, graceMs: bodyGraceMs },
+): Bodies {
+  const held = new WeakMap<Request, number>();
+  let all = 0;
+  const take = (request: Request, bytes: number): void => {
+    if (all + bytes > heldBytes) {
+      const message = `the bodies of requests that are not answered yet have more than ${heldBytes} bytes`;
+      throw ApiProblem.of(503, "XDSKIT_BUSY", message);
     }
+    all += bytes;
+    held.set(request, (held.get(request) ?? 0) + bytes);
+  };
+  return {
+    read: (request) => bytesOf(request, graceMs, (bytes) => take(request, bytes)),
+    release(request) {
+      all -= held.get(request) ?? 0;
+      held.delete(request);
+    },
   };
 }
 
-async function bytesOf({ body }: Request): Promise<Uint8Array> {
+async function bytesOf(
+  { headers, body }: Request,
+  graceMs: number,
+  take: (bytes: number) => void,
+): Promise<Uint8Array> {
+  if (Number(headers.get("content-length") ?? 0) > mostBodyBytes) throw tooLarge();
+  if (body === null) return new Uint8Array();
+  const reader = body.getReader() as ReadableStreamDefaultReader<Uint8Array>;
   const chunks: Uint8Array[] = [];
+  const start = Date.now();
   let size = 0;
-  if (body !== null) {
-    for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) {
-      size += chunk.byteLength;
+  try {
+    for (;;) {
+      const end = start + graceMs + (size / (1024 * 1024)) * bodyMsPerMib;
+      const { done, value } = await before(end, reader.read());
+      if (done) return Buffer.concat(chunks, size);
+      size += value.byteLength;
       if (size > mostBodyBytes) throw tooLarge();
-      chunks.push(chunk);
+      take(value.byteLength);
+      chunks.push(value);
     }
+  } catch (error) {
+    // The caller may be slow to stop, too.
+    reader.cancel().catch(() => {});
+    throw error;
   }
-  return Buffer.concat(chunks, size);
+}
+
+/** Rejects with a problem if it is not there at a time. */
+async function before<T>(end: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(tooSlow()), Math.max(0, end - Date.now()));
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 function tooLarge(): ApiProblem {
   return ApiProblem.of(413, "XDSKIT_API_REQUEST", `the body has more than ${mostBodyBytes} bytes`);
+}
+
+function tooSlow(): ApiProblem {
+  return ApiProblem.of(408, "XDSKIT_API_REQUEST", "the body comes too slowly");
 }

@@ -38,7 +38,7 @@ const change = createRoute({
   },
   responses: {
     200: json(changeAnswerSchema, "The layer after the change, and what it changed"),
-    ...problems(400, 404, 409, 412, 413, 415, 422, 503),
+    ...problems(400, 404, 408, 409, 412, 413, 415, 422, 503),
   },
 });
 
@@ -65,7 +65,7 @@ const put = createRoute({
   },
   responses: {
     200: json(changeAnswerSchema, "The layer after the change"),
-    ...problems(400, 404, 409, 412, 413, 415, 422, 503),
+    ...problems(400, 404, 408, 409, 412, 413, 415, 422, 503),
   },
 });
 
@@ -90,7 +90,7 @@ export function changeRoutes(app: OpenAPIHono, context: ApiContext): void {
   app.openapi(change, async (c) => {
     const layer = context.layer(c.req.valid("param").layer);
     const form = bodyForm(c.req.header("content-type") ?? null);
-    const bytes = await context.readBody(c.req.raw);
+    const bytes = await context.bodies.read(c.req.raw);
     const { lease: wanted, ...query } = c.req.valid("query");
     const asked = readChange(bytes, form, query, reading);
     const expected = await expectedRevision(context, layer, c.req.raw.headers);
@@ -103,7 +103,7 @@ export function changeRoutes(app: OpenAPIHono, context: ApiContext): void {
     const layer = context.layer(layerName);
     const type = context.type(typeName);
     const form = bodyForm(c.req.header("content-type") ?? null);
-    const { upsert, findings } = readOne(await context.readBody(c.req.raw), form, { type, name }, reading);
+    const { upsert, findings } = readOne(await context.bodies.read(c.req.raw), form, { type, name }, reading);
     const query = c.req.valid("query");
     const asked = { upsert, remove: [], replace: false, dryRun: query.dryRun ?? false, findings };
     const condition = versionCondition(context, layer, { type: typeName, name }, c.req.raw.headers);

@@ -3,7 +3,7 @@ import { problemSchema } from "../contract/schemas.js";
 import { bodyTypes } from "../requests/body-form.js";
 
 /** The answers that a route may give instead of its own. */
-export function problems(...statuses: readonly (400 | 404 | 409 | 412 | 413 | 415 | 422 | 429 | 503)[]) {
+export function problems(...statuses: readonly (400 | 404 | 408 | 409 | 412 | 413 | 415 | 422 | 429 | 503)[]) {
   const content = { "application/problem+json": { schema: problemSchema } };
   return Object.fromEntries(statuses.map((status) => [status, { description: descriptions[status], content }]));
 }
@@ -11,6 +11,7 @@ export function problems(...statuses: readonly (400 | 404 | 409 | 412 | 413 | 41
 const descriptions = {
   400: "The request cannot be understood",
   404: "There is no such thing",
+  408: "The body comes too slowly",
   409: "It does not fit the state of the server",
   412: "The layer or resource is another one by now; nothing was changed",
   413: "The body is too large",

@@ -154,7 +154,7 @@ export function revisionRoutes(app: OpenAPIHono, context: ApiContext): void {
   app.openapi(rollback, async (c) => {
     const layer = context.layer(c.req.valid("param").layer);
     const form = bodyForm(c.req.header("content-type") ?? null);
-    const { to: asked, dryRun = false, ...said } = readJson(await context.readBody(c.req.raw), form, rollbackSchema);
+    const { to: asked, dryRun = false, ...said } = readJson(await context.bodies.read(c.req.raw), form, rollbackSchema);
     const { store } = layer;
     if (store === undefined) throw noRevisions(layer);
     const head = await context.head(layer);
