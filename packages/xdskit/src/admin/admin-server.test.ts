@@ -200,7 +200,7 @@ describe("admin pages", () => {
     const post = async (path: string, init: RequestInit = {}) => {
       const response = await get(`/api/v1/${path}`, { method: "POST", ...init });
       const text = await response.text();
-      return [response.status, response.status === 200 ? JSON.parse(text).state : text];
+      return [response.status, response.status === 200 ? JSON.parse(text).state : problemIn(response, text)];
     };
     const shown = async () => {
       const page = JSON.parse(await (await get("/api/v1/rollouts")).text());
@@ -209,22 +209,39 @@ describe("admin pages", () => {
     assert.deepEqual(await shown(), [{ group: "all", state: "waiting", reason: "" }]);
     const headers = { origin: "https://elsewhere.example" };
     for (const method of ["POST", "PUT", "DELETE"]) {
-      const [status, text] = await post("rollouts/all/halt", { method, headers });
-      assert.deepEqual([status, JSON.parse(text).code], [403, "XDSKIT_API_FORBIDDEN"]);
+      const [status, said] = await post("rollouts/all/halt", { method, headers });
+      assert.deepEqual([status, said.code], [403, "XDSKIT_API_FORBIDDEN"]);
     }
     assert.deepEqual(await post("rollouts/all/halt"), [200, "halted"]);
     assert.deepEqual(await shown(), [{ group: "all", state: "halted", reason: "by hand" }]);
     assert.deepEqual(await post("rollouts/all/resume"), [200, "waiting"]);
     assert.deepEqual(await post("rollouts/all/promote"), [200, "completed"]);
-    const nothingToDo =
-      "there is nothing that it applies to: /api/v1/rollouts lists what there is, and in which state\n";
+    const nothingToDo = {
+      code: "XDSKIT_API_REQUEST",
+      detail: "there is nothing that it applies to: /api/v1/rollouts lists what there is, and in which state",
+    };
     assert.deepEqual(await post("rollouts/all/roll-back"), [409, nothingToDo]);
     assert.deepEqual(await post("rollouts/none/promote"), [409, nothingToDo]);
-    const unknownAction =
-      "not found: POST to /api/v1/rollouts/<group>/promote, resume, roll-back or halt, or to /api/v1/quarantines/lift\n";
+    const unknownAction = {
+      code: "XDSKIT_API_UNKNOWN",
+      detail: "POST to /api/v1/rollouts/<group>/promote, resume, roll-back or halt, or to /api/v1/quarantines/lift",
+    };
     assert.deepEqual(await post("rollouts/all/valueOf"), [404, unknownAction]);
     assert.deepEqual(await post("quarantines/lift"), [409, nothingToDo]);
     stream.cancel();
+  });
+
+  test("every error below /api/v1 is a problem document", async () => {
+    const cases = [
+      ["nodes?limit=no", {}, 400, "XDSKIT_API_REQUEST"],
+      ["nodes/nobody", {}, 404, "XDSKIT_API_UNKNOWN"],
+      ["sources", { method: "PUT" }, 405, "XDSKIT_API_UNKNOWN"],
+    ] as const;
+    for (const [path, init, status, code] of cases) {
+      const response = await get(`/api/v1/${path}`, init);
+      assert.equal(response.status, status, path);
+      assert.equal(problemIn(response, await response.text()).code, code);
+    }
   });
 
   test("on this machine, only those are answered who call it by an address or localhost", async () => {
@@ -309,3 +326,12 @@ describe("admin pages", () => {
     await assert.rejects(startAdminServer(admin.address, state), { code: "EADDRINUSE" });
   });
 });
+
+/** The code and detail of an answer, which must be a problem document. */
+function problemIn(response: Response, text: string): { readonly code: string; readonly detail: string } {
+  assert.equal(response.headers.get("content-type"), "application/problem+json");
+  const { code, detail, status, findings } = JSON.parse(text);
+  assert.equal(status, response.status);
+  assert.equal(findings[0].message, detail);
+  return { code, detail };
+}

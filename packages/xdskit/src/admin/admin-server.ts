@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { type AddressInfo, isIP } from "node:net";
-import type { Finding } from "@xdskit/api";
+import type { Finding, XdskitErrorCode } from "@xdskit/api";
 import { isFromBrowser } from "@xdskit/server";
 import type { Address } from "@xdskit/server/address";
 import { findingText } from "../output/failure.js";
@@ -45,6 +45,17 @@ const pages: ReadonlyMap<string, AdminPage> = new Map<string, AdminPage>([
   ["/api/v1/event-loop", (state) => json(state.stats().eventLoop ?? {})],
 ]);
 
+const apiPrefix = "/api/v1/";
+
+const titles = {
+  400: "The request cannot be understood",
+  403: "The caller is not answered",
+  404: "Not found",
+  405: "The method is not allowed here",
+  409: "The request does not fit the state of the server",
+  500: "A fault of the server",
+} as const;
+
 /** The id of a node follows this prefix. */
 const nodePrefix = "/api/v1/nodes/";
 
@@ -70,9 +81,11 @@ export async function startAdminServer(address: Address, state: AdminState): Pro
 }
 
 async function respond(request: IncomingMessage, response: ServerResponse, state: AdminState): Promise<void> {
-  const own = await answer(request, state).catch(
-    (error: unknown): Answer => ({ status: 500, body: `${error instanceof Error ? error.message : String(error)}\n` }),
-  );
+  const own = await answer(request, state).catch((error: unknown): Answer => {
+    const text = error instanceof Error ? error.message : String(error);
+    const isApi = request.url?.startsWith(apiPrefix) === true;
+    return isApi ? problem(500, "XDSKIT_FAULT", text) : { status: 500, body: `${text}\n` };
+  });
   const api = own === toApi ? await state.api().catch(() => undefined) : undefined;
   if (api !== undefined) return api.respond(request, response);
   const { status, contentType = "text/plain; charset=utf-8", headers, body } = own;
@@ -86,21 +99,19 @@ async function respond(request: IncomingMessage, response: ServerResponse, state
   response.end(request.method === "HEAD" ? undefined : body);
 }
 
-const apiPrefix = "/api/v1/";
-
 /** The API answers it; this is said where it cannot be loaded. */
-const toApi: Answer = { status: 500, body: "the API cannot be loaded: is the installation complete?\n" };
+const toApi = problem(500, "XDSKIT_FAULT", "the API cannot be loaded: is the installation complete?");
 
 async function answer({ method, url = "/", headers, socket }: IncomingMessage, state: AdminState): Promise<Answer> {
   const [path = url] = url.split("?", 1);
   const query = new URLSearchParams(url.slice(path.length));
   if (path.startsWith(apiPrefix) && isLoopbackHost(socket.localAddress) && !isLocalName(headers.host))
-    return forbidden("call it by its address, or localhost");
+    return problem(403, "XDSKIT_API_FORBIDDEN", "call it by its address, or localhost");
   if (path.startsWith(apiPrefix) && method !== "GET" && method !== "HEAD" && isFromBrowser(headers))
-    return forbidden("a page in a browser may change nothing");
+    return problem(403, "XDSKIT_API_FORBIDDEN", "a page in a browser may change nothing");
   if (method === "POST" && path.startsWith(apiPrefix)) {
     const done = carryOut(state.rollouts, path.slice(apiPrefix.length), query);
-    if (done === false) return { status: 409, body: nothingToDo };
+    if (done === false) return nothingToDo;
     if (done !== undefined) return json(done);
     if (/^\/api\/v1\/(rollouts|quarantines)\//.test(path)) return unknownAction;
   }
@@ -112,24 +123,18 @@ async function answer({ method, url = "/", headers, socket }: IncomingMessage, s
   const page = pages.get(path) ?? (path.startsWith(nodePrefix) ? pageOfNode(path.slice(nodePrefix.length)) : undefined);
   if (page === undefined) return path.startsWith(apiPrefix) ? toApi : notFound;
   if (method !== "GET" && method !== "HEAD") {
-    return { status: 405, headers: { allow: "GET, HEAD" }, body: "method not allowed\n" };
+    const headers = { allow: "GET, HEAD" };
+    if (!path.startsWith(apiPrefix)) return { status: 405, headers, body: "method not allowed\n" };
+    return { ...problem(405, "XDSKIT_API_UNKNOWN", `${method} is not possible at ${path.slice(0, 200)}`), headers };
   }
   return page(state, query);
 }
 
-/** What the API says to callers whom it does not answer (RFC 9457). */
-function forbidden(detail: string): Answer {
-  const code = "XDSKIT_API_FORBIDDEN";
+/** An error below `/api/v1` (RFC 9457), in the form of the API, which need not be loaded for it. */
+function problem(status: keyof typeof titles, code: XdskitErrorCode, detail: string): Answer {
   const findings = [{ code, severity: "error", message: detail }];
-  const problem = {
-    type: `urn:xdskit:${code}`,
-    title: "The caller is not answered",
-    status: 403,
-    detail,
-    code,
-    findings,
-  };
-  return { status: 403, contentType: "application/problem+json", body: `${JSON.stringify(problem)}\n` };
+  const said = { type: `urn:xdskit:${code}`, title: titles[status], status, detail, code, findings };
+  return { status, contentType: "application/problem+json", body: `${JSON.stringify(said)}\n` };
 }
 
 /** A page in a browser on this machine could use a host name whose DNS entry leads here, and read the answer. */
@@ -162,12 +167,17 @@ async function dashboardAnswer(state: AdminState): Promise<Answer> {
 
 const notFound: Answer = { status: 404, body: "not found\n" };
 
-const unknownAction: Answer = {
-  status: 404,
-  body: "not found: POST to /api/v1/rollouts/<group>/promote, resume, roll-back or halt, or to /api/v1/quarantines/lift\n",
-};
+const unknownAction = problem(
+  404,
+  "XDSKIT_API_UNKNOWN",
+  "POST to /api/v1/rollouts/<group>/promote, resume, roll-back or halt, or to /api/v1/quarantines/lift",
+);
 
-const nothingToDo = "there is nothing that it applies to: /api/v1/rollouts lists what there is, and in which state\n";
+const nothingToDo = problem(
+  409,
+  "XDSKIT_API_REQUEST",
+  "there is nothing that it applies to: /api/v1/rollouts lists what there is, and in which state",
+);
 
 function pageOfNode(encoded: string): AdminPage | undefined {
   let id: string;
@@ -178,12 +188,14 @@ function pageOfNode(encoded: string): AdminPage | undefined {
   }
   return (state, query) => {
     const page = nodePage(state.nodes, id, query);
-    return page === undefined ? notFound : json(page);
+    return page === undefined
+      ? problem(404, "XDSKIT_API_UNKNOWN", `there is no node ${JSON.stringify(id.slice(0, 200))}`)
+      : json(page);
   };
 }
 
 function pageOrWrong(page: object | undefined): Answer {
-  return page === undefined ? { status: 400, body: "limit: not a whole number from 1\n" } : json(page);
+  return page === undefined ? problem(400, "XDSKIT_API_REQUEST", "limit: not a whole number from 1") : json(page);
 }
 
 function json(value: object): Answer {

@@ -131,3 +131,11 @@ describe("the dashboard", () => {
     assert.match(on.page(), /1 content in quarantine[\s\S]*cluster a.*rolled-back/);
   });
 });
+
+test("the dashboard says that a source is rolled back", () => {
+  const server = createServer();
+  const rolledBack = { revision: "r2", to: "r1", layer: "folder", time: "2026-01-02T03:04:05.000Z" };
+  const source = { name: "folder", state: "applied", findings: [], rolledBack, lastApplied: rolledBack.time };
+  const page = dashboard({ readiness: () => "ready", sources: () => [source], nodes: server, rollouts: server }, []);
+  assert.match(page, /, layer folder is rolled back to revision r1 since 2026-01-02T03:04:05\.000Z, until it changes</);
+});

@@ -8,7 +8,7 @@ import { untoldText } from "../status/table.js";
 import { waitText } from "../status/wait-text.js";
 import type { AdminState } from "./admin-state.js";
 import { type Html, html, table } from "./html.js";
-import type { AnySourceStatus } from "./source-status.js";
+import { type AnySourceStatus, rolledBackText } from "./source-status.js";
 
 /** The sources of the dashboard. */
 export type DashboardInput = Pick<AdminState, "readiness" | "sources" | "nodes" | "rollouts">;
@@ -57,8 +57,18 @@ ${parts}
 `.text;
 }
 
-function sourcePart({ name, state, findings, skipped, restored, lastApplied, lastError }: AnySourceStatus): Html {
+function sourcePart({
+  name,
+  state,
+  findings,
+  skipped,
+  restored,
+  rolledBack,
+  lastApplied,
+  lastError,
+}: AnySourceStatus): Html {
   const served = restored == null ? "" : `, its last good revision ${restored.revision} of ${restored.time} is served`;
+  const back = rolledBack == null ? "" : `, ${rolledBackText(rolledBack)}`;
   // An origin that is back has no problem.
   const wrong = state === "connected" || !lastError ? "" : `, ${lastError.at}: ${printable(lastError.message)}`;
   const text = skippedText(skipped);
@@ -67,7 +77,7 @@ function sourcePart({ name, state, findings, skipped, restored, lastApplied, las
     .slice(0, mostRows)
     .map((finding) => [{ text: finding.severity, state: finding.severity }, { text: describeFinding(finding) }]);
   return html`<h2>${printable(name)} <small class="${state}">${state}</small></h2>
-<p>${lastApplied === null ? "nothing was applied yet" : `applied ${lastApplied}`}, ${counted(findings.length, "finding")}${served}${left}${wrong}</p>
+<p>${lastApplied === null ? "nothing was applied yet" : `applied ${lastApplied}`}, ${counted(findings.length, "finding")}${served}${back}${left}${wrong}</p>
 ${table([], listed)}${moreRows(findings.length - listed.length)}`;
 }
 
