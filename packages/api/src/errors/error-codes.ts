@@ -367,7 +367,8 @@ export const errorCodes = {
   },
   XDSKIT_BUSY: {
     meaning: "The server has too much of a kind to do already.",
-    cause: "Too many changes wait for the disk, the bodies of requests are too large together, or a bounded list is full.",
+    cause:
+      "Too many changes wait for the disk, the bodies of requests are too large together, or a bounded list is full.",
     fix: "Try again later. If it goes on, find out who sends so many requests.",
   },
   XDSKIT_TO_FILES: {
