@@ -28,7 +28,7 @@ for (const name of grpcClients) {
     const unrelated = [apiListener({ name: "other", routeName: "others", source }), cluster({ name: "other", source })];
     const files = (present: readonly ResourceText[]): Files => ({ "all.yaml": [...unrelated, ...present] });
     const folder = await createConfigFolder(scene.directory, files([]));
-    const server = await serve(scene, folder.path);
+    const server = await serve(scene, folder.path, { args: ["--references", "warn"] });
     const client = await startGrpcClient(scene, { name, command, server: server.grpc, target: "greeter" });
     const answers = (): Promise<unknown> => {
       const [seen, failed] = [client.ok(), client.failures().length];

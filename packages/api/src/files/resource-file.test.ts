@@ -94,7 +94,8 @@ suite("forms of a file", () => {
     assert.equal(readFile("a.yaml", wrapped(`${cluster}\n  name: a`)).findings[0]?.severity, "warning");
     assert.deepEqual(read("a.yaml", wrapped(`${cluster}\n  name: b`)), ["3: cluster b"]);
     const endpoint = "type.googleapis.com/envoy.config.endpoint.v3.LbEndpoint";
-    assert.deepEqual(read("a.yaml", wrapped(`${endpoint}\n  endpoint_name: a`)), ["3: locality-endpoint b"]);
+    const address = "endpoint: { address: { socket_address: { address: 127.0.0.1, port_value: 1 } } }";
+    assert.deepEqual(read("a.yaml", wrapped(`${endpoint}\n  ${address}`)), ["3: locality-endpoint b"]);
   });
   test("a name of federation that cannot be the resource's is told at its field", () => {
     const named = (name: string) => `"@type": ${cluster}\nconnect_timeout: 1s\nname: ${name}\n`;
