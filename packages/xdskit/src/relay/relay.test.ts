@@ -354,7 +354,10 @@ test("collections that resources name are asked for with them", () =>
     const member = (name: string) => ({
       "@type": "type.googleapis.com/envoy.service.discovery.v3.Resource",
       name: glob.replace("*", name),
-      resource: { "@type": "type.googleapis.com/envoy.config.endpoint.v3.LbEndpoint", endpoint: { hostname: name } },
+      resource: {
+        "@type": "type.googleapis.com/envoy.config.endpoint.v3.LbEndpoint",
+        endpoint: { hostname: name, address: { socketAddress: { address: "127.0.0.1", portValue: 1 } } },
+      },
     });
     const assigned = {
       ...endpoints("a"),

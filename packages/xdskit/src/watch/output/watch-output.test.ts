@@ -129,10 +129,15 @@ describe("what watch and get print", () => {
   });
 
   it("yaml: documents that can be served again, whatever wraps them", () => {
+    const address = {
+      case: "socketAddress",
+      value: { address: "127.0.0.1", portSpecifier: { case: "portValue", value: 1 } },
+    };
+    const lbEndpoint = { hostIdentifier: { case: "endpoint", value: { address: { address } } } };
     const resources = [
       web,
       received("cluster", { name: "aliased" }, { aliases: ["other"], ttl: 90_000 }),
-      received("locality-endpoint", {}, { name: "xdstp://a/envoy.config.endpoint.v3.LbEndpoint/one" }),
+      received("locality-endpoint", lbEndpoint, { name: "xdstp://a/envoy.config.endpoint.v3.LbEndpoint/one" }),
     ];
     const { out, err } = shown("yaml", resources.map(upsert), { command: "get" });
     assert.equal(err, "");
