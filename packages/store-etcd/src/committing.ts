@@ -89,7 +89,7 @@ export class Committing {
     const manifest: Manifest = before === undefined ? new Map() : await this.#manifests.of(before);
     const { changes, upserted } = differencesOf(manifest, commit);
     const nothing = { commit, before, changes, upserted, revision: undefined, checkpoint: undefined };
-    if (changes.length === 0 && before !== undefined) return nothing;
+    if (changes.length === 0 && before !== undefined && commit.always !== true) return nothing;
     const { layer, parent } = commit;
     const removed = changes.filter(({ to }) => to === undefined).length;
     const number = (before?.number ?? 0) + 1;

@@ -73,11 +73,13 @@ export interface LayerCommit {
   readonly kind: "replace" | "patch";
   readonly upsert: readonly StoredResource[];
   readonly remove?: readonly StoredKey[] | undefined;
+  /** Makes a revision even where nothing differs, because the head's cause is over. */
+  readonly always?: boolean | undefined;
 }
 
 /** What became of a commit. */
 export type CommitResult =
-  /** The heads of its layers now, in its order. A layer in which nothing differs keeps its head. */
+  /** The heads of its layers now, in its order. A layer in which nothing differs keeps its head, without `always`. */
   | { readonly kind: "committed"; readonly heads: readonly (Revision | undefined)[] }
   /** Nothing was changed: another writer moved this head. */
   | { readonly kind: "conflict"; readonly layer: LayerName; readonly head: Revision | undefined };

@@ -219,6 +219,7 @@ describe("a kept source", () => {
     const started = played.start();
     played.set("replace", one);
     await started;
+    await new Promise((turn) => setTimeout(turn, 20));
     await played.kept.close();
     assert.deepEqual(
       played.problems.map(({ message }) => message),
@@ -232,6 +233,7 @@ describe("a kept source", () => {
     const started = played.start();
     played.set("replace", one);
     await started;
+    await new Promise((turn) => setTimeout(turn, 20));
     const commit = played.store.commit.bind(played.store);
     played.store.commit = () => Promise.reject(XdskitError.of("XDSKIT_STORE", "the disk is full"));
     played.set("patch", two);
@@ -262,6 +264,27 @@ describe("a kept source", () => {
     await played.kept.close();
     assert.deepEqual([...(await played.held())].sort(), [one, two].map(shown).sort());
   });
+
+  for (const isFirst of [true, false])
+    it(`starts while the disk hangs${isFirst ? " at its first revision" : ""}`, { timeout: 10_000 }, async () => {
+      const store = isFirst ? await createMemoryStore() : await storeWith(one);
+      const played = new Played(store, 2);
+      const commit = store.commit.bind(store);
+      let goOn: () => void = () => {};
+      const hanging = new Promise<void>((resolve) => {
+        goOn = resolve;
+      });
+      store.commit = async (...said) => {
+        await hanging;
+        return commit(...said);
+      };
+      const started = played.start();
+      played.set("replace", two);
+      await started;
+      goOn();
+      await played.kept.close();
+      assert.deepEqual([played.resumed, await played.held()], [[], [shown(two)]]);
+    });
 
   it("keeps what became a good configuration without a change", async () => {
     const played = new Played(await createMemoryStore());
@@ -296,6 +319,33 @@ describe("a kept source", () => {
     await played.kept.close();
     assert.deepEqual(await played.held(), [shown(one)]);
     assert.equal((await played.store.history(layer, { limit: 10 })).length, 2);
+  });
+});
+
+describe("a rollback", () => {
+  it("is over after a restart where the source changed to what it serves", async () => {
+    const store = await storeWith(one);
+    const played = new Played(store, 2);
+    const started = played.start();
+    played.set("replace", two);
+    await started;
+    await new Promise((turn) => setTimeout(turn, 20));
+    const [, older] = await store.history(layer, { limit: 2 });
+    const info = { author: "me", cause: { kind: "rollback", to: older?.id ?? "" }, message: "", time: 3 } as const;
+    assert.equal((await played.kept.rollBack(layer, older?.id ?? "", { info, expected: undefined })).kind, "written");
+    played.set("replace", one);
+    assert.deepEqual(played.kept.rolledBack, []);
+    await played.kept.close();
+    assert.equal((await store.head(layer))?.cause.kind, "source");
+
+    const again = new Played(store, 4);
+    await again.kept.load();
+    const startedAgain = again.start();
+    again.set("replace", two);
+    await startedAgain;
+    assert.deepEqual(again.applied.at(-1)?.[0]?.upsert.map(shown), [shown(two)]);
+    assert.deepEqual(again.kept.rolledBack, []);
+    await again.kept.close();
   });
 });
 

@@ -43,6 +43,9 @@ export interface KeptSourceOptions {
 /** After so many milliseconds what could not be written is tried again. */
 const retryMs = 5_000;
 
+/** A start waits at most so many milliseconds for what was served before. */
+const mostResumeMs = 2_000;
+
 /** So many rollbacks may wait. */
 const mostRollbacks = 100;
 
@@ -100,6 +103,8 @@ export class KeptSource implements Source {
 
   async start(sink: SourceSink): Promise<void> {
     this.#sink = sink;
+    // Asked for before the source brings the first content.
+    const hadHead = this.#hasHead();
     let restored: () => void = () => {};
     const isRestored = new Promise<void>((resolve) => {
       restored = resolve;
@@ -119,7 +124,7 @@ export class KeptSource implements Source {
       },
     });
     await Promise.race([begun, isRestored]);
-    if (this.#isLive) await this.#resume(sink);
+    if (this.#isLive) await this.#resumeInTime(sink, await hadHead);
     // Where something is served already, the server goes on although the source's own start failed.
     begun.catch((error) => {
       if (!this.#isClosing) this.#options.onProblem(findingsOf(error));
@@ -198,6 +203,7 @@ export class KeptSource implements Source {
       if (made === undefined || made.id === head?.id) return { kind: "written", head: made, isNew: false };
       if (this.#changes !== changes) {
         // The source was faster. What it has is served, and becomes the newest revision.
+        this.#rollbacks.end(layer);
         this.#pending = mergedUpdates([{ layer, kind: "replace", upsert: own }], this.#pending);
         return { kind: "conflict", head: made };
       }
@@ -234,19 +240,43 @@ export class KeptSource implements Source {
     }
   }
 
+  /** False too where it cannot be read. */
+  async #hasHead(): Promise<boolean> {
+    const { store, layers } = this.#options;
+    return await store.heads().then(
+      (heads) => heads.some(({ layer }) => layers.includes(layer)),
+      () => false,
+    );
+  }
+
+  /** A start does not wait for a slow disk: clients then come back with the newest at once. */
+  async #resumeInTime(sink: SourceSink, hadHead: boolean): Promise<void> {
+    // There was nothing before.
+    if (!hadHead) return;
+    const late = new AbortController();
+    let timer: NodeJS.Timeout | undefined;
+    const tooLong = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, mostResumeMs);
+    });
+    await Promise.race([this.#resume(sink, late.signal), tooLong]);
+    clearTimeout(timer);
+    late.abort();
+  }
+
   /**
    * Says what the source had when it was served before: where it has something else now, clients come back with that.
    * Nothing is said where the content changed again meanwhile, or the last good revision is served.
    */
-  async #resume(sink: SourceSink): Promise<void> {
+  async #resume(sink: SourceSink, late: AbortSignal): Promise<void> {
     const { store, onProblem } = this.#options;
     await this.#writing;
+    if (late.aborted) return;
     const first = this.#first;
     // Where it could not be kept, the heads are not what is served.
     if (sink.resume === undefined || first === undefined || this.#isRestoring || this.#pending.length > 0) return;
     try {
       const steps = await stepsBack(store, first, this.#options);
-      if (steps.length > 0 && this.#first === first) sink.resume(steps);
+      if (steps.length > 0 && this.#first === first && !late.aborted) sink.resume(steps);
     } catch (error) {
       onProblem(findingsOf(error));
     }
@@ -289,11 +319,16 @@ export class KeptSource implements Source {
       ...{ layer, kind, upsert: upsert.map(encodeStored) },
       remove: remove?.map(({ type, name }) => ({ type: type.typeUrl, key: name })),
     }));
+    const { ended } = this.#rollbacks;
     for (let tries = 0; tries < mostConflicts; tries += 1) {
       const commits: LayerCommit[] = [];
-      for (const content of contents) commits.push({ ...content, parent: (await store.head(content.layer))?.id });
+      for (const content of contents) {
+        const parent = (await store.head(content.layer))?.id;
+        commits.push({ ...content, parent, always: ended.has(content.layer) });
+      }
       const result = await store.commit(commits, info);
       if (result.kind !== "committed") continue;
+      this.#rollbacks.endsKept(contents.map(({ layer }) => layer).filter((layer) => ended.has(layer)));
       for (const [index, { parent }] of commits.entries()) {
         const head = result.heads[index];
         if (head !== undefined && head.id !== parent) this.#options.onRevision?.(head);

@@ -29,6 +29,9 @@ export class Rollbacks {
   readonly #remembered = new Map<LayerName, Remembered>();
   readonly #active = new Map<LayerName, { readonly rolledBack: RolledBack; readonly own: readonly Resource[] }>();
 
+  /** Those that ended while the store's head is still the rollback. */
+  readonly #ended = new Set<LayerName>();
+
   /** Those that hold now. */
   get active(): readonly RolledBack[] {
     return Array.from(this.#active.values(), ({ rolledBack }) => rolledBack);
@@ -39,7 +42,23 @@ export class Rollbacks {
     return this.#active.get(layer)?.own;
   }
 
+  /** Layers whose next commit must make a revision, even of the same content: else a restart finds the rollback. */
+  get ended(): ReadonlySet<LayerName> {
+    return new Set(this.#ended);
+  }
+
+  /** The head of a layer is a rollback that does not hold. */
+  end(layer: LayerName): void {
+    this.#ended.add(layer);
+  }
+
+  /** The ends of these are in the store. */
+  endsKept(layers: Iterable<LayerName>): void {
+    for (const layer of layers) this.#ended.delete(layer);
+  }
+
   begin(rolledBack: RolledBack, own: readonly Resource[]): void {
+    this.#ended.delete(rolledBack.layer);
     this.#active.set(rolledBack.layer, { rolledBack, own });
   }
 
@@ -90,7 +109,11 @@ export class Rollbacks {
       if (remembered !== undefined && isSame(update, remembered.own)) {
         this.begin(remembered.rolledBack, update.upsert);
         isOther = true;
-      } else if (this.#active.delete(layer)) isOther = true;
+      } else {
+        const wasActive = this.#active.delete(layer);
+        if (wasActive || remembered !== undefined) this.end(layer);
+        isOther ||= wasActive;
+      }
     }
     return isOther;
   }

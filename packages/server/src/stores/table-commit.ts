@@ -43,11 +43,11 @@ export function commitLayers(
 }
 
 function commitLayer(writer: Writer, commit: LayerCommit, info: CommitInfo): Revision | undefined {
-  const { layer, parent } = commit;
+  const { layer, parent, always = false } = commit;
   const layerHash = hashOf(layer);
   const before = headOf(writer, layerHash);
   const differences = differencesOf(writer, layerHash, commit);
-  if (differences.length === 0 && before !== undefined) return before;
+  if (differences.length === 0 && before !== undefined && !always) return before;
   const changes: StoredChange[] = [];
   for (const { entry, resource, type, key, from, to } of differences) {
     changes.push({ type, key, from, to });
