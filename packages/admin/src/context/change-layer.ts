@@ -126,7 +126,8 @@ function readOnly({ name }: ApiLayer): ApiProblem {
   return ApiProblem.of(409, "XDSKIT_LAYER_READ_ONLY", message);
 }
 
-function conflict(context: ApiContext, { name }: ApiLayer, head: Revision | undefined): ApiProblem {
+/** The problem of a layer that has another head than was expected. */
+export function conflict(context: ApiContext, { name }: ApiLayer, head: Revision | undefined): ApiProblem {
   const is = head === undefined ? "it has none" : `it is ${head.id}, number ${head.number}, by ${head.author}`;
   const message = `another revision of layer ${JSON.stringify(name)} is the newest: ${is}`;
   const extensions = { revision: head === undefined ? null : context.revisionJson(head) };

@@ -4,7 +4,7 @@ import { decodeStored, type Revision, type Store } from "@xdskit/server";
 import { changesBetween, changesJson, type ResourceChange } from "../answers/changes.js";
 import { previewsBetween, stagesOf } from "../answers/stages.js";
 import type { ApiContext } from "../context/api-context.js";
-import { noRevisions, rollBackLayer } from "../context/change-layer.js";
+import { conflict, noRevisions, rollBackLayer } from "../context/change-layer.js";
 import type { ApiLayer } from "../contract/admin-options.js";
 import { mostPage, usualPage } from "../contract/limits.js";
 import { ApiProblem } from "../contract/problem.js";
@@ -164,7 +164,11 @@ export function revisionRoutes(app: OpenAPIHono, context: ApiContext): void {
       throw ApiProblem.of(409, "XDSKIT_REVISION_UNKNOWN", message);
     }
     const contents = to === undefined ? [] : await contentsOf(context, layer, store, to);
-    const expected = await expectedRevision(context, layer, c.req.raw.headers);
+    const tag = await expectedRevision(context, layer, c.req.raw.headers);
+    const read = head?.id ?? null;
+    if (asked === undefined && tag !== undefined && tag !== read) throw conflict(context, layer, head);
+    // What is before the head is before this head only: a change that comes in between is not undone with it.
+    const expected = asked === undefined ? read : tag;
     const info = { ...infoOf(said, callerOf(c.env)), cause: { kind: "rollback", to: to ?? "" } as const };
     return c.json(await rollBackLayer(context, layer, { to, contents, expected, dryRun, info }), 200);
   });

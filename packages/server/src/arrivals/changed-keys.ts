@@ -117,7 +117,8 @@ function standingOf(
   for (const key of candidates(changed, subscription)) {
     const after = changed.resources.get(key);
     const want = wanted.get(key);
-    if (isNewest && want?.version !== after?.version) continue;
+    // Where a resource is removed, one of another layer may come to light: clients are to have that.
+    if (isNewest && after !== undefined && want?.version !== after.version) continue;
     const have = used.get(key);
     if (!asksFor(subscription, key, [after, want, have])) continue;
     concerned = true;
