@@ -117,6 +117,7 @@ describe("a rollback", () => {
       );
     const shown = (...all: readonly ReturnType<typeof resource>[]) =>
       all.map(({ name, version }) => `${name} ${version}`);
+    await history(api, "folder", 1);
     api.folder(resource("a"), resource("b"));
     await history(api, "folder", 2);
     api.folder(resource("a", 2), resource("b"));

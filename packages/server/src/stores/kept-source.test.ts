@@ -5,6 +5,7 @@ import { createLayers } from "../configuration/layers.js";
 import type { LayerUpdate, Source, SourceSink, StepBack } from "../contracts/source.js";
 import type { Revision, Store } from "../contracts/store.js";
 import { cluster } from "../testing/test-resources.js";
+import { waitFor } from "../testing/wait-for.js";
 import { KeptSource } from "./kept-source.js";
 import { createMemoryStore } from "./memory-store.js";
 import { decodeStored, encodeStored } from "./stored-content.js";
@@ -74,6 +75,15 @@ class Played {
     const stored = head === undefined ? [] : await this.store.read(head.id);
     return stored.map((one) => decodeStored(one, reading)).map(({ name, version }) => `${name} ${version}`);
   }
+}
+
+/** Resolves once the layer has so many revisions. */
+async function hasHead(store: Store, number = 1): Promise<void> {
+  for (let tries = 0; tries < 500; tries += 1) {
+    if ((await store.head(layer))?.number === number) return;
+    await new Promise((turn) => setTimeout(turn, 10));
+  }
+  assert.fail("no revision came");
 }
 
 const one = createResource(cluster("one"));
@@ -219,7 +229,7 @@ describe("a kept source", () => {
     const started = played.start();
     played.set("replace", one);
     await started;
-    await new Promise((turn) => setTimeout(turn, 20));
+    await waitFor("a problem is told", () => played.problems.length > 0);
     await played.kept.close();
     assert.deepEqual(
       played.problems.map(({ message }) => message),
@@ -233,7 +243,7 @@ describe("a kept source", () => {
     const started = played.start();
     played.set("replace", one);
     await started;
-    await new Promise((turn) => setTimeout(turn, 20));
+    await hasHead(played.store);
     const commit = played.store.commit.bind(played.store);
     played.store.commit = () => Promise.reject(XdskitError.of("XDSKIT_STORE", "the disk is full"));
     played.set("patch", two);
@@ -329,7 +339,7 @@ describe("a rollback", () => {
     const started = played.start();
     played.set("replace", two);
     await started;
-    await new Promise((turn) => setTimeout(turn, 20));
+    await hasHead(played.store, 2);
     const [, older] = await store.history(layer, { limit: 2 });
     const info = { author: "me", cause: { kind: "rollback", to: older?.id ?? "" }, message: "", time: 3 } as const;
     assert.equal((await played.kept.rollBack(layer, older?.id ?? "", { info, expected: undefined })).kind, "written");

@@ -43,7 +43,8 @@ async function commits(store: Store, layers: readonly string[]): Promise<readonl
   const byTime = new Map<number, Revision[]>();
   for (const layer of layers) {
     for (const revision of await store.history(layer, { limit: mostSteps }))
-      if (revision.parent !== undefined && revision.upserted + revision.removed > 0) byTime.set(revision.time, [...(byTime.get(revision.time) ?? []), revision]);
+      if (revision.parent !== undefined && revision.upserted + revision.removed > 0)
+        byTime.set(revision.time, [...(byTime.get(revision.time) ?? []), revision]);
   }
   return [...byTime]
     .sort(([one], [other]) => other - one)

@@ -150,6 +150,20 @@ function itKeepsRevisions({ withStore }: StoreTester): void {
       assert.equal((await store.history("a", { limit: 10 })).length, 1);
     }));
 
+  it("a commit that makes a revision always makes one of nothing, too", () =>
+    withStore(async (store) => {
+      const first = await patch(store, "a", [resource("one", "1")]);
+      const upsert = [resource("one", "1")];
+      const same = { layer: "a", parent: first.id, kind: "replace", upsert, always: true } as const;
+      const result = await store.commit([same], info("again"));
+      assert.ok(result.kind === "committed");
+      const head = result.heads[0] ?? assert.fail();
+      assert.deepEqual([head.number, head.parent, head.upserted, head.removed], [2, first.id, 0, 0]);
+      assert.deepEqual(await store.changes(head.id), []);
+      assert.deepEqual(await held(store, head), { one: "1" });
+      assert.deepEqual(await held(store, first), { one: "1" });
+    }));
+
   it("a layer may be empty, and is known then", () =>
     withStore(async (store) => {
       const head = await patch(store, "a", []);
@@ -287,13 +301,18 @@ function itTakesLargeCommits({ withStore }: StoreTester): void {
       assert.deepEqual([second.number, second.upserted, second.removed], [2, 1, 0]);
       const equal = await store.commit([{ layer: "a", parent: second.id, kind: "replace", upsert }], info("", 2_500));
       assert.deepEqual(equal, { kind: "committed", heads: [second] });
+      const same = await store.commit(
+        [{ layer: "a", parent: second.id, kind: "replace", upsert, always: true }],
+        info("", 2_600),
+      );
+      assert.ok(same.kind === "committed");
       const keys = many("1").map(({ key }) => key);
       const third = await patch(store, "a", [], keys.slice(5), info("", 3_000));
       assert.deepEqual([third.upserted, third.removed], [0, 2_495]);
       assert.deepEqual(await held(store, third), { r0: "2", r1: "1", r2: "1", r3: "1", r4: "1" });
       assert.equal((await store.read(first.id)).length, 2_500);
       const small = await patch(store, "a", [resource("r0", "3")], [], info("", 4_000));
-      assert.equal(await store.retain({ revisions: 1, since: 0 }), 3);
+      assert.equal(await store.retain({ revisions: 1, since: 0 }), 4);
       assert.equal(await store.content(type, "r7", "1"), undefined);
       assert.deepEqual(await held(store, small), { r0: "3", r1: "1", r2: "1", r3: "1", r4: "1" });
     }));

@@ -32,9 +32,10 @@ async function write(request: Exclude<WriteRequest, { readonly kind: "part" }>):
 }
 
 function layerCommit(all: readonly CommitPart[]): LayerCommit {
-  const [{ layer, parent, kind } = { layer: "", parent: undefined, kind: "patch" as const }] = all;
+  const [{ layer, parent, kind, always } = { layer: "", parent: undefined, kind: "patch", always: false } as const] =
+    all;
   const upsert = all.flatMap((part) => part.upsert.map(withoutContent));
-  return { layer, parent, kind, upsert, remove: all.flatMap((part) => part.remove) };
+  return { layer, parent, kind, always, upsert, remove: all.flatMap((part) => part.remove) };
 }
 
 function withoutContent(key: CommitPart["upsert"][number]): StoredResource {
