@@ -355,6 +355,11 @@ export const errorCodes = {
     cause: "The path is misspelled, or the server is older than its client.",
     fix: "Look the path up in /api/v1/openapi.json.",
   },
+  XDSKIT_NODE_UNKNOWN: {
+    meaning: "No node of this ID has a stream.",
+    cause: "It is not connected, or its ID is misspelled.",
+    fix: "Look the nodes up in /api/v1/nodes, or with xdskit status.",
+  },
   XDSKIT_API_FORBIDDEN: {
     meaning: "The API does not answer this caller.",
     cause: "A web page in a browser asks, or the request names a host that is not this machine.",

@@ -234,7 +234,7 @@ describe("admin pages", () => {
   test("every error below /api/v1 is a problem document", async () => {
     const cases = [
       ["nodes?limit=no", {}, 400, "XDSKIT_API_REQUEST"],
-      ["nodes/nobody", {}, 404, "XDSKIT_API_UNKNOWN"],
+      ["nodes/nobody", {}, 404, "XDSKIT_NODE_UNKNOWN"],
       ["sources", { method: "PUT" }, 405, "XDSKIT_API_UNKNOWN"],
     ] as const;
     for (const [path, init, status, code] of cases) {

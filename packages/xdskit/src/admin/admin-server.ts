@@ -189,7 +189,7 @@ function pageOfNode(encoded: string): AdminPage | undefined {
   return (state, query) => {
     const page = nodePage(state.nodes, id, query);
     return page === undefined
-      ? problem(404, "XDSKIT_API_UNKNOWN", `there is no node ${JSON.stringify(id.slice(0, 200))}`)
+      ? problem(404, "XDSKIT_NODE_UNKNOWN", `there is no node ${JSON.stringify(id.slice(0, 200))}`)
       : json(page);
   };
 }
