@@ -75,9 +75,9 @@ test("the bundle that is published", async (t) => {
     const ports = ["--grpc", "127.0.0.1:0", "--rest", "127.0.0.1:0", "--admin", "127.0.0.1:0"];
     const server = run("serve", quickstart, ...ports);
     await server.line(/^ready$/);
-    // Each costs its opening: the modules that are in them are a thousand.
+    // Each costs its opening: the modules that are in them are a thousand. Each part that is loaded later makes a few.
     const opened = readFileSync(modules, "utf8").match(/^file:/gm)?.length ?? 0;
-    assert.ok(opened > 3 && opened < 40, `${opened} files`);
+    assert.ok(opened > 3 && opened < 60, `${opened} files`);
     await server.stop();
 
     const limited = run("serve", quickstart, "--settings", settings, ...ports);

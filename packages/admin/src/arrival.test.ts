@@ -40,6 +40,23 @@ describe("the arrival of a revision", () => {
     assert.deepEqual([told.data.node, told.data.message], ["bad", 'no: password: "[redacted]"']);
   });
 
+  it("waits for what comes to light where a resource of a higher layer is removed", async () => {
+    await using api = await runningApi();
+    await api.ask("POST", "layers/under/changes", { upsert: [cluster("w", "1s")] });
+    await api.ask("POST", "layers/api/changes", { upsert: [cluster("w", "2s")] });
+    const transport = createMemoryTransport();
+    await api.server.listenOn(transport, "memory");
+    await using events = await EventReader.open(api.base);
+    const node = await client(transport, "node");
+    await events.seen(({ event, data }) => event === "node" && data.node === "node" && data.state === "connected");
+    const { body } = await api.ask("DELETE", "layers/api/resources/cluster/w");
+    const counts = async () => (await api.ask("GET", `revisions/${body.revision.id}/arrival`)).body.counts;
+    await node.next();
+    assert.deepEqual(await counts(), { acknowledged: 0, rejected: 0, pending: 1 });
+    node.acknowledge();
+    await until(counts, ({ acknowledged }) => acknowledged === 1);
+  });
+
   it("is nothing where no stream asks for it", async () => {
     await using api = await runningApi();
     const { body } = await api.ask("POST", "layers/api/changes", { upsert: [cluster("a")] });

@@ -101,6 +101,30 @@ describe("a rollback", () => {
     assert.deepEqual(await names(), ["a", "b"]);
   });
 
+  it("to the parent does not take back a change that came in between", async () => {
+    const store = await createMemoryStore();
+    await using api = await runningApi({ store });
+    const post = (name: string) => api.ask("POST", "layers/api/changes", { upsert: [cluster(name)] });
+    await post("first");
+    await post("mistake");
+    const read = store.read.bind(store);
+    let between: (() => Promise<unknown>) | undefined = () => post("good");
+    store.read = async (id) => {
+      const held = await read(id);
+      const now = between;
+      between = undefined;
+      await now?.();
+      return held;
+    };
+    const back = await api.ask("POST", "layers/api/rollback");
+    assert.equal(back.status, 412, JSON.stringify(back.body));
+    const { resources } = (await api.ask("GET", "layers/api/resources")).body;
+    assert.deepEqual(
+      resources.map(({ name }: { name: string }) => name),
+      ["first", "good", "mistake"],
+    );
+  });
+
   it("of a layer's only revision leaves it empty", async () => {
     await using api = await runningApi();
     assert.equal((await api.ask("POST", "layers/api/rollback")).status, 409);
