@@ -57,7 +57,7 @@ export type {
   RolloutState,
   RolloutStatus,
 } from "./contracts/rollout-status.js";
-export type { LayerUpdate, Source, SourceSink, StepBack } from "./contracts/source.js";
+export type { LayerUpdate, RolledBack, Source, SourceSink, StepBack } from "./contracts/source.js";
 export type {
   FetchStats,
   GroupStats,
@@ -142,7 +142,6 @@ export { createMemorySource, type MemorySource } from "./sources/memory/memory-s
 export { KeptSource, type KeptSourceOptions } from "./stores/kept-source.js";
 export { createMemoryStore } from "./stores/memory-store.js";
 export { type OtherThread, RevisionStore } from "./stores/revision-store.js";
-export type { RolledBack } from "./stores/rollbacks.js";
 export { decodeStored, encodeStored } from "./stores/stored-content.js";
 export { type Reader, type TableName, type Tables, tableNames, type Writer } from "./stores/tables.js";
 export { WrittenLayers, type WrittenLayersOptions } from "./stores/written-layers.js";

@@ -77,16 +77,20 @@ export function problemOf(error: unknown): Problem {
   if (error instanceof XdskitError) {
     const { findings } = error;
     const [first] = findings;
-    if (first !== undefined) return problem(statuses[first.code] ?? 422, [first, ...findings.slice(1)], {});
+    if (first !== undefined) return problem(statuses[first.code] ?? 422, [first, ...findings.slice(1)]);
   }
   const message = error instanceof Error ? error.message : String(error);
-  return problem(500, [{ code: "XDSKIT_FAULT", severity: "error", message }], {});
+  return problem(500, [{ code: "XDSKIT_FAULT", severity: "error", message }]);
 }
 
-function problem(
+/**
+ * Makes a problem document. `extensions` are further members. A status without a title of its own is called
+ * "The request failed".
+ */
+export function problem(
   status: number,
   findings: readonly [Finding, ...Finding[]],
-  extensions: Readonly<Record<string, unknown>>,
+  extensions: Readonly<Record<string, unknown>> = {},
 ): Problem {
   const [{ code, message }] = findings;
   const more = findings.length === 1 ? "" : ` (and ${findings.length - 1} more)`;

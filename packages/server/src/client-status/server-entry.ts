@@ -11,7 +11,7 @@ import { summaryTypeUrl } from "./type-summary.js";
  * of CSDS has no other place for it, and only who asks for a summary gets it.
  */
 export function serverEntry(troubles: readonly SourceTrouble[]): StatusEntry {
-  const said = fromJson(StructSchema, { sources: troubles.map(({ source, message }) => ({ source, message })) });
+  const said = fromJson(StructSchema, { sources: troubles.map((trouble) => ({ ...trouble })) });
   return {
     ...{ typeUrl: "", name: "", version: "" },
     configStatus: ConfigStatus.ERROR,
@@ -34,6 +34,7 @@ export function readServerEntry({ node, genericXdsConfigs }: ClientConfig): read
 }
 
 function readTrouble(value: unknown): readonly SourceTrouble[] {
-  const { source, message } = (value ?? {}) as Partial<Record<string, unknown>>;
-  return typeof source === "string" && typeof message === "string" ? [{ source, message }] : [];
+  const { source, kind, message } = (value ?? {}) as Partial<Record<string, unknown>>;
+  if (typeof source !== "string" || typeof message !== "string") return [];
+  return [{ source, kind: kind === "rolled-back" ? kind : "errors", message }];
 }

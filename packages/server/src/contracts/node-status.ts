@@ -158,6 +158,8 @@ export type NodeStates = Readonly<Record<NodeState, number>>;
 /** A source, or a layer that a program sets, whose newest content is not served: what was served before goes on. */
 export interface SourceTrouble {
   readonly source: string;
-  /** The first error, with where it is, and how many more there are. */
+  /** `errors`: it cannot be served. `rolled-back`: an older revision is served until the source changes. */
+  readonly kind: "errors" | "rolled-back";
+  /** The first error, with where it is, and how many more there are; or the revision that is served. */
   readonly message: string;
 }

@@ -1,5 +1,6 @@
 import type { Finding, Resource } from "@xdskit/api";
 import type { LayerName } from "../settings/group-settings.js";
+import type { RevisionId } from "./store.js";
 
 /** A change of some layers: all of it, or nothing. */
 export interface LayerUpdate {
@@ -19,6 +20,16 @@ export interface StepBack {
   readonly forward: readonly LayerUpdate[];
 }
 
+/** A layer of a source that serves an older revision until the source changes it. */
+export interface RolledBack {
+  readonly layer: LayerName;
+  /** The revision that the rollback made. */
+  readonly revision: RevisionId;
+  readonly to: RevisionId;
+  /** In milliseconds since 1970. */
+  readonly time: number;
+}
+
 /** Where a source puts what it has. */
 export interface SourceSink {
   /**
@@ -34,6 +45,8 @@ export interface SourceSink {
   resume?(steps: readonly StepBack[]): void;
   /** The state of the source as of its last attempt: no findings of severity `error` means that it was applied. */
   report(findings: readonly Finding[]): void;
+  /** These layers, and no others, serve an older revision now. Who asks for the status of the server is told. */
+  rolledBack?(layers: readonly RolledBack[]): void;
 }
 
 /** Brings resources into a server: a folder, a store, an upstream. */

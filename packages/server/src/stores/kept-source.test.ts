@@ -332,6 +332,48 @@ describe("a kept source", () => {
   });
 });
 
+describe("a kept source that is paused", () => {
+  it("commits nothing until it goes on, and then commits all that came meanwhile", async () => {
+    const store = await storeWith(one);
+    const played = new Played(store, 2);
+    const started = played.start();
+    played.set("replace", one);
+    await started;
+    await played.kept.pause();
+    played.set("patch", two);
+    assert.deepEqual(played.applied.at(-1)?.[0]?.upsert.map(shown), [shown(two)]);
+    const head = await store.head(layer);
+    assert.equal(head?.number, 1);
+    const info = { author: "me", cause: { kind: "rollback", to: head.id }, message: "", time: 3 } as const;
+    await assert.rejects(played.kept.rollBack(layer, head.id, { info, expected: undefined }), { code: "XDSKIT_BUSY" });
+    played.kept.goOn();
+    await hasHead(store, 2);
+    await played.kept.close();
+    assert.deepEqual((await played.held()).toSorted(), [shown(one), shown(two)]);
+  });
+
+  it("commits nothing when it is closed, so that the source in its place has the newest revision", async () => {
+    const played = new Played(await storeWith(one), 2);
+    const started = played.start();
+    played.set("replace", one);
+    await started;
+    await played.kept.pause();
+    played.set("replace", two);
+    await played.kept.close();
+    assert.deepEqual(await played.held(), [shown(one)]);
+  });
+
+  it("has committed what it brought before that", async () => {
+    const played = new Played(await storeWith(one), 2);
+    const started = played.start();
+    played.set("replace", two);
+    await played.kept.pause();
+    assert.deepEqual(await played.held(), [shown(two)]);
+    await started;
+    await played.kept.close();
+  });
+});
+
 describe("a rollback", () => {
   it("is over after a restart where the source changed to what it serves", async () => {
     const store = await storeWith(one);

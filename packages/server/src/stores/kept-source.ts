@@ -1,13 +1,13 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Finding, type Registry, type ResourceTypes, XdskitError } from "@xdskit/api";
 import type { LayerWrite, LayerWritten } from "../contracts/layer-writer.js";
-import type { LayerUpdate, Source, SourceSink } from "../contracts/source.js";
+import type { LayerUpdate, RolledBack, Source, SourceSink } from "../contracts/source.js";
 import type { CommitInfo, LayerCommit, Retention, Revision, RevisionId, Store } from "../contracts/store.js";
 import type { LayerName } from "../settings/group-settings.js";
 import { mergedUpdates } from "./merged-updates.js";
 import { Queue } from "./queue.js";
 import { refuse } from "./refuse.js";
-import { Rollbacks, type RolledBack } from "./rollbacks.js";
+import { Rollbacks } from "./rollbacks.js";
 import { stepsBack } from "./steps-back.js";
 import { decodeStored, encodeStored } from "./stored-content.js";
 
@@ -66,6 +66,8 @@ export class KeptSource implements Source {
   #isLive = false;
   #isRestoring = false;
   #isClosing = false;
+  /** Another source takes the place of this one. */
+  #isPaused = false;
   /** The last commit failed. */
   #hasProblem = false;
   #retry: NodeJS.Timeout | undefined;
@@ -143,6 +145,8 @@ export class KeptSource implements Source {
    */
   rollBack(layer: LayerName, to: RevisionId, rest: Pick<LayerWrite, "expected" | "info">): Promise<LayerWritten> {
     return this.#rollbackQueue.run(async () => {
+      if (this.#isPaused)
+        throw XdskitError.of("XDSKIT_BUSY", "the settings of this layer are changing now: try again in a moment");
       try {
         return await this.#rollBack(layer, to, rest);
       } finally {
@@ -151,7 +155,25 @@ export class KeptSource implements Source {
     });
   }
 
-  /** Waits for what must still be written. */
+  /**
+   * Writes what must be written, and then nothing more until `goOn`: another source is to take the place of this one,
+   * and its revisions must come after those of this one. Rollbacks reject with XDSKIT_BUSY meanwhile.
+   */
+  async pause(): Promise<void> {
+    await this.#rollbackQueue.run(async () => {
+      this.#keep([]);
+      await this.#writing;
+      this.#isPaused = true;
+    });
+  }
+
+  /** Nothing took its place: what changed meanwhile is written. */
+  goOn(): void {
+    this.#isPaused = false;
+    this.#keep([]);
+  }
+
+  /** Waits for what must still be written. One that is paused writes nothing more. */
   async close(): Promise<void> {
     this.#isClosing = true;
     clearTimeout(this.#retry);
@@ -167,7 +189,7 @@ export class KeptSource implements Source {
     this.#changes += 1;
     this.#first = this.#isLive ? undefined : served;
     this.#isLive = true;
-    if (this.#rollbacks.applied(updates)) this.#options.onRolledBack?.(this.rolledBack);
+    if (this.#rollbacks.applied(updates)) this.#rolledBackNow();
     this.#keep(served);
   }
 
@@ -212,12 +234,17 @@ export class KeptSource implements Source {
       this.#pending = [];
       this.#options.onRevision?.(made);
       this.#rollbacks.begin({ layer, revision: made.id, to, time: made.time }, own);
-      this.#options.onRolledBack?.(this.rolledBack);
+      this.#rolledBackNow();
       return { kind: "written", head: made, isNew: true };
     } finally {
       this.#writing = undefined;
       done();
     }
+  }
+
+  #rolledBackNow(): void {
+    this.#sink?.rolledBack?.(this.rolledBack);
+    this.#options.onRolledBack?.(this.rolledBack);
   }
 
   /** Serves the heads. False: there are none, the source was faster, or they cannot be read. */
@@ -284,7 +311,7 @@ export class KeptSource implements Source {
 
   #keep(updates: readonly LayerUpdate[]): void {
     this.#pending = mergedUpdates(this.#pending, updates);
-    if (this.#pending.length > 0) this.#writing ??= this.#write();
+    if (this.#pending.length > 0 && !this.#isPaused) this.#writing ??= this.#write();
   }
 
   async #write(): Promise<void> {

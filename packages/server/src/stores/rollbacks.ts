@@ -1,19 +1,9 @@
 import type { Resource, Version } from "@xdskit/api";
 import { idOf } from "../basics/id-of.js";
-import type { LayerUpdate } from "../contracts/source.js";
-import type { Revision, RevisionId, Store, StoredResource } from "../contracts/store.js";
+import type { LayerUpdate, RolledBack } from "../contracts/source.js";
+import type { Revision, Store, StoredResource } from "../contracts/store.js";
 import type { LayerName } from "../settings/group-settings.js";
 import { mergedUpdates } from "./merged-updates.js";
-
-/** A layer of a source that serves an older revision until the source changes it. */
-export interface RolledBack {
-  readonly layer: LayerName;
-  /** The revision that the rollback made. */
-  readonly revision: RevisionId;
-  readonly to: RevisionId;
-  /** In milliseconds since 1970. */
-  readonly time: number;
-}
 
 /** A rollback from before a restart: it goes on if the source has what it had then. */
 interface Remembered {

@@ -141,6 +141,8 @@ export class Configuring {
 
   #sinkOf(source: Source): SourceSink {
     const { name } = source;
+    // Another source of this name may have been rolled back.
+    this.#context.troubles.rolledBack(name, []);
     // The first change is not judged: clients that had something else before a restart are brought to it in order. It
     // is none if the source takes the place of another one.
     let isStart = !this.#started.has(name);
@@ -158,6 +160,7 @@ export class Configuring {
         this.#publish(changes);
       },
       resume: (steps) => this.#resume(steps),
+      rolledBack: (layers) => this.#context.troubles.rolledBack(name, layers),
       report: (findings) => {
         const errors = findings.filter(({ severity }) => severity === "error");
         // It has something else by now, which cannot be applied.

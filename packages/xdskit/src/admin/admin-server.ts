@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { type AddressInfo, isIP } from "node:net";
+import { problem as problemDocument } from "@xdskit/admin/problem";
 import type { Finding, XdskitErrorCode } from "@xdskit/api";
 import { isFromBrowser } from "@xdskit/server";
 import type { Address } from "@xdskit/server/address";
@@ -46,15 +47,6 @@ const pages: ReadonlyMap<string, AdminPage> = new Map<string, AdminPage>([
 ]);
 
 const apiPrefix = "/api/v1/";
-
-const titles = {
-  400: "The request cannot be understood",
-  403: "The caller is not answered",
-  404: "Not found",
-  405: "The method is not allowed here",
-  409: "The request does not fit the state of the server",
-  500: "A fault of the server",
-} as const;
 
 /** The id of a node follows this prefix. */
 const nodePrefix = "/api/v1/nodes/";
@@ -130,10 +122,9 @@ async function answer({ method, url = "/", headers, socket }: IncomingMessage, s
   return page(state, query);
 }
 
-/** An error below `/api/v1` (RFC 9457), in the form of the API, which need not be loaded for it. */
-function problem(status: keyof typeof titles, code: XdskitErrorCode, detail: string): Answer {
-  const findings = [{ code, severity: "error", message: detail }];
-  const said = { type: `urn:xdskit:${code}`, title: titles[status], status, detail, code, findings };
+/** An error below `/api/v1`. The API itself need not be loaded for it. */
+function problem(status: number, code: XdskitErrorCode, message: string): Answer {
+  const said = problemDocument(status, [{ code, severity: "error", message }]);
   return { status, contentType: "application/problem+json", body: `${JSON.stringify(said)}\n` };
 }
 

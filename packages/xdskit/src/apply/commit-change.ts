@@ -39,10 +39,28 @@ export interface Committed {
 /** Says what a change did, or would do, and waits for nodes if asked. Resolves to the exit status. */
 export async function reportChange(
   client: ApiClient,
-  { layer, answer, warnings, known }: Committed,
+  committed: Committed,
   options: CommitOptions,
   terminal: Terminal,
 ): Promise<number> {
+  const { status, document } = await outcomeOf(client, committed, options, terminal);
+  if (options.output === "json") terminal.out(jsonText(document));
+  return status;
+}
+
+/** What became of a change: the exit status, and what `--output json` prints. */
+export interface Outcome {
+  readonly status: number;
+  readonly document: object;
+}
+
+/** Waits for nodes if asked, and says in text what a change did, or would do. Prints no JSON. */
+export async function outcomeOf(
+  client: ApiClient,
+  { layer, answer, warnings, known }: Committed,
+  options: CommitOptions,
+  terminal: Terminal,
+): Promise<Outcome> {
   const { output, dryRun = false, wait, timeout } = options;
   const changes = servedChanges(answer.changed, undefined, known);
   for (const finding of warnings) terminal.err(`${describeFinding(finding, paintOf(terminal, "err"))}\n`);
@@ -53,21 +71,17 @@ export async function reportChange(
     if (dryRun && changes.length > 0) terminal.out(groupStagesText(answer.stages, paint));
     terminal.out(`${resultLine(changeCounts(changes), layer, dryRun, answer.revision)}\n`);
   }
-  if (dryRun) {
-    if (output === "json") terminal.out(jsonText(answer));
-    return changes.length === 0 ? exitStatus.ok : exitStatus.differs;
-  }
-  if (wait === undefined || answer.revision === null) {
-    if (output === "json") terminal.out(jsonText(answer));
-    return exitStatus.ok;
-  }
+  if (dryRun) return { status: changes.length === 0 ? exitStatus.ok : exitStatus.differs, document: answer };
+  if (wait === undefined || answer.revision === null) return { status: exitStatus.ok, document: answer };
   const waited = await waitForNodes(client, answer.revision.id, wait, timeout).catch((error: unknown) => {
     if (!(error instanceof ApiError)) throw error;
     throw new ApiError(`the change is made, but who has it cannot be asked: ${error.message}`, error);
   });
-  if (output === "json") terminal.out(jsonText({ ...answer, result: waited.result, arrival: waited.arrival }));
-  else terminal.out(arrivalText(waited, timeout, paint));
-  return waited.result === "acknowledged" ? exitStatus.ok : exitStatus.failed;
+  if (output === "text") terminal.out(arrivalText(waited, timeout, paint));
+  return {
+    status: waited.result === "acknowledged" ? exitStatus.ok : exitStatus.failed,
+    document: { ...answer, result: waited.result, arrival: waited.arrival },
+  };
 }
 
 function resultLine(counts: string, layer: string, isDry: boolean, revision: RevisionView | null): string {

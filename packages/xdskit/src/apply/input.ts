@@ -1,4 +1,4 @@
-import { readFile, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import {
   type Finding,
   type Registry,
@@ -7,10 +7,10 @@ import {
   readResources,
   typesOfMessages,
   type Where,
-  XdskitError,
 } from "@xdskit/api";
 import { registryWith } from "../settings/descriptors.js";
 import { checkDirectory } from "../validate/check-directory.js";
+import { bytesOfInput, standardInput } from "./input-bytes.js";
 
 /** Resources that are to be sent, and where they are written. */
 export interface Input {
@@ -20,12 +20,6 @@ export interface Input {
   readonly types: ResourceTypes;
   whereIs(resource: Resource): Where | undefined;
 }
-
-/** What stands for standard input. */
-export const standardInput = "-";
-
-/** More than this is no file that anybody wrote. */
-const mostBytes = 64 * 1024 * 1024;
 
 /** Reads files and folders as `serve` does; throws an XdskitError if one is not there or cannot be read. */
 export async function readInput(
@@ -65,7 +59,7 @@ async function fileInput(
   const isStdin = path === standardInput;
   // JSON is read as YAML, too.
   const file = isStdin ? "standard-input.yaml" : path;
-  const bytes = isStdin ? await allOf(stdin) : await bytesOf(path);
+  const bytes = await bytesOfInput(path, stdin);
   const { resources, findings } = readResources({ path: file, bytes }, { registry, types });
   const places = new Map(resources.map(({ resource, where }) => [resource, where]));
   const shown = <T extends Where>(where: T): T => (isStdin ? { ...where, file: "standard input" } : where);
@@ -79,28 +73,6 @@ async function fileInput(
       return where && shown(where);
     },
   };
-}
-
-async function bytesOf(path: string): Promise<Uint8Array> {
-  try {
-    return await readFile(path);
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    const reason = code === "ENOENT" ? "there is no such file or folder" : `it cannot be read: ${code ?? message}`;
-    throw XdskitError.of("XDSKIT_FILE_UNREADABLE", reason, { file: path }, { cause: error });
-  }
-}
-
-async function allOf(stdin: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of stdin) {
-    bytes += chunk.byteLength;
-    if (bytes > mostBytes)
-      throw XdskitError.of("XDSKIT_FILE_UNREADABLE", `it has more than ${mostBytes} bytes`, { file: "standard input" });
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }
 
 function join(first: Input, more: readonly Input[]): Input {

@@ -1,19 +1,9 @@
-import { userInfo } from "node:os";
 import type { ApiClient } from "../api-client/api-client.js";
 import type { ChangeAnswer, ChangeRequest } from "../api-client/api-types.js";
 import { layerPath } from "../api-client/layer-path.js";
+import { userName } from "../process/user-name.js";
 
 /** Sends a change of a layer, with who sends it. Rejects with an ApiError. */
 export function sendChange(client: ApiClient, layer: string, change: ChangeRequest): Promise<ChangeAnswer> {
   return client.post<ChangeAnswer>(`${layerPath(layer)}/changes`, { author: userName(), ...change });
-}
-
-/** Who uses this command. */
-export function userName(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    // A user without an entry in the system's list.
-    return `uid ${process.getuid?.() ?? "unknown"}`;
-  }
 }

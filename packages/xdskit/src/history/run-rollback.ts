@@ -5,8 +5,8 @@ import { findRevision } from "../api-client/find-revision.js";
 import { layerPath } from "../api-client/layer-path.js";
 import { withServer } from "../api-client/with-server.js";
 import { type CommitOptions, reportChange } from "../apply/commit-change.js";
-import { userName } from "../apply/send-change.js";
 import type { Terminal } from "../output/terminal.js";
+import { userName } from "../process/user-name.js";
 
 /** The options of `rollback`. */
 export interface RollbackOptions extends CommitOptions {

@@ -100,6 +100,29 @@ describe("settings that are edited while the server runs", () => {
     assert.equal(await clusters(again, "n"), "cluster/c");
   });
 
+  it("keep a rollback, which is told once, and count changes on", async () => {
+    await using folder = await testFolder({ ...files, "xdskit.yaml": groups(group("one", "*", "a")) });
+    await using state = await testFolder();
+    await using running = serving(folder, "--state", state.path);
+    const admin = `http://${await address(running, "admin")}`;
+    await folder.write("a/more.yaml", clusterYaml("more"));
+    const revisions = async () => {
+      const answer = await (await fetch(`${admin}/api/v1/revisions?layer=a`)).json();
+      return (answer as { readonly revisions: readonly { readonly cause: { readonly kind: string } }[] }).revisions;
+    };
+    await eventually(revisions, (all) => all.length === 2);
+    const undone = await xdskitEnds("rollback", "--layer", "a", "--server", admin);
+    assert.equal(undone.status, 0, undone.err);
+    await folder.write("xdskit.yaml", groups(group("one", "*", "a", "b")));
+    await running.seen(/settings in use: groups/, "err");
+    assert.equal(await clusters(running, "n"), "cluster/a cluster/b");
+    assert.equal(running.err().match(/is rolled back: an older revision/g)?.length, 1);
+    await folder.write("b/d.yaml", clusterYaml("d"));
+    await running.seen(/configuration applied: 1 resource added or changed.*d\.yaml/, "err");
+    assert.doesNotMatch(running.err(), /configuration applied.*revision=0/);
+    assert.equal((await revisions())[0]?.cause.kind, "rollback");
+  });
+
   it("are in use by key, and the log says what needs a restart, or is wrong", async () => {
     await using folder = await testFolder({ "a.yaml": clusterYaml("a"), "r.yaml": routesYaml("a") });
     await using running = serving(folder);

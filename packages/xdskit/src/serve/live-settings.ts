@@ -80,7 +80,10 @@ export class LiveSettings {
       const [first, ...more] = findings.filter(({ severity }) => severity === "error");
       if (first !== undefined) giveUp(new XdskitError([first, ...more]));
     });
+    const [before, old] = [this.#inUse, this.#folder];
     try {
+      // What the old one keeps must come first: the newest revision is what a start would serve.
+      await old.kept?.pause();
       await fresh.kept?.load();
       const started = server.addSource(fresh.source);
       started.catch(() => {});
@@ -88,9 +91,9 @@ export class LiveSettings {
       server.reconfigure(options);
     } catch (error) {
       await fresh.close();
+      old.kept?.goOn();
       throw error;
     }
-    const [before, old] = [this.#inUse, this.#folder];
     this.#folder = fresh;
     moved(fresh, next);
     fresh.checkNames();

@@ -78,7 +78,7 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
   const revisions = new RevisionEvents();
   const around = { server, registry, types, log, store, onRevision: revisions.tell };
   const folder = new ServedFolder(options, {
-    ...{ ...around, loaded, hasLastGood, isSuccessor: false },
+    ...{ ...around, loaded, hasLastGood, before: undefined },
     nothingServed: () => serving.announceAdmin(),
   });
   await folder.kept?.load();
@@ -92,7 +92,7 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
     {
       ...{ server, references: options.references, isWhole: (workers ?? 1) === 1 && toFiles === undefined },
       folderWith(next, nothingServed) {
-        const successor = { loaded: { ...loaded, settings: next }, hasLastGood: false, isSuccessor: true };
+        const successor = { loaded: { ...loaded, settings: next }, hasLastGood: false, before: live.folder };
         return new ServedFolder(options, { ...around, ...successor, nothingServed });
       },
       // The API looks at the list with each request.

@@ -1,4 +1,3 @@
-import { userInfo } from "node:os";
 import type { Finding, Registry, Resource, ResourceTypes, Where } from "@xdskit/api";
 import {
   type CommitInfo,
@@ -14,6 +13,7 @@ import {
 } from "@xdskit/server";
 import { pendingSource, type SourceStatus, sourceAfter } from "../admin/source-status.js";
 import type { Log } from "../output/log.js";
+import { userName } from "../process/user-name.js";
 import { createSourceLog, logFinding } from "../serving/logs/source-log.js";
 import { ignoredFiles, type LoadedSettings } from "../settings/load-settings.js";
 import { folderSettings, groupNames, groupsOfLayers, layersOf, whereServed } from "../settings/server-settings.js";
@@ -41,8 +41,8 @@ interface Surroundings {
   readonly store: Store | undefined;
   /** The store has a last good revision of the folder: nothing else is served while the folder has errors. */
   readonly hasLastGood: boolean;
-  /** It takes the place of one that is served. */
-  readonly isSuccessor: boolean;
+  /** It takes the place of this one, which is served. */
+  readonly before: ServedFolder | undefined;
   /** Called when a change of the folder, or a rollback, is kept. */
   readonly onRevision: (revision: Revision) => void;
   /** Called when a reading found nothing that can be served. */
@@ -52,15 +52,6 @@ interface Surroundings {
 /** The layers that the folder of `serve` fills. */
 export function folderLayers({ settings }: Pick<LoadedSettings, "settings">): readonly string[] {
   return layersOf(settings) ?? [wholeFolderLayer];
-}
-
-function userName(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    // A container's user may have no name.
-    return `${process.getuid?.() ?? ""}`;
-  }
 }
 
 /** The folder of `serve`: brings its resources into the server, and logs and keeps what each reading found. */
@@ -74,16 +65,18 @@ export class ServedFolder {
   readonly #logReading: (summary: FolderSummary) => void;
   #status: SourceStatus;
   #last: FolderSummary | undefined;
-  #revision = 0;
+  #revision: number;
   /** Why the newest revision is not kept. */
   #problems: readonly Finding[] = [];
 
   constructor(options: ServedFolderOptions, around: Surroundings) {
-    const { server, loaded, registry, types, log, store, hasLastGood, isSuccessor } = around;
+    const { server, loaded, registry, types, log, store, hasLastGood, before } = around;
+    const isSuccessor = before !== undefined;
     const { settings } = loaded;
     const { directory, allowEmpty, allowPartial, settle } = options;
     const folder = folderSettings(settings);
     this.#around = around;
+    this.#revision = before?.revision ?? 0;
     const source = createFolderSource({
       ...folder,
       directory,
@@ -119,6 +112,16 @@ export class ServedFolder {
       },
       (kind) => kind === "configuration-applied",
     );
+  }
+
+  /** The number of the newest change of the configuration that it saw. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  /** The revision that a rollback made which holds. */
+  get rolledBackBy(): string | undefined {
+    return this.#status.rolledBack?.revision;
   }
 
   /** How many files there are. */
@@ -159,10 +162,10 @@ export class ServedFolder {
   }
 
   #kept(source: Source, store: Store, directory: string): KeptSource {
-    const { loaded, registry, types, log, server, isSuccessor } = this.#around;
+    const { loaded, registry, types, log, server, before } = this.#around;
     return new KeptSource({
       ...{ source, store, registry, types, layers: folderLayers(loaded), retention: retentionNow() },
-      restores: !isSuccessor,
+      restores: before === undefined,
       check: server.checkChange,
       onRevision: this.#around.onRevision,
       onRolledBack: (rolledBack) => this.#rolledBack(rolledBack),
@@ -201,6 +204,8 @@ export class ServedFolder {
     const { revision, to, layer, time } = newest;
     const told = { revision, to, layer: layerInApi(layer, folderLayers(loaded)), time: new Date(time).toISOString() };
     this.#status = { ...this.#status, rolledBack: told };
+    // Other settings change nothing about it.
+    if (this.#around.before?.rolledBackBy === revision) return;
     log.warn(told, "the folder is rolled back: an older revision is served until the folder changes");
   }
 

@@ -174,6 +174,12 @@ describe("a rollback of the folder", () => {
       await server.ask("POST", "layers/folder/rollback", { message: "b is wrong" });
       assert.equal(await server.names(), "a");
       await server.running.seen(/rolled back/, "err");
+      const how = ["status", "--server", await server.address("grpc")];
+      const said =
+        /^folder \S+: revision \S+ is served since \S+, after a rollback, until the source changes\nno nodes\n$/;
+      assert.match((await xdskitEnds(...how)).out, said);
+      const [trouble] = JSON.parse((await xdskitEnds(...how, "--json")).out).troubles;
+      assert.equal(trouble.kind, "rolled-back");
       await server.stop();
     }
     await using server = new Server(`${folder.path}/config`, state);
@@ -188,6 +194,7 @@ describe("a rollback of the folder", () => {
       (names) => names === "a b c",
     );
     assert.equal((await server.ask("GET", "sources")).sources[0].rolledBack, null);
+    assert.equal((await xdskitEnds("status", "--server", await server.address("grpc"))).out, "no nodes\n");
   });
 });
 

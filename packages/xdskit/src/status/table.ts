@@ -19,7 +19,9 @@ export function statusTable(clients: readonly ClientView[], now: Date, paint: Pa
 }
 
 /** A source whose newest content is not served. */
-export function troubleLine({ source, message }: SourceTrouble, paint: Paint = plain): string {
+export function troubleLine({ source, kind, message }: SourceTrouble, paint: Paint = plain): string {
+  if (kind === "rolled-back")
+    return `${paint("warning", `${printable(source)}: ${printable(message)}, until the source changes`)}\n`;
   const text = `${printable(source)} has errors, and what was good last is served: ${printable(message)}`;
   return `${paint("error", text)}\n`;
 }

@@ -1,14 +1,15 @@
-import { readFile } from "node:fs/promises";
 import { type Finding, type Resource, readResources, typesOfMessages, XdskitError } from "@xdskit/api";
 import type { ApiClient } from "../api-client/api-client.js";
 import { ApiError } from "../api-client/api-error.js";
 import type { LayerView } from "../api-client/api-types.js";
 import { withServer } from "../api-client/with-server.js";
-import { type CommitOptions, reportChange } from "../apply/commit-change.js";
+import { type CommitOptions, outcomeOf } from "../apply/commit-change.js";
+import { bytesOfInput } from "../apply/input-bytes.js";
 import { sendChange } from "../apply/send-change.js";
 import { createSentForm } from "../apply/sent-resource.js";
 import { counted } from "../output/counts.js";
 import { describeFinding, reportFailure } from "../output/failure.js";
+import { jsonText } from "../output/json-text.js";
 import { paintOf, type Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
 import { registryWith } from "../settings/descriptors.js";
@@ -32,7 +33,7 @@ interface LayerToImport {
 export async function runImport(options: ImportOptions, terminal: Terminal): Promise<number> {
   let file: ExportFile;
   try {
-    file = parseExport(await textOf(options.file), options.file);
+    file = parseExport(Buffer.from(await bytesOfInput(options.file)).toString("utf8"), options.file);
   } catch (error) {
     if (!(error instanceof XdskitError)) throw error;
     reportFailure(terminal, "import", error);
@@ -62,27 +63,18 @@ export async function runImport(options: ImportOptions, terminal: Terminal): Pro
     const tried = [];
     for (const layer of layers) tried.push({ layer, answer: await send(layer, true) });
     let status: number = exitStatus.ok;
+    const documents: object[] = [];
     for (const { layer, answer: trial } of tried) {
       const answer = options.dryRun ? trial : await send(layer, false);
       const known = { registry, types };
       const committed = { layer: layer.name, answer, warnings: answer.findings, known };
-      status = Math.max(status, await reportChange(client, committed, options, terminal));
+      const outcome = await outcomeOf(client, committed, options, terminal);
+      documents.push({ layer: layer.name, ...outcome.document });
+      status = Math.max(status, outcome.status);
     }
+    if (options.output === "json") terminal.out(jsonText({ layers: documents }));
     return status;
   });
-}
-
-async function textOf(file: string): Promise<string> {
-  try {
-    if (file !== "-") return await readFile(file, "utf8");
-    const chunks: Buffer[] = [];
-    for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
-    return Buffer.concat(chunks).toString("utf8");
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    const reason = code === "ENOENT" ? "there is no such file" : `it cannot be read: ${code ?? message}`;
-    throw XdskitError.of("XDSKIT_FILE_UNREADABLE", reason, { file }, { cause: error });
-  }
 }
 
 /** The lines are those of a text that nobody sees. */

@@ -66,6 +66,30 @@ describe("xdskit export and import", () => {
     assert.deepEqual([again.status, again.out], [0, "layer api: nothing changes\n"]);
   });
 
+  test("import prints one JSON document for several layers", async () => {
+    const settings = "layers:\n- { name: low, place: under }\n- { name: high, place: over }\n";
+    await using two = await served({ "c.yaml": clusterYaml("folder"), "xdskit.yaml": settings });
+    for (const name of ["low", "high"])
+      await two.run("apply", "-f", await two.file("r.yaml", clusterYaml(name)), "--layer", name);
+    const file = await two.file("backup.json", (await two.run("export")).out);
+    for (const [dryRun, expected] of [
+      [["--dry-run"], 3],
+      [[], 0],
+    ] as const) {
+      for (const name of ["low", "high"]) await two.run("delete", "cluster", name, "--layer", name);
+      const { status, out } = await two.run("import", file, "--output", "json", ...dryRun);
+      assert.equal(status, expected);
+      const { layers } = JSON.parse(out);
+      assert.deepEqual(
+        layers.map(({ layer, changed }: { layer: string; changed: readonly unknown[] }) => [layer, changed.length]),
+        [
+          ["low", 1],
+          ["high", 1],
+        ],
+      );
+    }
+  });
+
   test("secrets are left out, export says of what, and import refuses the file and says what to do", async () => {
     await begin(clusterYaml("a"), secret);
     const { status, out, err } = await server.run("export");
