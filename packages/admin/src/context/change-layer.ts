@@ -35,7 +35,10 @@ export async function changeLayer(context: ApiContext, layer: ApiLayer, asked: A
   let outlook: Outlook | undefined;
   const look = () => {
     asked.condition?.();
-    outlook = withPositions(positioned, () => outlookOf(context, update));
+    outlook = withPositions(positioned, () => {
+      if (dryRun) mustBeAllowed(context, update);
+      return outlookOf(context, update);
+    });
   };
   let head: Revision | undefined;
   let lease: ReturnType<typeof leaseJson> | undefined;
@@ -74,7 +77,9 @@ export async function rollBackLayer(
   const { layer: name } = layer;
   const { to, contents, expected, dryRun, info } = asked;
   await mustBeExpected(context, layer, expected);
-  const outlook = outlookOf(context, { layer: name, kind: "replace", upsert: contents });
+  const update: LayerUpdate = { layer: name, kind: "replace", upsert: contents };
+  mustBeAllowed(context, update);
+  const outlook = outlookOf(context, update);
   if (dryRun) return answer(context, undefined, outlook, []);
   const result = await rolledBack(layer, to, { expected, info });
   if (result.kind === "conflict") throw conflict(context, layer, result.head);
@@ -94,9 +99,13 @@ export function noRevisions({ name }: ApiLayer): ApiProblem {
   return ApiProblem.of(409, "XDSKIT_STORE", message);
 }
 
-function outlookOf({ options: { server } }: ApiContext, update: LayerUpdate): Outlook {
+/** Throws what the server would refuse the change for. A change that is made is checked where it is written. */
+function mustBeAllowed({ options: { server } }: ApiContext, update: LayerUpdate): void {
   const [first, ...rest] = server.checkChange([update]);
   if (first !== undefined) throw new XdskitError([first, ...rest]);
+}
+
+function outlookOf({ options: { server } }: ApiContext, update: LayerUpdate): Outlook {
   const previews: readonly GroupPreview[] = server.preview([update]);
   const changes = changesOf(server.layerSnapshot(update.layer), update);
   const news = changes.flatMap(({ after }) => after ?? []);

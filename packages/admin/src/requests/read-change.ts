@@ -43,7 +43,12 @@ export interface ChangeQuery {
 }
 
 /** Reads the body of a change. Throws a problem with everything that is wrong with it. */
-export function readChange(bytes: Uint8Array, form: BodyForm, query: ChangeQuery, reading: Reading): ReadChange {
+export async function readChange(
+  bytes: Uint8Array,
+  form: BodyForm,
+  query: ChangeQuery,
+  reading: Reading,
+): Promise<ReadChange> {
   refuseLarge(bytes, form);
   const { message = "", author, dryRun = false, replace = false } = query;
   const said = { message, author, dryRun, replace };
@@ -51,7 +56,7 @@ export function readChange(bytes: Uint8Array, form: BodyForm, query: ChangeQuery
     const { resources, findings } = readBinary(bytes, reading);
     return checked({ ...said, upsert: resources, remove: [], findings });
   }
-  const request = readResourceRequest(bytes, { form, list: "upsert", name: bodyName, ...reading });
+  const request = await readResourceRequest(bytes, { form, list: "upsert", name: bodyName, ...reading });
   refuse(request.findings);
   const fields = changeFieldsSchema.safeParse(request.fields);
   if (!fields.success) {
@@ -79,17 +84,17 @@ export function readChange(bytes: Uint8Array, form: BodyForm, query: ChangeQuery
 }
 
 /** Reads the body that is one resource, which must have this type and name. */
-export function readOne(
+export async function readOne(
   bytes: Uint8Array,
   form: BodyForm,
   expected: { readonly type: ResourceType; readonly name: string },
   reading: Reading,
-): Pick<ReadChange, "upsert" | "findings"> {
+): Promise<Pick<ReadChange, "upsert" | "findings">> {
   refuseLarge(bytes, form);
   const { resources, findings } =
     form === "protobuf"
       ? readBinary(bytes, reading)
-      : readResourceRequest(bytes, { form, list: undefined, name: bodyName, ...reading });
+      : await readResourceRequest(bytes, { form, list: undefined, name: bodyName, ...reading });
   refuse(findings);
   const [one] = resources;
   if (one === undefined || resources.length > 1)

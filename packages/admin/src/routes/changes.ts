@@ -92,7 +92,7 @@ export function changeRoutes(app: OpenAPIHono, context: ApiContext): void {
     const form = bodyForm(c.req.header("content-type") ?? null);
     const bytes = await context.bodies.read(c.req.raw);
     const { lease: wanted, ...query } = c.req.valid("query");
-    const asked = readChange(bytes, form, query, reading);
+    const asked = await readChange(bytes, form, query, reading);
     const expected = await expectedRevision(context, layer, c.req.raw.headers);
     const info = infoOf(asked, callerOf(c.env));
     return c.json(await changeLayer(context, layer, { ...asked, expected, info, lease: leaseOf(wanted) }), 200);
@@ -103,7 +103,7 @@ export function changeRoutes(app: OpenAPIHono, context: ApiContext): void {
     const layer = context.layer(layerName);
     const type = context.type(typeName);
     const form = bodyForm(c.req.header("content-type") ?? null);
-    const { upsert, findings } = readOne(await context.bodies.read(c.req.raw), form, { type, name }, reading);
+    const { upsert, findings } = await readOne(await context.bodies.read(c.req.raw), form, { type, name }, reading);
     const query = c.req.valid("query");
     const asked = { upsert, remove: [], replace: false, dryRun: query.dryRun ?? false, findings };
     const condition = versionCondition(context, layer, { type: typeName, name }, c.req.raw.headers);

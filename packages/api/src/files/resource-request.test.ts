@@ -8,17 +8,17 @@ function read(form: "json" | "yaml", text: string) {
   return readResourceRequest(Buffer.from(text), { form, list: "upsert", name: "body" });
 }
 
-const places = ({ findings }: ReturnType<typeof read>) =>
+const places = ({ findings }: Awaited<ReturnType<typeof read>>) =>
   findings.map(({ code, file, line, field }) => `${file}:${line}: ${field}: ${code}`);
 
 describe("a request with resources", () => {
-  it("gives its resources, and what else it says", () => {
+  it("gives its resources, and what else it says", async () => {
     const yaml = `message: m\nupsert:\n  - "@type": ${clusterUrl}\n    name: a\n  - "@type": ${clusterUrl}\n    name: b\n`;
     const json = JSON.stringify({
       upsert: ["a", "b"].map((name) => ({ "@type": clusterUrl, name })),
       message: "m",
     });
-    for (const request of [read("yaml", yaml), read("json", json)]) {
+    for (const request of [await read("yaml", yaml), await read("json", json)]) {
       assert.deepEqual(
         request.resources.map(({ resource }) => resource.name),
         ["a", "b"],
@@ -27,19 +27,22 @@ describe("a request with resources", () => {
     }
   });
 
-  it("says where each problem is", () => {
+  it("says where each problem is", async () => {
     const yaml = `upsert:\n  - "@type": ${clusterUrl}\n    name: a\n    connect_timeout: -1s\n  - name: b\n`;
-    assert.deepEqual(places(read("yaml", yaml)), [
+    assert.deepEqual(places(await read("yaml", yaml)), [
       "body:4: connect_timeout: XDSKIT_RULE_BROKEN",
       "body:5: undefined: XDSKIT_TYPE_MISSING",
     ]);
     const json = `{\n"upsert": [\n{"@type": "${clusterUrl}", "name": "a", "no": 1}\n]}`;
-    assert.deepEqual(places(read("json", json)), ["body:3: no: XDSKIT_FIELD_UNKNOWN"]);
-    const { code, line, field } = read("json", '{\n"delete": [\n7]}').finding("XDSKIT_API_REQUEST", "", ["delete", 0]);
+    assert.deepEqual(places(await read("json", json)), ["body:3: no: XDSKIT_FIELD_UNKNOWN"]);
+    const { code, line, field } = (await read("json", '{\n"delete": [\n7]}')).finding("XDSKIT_API_REQUEST", "", [
+      "delete",
+      0,
+    ]);
     assert.deepEqual([code, line, field], ["XDSKIT_API_REQUEST", 3, "delete[0]"]);
   });
 
-  it("never throws, whatever the text is", () => {
+  it("never throws, whatever the text is", async () => {
     for (const [text, code] of [
       ["", "XDSKIT_SYNTAX"],
       ["[]", "XDSKIT_API_REQUEST"],
@@ -48,13 +51,27 @@ describe("a request with resources", () => {
       ["\uffff{}", "XDSKIT_SYNTAX"],
       [`${"[".repeat(100_000)}`, "XDSKIT_SYNTAX"],
     ] as const)
-      assert.equal(read("json", text).findings[0]?.code, code, text.slice(0, 20));
-    assert.equal(read("yaml", "a: 1\n---\nb: 1\n").findings[0]?.code, "XDSKIT_SYNTAX");
+      assert.equal((await read("json", text)).findings[0]?.code, code, text.slice(0, 20));
+    assert.equal((await read("yaml", "a: 1\n---\nb: 1\n")).findings[0]?.code, "XDSKIT_SYNTAX");
   });
 
-  it("may be one resource alone", () => {
+  it("may be one resource alone", async () => {
     const bytes = Buffer.from(JSON.stringify({ "@type": clusterUrl, name: "a" }));
-    const { resources, findings } = readResourceRequest(bytes, { form: "json", list: undefined, name: "body" });
+    const { resources, findings } = await readResourceRequest(bytes, { form: "json", list: undefined, name: "body" });
     assert.deepEqual([resources[0]?.resource.name, findings], ["a", []]);
+  });
+
+  it("leaves turns to others while it reads many", async () => {
+    const upsert = Array.from({ length: 20_000 }, (_, i) => ({ "@type": clusterUrl, name: `c${i}` }));
+    let [turns, isDone] = [0, false];
+    const count = () => {
+      turns += 1;
+      if (!isDone) setImmediate(count);
+    };
+    setImmediate(count);
+    const { resources } = await read("json", JSON.stringify({ upsert }));
+    isDone = true;
+    assert.equal(resources.length, upsert.length);
+    assert.ok(turns >= 2, `${turns} turns`);
   });
 });

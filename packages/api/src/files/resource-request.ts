@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { XdskitErrorCode } from "../errors/error-codes.js";
 import type { Finding } from "../errors/errors.js";
@@ -33,11 +34,18 @@ export interface ReadResourceRequestOptions extends Omit<ReadResourcesOptions, "
   readonly name: string;
 }
 
+/** How many milliseconds resources are read for before other work gets its turn. */
+const sliceMs = 10;
+
 /**
  * Reads a text in JSON or YAML that is a mapping with a list of resources, or one resource. Resources are read as
- * `readResources` reads them. Never throws because of the text: problems become findings, with their positions.
+ * `readResources` reads them, a few in a turn of the event loop: a large request must not hold up what is served. Never
+ * rejects because of the text: problems become findings, with their positions.
  */
-export function readResourceRequest(bytes: Uint8Array, options: ReadResourceRequestOptions): ResourceRequest {
+export async function readResourceRequest(
+  bytes: Uint8Array,
+  options: ReadResourceRequestOptions,
+): Promise<ResourceRequest> {
   const { form, list, name } = options;
   const text = decodeText(bytes);
   const reading: FileReading = {
@@ -90,8 +98,15 @@ export function readResourceRequest(bytes: Uint8Array, options: ReadResourceRequ
       return request;
     }
     const { [list]: listed, ...fields } = value;
-    if (Array.isArray(listed)) for (const [index, item] of listed.entries()) items.read(item, [list, index]);
-    else if (listed !== undefined && listed !== null) wrong("expected a list of resources", [list]);
+    if (Array.isArray(listed)) {
+      let began = performance.now();
+      for (const [index, item] of listed.entries()) {
+        items.read(item, [list, index]);
+        if (performance.now() - began < sliceMs) continue;
+        await nextTurn();
+        began = performance.now();
+      }
+    } else if (listed !== undefined && listed !== null) wrong("expected a list of resources", [list]);
     return { ...request, fields };
   } finally {
     items.end();
