@@ -51,6 +51,7 @@ export const layers = {
     ["configuration", "sources", "transports", "node-status"],
     "stores",
     ["arrivals", "client-status", "rollouts", "on-demand", "references"],
+    "addresses",
     "streams",
     ["rest-polls", "load-reports"],
     "services",

@@ -3,7 +3,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { createFolderSource } from "@xdskit/server";
+import { readResources } from "@xdskit/api";
+import { createFolderSource, createServer } from "@xdskit/server";
 import { type EnvoyJudge, startEnvoyJudge } from "./corpus/envoy-judge.js";
 import { candidateOf } from "./corpus/judged.js";
 import { peer } from "./harness/peers.js";
@@ -91,6 +92,20 @@ async function refusedByUs(directory: string, listeners: readonly Fields[]): Pro
   return refused;
 }
 
+/** Whether the second one is refused in a layer over the first one's. */
+async function refusedOverOther(listeners: readonly Fields[]): Promise<boolean> {
+  const server = createServer({ addresses: "refuse" });
+  const [first = [], second = []] = listeners.map((one) =>
+    readResources({ path: "listener.json", bytes: Buffer.from(JSON.stringify(one)) }).resources.map(
+      ({ resource }) => resource,
+    ),
+  );
+  server.config.layer("lower").set(first);
+  const findings = server.checkChange([{ layer: "upper", kind: "replace", upsert: second }]);
+  await server.close();
+  return findings.length > 0;
+}
+
 test("xdskit refuses two listeners at one address where Envoy does", { timeout: 120_000 }, async (t) => {
   const envoy = peer("envoy", t);
   if (envoy === undefined) return;
@@ -113,8 +128,9 @@ test("xdskit refuses two listeners at one address where Envoy does", { timeout: 
     const [first, second] = await judge.judge(candidates);
     assert.equal(first?.is, "taken", what);
     assert.ok(second?.is === "taken" || (second?.is === "refused" && /duplicate address/.test(second.reason)), what);
-    expected.push(`${what}: ${second.is === "refused"}`);
-    found.push(`${what}: ${await refusedByUs(directory, resources)}`);
+    const isRefused = second.is === "refused";
+    expected.push(`${what}: ${isRefused} ${isRefused}`);
+    found.push(`${what}: ${await refusedByUs(directory, resources)} ${await refusedOverOther(resources)}`);
   }
   assert.deepEqual(found, expected);
 });

@@ -70,5 +70,27 @@ test("Envoy under traffic while the API moves its routes and takes that back", {
     await load.reaches("red");
     await noneFails();
   });
+  await scene.step("a listener at the address of the folder's is refused, and one beside it is taken", async () => {
+    const over = async (name: string, port: number, dryRun = false) => {
+      const upsert = [httpListener({ name, port, routeName: "routes", source })];
+      const headers = { "content-type": "application/json" };
+      const body = JSON.stringify({ upsert, dryRun });
+      const response = await fetch(`http://${server.admin}/api/v1/layers/api/changes`, {
+        method: "POST",
+        headers,
+        body,
+      });
+      return { status: response.status, answer: JSON.parse(await response.text()) };
+    };
+    for (const dryRun of [true, false]) {
+      const { status, answer } = await over("second", port, dryRun);
+      assert.deepEqual([status, answer.code], [422, "XDSKIT_CLIENTS_REFUSE"]);
+      assert.match(answer.detail, /as listener "ingress" \(the folder\) does/);
+    }
+    const other = await over("second", await freePort());
+    assert.equal(other.status, 200, JSON.stringify(other.answer));
+    await arrives(other.answer.revision.id);
+    await noneFails();
+  });
   await load.stop();
 });

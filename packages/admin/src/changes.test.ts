@@ -220,6 +220,32 @@ describe("a change", () => {
     assert.equal((await api.ask("GET", `diff?from=${revisions[1].id}`)).status, 200);
   });
 
+  it("that puts a listener where another layer has one is refused, and names both", async () => {
+    await using api = await runningApi({ server: { addresses: "refuse" } });
+    const listener = (name: string, port: number) => ({
+      "@type": "type.googleapis.com/envoy.config.listener.v3.Listener",
+      name,
+      address: { socketAddress: { address: "10.0.0.1", portValue: port } },
+      filterChains: [{}],
+    });
+    const put = (layer: string, ...upsert: object[]) => api.ask("POST", `layers/${layer}/changes`, { upsert });
+    assert.equal((await put("under", listener("a", 80))).status, 200);
+    for (const dryRun of [true, false]) {
+      const change = { upsert: [cluster("c"), listener("b", 80)], dryRun };
+      const { status, body } = await api.ask("POST", "layers/api/changes", change);
+      assert.deepEqual([status, body.code, body.findings[0].resource], [422, "XDSKIT_CLIENTS_REFUSE", "b"]);
+      assert.match(body.detail, /listens at 10\.0\.0\.1:80, as listener "a" \(layer under\) does .* only one of them/);
+      assert.equal(body.findings[0].file, "body");
+    }
+    assert.deepEqual((await api.ask("GET", "layers/api/resources")).body.resources, []);
+    assert.deepEqual((await api.ask("GET", "revisions?layer=api")).body.revisions, []);
+    assert.equal((await put("api", listener("b", 81))).status, 200);
+    const back = await put("under", listener("a", 81));
+    assert.deepEqual([back.status, back.body.findings[0].resource], [422, "a"]);
+    // In place of the other one, it may have its address.
+    assert.equal((await put("api", listener("a", 80))).status, 200);
+  });
+
   it("shows no secret, neither in what it changed nor later", async () => {
     await using api = await runningApi();
     const secret = {

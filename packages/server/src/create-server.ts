@@ -1,6 +1,7 @@
 import { createResourceJson, resourceTypes, systemClock, XdskitError } from "@xdskit/api";
 import { createFairQueue } from "@xdskit/grpc-server";
 import { statusCode } from "@xdskit/protocol";
+import { AddressJudge, type AddressJudgeOptions } from "./addresses/address-judge.js";
 import { Arrivals } from "./arrivals/arrivals.js";
 import { type ConfigOptions, createConfig } from "./configuration/create-config.js";
 import { createGroups } from "./configuration/groups.js";
@@ -23,7 +24,7 @@ import type { LedgerStream } from "./node-status/ledger-stream.js";
 import { momentOf } from "./node-status/moment.js";
 import { OnDemand } from "./on-demand/on-demand.js";
 import { reconfigure } from "./reconfigure.js";
-import { ReferenceJudge } from "./references/reference-judge.js";
+import { ReferenceJudge, type ReferenceJudgeOptions } from "./references/reference-judge.js";
 import { createJsonNotes } from "./rest-polls/json-notes.js";
 import { Polls } from "./rest-polls/polls.js";
 import { createSharedBodies } from "./rest-polls/shared-bodies.js";
@@ -33,7 +34,7 @@ import { defaultKeepalive } from "./settings/keepalive.js";
 import { defaultServerLimits, type ServerLimits } from "./settings/limits.js";
 import { checkLoadReportSettings } from "./settings/load-report-settings.js";
 import { defaultRestOptions } from "./settings/rest-options.js";
-import { Configuring } from "./streams/configuring.js";
+import { Configuring, type Judge } from "./streams/configuring.js";
 import { type Counters, createCounters } from "./streams/counters.js";
 import { UnaryFetch } from "./streams/fetch.js";
 import { createHeldMemory } from "./streams/held-memory.js";
@@ -72,7 +73,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   const configuring = new Configuring({
     ...{ layers, publication, arrivals, events, counters, authorities: settings.authorities, pool },
     troubles: core.troubles,
-    judge: () => (settings.references === "refuse" ? core.judge : undefined),
+    judges: () => core.judges(),
     published: services.update,
   });
   let closing: Promise<void> | undefined;
@@ -194,10 +195,7 @@ function createCore(settings: Settings, awaits: (isAwaited: boolean) => void) {
   const streams: Iterable<LedgerStream> = settings.workers > 1 ? bothOf(sessions, remoteStreams) : sessions;
   return {
     ...{ counters, events, layers, config, onDemand, views, publication, sessions, remoteStreams, streams },
-    judge: new ReferenceJudge({
-      ...{ layers, authorities, supplied: onDemand?.types ?? new Set() },
-      stacksOf: (...change) => publication.judged(...change),
-    }),
+    judges: createJudges(settings, { layers, publication, onDemand }),
     loop: watchEventLoop(options.eventLoop, counters, events),
     ledger: createLedger(streams, clock, types),
     arrivals: new Arrivals(streams, clock, events, awaits),
@@ -209,6 +207,25 @@ function createCore(settings: Settings, awaits: (isAwaited: boolean) => void) {
       onDemand?.close();
     },
   };
+}
+
+/** What judges changes; asked anew for each, since `references` may change. */
+function createJudges(settings: Settings, { layers, publication, onDemand }: Judged): () => readonly Judge[] {
+  const { authorities, options } = settings;
+  const stacksOf: ReferenceJudgeOptions["stacksOf"] & AddressJudgeOptions["stacksOf"] = (...change) =>
+    publication.judged(...change);
+  const references = new ReferenceJudge({ layers, authorities, supplied: onDemand?.types ?? new Set(), stacksOf });
+  const addresses = new AddressJudge({ layers, stacksOf });
+  return () => [
+    ...(settings.references === "refuse" ? [references] : []),
+    ...(options.addresses === "refuse" ? [addresses] : []),
+  ];
+}
+
+interface Judged {
+  readonly layers: Layers;
+  readonly publication: Publication;
+  readonly onDemand: OnDemand | undefined;
 }
 
 function watchEventLoop(options: ServerOptions["eventLoop"], counters: Counters, events: Events) {

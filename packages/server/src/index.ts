@@ -2,6 +2,7 @@ export { type Clock, systemClock } from "@xdskit/api";
 export { defaultKeepalive, type Keepalive } from "@xdskit/grpc-server";
 export { type Address, formatAddress, parseAddress } from "./basics/address.js";
 export { everyNode } from "./configuration/groups.js";
+export { AddressesShared } from "./contracts/addresses-shared.js";
 export type {
   ConfigArrival,
   ConfigArrivalDoneOptions,

@@ -30,11 +30,13 @@ export function anyOf(known: readonly string[]): string {
  * (XDSKIT_SERVER_OPTION) that names the option.
  */
 export function checkOptions(options: ServerOptions): void {
-  const { eventLoop, keepalive, onDemand, ordering, references, rest, rollout, tls } = options;
+  const { addresses, eventLoop, keepalive, onDemand, ordering, references, rest, rollout, tls } = options;
   for (const { option, value, known } of wrongWords(options))
     throw wrong(option, anyOf(known.map((word) => JSON.stringify(word))), value);
   if (references !== undefined && references !== "refuse" && references !== "warn")
     throw wrong("references", '"refuse" or "warn"', references);
+  if (addresses !== undefined && addresses !== "refuse" && addresses !== "warn")
+    throw wrong("addresses", '"refuse" or "warn"', addresses);
   checkRollout(rollout);
   for (const field of tls === undefined ? [] : (["certificateFile", "keyFile"] as const)) {
     if (typeof tls?.[field] !== "string" || tls[field] === "")

@@ -58,6 +58,7 @@ const server = {
   authorities: "list",
   resourceErrors: word,
   references: word,
+  addresses: word,
   onReject: word,
   rollout,
   limits: { options: numberOptions(defaultServerLimits) },

@@ -34,7 +34,8 @@ export interface RolledBack {
 export interface SourceSink {
   /**
    * Applies one atomic change of any number of layers. Unchanged resources are sent to no client. `isJudged` false: it
-   * may take away what others name, since another server judged it already. Default: true.
+   * may take away what others name, or put listeners at one address, since another server judged it already. Default:
+   * true.
    */
   apply(updates: readonly LayerUpdate[], how?: { readonly isJudged?: boolean }): void;
   /**
@@ -58,8 +59,9 @@ export interface Source {
    */
   start(sink: SourceSink): Promise<void>;
   /**
-   * Its last change was refused, since it would take away what others name (`references: "refuse"`), and something else
-   * changed that makes it whole: it should be applied again now. A source without this applies it when it changes next.
+   * Its last change was refused, since it would take away what others name (`references: "refuse"`) or put a listener
+   * at the address of another one (`addresses`), and something else changed that makes it whole: it should be applied
+   * again now. A source without this applies it when it changes next.
    */
   retry?(): void;
   close(): Promise<void>;

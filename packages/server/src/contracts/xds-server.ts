@@ -52,6 +52,13 @@ export interface ServerOptions {
    */
   readonly references?: References | undefined;
   /**
+   * What becomes of a change that puts a listener at an address where its group has another listener: an Envoy takes
+   * only one of them. `refuse`: it is refused whole (XDSKIT_CLIENTS_REFUSE), as with `references`. Listeners that the
+   * change leaves as they are, names of xdstp, and names that end with the address, as gRPC's servers ask for them, are
+   * not judged. `warn`, the default: it is applied, and nothing is looked at.
+   */
+  readonly addresses?: "refuse" | "warn" | undefined;
+  /**
    * Which clients are told why resources do not exist (`resource_errors`): those that advertise it (the default), or
    * `always` all v3 clients.
    */

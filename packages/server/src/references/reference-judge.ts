@@ -33,17 +33,17 @@ const endpoints: ReadonlySet<TypeUrl> = new Set([
   "type.googleapis.com/envoy.config.endpoint.v3.LbEndpoint",
 ]);
 
-/** Whether a change may take something away: only such a change can break a reference. */
-export function takesAway(updates: readonly LayerUpdate[]): boolean {
-  return updates.some(({ kind, remove = [] }) => kind === "replace" || remove.length > 0);
-}
-
 /** Finds what changes would break, before they are made. */
 export class ReferenceJudge {
   readonly #options: ReferenceJudgeOptions;
 
   constructor(options: ReferenceJudgeOptions) {
     this.#options = options;
+  }
+
+  /** Whether a change may take something away: only such a change can break a reference. */
+  concerns(updates: readonly LayerUpdate[]): boolean {
+    return updates.some(({ kind, remove = [] }) => kind === "replace" || remove.length > 0);
   }
 
   /** Undefined: the change breaks no reference. Costs the change, not what there is. */

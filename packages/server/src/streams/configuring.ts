@@ -9,7 +9,6 @@ import type { ChangeOptions } from "../contracts/config.js";
 import type { Events } from "../contracts/events.js";
 import type { GroupPreview } from "../contracts/group-preview.js";
 import type { LayerUpdate, Source, SourceSink, StepBack } from "../contracts/source.js";
-import { type ReferenceJudge, takesAway } from "../references/reference-judge.js";
 import type { LayerName } from "../settings/group-settings.js";
 import type { Counters } from "./counters.js";
 import type { Publication } from "./publication.js";
@@ -24,8 +23,12 @@ interface Replicas {
   update(): void;
 }
 
-/** Finds what a change would break before it is made. */
-type Judge = Pick<ReferenceJudge, "judge">;
+/** Finds, before a change is made, what it is refused for in each group. */
+export interface Judge {
+  /** Whether it may find something: costs the change, and no plan of it. */
+  concerns(updates: readonly LayerUpdate[]): boolean;
+  judge(changes: readonly LayerChange[]): XdskitError | undefined;
+}
 
 /** Where a change comes from. */
 interface Origin {
@@ -47,8 +50,8 @@ interface ConfiguringContext {
   readonly authorities: ReadonlySet<string> | undefined;
   readonly pool: Replicas | undefined;
   readonly troubles: SourceTroubles;
-  /** Undefined: changes may break references, by now. */
-  readonly judge: () => Judge | undefined;
+  /** Those that are asked by now: none are where everything is applied. */
+  readonly judges: () => readonly Judge[];
   /** Called when the server may have become ready, or not ready. */
   published(): void;
 }
@@ -91,12 +94,12 @@ export class Configuring {
   readonly preview = (updates: readonly LayerUpdate[]): readonly GroupPreview[] =>
     this.#context.publication.preview(this.#context.layers.plan(onePerLayer(updates)));
 
-  /** Throws an XdskitError, and changes nothing, if that would break references. */
+  /** Throws an XdskitError, and changes nothing, if a judge refuses that. */
   readonly drop = (layer: LayerName): ConfigArrival => {
-    const broken = this.#brokenBy([{ layer, kind: "replace", upsert: [] }]);
-    if (broken !== undefined) {
-      this.#refused(layer, broken.findings);
-      throw broken;
+    const refusal = this.#refusalOf([{ layer, kind: "replace", upsert: [] }]);
+    if (refusal !== undefined) {
+      this.#refused(layer, refusal.findings);
+      throw refusal;
     }
     const change = this.#context.layers.drop(layer);
     return this.#context.arrivals.of(this.#publish(change === undefined ? [] : [change]), change);
@@ -107,8 +110,7 @@ export class Configuring {
     try {
       const each = onePerLayer(updates);
       this.#refuseForeign(each);
-      this.#context.layers.plan(each);
-      return this.#brokenBy(each)?.findings ?? [];
+      return this.#judgement(each, this.#context.layers.plan(each))?.findings ?? [];
     } catch (error) {
       if (error instanceof XdskitError) return error.findings;
       throw error;
@@ -164,7 +166,8 @@ export class Configuring {
       report: (findings) => {
         const errors = findings.filter(({ severity }) => severity === "error");
         // It has something else by now, which cannot be applied.
-        if (errors.some(({ code }) => code !== "XDSKIT_REFERENCE_BROKEN")) this.#refusedChanges.forget(source);
+        const isOther = ({ code, message }: Finding) => code !== "XDSKIT_REFERENCE_BROKEN" && !told.has(message);
+        if (errors.some(isOther)) this.#refusedChanges.forget(source);
         if (errors.some(({ message }) => !told.has(message))) this.#refused(name, findings);
         else if (errors.length > 0) this.#context.troubles.found(name, errors);
         else {
@@ -215,28 +218,33 @@ export class Configuring {
     refuseForeign(upserted, this.#context.authorities);
   }
 
-  /** A change that would break references is refused, unless it is whole together with others that were refused. */
+  /** What a judge refuses is refused, unless it is whole together with other changes that were refused. */
   #judged({ source, isStart = false }: Origin, from: readonly LayerUpdate[]): readonly LayerChange[] {
     const { layers } = this.#context;
-    const judge = this.#context.judge();
-    if (judge === undefined || isStart || !takesAway(from)) return layers.apply(from);
+    if (isStart || !this.#context.judges().some((judge) => judge.concerns(from))) return layers.apply(from);
     const updates = onePerLayer(from);
     const planned = layers.plan(updates);
-    const broken = judge.judge(planned);
-    if (broken === undefined) return layers.apply(updates, planned);
+    const refusal = this.#judgement(updates, planned);
+    if (refusal === undefined) return layers.apply(updates, planned);
     for (const together of this.#refusedChanges.together(updates, source)) {
       const all = layers.plan(together);
-      if (judge.judge(all) === undefined) return layers.apply(together, all);
+      if (this.#judgement(together, all) === undefined) return layers.apply(together, all);
     }
     if (source !== undefined) this.#refusedChanges.note(source, updates);
-    throw broken;
+    throw refusal;
   }
 
-  #brokenBy(updates: readonly LayerUpdate[]): XdskitError | undefined {
-    const { layers } = this.#context;
-    const judge = this.#context.judge();
-    if (judge === undefined || !takesAway(updates)) return undefined;
-    return judge.judge(layers.plan(updates));
+  #refusalOf(updates: readonly LayerUpdate[]): XdskitError | undefined {
+    if (!this.#context.judges().some((judge) => judge.concerns(updates))) return undefined;
+    return this.#judgement(updates, this.#context.layers.plan(updates));
+  }
+
+  #judgement(updates: readonly LayerUpdate[], planned: readonly LayerChange[]): XdskitError | undefined {
+    for (const judge of this.#context.judges()) {
+      const refusal = judge.concerns(updates) ? judge.judge(planned) : undefined;
+      if (refusal !== undefined) return refusal;
+    }
+    return undefined;
   }
 
   /** Returns the number of the change: of the last that made a difference, where this one made none. */
@@ -261,7 +269,7 @@ export class Configuring {
 
   /** Something changed that may make changes whole which were refused. */
   retryRefused(): void {
-    this.#refusedChanges.retry((updates) => this.#brokenBy(updates) === undefined);
+    this.#refusedChanges.retry((updates) => this.#refusalOf(updates) === undefined);
   }
 
   /** Publishes to streams with `tell`, and passes the same changes to workers. */

@@ -8,6 +8,7 @@ import {
   statusCode,
   type TtlPolicy,
 } from "@xdskit/protocol";
+import type { AddressedGroups } from "../addresses/address-judge.js";
 import { isBelow } from "../configuration/below.js";
 import type { Group, Groups } from "../configuration/groups.js";
 import type { LayerChange, Layers } from "../configuration/layers.js";
@@ -137,7 +138,7 @@ export class Publication {
   }
 
   /** What a change that is not made yet would touch. Nothing while nodes are told nothing. */
-  *judged(changes: readonly LayerChange[], { touched }: PlannedLayers): Iterable<JudgedGroups> {
+  *judged(changes: readonly LayerChange[], { touched }: PlannedLayers): Iterable<JudgedGroups & AddressedGroups> {
     if (!this.isOpen) return;
     for (const shared of this.#stacks.touchedBy(changes)) {
       const before = shared.newest();
@@ -146,6 +147,7 @@ export class Publication {
         before,
         order: shared.stack.order(touched),
         names: () => shared.names() ?? createDanglingNames(),
+        addresses: () => shared.addresses(),
         groups: () => [...this.#open.values()].flatMap((open) => (open.shared === shared ? open.group.name : [])),
       };
     }

@@ -2,10 +2,12 @@ import type { Clock, ResourceName, ResourceType, TypeUrl } from "@xdskit/api";
 import {
   createDanglingNames,
   type DanglingNames,
+  emptySnapshot,
   type Snapshot,
   SnapshotLineage,
   type UnknownTypes,
 } from "@xdskit/protocol";
+import { AddressIndex } from "../addresses/address-index.js";
 import { isBelow } from "../configuration/below.js";
 import { createLayerStack, type LayerStack } from "../configuration/layer-stack.js";
 import type { LayerChange, Layers } from "../configuration/layers.js";
@@ -41,6 +43,7 @@ export class SharedStack {
   /** How many groups use it. */
   groups = 0;
   #names: DanglingNames | undefined;
+  #addresses: AddressIndex | undefined;
 
   constructor(shared: SharedStacks, key: string, names: readonly LayerName[] | undefined, below?: LayerName) {
     this.#shared = shared;
@@ -84,7 +87,9 @@ export class SharedStack {
     if (after !== undefined) this.line.goOn(after, isPlain);
     this.tell(isPlain ? after : undefined);
     this.pulse.update();
-    if (after !== undefined) this.#names?.update(after);
+    if (after === undefined) return;
+    this.#names?.update(after);
+    this.#addresses?.update(after);
   }
 
   /** Who names what in the newest snapshot, kept up to date from the first call on; undefined: nothing is known yet. */
@@ -100,6 +105,21 @@ export class SharedStack {
 
   forgetNames(): void {
     this.#names = undefined;
+  }
+
+  /** Who listens where in the newest snapshot, kept up to date from the first call on. */
+  addresses(): AddressIndex {
+    if (this.#addresses === undefined) {
+      this.#addresses = new AddressIndex();
+      this.#addresses.update(this.newest() ?? emptySnapshot());
+    }
+    return this.#addresses;
+  }
+
+  /** No group uses it any more. */
+  forgetIndexes(): void {
+    this.forgetNames();
+    this.#addresses = undefined;
   }
 
   /** `newest`: it is the target of all. */
@@ -160,7 +180,7 @@ export class SharedStacks {
   release(shared: SharedStack): void {
     shared.groups -= 1;
     if (shared.groups > 0) return;
-    shared.forgetNames();
+    shared.forgetIndexes();
     this.#unused.add(shared);
     for (const oldest of this.#unused) {
       if (this.#unused.size <= keptUnused) break;

@@ -51,6 +51,9 @@ export async function diffServed(options: DiffServedOptions, terminal: Terminal)
   });
 }
 
+/** Codes of what one layer may be refused for alone, and not together with the others. */
+const judgedTogether: ReadonlySet<string | undefined> = new Set(["XDSKIT_REFERENCE_BROKEN", "XDSKIT_CLIENTS_REFUSE"]);
+
 async function compare(client: ApiClient, folder: CheckedDirectory) {
   const { layers: served } = await client.get<{ readonly layers: readonly LayerView[] }>("/api/v1/layers");
   const pairs = layersToCompare(folder, served);
@@ -63,8 +66,8 @@ async function compare(client: ApiClient, folder: CheckedDirectory) {
     const change = { upsert: resources.map(form), replace: true, dryRun: true };
     const answer = await sendChange(client, layer, change).catch(async (error: unknown) => {
       if (!(error instanceof ApiError)) throw error;
-      // What one layer takes away another one may bring.
-      if (pairs.length > 1 && error.code === "XDSKIT_REFERENCE_BROKEN")
+      // What one layer takes away another one may bring, and what one listens at another one may leave.
+      if (pairs.length > 1 && judgedTogether.has(error.code))
         return { changed: await compareByVersion(client, layer, resources, folder.registry), stages: [], findings: [] };
       const { message, status, code } = error;
       throw new ApiError(message, { status, code, findings: findingsInFiles(error.findings, input) });

@@ -69,7 +69,9 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
   const tls = serverTls(loaded);
   const rest = serving.restOptions(fromSettings);
   const references = options.references ?? fromSettings.references ?? "refuse";
-  const server = createServer({ ...fromSettings, types, registry, rest, workers, tls, references });
+  // Where errors are skipped, both of two listeners are served, as those of the folder are.
+  const addresses = settings.on_invalid === "skip" ? "warn" : "refuse";
+  const server = createServer({ ...fromSettings, types, registry, rest, workers, tls, references, addresses });
   const { store, heads, findings } = await openState(options.state, directory, options.store);
   for (const finding of findings) logFinding(serving.log, finding);
   if (store !== undefined) serving.closers.push(() => store.close());

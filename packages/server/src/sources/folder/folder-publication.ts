@@ -1,4 +1,5 @@
 import { type Finding, XdskitError } from "@xdskit/api";
+import { AddressesShared } from "../../contracts/addresses-shared.js";
 import { ReferencesBroken } from "../../contracts/references-broken.js";
 import type { LayerUpdate, SourceSink } from "../../contracts/source.js";
 import type { FolderContents } from "./folder-contents.js";
@@ -111,13 +112,14 @@ export class FolderPublication {
     };
   }
 
-  /** The files of those that name what would go. */
+  /** The files of those that name what would go, or that would have the address of another listener. */
   #withPlaces(error: unknown, findings: readonly Finding[]): readonly Finding[] {
-    if (!(error instanceof ReferencesBroken)) return findings;
+    if (!(error instanceof ReferencesBroken || error instanceof AddressesShared)) return findings;
+    const about = error instanceof ReferencesBroken ? error.referrers : error.listeners;
     return findings.map((finding, index) => {
-      const referrer = error.referrers[index];
-      const places = this.#contents.indexes.find(({ layer }) => layer === referrer?.layer);
-      return { ...finding, ...(referrer && places?.whereIs(referrer.resource)) };
+      const one = about[index];
+      const places = this.#contents.indexes.find(({ layer }) => layer === one?.layer);
+      return { ...(one && places?.whereIs(one.resource)), ...finding };
     });
   }
 

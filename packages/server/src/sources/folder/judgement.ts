@@ -1,4 +1,5 @@
 import type { Finding, PositionedResource, ResourceTypes } from "@xdskit/api";
+import { isOfGrpcServer, sharedAddressMessage } from "../../basics/shared-address.js";
 import type { AddressClaims, Clash } from "./address-claims.js";
 import { isWithin } from "./folder-options.js";
 import type { SkippedCounts } from "./folder-summary.js";
@@ -117,18 +118,12 @@ function duplicate(entries: readonly Entry[], shown: (path: string) => string): 
   };
 }
 
-/**
- * Of the listeners at one address an Envoy takes one, and refuses the others. A server of gRPC asks for the listener
- * of its own address, whose name ends with it: others may have the same address on other machines.
- */
+/** Between a change of another layer and a folder the server judges by the same rule (`addresses/`). */
 function sharedAddress({ claims: [first, ...others], groups }: Clash, shown: (path: string) => string): Finding {
   const [{ entry, file, address }] = others as readonly [Clash["claims"][1], ...unknown[]];
   const { resource, where } = entry;
   const at = `${shown(first.file)}${first.entry.where.line === undefined ? "" : `:${first.entry.where.line}`}`;
-  const more = others.length === 1 ? "" : `, and ${others.length - 1} more do`;
-  const name = JSON.stringify(first.entry.resource.name);
-  const inGroups = groups === undefined ? "" : ` in the group ${groups[0]}${groups.length > 1 ? " and others" : ""}`;
-  const isOfGrpc = [first, ...others].some((claim) => claim.entry.resource.name.endsWith(claim.address.text));
+  const isOfGrpc = [first, ...others].some((claim) => isOfGrpcServer(claim.entry.resource.name, claim.address.text));
   return {
     code: "XDSKIT_CLIENTS_REFUSE",
     severity: isOfGrpc ? "warning" : "error",
@@ -137,6 +132,12 @@ function sharedAddress({ claims: [first, ...others], groups }: Clash, shown: (pa
     field: address.field,
     type: resource.type.name,
     resource: resource.name,
-    message: `listens at ${address.text}, as listener ${name} (${at}) does${more}${inGroups}: an Envoy takes only one of them`,
+    message: sharedAddressMessage({
+      address: address.text,
+      first: first.entry.resource.name,
+      place: at,
+      others: others.length - 1,
+      groups: groups ?? [],
+    }),
   };
 }

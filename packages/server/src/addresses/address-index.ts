@@ -1,0 +1,47 @@
+import type { Resource, TypeUrl } from "@xdskit/api";
+import { changeBetween, emptySnapshot, type Snapshot } from "@xdskit/protocol";
+import { claimedAddresses } from "./claimed-addresses.js";
+
+const listeners: TypeUrl = "type.googleapis.com/envoy.config.listener.v3.Listener";
+
+/** Which listeners of a snapshot are at an address. Kept up to date at the cost of each change. */
+export class AddressIndex {
+  #current = emptySnapshot();
+  readonly #byKey = new Map<string, Set<Resource>>();
+
+  /** Takes the snapshot that follows. */
+  update(next: Snapshot): void {
+    const before = this.#current;
+    this.#current = next;
+    const [from, to] = [before.sets.get(listeners), next.sets.get(listeners)];
+    if (to === undefined || from === to) return;
+    // Nothing is compared with nothing, and no such change is kept for others.
+    if (from === undefined || from.size === 0) for (const each of to) this.#add(each);
+    else
+      for (const { before: old, after } of changeBetween(from, to).differences.values()) {
+        if (old !== undefined) this.#remove(old);
+        if (after !== undefined) this.#add(after);
+      }
+  }
+
+  /** The listeners at an address, by its key. */
+  at(key: string): Iterable<Resource> {
+    return this.#byKey.get(key) ?? [];
+  }
+
+  #add(listener: Resource): void {
+    for (const { key } of claimedAddresses(listener)) {
+      const known = this.#byKey.get(key);
+      if (known === undefined) this.#byKey.set(key, new Set([listener]));
+      else known.add(listener);
+    }
+  }
+
+  #remove(listener: Resource): void {
+    for (const { key } of claimedAddresses(listener)) {
+      const known = this.#byKey.get(key);
+      known?.delete(listener);
+      if (known?.size === 0) this.#byKey.delete(key);
+    }
+  }
+}

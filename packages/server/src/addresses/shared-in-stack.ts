@@ -1,0 +1,77 @@
+import type { ListeningAddress, Resource, ResourceName, ResourceType } from "@xdskit/api";
+import type { Snapshot } from "@xdskit/protocol";
+import { isOfGrpcServer } from "../basics/shared-address.js";
+import type { LayerChange } from "../configuration/layers.js";
+import type { Referrer } from "../contracts/references-broken.js";
+import type { PlannedLayers } from "../references/planned-layers.js";
+import type { LayerName } from "../settings/group-settings.js";
+import type { AddressIndex } from "./address-index.js";
+import { claimedAddresses } from "./claimed-addresses.js";
+
+/** A list of layers that groups have, as far as a judgement needs it. */
+export interface AddressedStack {
+  /** From the lowest to the highest, as they are after the change. */
+  readonly order: readonly LayerName[];
+  /** What its groups have now. */
+  readonly before: Snapshot;
+  /** Who listens where in it now; called only for a change that brings a listener. */
+  readonly addresses: () => Pick<AddressIndex, "at">;
+}
+
+/** Listeners that a stack would have at one address: first the one that stays, or came first in the change. */
+export interface SharedAddress {
+  readonly address: ListeningAddress;
+  readonly listeners: readonly [Referrer, Referrer, ...Referrer[]];
+}
+
+/**
+ * The addresses at which a change brings a listener where another one is after it. Listeners that it leaves as they are
+ * are not looked at. Costs the listeners of the change, and a look at each layer for them.
+ */
+export function sharedInStack(
+  stack: AddressedStack,
+  changes: readonly LayerChange[],
+  planned: Pick<PlannedLayers, "get">,
+): readonly SharedAddress[] {
+  const highestFirst = stack.order.toReversed();
+  const winner = (type: ResourceType, key: ResourceName): Referrer | undefined => {
+    for (const layer of highestFirst) {
+      const resource = planned.get(layer, type, key);
+      if (resource !== undefined) return { layer, resource };
+    }
+    return undefined;
+  };
+  const touched = new Set<ResourceName>();
+  const fresh = new Map<string, { readonly address: ListeningAddress; readonly listeners: Referrer[] }>();
+  for (const { type, key } of listenersOf(changes.filter(({ layer }) => highestFirst.includes(layer)))) {
+    if (touched.has(key)) continue;
+    const now = winner(type, key);
+    // What stays as it was under this change is not changed by it.
+    if (now !== undefined && now.resource.version === stack.before.of(type).get(key)?.version) continue;
+    touched.add(key);
+    for (const address of now === undefined ? [] : claimedAddresses(now.resource)) {
+      const known = fresh.get(address.key);
+      if (known !== undefined) known.listeners.push(now as Referrer);
+      else fresh.set(address.key, { address, listeners: [now as Referrer] });
+    }
+  }
+  if (fresh.size === 0) return [];
+  const index = stack.addresses();
+  return [...fresh].flatMap(([key, { address, listeners }]) => {
+    const stay = [...index.at(key)]
+      .filter((other) => !touched.has(other.key))
+      .flatMap((other) => winner(other.type, other.key) ?? []);
+    const [first, second, ...more] = [...stay, ...listeners];
+    if (first === undefined || second === undefined) return [];
+    if ([first, second, ...more].some(({ resource }) => isOfGrpcServer(resource.name, address.text))) return [];
+    return [{ address, listeners: [first, second, ...more] }];
+  });
+}
+
+function* listenersOf(changes: readonly LayerChange[]): Iterable<Pick<Resource, "type" | "key">> {
+  for (const { upserted, removed } of changes) {
+    for (const resource of upserted) if (resource.type.name === "listener") yield resource;
+    // Under it the listener of another layer may come to light.
+    for (const { type, name } of removed) if (type.name === "listener") yield { type, key: name };
+  }
+}
