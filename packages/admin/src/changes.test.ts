@@ -15,6 +15,8 @@ const route = (to: string) => ({
   virtualHosts: [{ name: "all", domains: ["*"], routes: [{ match: { prefix: "/" }, route: { cluster: to } }] }],
 });
 
+const many = (count: number) => Array.from({ length: count }, (_, index) => cluster(`many-${index}`));
+
 describe("a change", () => {
   it("of many resources is one revision, served, with its stages", async () => {
     await using api = await runningApi();
@@ -192,6 +194,48 @@ describe("a change", () => {
     const real = await api.ask("POST", "layers/folder/changes", { ...body, dryRun: false });
     assert.deepEqual([real.status, real.body.code], [409, "XDSKIT_LAYER_READ_ONLY"]);
     assert.equal((await api.ask("GET", "layers/folder/resources")).body.resources.length, 2);
+  });
+
+  it("answers a page of what it changes, with the counts of all; a dry run has further pages", async () => {
+    await using api = await runningApi();
+    const names = ["a", "b", "c", "d", "e"];
+    const change = { upsert: names.map((name) => cluster(name)), replace: true };
+    const ask = (query: string, more: object = {}) =>
+      api.ask("POST", `layers/api/changes?${query}`, { ...change, ...more });
+    const seen: string[] = [];
+    for (let after: string | undefined = ""; after !== undefined; ) {
+      const { status, body } = await ask(`limit=2&names=3${after}`, { dryRun: true });
+      assert.equal(status, 200, JSON.stringify(body));
+      assert.deepEqual(body.counts, { added: 5, changed: 0, removed: 0 });
+      const [group] = body.stages;
+      if (after !== "") assert.equal(group, undefined);
+      else
+        assert.deepEqual(group.stages[0].changes, [
+          {
+            ...{ type: "cluster", added: ["a", "b", "c"], changed: [], removed: [] },
+            more: { added: 2, changed: 0, removed: 0 },
+          },
+        ]);
+      seen.push(...body.changed.map(({ name }: { name: string }) => name));
+      after = body.next && `&after=${body.next}`;
+    }
+    assert.deepEqual(seen, names);
+    for (const [query, more] of [
+      ["after=2", {}],
+      ["after=x", { dryRun: true }],
+      ["limit=10001", {}],
+    ] as const)
+      assert.deepEqual([(await ask(query, more)).status, query], [400, query]);
+    assert.deepEqual((await api.ask("GET", "layers/api/resources")).body.resources, []);
+    const { body } = await ask("limit=2");
+    assert.deepEqual([body.changed.length, body.counts.added, body.next], [2, 5, "2"]);
+    const usual = await api.ask("POST", "layers/api/changes", { upsert: many(1_001), replace: true });
+    assert.deepEqual(
+      [usual.body.changed.length, usual.body.counts, usual.body.stages[0].stages.length],
+      [1_000, { added: 1_001, changed: 0, removed: 5 }, 1],
+    );
+    const back = await api.ask("POST", "layers/api/rollback?limit=1", {});
+    assert.deepEqual([back.body.changed.length, back.body.counts.removed], [1, 1_001]);
   });
 
   it("warns of names that its resources lack", async () => {

@@ -47,6 +47,26 @@ describe("revisions", () => {
     assert.equal((await api.ask("GET", "revisions/none")).status, 404);
   });
 
+  it("are compared page by page, with the counts of all that differs", async () => {
+    await using api = await runningApi();
+    const post = async (upsert: readonly object[]) =>
+      (await api.ask("POST", "layers/api/changes", { upsert, replace: true })).body.revision.id;
+    const first = await post([cluster("a"), cluster("b"), cluster("c")]);
+    await post([cluster("b", "2s"), cluster("c"), cluster("d")]);
+    const seen: string[] = [];
+    let after = "";
+    for (let page = 0; page < 3; page += 1) {
+      const { body } = await api.ask("GET", `diff?from=${first}&limit=1&names=1${after}`);
+      assert.deepEqual(body.counts, { added: 1, changed: 1, removed: 1 });
+      assert.equal(body.stages.length, page === 0 ? 1 : 0);
+      seen.push(...body.changes.map(({ change, name }: Record<string, string>) => `${change} ${name}`));
+      assert.equal(body.next, page === 2 ? undefined : String(page + 1));
+      after = `&after=${body.next}`;
+    }
+    assert.deepEqual(seen, ["removed a", "changed b", "added d"]);
+    assert.equal((await api.ask("GET", `diff?from=${first}&after=no`)).status, 400);
+  });
+
   it("are compared, with the stages from one to the other", async () => {
     await using api = await runningApi();
     const post = async (upsert: readonly object[]) =>

@@ -42,16 +42,28 @@ export function changesBetween(from: readonly Resource[], to: readonly Resource[
   return sorted([...changes.values()]);
 }
 
+/** How many resources came, have another content, and went. */
+export function countsOf(changes: readonly ResourceChange[]): Record<ChangedJson["change"], number> {
+  const counts = { added: 0, changed: 0, removed: 0 };
+  for (const change of changes) counts[kindOf(change)] += 1;
+  return counts;
+}
+
+function kindOf({ before, after }: ResourceChange): ChangedJson["change"] {
+  return before === undefined ? "added" : after === undefined ? "removed" : "changed";
+}
+
 export type ChangedJson = z.output<typeof changedSchema>;
 
 /** Changes as JSON. Others get a turn now and then. */
 export async function changesJson(changes: readonly ResourceChange[], show: ShowResource): Promise<ChangedJson[]> {
   const shown: ChangedJson[] = [];
-  for (const [index, { before, after }] of changes.entries()) {
+  for (const [index, each] of changes.entries()) {
     if (index % 100 === 99) await nextTurn();
+    const { before, after } = each;
     const one = after ?? before;
     if (one === undefined) continue;
-    const change = before === undefined ? "added" : after === undefined ? "removed" : "changed";
+    const change = kindOf(each);
     const { type, name, key, variant } = one;
     const contents = { before: jsonOf(before, show), after: jsonOf(after, show) };
     shown.push({ type: type.typeUrl, name, ...(variant === undefined ? {} : { key }), change, ...contents });

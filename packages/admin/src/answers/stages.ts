@@ -1,16 +1,43 @@
 import type { z } from "@hono/zod-openapi";
 import { type Finding, isGlobName, type Resource, type ResourceTypes } from "@xdskit/api";
-import { emptySnapshot, planBetween, planJson, type Snapshot } from "@xdskit/protocol";
+import { emptySnapshot, planBetween, planJson, type Snapshot, type StageJson, type WaitJson } from "@xdskit/protocol";
 import type { GroupPreview } from "@xdskit/server";
 import type { groupStagesSchema } from "../contract/schemas.js";
 
 type GroupStages = z.output<typeof groupStagesSchema>;
 
-/** How the clients of each group are brought to a change. */
-export function stagesOf(previews: readonly GroupPreview[]): GroupStages[] {
+/**
+ * How the clients of each group are brought to a change. Each list has at most `names` names, and says how many further
+ * ones it would have.
+ */
+export function stagesOf(previews: readonly GroupPreview[], names: number): GroupStages[] {
   return previews.map(({ group, before, after }) => {
-    return { group, ...(planJson(planBetween(before, after)) as Pick<GroupStages, "stages" | "held">) };
+    const { stages, held } = planJson(planBetween(before, after));
+    return {
+      group,
+      stages: stages.map((stage) => ({
+        after: stage.after.map((wait) => cutWait(wait, names)),
+        changes: stage.changes.map((change) => cutChange(change, names)),
+      })),
+      held: held.map((wait) => cutWait(wait, names)),
+    };
   });
+}
+
+type StageChange = GroupStages["stages"][number]["changes"][number];
+
+function cutChange({ type, added, changed, removed }: StageJson["changes"][number], most: number): StageChange {
+  const lists = { added: added.slice(0, most), changed: changed.slice(0, most), removed: removed.slice(0, most) };
+  if (Math.max(added.length, changed.length, removed.length) <= most) return { type, ...lists };
+  const beyond = (list: readonly string[]) => Math.max(0, list.length - most);
+  return { type, ...lists, more: { added: beyond(added), changed: beyond(changed), removed: beyond(removed) } };
+}
+
+function cutWait({ kind, type, names, for: cause }: WaitJson, most: number): GroupStages["held"][number] {
+  return {
+    ...{ kind, type, names: names.slice(0, most) },
+    ...(cause === undefined ? {} : { for: { type: cause.type, names: cause.names.slice(0, most) } }),
+  };
 }
 
 /** The way from one change of the present to another: both previews are of the same layers. */

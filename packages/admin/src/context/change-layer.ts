@@ -1,9 +1,11 @@
 import { type Finding, type PositionedResource, type Resource, XdskitError } from "@xdskit/api";
 import type { CommitInfo, GroupPreview, LayerUpdate, LayerWrite, Revision } from "@xdskit/server";
-import { changesJson, changesOf, type ResourceChange } from "../answers/changes.js";
+import { changesJson, changesOf, countsOf, type ResourceChange } from "../answers/changes.js";
 import { leaseJson } from "../answers/lease-json.js";
+import { type Page, pageOf } from "../answers/page.js";
 import { danglingIn, stagesOf } from "../answers/stages.js";
 import type { ApiLayer } from "../contract/admin-options.js";
+import { usualPage } from "../contract/limits.js";
 import { ApiProblem } from "../contract/problem.js";
 import type { ReadChange } from "../requests/read-change.js";
 import type { ApiContext } from "./api-context.js";
@@ -15,7 +17,17 @@ export interface AskedChange extends Pick<ReadChange, "upsert" | "remove" | "rep
   readonly condition?: (() => void) | undefined;
   readonly info: CommitInfo;
   readonly lease?: LayerWrite["lease"];
+  /** What the answer has of the changes. Default: the first page. */
+  readonly page?: ChangesPage;
 }
+
+/** What an answer has of changes. */
+export interface ChangesPage extends Page {
+  /** Names in each list of a stage, at most. */
+  readonly names: number;
+}
+
+const firstPage: ChangesPage = { limit: usualPage, names: usualPage };
 
 /** What a change does, found in the turn before it is made. */
 interface Outlook {
@@ -27,7 +39,7 @@ interface Outlook {
 /** Changes a layer, or says what would happen. Throws a problem, or an XdskitError. */
 export async function changeLayer(context: ApiContext, layer: ApiLayer, asked: AskedChange) {
   const { layer: name, filled } = layer;
-  const { upsert: positioned, remove, replace, dryRun, expected, info } = asked;
+  const { upsert: positioned, remove, replace, dryRun, expected, info, page = firstPage } = asked;
   const upsert = positioned.map(({ resource }) => resource);
   const update: LayerUpdate = replace
     ? { layer: name, kind: "replace", upsert }
@@ -37,7 +49,7 @@ export async function changeLayer(context: ApiContext, layer: ApiLayer, asked: A
     asked.condition?.();
     outlook = withPositions(positioned, () => {
       if (dryRun) mustBeAllowed(context, update);
-      return outlookOf(context, update);
+      return outlookOf(context, update, page);
     });
   };
   let head: Revision | undefined;
@@ -57,7 +69,7 @@ export async function changeLayer(context: ApiContext, layer: ApiLayer, asked: A
     const { lease: held } = result;
     if (held !== undefined) lease = leaseJson(held, layer.name, filled.written.lease(held.id)?.leftMs ?? held.ttlMs);
   }
-  const answered = await answer(context, head, outlook, asked.findings);
+  const answered = await answer(context, head, outlook, asked.findings, page);
   return lease === undefined ? answered : { ...answered, lease };
 }
 
@@ -72,18 +84,19 @@ export async function rollBackLayer(
     readonly expected: LayerWrite["expected"];
     readonly dryRun: boolean;
     readonly info: CommitInfo;
+    readonly page: ChangesPage;
   },
 ) {
   const { layer: name } = layer;
-  const { to, contents, expected, dryRun, info } = asked;
+  const { to, contents, expected, dryRun, info, page } = asked;
   await mustBeExpected(context, layer, expected);
   const update: LayerUpdate = { layer: name, kind: "replace", upsert: contents };
   mustBeAllowed(context, update);
-  const outlook = outlookOf(context, update);
-  if (dryRun) return answer(context, undefined, outlook, []);
+  const outlook = outlookOf(context, update, page);
+  if (dryRun) return answer(context, undefined, outlook, [], page);
   const result = await rolledBack(layer, to, { expected, info });
   if (result.kind === "conflict") throw conflict(context, layer, result.head);
-  return answer(context, result.head, outlook, []);
+  return answer(context, result.head, outlook, [], page);
 }
 
 function rolledBack(layer: ApiLayer, to: string | undefined, rest: Pick<LayerWrite, "expected" | "info">) {
@@ -105,11 +118,12 @@ function mustBeAllowed({ options: { server } }: ApiContext, update: LayerUpdate)
   if (first !== undefined) throw new XdskitError([first, ...rest]);
 }
 
-function outlookOf({ options: { server } }: ApiContext, update: LayerUpdate): Outlook {
+function outlookOf({ options: { server } }: ApiContext, update: LayerUpdate, { after, names }: ChangesPage): Outlook {
   const previews: readonly GroupPreview[] = server.preview([update]);
   const changes = changesOf(server.layerSnapshot(update.layer), update);
   const news = changes.flatMap(({ after }) => after ?? []);
-  return { changes, stages: stagesOf(previews), warnings: danglingIn(previews, news, server.types) };
+  const stages = after === undefined ? stagesOf(previews, names) : [];
+  return { changes, stages, warnings: danglingIn(previews, news, server.types) };
 }
 
 async function answer(
@@ -117,11 +131,13 @@ async function answer(
   head: Revision | undefined,
   outlook: Outlook | undefined,
   findings: readonly Finding[],
+  page: ChangesPage,
 ) {
   const { changes = [], stages = [], warnings = [] } = outlook ?? {};
-  const changed = await changesJson(changes, context.show);
+  const { items, ...next } = pageOf(changes, page);
+  const changed = await changesJson(items, context.show);
   const revision = head === undefined ? null : context.revisionJson(head);
-  return { revision, changed, stages, findings: [...findings, ...warnings] };
+  return { revision, counts: countsOf(changes), changed, ...next, stages, findings: [...findings, ...warnings] };
 }
 
 async function mustBeExpected(context: ApiContext, layer: ApiLayer, expected: LayerWrite["expected"]): Promise<void> {

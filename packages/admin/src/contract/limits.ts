@@ -12,3 +12,5 @@ export const mostResources = 200_000;
 /** Items of one page, and how many come if nobody says. */
 export const mostPage = 10_000;
 export const usualPage = 1_000;
+/** Names in each list of a stage, at most. */
+export const mostNames = 1_000_000;

@@ -83,6 +83,9 @@ export const changedSchema = z
   })
   .openapi("ChangedResource");
 
+/** How many resources a change concerns. */
+export const countsSchema = z.object({ added: z.int(), changed: z.int(), removed: z.int() }).openapi("ChangeCounts");
+
 const waitSchema = z
   .object({
     kind: z.enum(["make", "break", "linger", "named"]),
@@ -106,6 +109,7 @@ export const groupStagesSchema = z
               added: z.array(z.string()),
               changed: z.array(z.string()),
               removed: z.array(z.string()),
+              more: countsSchema.optional().openapi({ description: "How many further names the lists would have" }),
             }),
           ),
         })
@@ -132,8 +136,12 @@ export const changeAnswerSchema = z
     revision: revisionSchema.nullable().openapi({
       description: "The head after the change; null after a dry run, or for a layer that was never written",
     }),
-    changed: z.array(changedSchema),
-    stages: z.array(groupStagesSchema),
+    counts: countsSchema.openapi({ description: "Of all that it changed" }),
+    changed: z.array(changedSchema).openapi({ description: "A page of what it changed, by type and name" }),
+    next: z.string().optional().openapi({
+      description: "There is more: ask a dry run again with `after`; of a change, the revision lists all",
+    }),
+    stages: z.array(groupStagesSchema).openapi({ description: "With the first page only" }),
     findings: z.array(findingSchema).openapi({ description: "Warnings" }),
     lease: leaseSchema.optional().openapi({ description: "The lease that holds what was put in" }),
   })

@@ -1,7 +1,7 @@
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { CommitInfo } from "@xdskit/server";
 import type { ApiContext } from "../context/api-context.js";
-import { changeLayer } from "../context/change-layer.js";
+import { type ChangesPage, changeLayer } from "../context/change-layer.js";
 import type { ApiLayer } from "../contract/admin-options.js";
 import { ApiProblem } from "../contract/problem.js";
 import { changeAnswerSchema, changeSchema } from "../contract/schemas.js";
@@ -9,7 +9,7 @@ import { bodyForm } from "../requests/body-form.js";
 import { expectedTag } from "../requests/conditions.js";
 import { leaseOf } from "../requests/lease.js";
 import { readChange, readOne } from "../requests/read-change.js";
-import { body, flag, json, problems } from "./definition.js";
+import { body, changesPage, flag, json, problems } from "./definition.js";
 import { resourceParams } from "./layers.js";
 
 const ifMatch = z.string().optional().openapi({ description: "The revision that the layer must have, in quotes" });
@@ -33,6 +33,7 @@ const change = createRoute({
       dryRun: flag.optional(),
       replace: flag.optional(),
       lease,
+      ...changesPage,
     }),
     body: body("Change", "A serialized envoy.service.discovery.v3.DiscoveryResponse"),
   },
@@ -91,11 +92,12 @@ export function changeRoutes(app: OpenAPIHono, context: ApiContext): void {
     const layer = context.layer(c.req.valid("param").layer);
     const form = bodyForm(c.req.header("content-type") ?? null);
     const bytes = await context.bodies.read(c.req.raw);
-    const { lease: wanted, ...query } = c.req.valid("query");
+    const { lease: wanted, limit, after, names, ...query } = c.req.valid("query");
     const asked = await readChange(bytes, form, query, reading);
+    const page = pageOfDryRun({ limit, after, names }, asked.dryRun);
     const expected = await expectedRevision(context, layer, c.req.raw.headers);
     const info = infoOf(asked, callerOf(c.env));
-    return c.json(await changeLayer(context, layer, { ...asked, expected, info, lease: leaseOf(wanted) }), 200);
+    return c.json(await changeLayer(context, layer, { ...asked, expected, info, lease: leaseOf(wanted), page }), 200);
   });
 
   app.openapi(put, async (c) => {
@@ -129,6 +131,13 @@ export function changeRoutes(app: OpenAPIHono, context: ApiContext): void {
     const info = infoOf(query, callerOf(c.env));
     return c.json(await changeLayer(context, layer, { ...asked, expected: undefined, condition, info }), 200);
   });
+}
+
+/** Of a change that is made there is the first page only: to ask again would change the layer again. */
+export function pageOfDryRun(page: ChangesPage, dryRun: boolean): ChangesPage {
+  if (page.after === undefined || dryRun) return page;
+  const message = "after: only a dry run has further pages; of a change, its revision lists all";
+  throw ApiProblem.of(400, "XDSKIT_API_REQUEST", message);
 }
 
 /** Who asks, as far as the connection says. */

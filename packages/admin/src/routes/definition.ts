@@ -1,4 +1,5 @@
 import { z } from "@hono/zod-openapi";
+import { mostNames, mostPage, usualPage } from "../contract/limits.js";
 import { problemSchema } from "../contract/schemas.js";
 import { bodyTypes } from "../requests/body-form.js";
 
@@ -63,3 +64,12 @@ export function limit(usual: number, most: number) {
 
 /** Where the next page begins: `next` of the page before. */
 export const after = z.string().max(10_000).optional().openapi({ description: "`next` of the page before" });
+
+/** What an answer about changes has of them. */
+export const changesPage = {
+  limit: limit(usualPage, mostPage),
+  after,
+  names: limit(usualPage, mostNames).openapi({
+    description: `The most names in each list of a stage. Default ${usualPage}`,
+  }),
+};

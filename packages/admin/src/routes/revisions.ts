@@ -1,7 +1,8 @@
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Resource } from "@xdskit/api";
 import { decodeStored, type Revision, type Store } from "@xdskit/server";
-import { changesBetween, changesJson, type ResourceChange } from "../answers/changes.js";
+import { changesBetween, changesJson, countsOf, type ResourceChange } from "../answers/changes.js";
+import { pageOf } from "../answers/page.js";
 import { previewsBetween, stagesOf } from "../answers/stages.js";
 import type { ApiContext } from "../context/api-context.js";
 import { conflict, noRevisions, rollBackLayer } from "../context/change-layer.js";
@@ -11,14 +12,15 @@ import { ApiProblem } from "../contract/problem.js";
 import {
   changeAnswerSchema,
   changedSchema,
+  countsSchema,
   groupStagesSchema,
   revisionSchema,
   rollbackSchema,
 } from "../contract/schemas.js";
 import { bodyForm } from "../requests/body-form.js";
 import { readJson } from "../requests/read-json.js";
-import { callerOf, expectedRevision, infoOf } from "./changes.js";
-import { after, flag, json, limit, problems, smallBody } from "./definition.js";
+import { callerOf, expectedRevision, infoOf, pageOfDryRun } from "./changes.js";
+import { after, changesPage, flag, json, limit, problems, smallBody } from "./definition.js";
 
 const list = createRoute({
   method: "get",
@@ -59,6 +61,7 @@ const diff = createRoute({
       from: z.string(),
       to: z.string().optional().openapi({ description: "Default: the head of the layer" }),
       stages: flag.optional().openapi({ description: "`false`: without the stages" }),
+      ...changesPage,
     }),
   },
   responses: {
@@ -66,12 +69,15 @@ const diff = createRoute({
       z.object({
         from: revisionSchema,
         to: revisionSchema,
+        counts: countsSchema.openapi({ description: "Of all that differs" }),
         changes: z.array(changedSchema),
-        stages: z
-          .array(groupStagesSchema)
-          .openapi({ description: "How clients get from one to the other, with the other layers as they are now" }),
+        next: z.string().optional(),
+        stages: z.array(groupStagesSchema).openapi({
+          description:
+            "How clients get from one to the other, with the other layers as they are now; with the first page only",
+        }),
       }),
-      "What differs",
+      "A page of what differs, by type and name",
     ),
     ...problems(400, 404, 409, 503),
   },
@@ -88,6 +94,7 @@ const rollback = createRoute({
     headers: z.object({
       "if-match": z.string().optional().openapi({ description: "The revision that the layer must have, in quotes" }),
     }),
+    query: z.strictObject(changesPage),
     body: smallBody("Rollback"),
   },
   responses: {
@@ -119,14 +126,12 @@ export function revisionRoutes(app: OpenAPIHono, context: ApiContext): void {
   app.openapi(get, async (c) => {
     const { revision, store } = await context.revision(c.req.valid("param").id);
     const { limit: most, after: cursor } = c.req.valid("query");
-    const start = cursor === undefined ? 0 : Number(cursor);
-    if (!Number.isSafeInteger(start) || start < 0)
-      throw ApiProblem.of(400, "XDSKIT_API_REQUEST", "after: expected `next` of the page before");
     const all = [...(await store.changes(revision.id))].sort((a, b) =>
       a.type === b.type ? (a.key < b.key ? -1 : 1) : a.type < b.type ? -1 : 1,
     );
     const page: ResourceChange[] = [];
-    for (const { type, key, from, to } of all.slice(start, start + most)) {
+    const { items, ...next } = pageOf(all, { limit: most, after: cursor });
+    for (const { type, key, from, to } of items) {
       const read = async (version: string | undefined) => {
         const bytes = version === undefined ? undefined : await store.content(type, key, version);
         return bytes && decodeStored({ type, key, version: version ?? "", bytes }, reading);
@@ -134,21 +139,26 @@ export function revisionRoutes(app: OpenAPIHono, context: ApiContext): void {
       page.push({ before: await read(from), after: await read(to) });
     }
     const changes = await changesJson(page, context.show);
-    const next = start + most < all.length ? { next: String(start + most) } : {};
     return c.json({ ...context.revisionJson(revision), changes, ...next }, 200);
   });
 
   app.openapi(diff, async (c) => {
-    const { from: fromId, to: toId, stages: isWithStages = true } = c.req.valid("query");
+    const { from: fromId, to: toId, stages: isWithStages = true, limit, after: cursor, names } = c.req.valid("query");
     const { revision: from, store } = await context.revision(fromId);
     const to = toId === undefined ? await store.head(from.layer) : (await context.revision(toId)).revision;
     if (to === undefined || to.layer !== from.layer)
       throw ApiProblem.of(409, "XDSKIT_API_REQUEST", "the two revisions are of different layers");
     const [before, after] = [await context.contents(store, from.id), await context.contents(store, to.id)];
-    const changes = await changesJson(changesBetween(before, after), context.show);
+    const all = changesBetween(before, after);
+    const { items, ...next } = pageOf(all, { limit, after: cursor });
+    const changes = await changesJson(items, context.show);
     const preview = (upsert: typeof before) => server.preview([{ layer: from.layer, kind: "replace", upsert }]);
-    const stages = isWithStages ? stagesOf(previewsBetween(preview(before), preview(after), server.snapshotOf)) : [];
-    return c.json({ from: context.revisionJson(from), to: context.revisionJson(to), changes, stages }, 200);
+    const stages =
+      isWithStages && cursor === undefined
+        ? stagesOf(previewsBetween(preview(before), preview(after), server.snapshotOf), names)
+        : [];
+    const ends = { from: context.revisionJson(from), to: context.revisionJson(to) };
+    return c.json({ ...ends, counts: countsOf(all), changes, ...next, stages }, 200);
   });
 
   app.openapi(rollback, async (c) => {
@@ -169,8 +179,9 @@ export function revisionRoutes(app: OpenAPIHono, context: ApiContext): void {
     if (asked === undefined && tag !== undefined && tag !== read) throw conflict(context, layer, head);
     // What is before the head is before this head only: a change that comes in between is not undone with it.
     const expected = asked === undefined ? read : tag;
+    const page = pageOfDryRun(c.req.valid("query"), dryRun);
     const info = { ...infoOf(said, callerOf(c.env)), cause: { kind: "rollback", to: to ?? "" } as const };
-    return c.json(await rollBackLayer(context, layer, { to, contents, expected, dryRun, info }), 200);
+    return c.json(await rollBackLayer(context, layer, { to, contents, expected, dryRun, info, page }), 200);
   });
 }
 

@@ -45,6 +45,13 @@ export interface ChangedView {
   readonly after: ResourceView | null;
 }
 
+/** How many resources a change concerns. */
+export interface CountsView {
+  readonly added: number;
+  readonly changed: number;
+  readonly removed: number;
+}
+
 /** The stages in which one group gets a change. */
 export interface GroupStagesView {
   readonly group: string;
@@ -67,6 +74,7 @@ export interface ChangeRequest {
 export interface ChangeAnswer {
   /** Null for a dry run, and for a layer that nothing was ever put in. */
   readonly revision: RevisionView | null;
+  readonly counts: CountsView;
   readonly changed: readonly ChangedView[];
   readonly stages: readonly GroupStagesView[];
   readonly findings: readonly Finding[];
@@ -74,6 +82,7 @@ export interface ChangeAnswer {
 
 /** What differs between two revisions. */
 export interface DiffAnswer {
+  readonly to: RevisionView;
   readonly changes: readonly ChangedView[];
   readonly stages: readonly GroupStagesView[];
 }

@@ -1,9 +1,10 @@
+import { postChange } from "../api-client/all-pages.js";
 import type { ApiClient } from "../api-client/api-client.js";
 import type { ChangeAnswer, ChangeRequest } from "../api-client/api-types.js";
 import { layerPath } from "../api-client/layer-path.js";
 import { userName } from "../process/user-name.js";
 
-/** Sends a change of a layer, with who sends it. Rejects with an ApiError. */
+/** Sends a change of a layer, with who sends it; resolves to all that it changes. Rejects with an ApiError. */
 export function sendChange(client: ApiClient, layer: string, change: ChangeRequest): Promise<ChangeAnswer> {
-  return client.post<ChangeAnswer>(`${layerPath(layer)}/changes`, { author: userName(), ...change });
+  return postChange(client, `${layerPath(layer)}/changes`, { author: userName(), ...change });
 }

@@ -1,4 +1,4 @@
-import type { DiffAnswer } from "../api-client/api-types.js";
+import { diffOf } from "../api-client/all-pages.js";
 import { findRevision } from "../api-client/find-revision.js";
 import { withServer } from "../api-client/with-server.js";
 import { servedChanges } from "../changes/served-changes.js";
@@ -19,9 +19,9 @@ export interface DiffRevisionsOptions {
 /** Prints what differs between two revisions of a layer. Resolves to the exit status: 0, 3, or 1 if it failed. */
 export function diffRevisions(options: DiffRevisionsOptions, terminal: Terminal): Promise<number> {
   return withServer("diff", options, terminal, async (client) => {
-    const query = new URLSearchParams({ from: (await findRevision(client, options.from)).id });
-    if (options.to !== undefined) query.set("to", (await findRevision(client, options.to)).id);
-    const answer = await client.get<DiffAnswer>(`/api/v1/diff?${query}`);
+    const from = (await findRevision(client, options.from)).id;
+    const to = options.to === undefined ? undefined : (await findRevision(client, options.to)).id;
+    const answer = await diffOf(client, from, to);
     const changes = servedChanges(answer.changes, undefined);
     printServedComparison({ changes, stages: answer.stages }, options.output, terminal);
     return changes.length > 0 ? exitStatus.differs : exitStatus.ok;

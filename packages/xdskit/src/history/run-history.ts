@@ -1,5 +1,6 @@
+import { revisionWithChanges } from "../api-client/all-pages.js";
 import type { ApiClient } from "../api-client/api-client.js";
-import type { ChangedView, RevisionView } from "../api-client/api-types.js";
+import type { RevisionView } from "../api-client/api-types.js";
 import { findRevision, revisionsPage } from "../api-client/find-revision.js";
 import { withServer } from "../api-client/with-server.js";
 import { changesText } from "../changes/changes-text.js";
@@ -57,7 +58,7 @@ export interface ShowOptions {
 export function runShow(options: ShowOptions, terminal: Terminal): Promise<number> {
   return withServer("show", options, terminal, async (client) => {
     const { id } = await findRevision(client, options.revision);
-    const revision = await withAllChanges(client, id);
+    const revision = await revisionWithChanges(client, id);
     if (options.output === "json") terminal.out(jsonText(revision));
     else {
       const paint = paintOf(terminal, "out");
@@ -67,22 +68,4 @@ export function runShow(options: ShowOptions, terminal: Terminal): Promise<numbe
     }
     return exitStatus.ok;
   });
-}
-
-interface RevisionWithChanges extends RevisionView {
-  readonly changes: readonly ChangedView[];
-}
-
-async function withAllChanges(client: ApiClient, id: string): Promise<RevisionWithChanges> {
-  const path = `/api/v1/revisions/${encodeURIComponent(id)}`;
-  const { next, ...first } = await client.get<RevisionWithChanges & { readonly next?: string }>(path);
-  const changes = [...first.changes];
-  for (let after = next; after !== undefined; ) {
-    const page = await client.get<RevisionWithChanges & { readonly next?: string }>(
-      `${path}?${new URLSearchParams({ after })}`,
-    );
-    changes.push(...page.changes);
-    after = page.next;
-  }
-  return { ...first, changes };
 }

@@ -1,6 +1,7 @@
+import { postChange } from "../api-client/all-pages.js";
 import type { ApiClient } from "../api-client/api-client.js";
 import { ApiError } from "../api-client/api-error.js";
-import type { ChangeAnswer, LayerView, RevisionView } from "../api-client/api-types.js";
+import type { LayerView, RevisionView } from "../api-client/api-types.js";
 import { findRevision } from "../api-client/find-revision.js";
 import { layerPath } from "../api-client/layer-path.js";
 import { withServer } from "../api-client/with-server.js";
@@ -21,7 +22,7 @@ export function runRollback(options: RollbackOptions, terminal: Terminal): Promi
     const to = options.revision === undefined ? undefined : await findRevision(client, options.revision);
     const layer = to === undefined ? (options.layer ?? (await onlyLayer(client))) : layerOf(to, options.layer);
     const body = { to: to?.id, message: options.message, author: userName(), dryRun: options.dryRun };
-    const answer = await client.post<ChangeAnswer>(`${layerPath(layer)}/rollback`, body);
+    const answer = await postChange(client, `${layerPath(layer)}/rollback`, body);
     return await reportChange(client, { layer, answer, warnings: answer.findings }, options, terminal);
   });
 }

@@ -1,0 +1,81 @@
+import type { ApiClient } from "./api-client.js";
+import type { ChangeAnswer, ChangedView, DiffAnswer, RevisionView } from "./api-types.js";
+
+/** A page of a list. */
+interface Paged {
+  readonly next?: string;
+}
+
+/** Changes of one page. */
+const pageSize = 10_000;
+/** Names in each list of a stage: all. */
+const allNames = 1_000_000;
+
+/**
+ * Posts what changes a layer, or would, and resolves to the answer with all that it changes, whose further pages are
+ * asked for. `dryRun`: nothing is changed, so the same is posted again for each page.
+ */
+export async function postChange(
+  client: ApiClient,
+  path: string,
+  body: { readonly dryRun?: boolean | undefined },
+): Promise<ChangeAnswer> {
+  const post = (after?: string) => client.post<ChangeAnswer & Paged>(`${path}?${pageQuery(after)}`, body);
+  const { next, ...first } = await post();
+  if (next === undefined) return first;
+  if (body.dryRun !== true && first.revision !== null)
+    return { ...first, changed: (await revisionWithChanges(client, first.revision.id)).changes };
+  const changed = [...first.changed];
+  for (let after: string | undefined = next; after !== undefined; ) {
+    const page: ChangeAnswer & Paged = await post(after);
+    changed.push(...page.changed);
+    after = page.next;
+  }
+  return { ...first, changed };
+}
+
+/** All that differs between two revisions. */
+export async function diffOf(client: ApiClient, from: string, to: string | undefined): Promise<DiffAnswer> {
+  const get = (end: string | undefined, after?: string) =>
+    client.get<DiffAnswer & Paged>(
+      `/api/v1/diff?${new URLSearchParams({ from, ...(end === undefined ? {} : { to: end }) })}&${pageQuery(after)}`,
+    );
+  const { next, ...first } = await get(to);
+  const changes = [...first.changes];
+  for (let after = next; after !== undefined; ) {
+    // The head may have moved on.
+    const page: DiffAnswer & Paged = await get(first.to.id, after);
+    changes.push(...page.changes);
+    after = page.next;
+  }
+  return { ...first, changes };
+}
+
+/** A revision with all that it changed. */
+export interface RevisionWithChanges extends RevisionView {
+  readonly changes: readonly ChangedView[];
+}
+
+/** Asks for a revision and all that it changed. */
+export async function revisionWithChanges(client: ApiClient, id: string): Promise<RevisionWithChanges> {
+  const get = (after?: string) =>
+    client.get<RevisionWithChanges & Paged>(
+      `/api/v1/revisions/${encodeURIComponent(id)}?${new URLSearchParams(withAfter({ limit: String(pageSize) }, after))}`,
+    );
+  const { next, ...first } = await get();
+  const changes = [...first.changes];
+  for (let after = next; after !== undefined; ) {
+    const page: RevisionWithChanges & Paged = await get(after);
+    changes.push(...page.changes);
+    after = page.next;
+  }
+  return { ...first, changes };
+}
+
+function pageQuery(after: string | undefined): URLSearchParams {
+  return new URLSearchParams(withAfter({ limit: String(pageSize), names: String(allNames) }, after));
+}
+
+function withAfter(query: Record<string, string>, after: string | undefined): Record<string, string> {
+  return after === undefined ? query : { ...query, after };
+}
