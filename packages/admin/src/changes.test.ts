@@ -238,6 +238,19 @@ describe("a change", () => {
     assert.deepEqual([back.body.changed.length, back.body.counts.removed], [1, 1_001]);
   });
 
+  it("says what it changes when its turn comes, also if it is large and others come first", async () => {
+    await using api = await runningApi();
+    const post = (more: object) => api.ask("POST", "layers/api/changes?limit=1", more);
+    const upsert = many(3_000);
+    const answers = await Promise.all([post({ upsert }), post({ upsert })]);
+    assert.deepEqual(answers.map(({ body }) => body.counts.added).sort(), [0, 3_000]);
+    assert.equal(answers[0]?.body.revision.id, answers[1]?.body.revision.id);
+    const rest = await post({ upsert: upsert.slice(1), replace: true });
+    assert.deepEqual(rest.body.counts, { added: 0, changed: 0, removed: 1 });
+    const twice = { upsert: [...upsert, ...upsert.slice(0, 1)], dryRun: true };
+    assert.deepEqual((await post(twice)).body.code, "XDSKIT_DUPLICATE_RESOURCE");
+  });
+
   it("warns of names that its resources lack", async () => {
     await using api = await runningApi();
     const { body } = await api.ask("POST", "layers/api/changes", { upsert: [route("nowhere")] });

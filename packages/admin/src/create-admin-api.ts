@@ -73,7 +73,11 @@ export function createApp(options: AdminApiOptions): {
   const events = eventRoute(app, context);
   describePages(app);
   documentRoute(app, options.version);
-  return { app, stats: () => ({ requests, eventReaders: events.readers() }), close: events.close };
+  const close = () => {
+    events.close();
+    context.close();
+  };
+  return { app, stats: () => ({ requests, eventReaders: events.readers() }), close };
 }
 
 function problemAnswer(c: Context, error: unknown): Response {

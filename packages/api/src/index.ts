@@ -38,6 +38,7 @@ export {
 export {
   type ReadResourceRequestOptions,
   type ResourceRequest,
+  readBinaryRequest,
   readResourceRequest,
 } from "./files/resource-request.js";
 export {

@@ -4,6 +4,7 @@ import type { Resource } from "@xdskit/api";
 import type { Snapshot } from "@xdskit/protocol";
 import type { LayerUpdate } from "@xdskit/server";
 import type { changedSchema } from "../contract/schemas.js";
+import { inHundreds, type Steps } from "./in-turns.js";
 import type { ShowResource } from "./resource-json.js";
 
 /** What becomes of one resource of a layer. */
@@ -15,30 +16,32 @@ export interface ResourceChange {
 }
 
 /** What an update changes of a layer, by the order of delivery, then by key. */
-export function changesOf(layer: Snapshot | undefined, update: LayerUpdate): readonly ResourceChange[] {
+export function* changesOf(layer: Snapshot | undefined, update: LayerUpdate): Steps<readonly ResourceChange[]> {
   const changes = new Map<string, ResourceChange>();
-  const gone =
-    update.kind === "replace"
-      ? [...(layer?.sets.values() ?? [])].flatMap((set) => [...set])
-      : (update.remove ?? []).flatMap(({ type, name }) => layer?.of(type).named(name) ?? []);
-  for (const before of gone) changes.set(idOf(before), { before, after: undefined });
-  for (const after of update.upsert) {
+  const goes = (before: Resource) => void changes.set(idOf(before), { before, after: undefined });
+  if (update.kind === "replace") for (const set of layer?.sets.values() ?? []) yield* inHundreds(set, goes);
+  else
+    yield* inHundreds(update.remove ?? [], ({ type, name }) => {
+      for (const before of layer?.of(type).named(name) ?? []) goes(before);
+    });
+  yield* inHundreds(update.upsert, (after) => {
     const before = layer?.of(after.type).get(after.key);
     if (before?.version === after.version) changes.delete(idOf(after));
     else changes.set(idOf(after), { before, after });
-  }
+  });
   return sorted([...changes.values()]);
 }
 
 /** The differences of two contents of a layer. */
-export function changesBetween(from: readonly Resource[], to: readonly Resource[]): readonly ResourceChange[] {
-  const changes = new Map<string, ResourceChange>(from.map((before) => [idOf(before), { before, after: undefined }]));
-  for (const after of to) {
+export function* changesBetween(from: readonly Resource[], to: readonly Resource[]): Steps<readonly ResourceChange[]> {
+  const changes = new Map<string, ResourceChange>();
+  yield* inHundreds(from, (before) => void changes.set(idOf(before), { before, after: undefined }));
+  yield* inHundreds(to, (after) => {
     const id = idOf(after);
     const before = changes.get(id)?.before;
     if (before?.version === after.version) changes.delete(id);
     else changes.set(id, { before, after });
-  }
+  });
   return sorted([...changes.values()]);
 }
 

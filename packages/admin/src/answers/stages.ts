@@ -3,25 +3,30 @@ import { type Finding, isGlobName, type Resource, type ResourceTypes } from "@xd
 import { emptySnapshot, planBetween, planJson, type Snapshot, type StageJson, type WaitJson } from "@xdskit/protocol";
 import type { GroupPreview } from "@xdskit/server";
 import type { groupStagesSchema } from "../contract/schemas.js";
+import { inHundreds, type Steps } from "./in-turns.js";
 
-type GroupStages = z.output<typeof groupStagesSchema>;
+/** The stages of a group as JSON. */
+export type GroupStages = z.output<typeof groupStagesSchema>;
 
 /**
  * How the clients of each group are brought to a change. Each list has at most `names` names, and says how many further
  * ones it would have.
  */
-export function stagesOf(previews: readonly GroupPreview[], names: number): GroupStages[] {
-  return previews.map(({ group, before, after }) => {
+export function* stagesOf(previews: readonly GroupPreview[], names: number): Steps<GroupStages[]> {
+  const found: GroupStages[] = [];
+  for (const { group, before, after } of previews) {
     const { stages, held } = planJson(planBetween(before, after));
-    return {
+    found.push({
       group,
       stages: stages.map((stage) => ({
         after: stage.after.map((wait) => cutWait(wait, names)),
         changes: stage.changes.map((change) => cutChange(change, names)),
       })),
       held: held.map((wait) => cutWait(wait, names)),
-    };
-  });
+    });
+    yield;
+  }
+  return found;
 }
 
 type StageChange = GroupStages["stages"][number]["changes"][number];
@@ -56,16 +61,16 @@ export function previewsBetween(
 const mostWarnings = 100;
 
 /** The names in new contents that a group does not have after the change. Costs the change. */
-export function danglingIn(
+export function* danglingIn(
   previews: readonly GroupPreview[],
   upserted: readonly Resource[],
   types: ResourceTypes,
-): readonly Finding[] {
+): Steps<readonly Finding[]> {
   const lacking = new Map<string, { readonly resource: Resource; readonly what: string; readonly groups: string[] }>();
   for (const { group, after } of previews) {
-    for (const resource of upserted) {
+    yield* inHundreds(upserted, (resource) => {
       // Another layer may have another content over it.
-      if (after.of(resource.type).get(resource.key)?.version !== resource.version) continue;
+      if (after.of(resource.type).get(resource.key)?.version !== resource.version) return;
       for (const { type, name } of resource.references) {
         if (isMany(name) || (after.sets.get(type)?.named(name).length ?? 0) > 0) continue;
         const what = `${types.byTypeUrl(type)?.type.name ?? type} ${JSON.stringify(name)}`;
@@ -74,7 +79,7 @@ export function danglingIn(
         if (known !== undefined) known.groups.push(group);
         else if (lacking.size < mostWarnings) lacking.set(key, { resource, what, groups: [group] });
       }
-    }
+    });
   }
   return Array.from(lacking.values(), ({ resource, what, groups }) => ({
     ...({ code: "XDSKIT_DANGLING_REFERENCE", severity: "warning" } as const),

@@ -11,10 +11,24 @@ export class ApiContext {
   readonly options: AdminApiOptions;
   readonly show: ShowResource;
   readonly bodies: Bodies = createBodies();
+  /** Ends what it listens to. */
+  readonly close: () => void;
+  #applied = 0;
 
   constructor(options: AdminApiOptions) {
     this.options = options;
     this.show = createShowResource(options.registry);
+    this.close = options.server.on(
+      () => {
+        this.#applied += 1;
+      },
+      (kind) => kind === "configuration-applied",
+    );
+  }
+
+  /** How many changes of the configuration there were since the start of the API. */
+  get applied(): number {
+    return this.#applied;
   }
 
   /** Throws a problem if there is none. */

@@ -1,14 +1,14 @@
 import { type Finding, type PositionedResource, type Resource, XdskitError } from "@xdskit/api";
-import type { CommitInfo, GroupPreview, LayerUpdate, LayerWrite, Revision } from "@xdskit/server";
-import { changesJson, changesOf, countsOf, type ResourceChange } from "../answers/changes.js";
+import type { CommitInfo, LayerUpdate, LayerWrite, Revision } from "@xdskit/server";
+import { changesJson, countsOf } from "../answers/changes.js";
 import { leaseJson } from "../answers/lease-json.js";
-import { type Page, pageOf } from "../answers/page.js";
-import { danglingIn, stagesOf } from "../answers/stages.js";
+import { pageOf } from "../answers/page.js";
 import type { ApiLayer } from "../contract/admin-options.js";
 import { usualPage } from "../contract/limits.js";
 import { ApiProblem } from "../contract/problem.js";
 import type { ReadChange } from "../requests/read-change.js";
 import type { ApiContext } from "./api-context.js";
+import { type ChangesPage, isLarge, type Outlook, outlookInTurns, outlookOf } from "./outlook.js";
 
 /** A change that a request asks for. */
 export interface AskedChange extends Pick<ReadChange, "upsert" | "remove" | "replace" | "dryRun" | "findings"> {
@@ -21,20 +21,7 @@ export interface AskedChange extends Pick<ReadChange, "upsert" | "remove" | "rep
   readonly page?: ChangesPage;
 }
 
-/** What an answer has of changes. */
-export interface ChangesPage extends Page {
-  /** Names in each list of a stage, at most. */
-  readonly names: number;
-}
-
 const firstPage: ChangesPage = { limit: usualPage, names: usualPage };
-
-/** What a change does, found in the turn before it is made. */
-interface Outlook {
-  readonly changes: readonly ResourceChange[];
-  readonly stages: ReturnType<typeof stagesOf>;
-  readonly warnings: readonly Finding[];
-}
 
 /** Changes a layer, or says what would happen. Throws a problem, or an XdskitError. */
 export async function changeLayer(context: ApiContext, layer: ApiLayer, asked: AskedChange) {
@@ -45,21 +32,21 @@ export async function changeLayer(context: ApiContext, layer: ApiLayer, asked: A
     ? { layer: name, kind: "replace", upsert }
     : { layer: name, kind: "patch", upsert, remove };
   let outlook: Outlook | undefined;
-  const look = () => {
-    asked.condition?.();
-    outlook = withPositions(positioned, () => {
-      if (dryRun) mustBeAllowed(context, update);
-      return outlookOf(context, update, page);
-    });
-  };
   let head: Revision | undefined;
   let lease: ReturnType<typeof leaseJson> | undefined;
   if (dryRun) {
     await mustBeExpected(context, layer, expected);
-    look();
+    asked.condition?.();
+    withPositions(positioned, () => mustBeAllowed(context, update));
+    ({ outlook } = await outlookInTurns(context, update, page));
   } else {
     if (filled.by !== "api") throw readOnly(layer);
-    const write = { layer: name, upsert, remove, replace, expected, condition: look, info, lease: asked.lease };
+    const before = await lookedAt(context, update, page);
+    const condition = () => {
+      asked.condition?.();
+      outlook = before?.isNow() ? before.outlook : outlookOf(context, update, page);
+    };
+    const write = { layer: name, upsert, remove, replace, expected, condition, info, lease: asked.lease };
     const result = await filled.written.write(write).catch((error: unknown) => {
       throw positionedError(error, positioned);
     });
@@ -71,6 +58,15 @@ export async function changeLayer(context: ApiContext, layer: ApiLayer, asked: A
   }
   const answered = await answer(context, head, outlook, asked.findings, page);
   return lease === undefined ? answered : { ...answered, lease };
+}
+
+/** Looks at a large change before its turn; undefined: it is small, or wrong, which its turn says. */
+async function lookedAt(context: ApiContext, update: LayerUpdate, page: ChangesPage) {
+  if (!isLarge(context, update)) return undefined;
+  return await outlookInTurns(context, update, page).catch((error: unknown) => {
+    if (error instanceof XdskitError) return undefined;
+    throw error;
+  });
 }
 
 /** Rolls a layer back to what it was at a revision. */
@@ -92,7 +88,7 @@ export async function rollBackLayer(
   await mustBeExpected(context, layer, expected);
   const update: LayerUpdate = { layer: name, kind: "replace", upsert: contents };
   mustBeAllowed(context, update);
-  const outlook = outlookOf(context, update, page);
+  const { outlook } = await outlookInTurns(context, update, page);
   if (dryRun) return answer(context, undefined, outlook, [], page);
   const result = await rolledBack(layer, to, { expected, info });
   if (result.kind === "conflict") throw conflict(context, layer, result.head);
@@ -116,14 +112,6 @@ export function noRevisions({ name }: ApiLayer): ApiProblem {
 function mustBeAllowed({ options: { server } }: ApiContext, update: LayerUpdate): void {
   const [first, ...rest] = server.checkChange([update]);
   if (first !== undefined) throw new XdskitError([first, ...rest]);
-}
-
-function outlookOf({ options: { server } }: ApiContext, update: LayerUpdate, { after, names }: ChangesPage): Outlook {
-  const previews: readonly GroupPreview[] = server.preview([update]);
-  const changes = changesOf(server.layerSnapshot(update.layer), update);
-  const news = changes.flatMap(({ after }) => after ?? []);
-  const stages = after === undefined ? stagesOf(previews, names) : [];
-  return { changes, stages, warnings: danglingIn(previews, news, server.types) };
 }
 
 async function answer(

@@ -4,8 +4,8 @@ import {
   type Registry,
   type ResourceType,
   type ResourceTypes,
+  readBinaryRequest,
   readResourceRequest,
-  readResources,
   type Where,
 } from "@xdskit/api";
 import { mostResources, mostYamlBytes } from "../contract/limits.js";
@@ -53,7 +53,7 @@ export async function readChange(
   const { message = "", author, dryRun = false, replace = false } = query;
   const said = { message, author, dryRun, replace };
   if (form === "protobuf") {
-    const { resources, findings } = readBinary(bytes, reading);
+    const { resources, findings } = await readBinaryRequest(bytes, { name: bodyName, ...reading });
     return checked({ ...said, upsert: resources, remove: [], findings });
   }
   const request = await readResourceRequest(bytes, { form, list: "upsert", name: bodyName, ...reading });
@@ -93,7 +93,7 @@ export async function readOne(
   refuseLarge(bytes, form);
   const { resources, findings } =
     form === "protobuf"
-      ? readBinary(bytes, reading)
+      ? await readBinaryRequest(bytes, { name: bodyName, ...reading })
       : await readResourceRequest(bytes, { form, list: undefined, name: bodyName, ...reading });
   refuse(findings);
   const [one] = resources;
@@ -111,10 +111,6 @@ function refuseLarge(bytes: Uint8Array, form: BodyForm): void {
   if (form !== "yaml" || bytes.byteLength <= mostYamlBytes) return;
   const message = `a body in YAML may have ${mostYamlBytes} bytes: send JSON or protobuf`;
   throw ApiProblem.of(413, "XDSKIT_API_REQUEST", message);
-}
-
-function readBinary(bytes: Uint8Array, reading: Reading) {
-  return readResources({ path: `${bodyName}.pb`, bytes }, reading);
 }
 
 /** Throws if there are errors. What cannot be understood at all is another status than what breaks a rule. */

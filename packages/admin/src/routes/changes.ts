@@ -1,7 +1,8 @@
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { CommitInfo } from "@xdskit/server";
 import type { ApiContext } from "../context/api-context.js";
-import { type ChangesPage, changeLayer } from "../context/change-layer.js";
+import { changeLayer } from "../context/change-layer.js";
+import type { ChangesPage } from "../context/outlook.js";
 import type { ApiLayer } from "../contract/admin-options.js";
 import { ApiProblem } from "../contract/problem.js";
 import { changeAnswerSchema, changeSchema } from "../contract/schemas.js";

@@ -2,6 +2,7 @@ import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Resource } from "@xdskit/api";
 import { decodeStored, type Revision, type Store } from "@xdskit/server";
 import { changesBetween, changesJson, countsOf, type ResourceChange } from "../answers/changes.js";
+import { inTurns } from "../answers/in-turns.js";
 import { pageOf } from "../answers/page.js";
 import { previewsBetween, stagesOf } from "../answers/stages.js";
 import type { ApiContext } from "../context/api-context.js";
@@ -149,13 +150,13 @@ export function revisionRoutes(app: OpenAPIHono, context: ApiContext): void {
     if (to === undefined || to.layer !== from.layer)
       throw ApiProblem.of(409, "XDSKIT_API_REQUEST", "the two revisions are of different layers");
     const [before, after] = [await context.contents(store, from.id), await context.contents(store, to.id)];
-    const all = changesBetween(before, after);
+    const all = await inTurns(changesBetween(before, after));
     const { items, ...next } = pageOf(all, { limit, after: cursor });
     const changes = await changesJson(items, context.show);
     const preview = (upsert: typeof before) => server.preview([{ layer: from.layer, kind: "replace", upsert }]);
     const stages =
       isWithStages && cursor === undefined
-        ? stagesOf(previewsBetween(preview(before), preview(after), server.snapshotOf), names)
+        ? await inTurns(stagesOf(previewsBetween(preview(before), preview(after), server.snapshotOf), names))
         : [];
     const ends = { from: context.revisionJson(from), to: context.revisionJson(to) };
     return c.json({ ...ends, counts: countsOf(all), changes, ...next, stages }, 200);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { readResourceRequest } from "./resource-request.js";
+import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+import { readBinaryRequest, readResourceRequest } from "./resource-request.js";
 
 const clusterUrl = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
 
@@ -73,5 +74,42 @@ describe("a request with resources", () => {
     isDone = true;
     assert.equal(resources.length, upsert.length);
     assert.ok(turns >= 2, `${turns} turns`);
+  });
+
+  it("leaves turns to others while it reads a serialized response, too, and says what is wrong in it", async () => {
+    const response = (...bodies: readonly Uint8Array[]) => {
+      const writer = new BinaryWriter();
+      for (const body of bodies) {
+        writer.tag(2, WireType.LengthDelimited).fork();
+        writer.tag(1, WireType.LengthDelimited).string(clusterUrl);
+        writer.tag(2, WireType.LengthDelimited).bytes(body).join();
+      }
+      return writer.finish();
+    };
+    const named = (name: string) => new BinaryWriter().tag(1, WireType.LengthDelimited).string(name).finish();
+    const names = Array.from({ length: 20_000 }, (_, index) => `c${index}`);
+    let [turns, isDone] = [0, false];
+    const count = () => {
+      turns += 1;
+      if (!isDone) setImmediate(count);
+    };
+    setImmediate(count);
+    const { resources } = await readBinaryRequest(response(...names.map(named)), { name: "body" });
+    isDone = true;
+    assert.deepEqual(
+      resources.map(({ resource }) => resource.name),
+      names,
+    );
+    assert.ok(turns >= 2, `${turns} turns`);
+    for (const [bytes, code] of [
+      [response(named("a"), Buffer.from([0xff])), "XDSKIT_SYNTAX"],
+      [Buffer.from("no protobuf"), "XDSKIT_SYNTAX"],
+    ] as const) {
+      const { findings } = await readBinaryRequest(bytes, { name: "body" });
+      assert.deepEqual(
+        findings.map((finding) => [finding.file, finding.code]),
+        [["body", code]],
+      );
+    }
   });
 });

@@ -5,6 +5,7 @@ import type { Finding } from "../errors/errors.js";
 import { type FieldStep, formatFieldPath } from "../errors/field-path.js";
 import { parseJson } from "../json/json-source.js";
 import { addFinding, type FileReading, type PositionedResource } from "../reading/file-reading.js";
+import { readBinarySteps } from "../reading/message-items.js";
 import { mayLeaveOutSecrets } from "../redact/left-out-secrets.js";
 import { envoyRegistry } from "../registry/registry.js";
 import { resourceTypes } from "../resource-types/resource-types.js";
@@ -48,20 +49,7 @@ export async function readResourceRequest(
 ): Promise<ResourceRequest> {
   const { form, list, name } = options;
   const text = decodeText(bytes);
-  const reading: FileReading = {
-    path: name,
-    registry: options.registry ?? envoyRegistry(),
-    types: options.types ?? resourceTypes,
-    validate: options.validate ?? true,
-    envoy: options.envoy ?? true,
-    mayLeaveOutSecrets: (options.validate ?? true) && mayLeaveOutSecrets(bytes),
-    places: false,
-    views: false,
-    resources: [],
-    findings: [],
-    adoptions: [],
-    version: "",
-  };
+  const reading = readingOf(bytes, options, false);
   const { documents, problems } =
     text.problem !== undefined
       ? { documents: [], problems: [text.problem] }
@@ -99,16 +87,47 @@ export async function readResourceRequest(
     }
     const { [list]: listed, ...fields } = value;
     if (Array.isArray(listed)) {
-      let began = performance.now();
-      for (const [index, item] of listed.entries()) {
-        items.read(item, [list, index]);
-        if (performance.now() - began < sliceMs) continue;
-        await nextTurn();
-        began = performance.now();
-      }
+      const read = function* (): Iterable<void> {
+        for (const [index, item] of listed.entries()) yield items.read(item, [list, index]);
+      };
+      await inTurns(read());
     } else if (listed !== undefined && listed !== null) wrong("expected a list of resources", [list]);
     return { ...request, fields };
   } finally {
     items.end();
   }
+}
+
+/** The same for a serialized `DiscoveryResponse`: its resources, and all problems. */
+export async function readBinaryRequest(
+  bytes: Uint8Array,
+  options: Omit<ReadResourceRequestOptions, "form" | "list">,
+): Promise<Pick<ResourceRequest, "resources" | "findings">> {
+  const reading = readingOf(bytes, options, true);
+  await inTurns(readBinarySteps(reading, bytes));
+  return reading;
+}
+
+/** Does the steps of some work; others get a turn in between. */
+async function inTurns(steps: Iterable<void>): Promise<void> {
+  let began = performance.now();
+  for (const _ of steps) {
+    if (performance.now() - began < sliceMs) continue;
+    await nextTurn();
+    began = performance.now();
+  }
+}
+
+/** `views`: whether bodies are parts of `bytes`. */
+function readingOf(
+  bytes: Uint8Array,
+  options: Omit<ReadResourceRequestOptions, "form" | "list">,
+  views: boolean,
+): FileReading {
+  const { name, registry = envoyRegistry(), types = resourceTypes, validate = true, envoy = true } = options;
+  return {
+    ...{ path: name, registry, types, validate, envoy, places: false, views },
+    mayLeaveOutSecrets: validate && mayLeaveOutSecrets(bytes),
+    ...{ resources: [], findings: [], adoptions: [], version: "" },
+  };
 }

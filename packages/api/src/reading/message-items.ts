@@ -11,6 +11,11 @@ export type PositionInResponse = (steps: readonly FieldStep[]) => ReturnType<Fil
 
 /** Reads a binary `DiscoveryResponse`. */
 export function readBinary(reading: FileReading, bytes: Uint8Array): void {
+  for (const _ of readBinarySteps(reading, bytes));
+}
+
+/** The same with a stop after each resource. */
+export function* readBinarySteps(reading: FileReading, bytes: Uint8Array): Iterable<void> {
   const schema = responseSchema(reading);
   let response: Message;
   try {
@@ -23,13 +28,20 @@ export function readBinary(reading: FileReading, bytes: Uint8Array): void {
     addFinding(reading, { at: nowhere }, "XDSKIT_FILE_FORM", "it holds another message than a DiscoveryResponse");
     return;
   }
-  readResponse(reading, response, nowhere);
+  yield* responseSteps(reading, response, nowhere);
 }
 
 /** Adds the resources of a response. */
 export function readResponse(reading: FileReading, response: Message, at: PositionInResponse): void {
+  for (const _ of responseSteps(reading, response, at));
+}
+
+function* responseSteps(reading: FileReading, response: Message, at: PositionInResponse): Iterable<void> {
   reading.version = versionOf(response);
-  for (const [index, any] of resourcesOf(response).entries()) readAny(reading, any, ["resources", index], at);
+  for (const [index, any] of resourcesOf(response).entries()) {
+    readAny(reading, any, ["resources", index], at);
+    yield;
+  }
 }
 
 /** The schema of `DiscoveryResponse`. */

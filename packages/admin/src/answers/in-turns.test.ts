@@ -1,0 +1,47 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { atOnce, inHundreds, inTurns, type Steps } from "./in-turns.js";
+
+function* summed(numbers: readonly number[], each: () => void = () => {}): Steps<number> {
+  let sum = 0;
+  yield* inHundreds(numbers, (number) => {
+    sum += number;
+    each();
+  });
+  return sum;
+}
+
+describe("work in steps", () => {
+  const numbers = Array.from({ length: 1_000 }, (_, index) => index);
+
+  it("gives the same at once and in turns", async () => {
+    assert.equal(atOnce(summed(numbers)), 499_500);
+    assert.equal(await inTurns(summed(numbers)), 499_500);
+    assert.equal(atOnce(summed([])), 0);
+  });
+
+  it("gives others a turn while it goes on", async () => {
+    let others = 0;
+    let isDone = false;
+    const other = () => {
+      others += 1;
+      if (!isDone) setImmediate(other);
+    };
+    setImmediate(other);
+    await inTurns(
+      summed(numbers, () => {
+        for (const began = performance.now(); performance.now() - began < 0.1; );
+      }),
+    );
+    isDone = true;
+    // It takes 100 ms, in slices of 10 ms.
+    assert.ok(others >= 5, `${others} turns`);
+  });
+
+  it("rejects with what a step throws", async () => {
+    const failing = summed(numbers, () => {
+      throw new Error("no");
+    });
+    await assert.rejects(inTurns(failing), /^Error: no$/);
+  });
+});

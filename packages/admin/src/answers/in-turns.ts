@@ -1,0 +1,36 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+
+/** Work that may stop at each `yield`, so that others get a turn. */
+export type Steps<T> = Generator<void, T>;
+
+/** Work goes on for so many milliseconds before others get a turn. */
+const sliceMs = 10;
+
+/** Does the work in this turn of the event loop. */
+export function atOnce<T>(steps: Steps<T>): T {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
+/** Does the work in several turns of the event loop. What it reads may change in between. */
+export async function inTurns<T>(steps: Steps<T>): Promise<T> {
+  for (let began = performance.now(); ; ) {
+    const { done, value } = steps.next();
+    if (done) return value;
+    if (performance.now() - began < sliceMs) continue;
+    await nextTurn();
+    began = performance.now();
+  }
+}
+
+/** The items of a list, with a stop after each hundred. */
+export function* inHundreds<T>(items: Iterable<T>, each: (item: T) => void): Steps<void> {
+  let count = 0;
+  for (const item of items) {
+    each(item);
+    count += 1;
+    if (count % 100 === 0) yield;
+  }
+}

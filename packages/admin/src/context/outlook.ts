@@ -1,0 +1,65 @@
+import type { Finding } from "@xdskit/api";
+import type { GroupPreview, LayerUpdate, XdsServer } from "@xdskit/server";
+import { changesOf, type ResourceChange } from "../answers/changes.js";
+import { atOnce, inTurns, type Steps } from "../answers/in-turns.js";
+import type { Page } from "../answers/page.js";
+import { danglingIn, type GroupStages, stagesOf } from "../answers/stages.js";
+import type { ApiContext } from "./api-context.js";
+
+/** What a change does. */
+export interface Outlook {
+  readonly changes: readonly ResourceChange[];
+  readonly stages: GroupStages[];
+  readonly warnings: readonly Finding[];
+}
+
+/** What an answer has of changes. */
+export interface ChangesPage extends Page {
+  /** Names in each list of a stage, at most. */
+  readonly names: number;
+}
+
+/** A change of so many resources is looked at in several turns. */
+const many = 1_000;
+
+/** What a change does, found in this turn. Throws what a plan of it throws. */
+export function outlookOf({ options: { server } }: ApiContext, update: LayerUpdate, page: ChangesPage): Outlook {
+  return atOnce(steps(server, update, page));
+}
+
+/**
+ * What a change does, found in several turns if it is large: others are served meanwhile. `isNow` says whether it holds
+ * still, in the turn in which it is asked.
+ */
+export async function outlookInTurns(
+  context: ApiContext,
+  update: LayerUpdate,
+  page: ChangesPage,
+): Promise<{ readonly outlook: Outlook; isNow(): boolean }> {
+  const began = context.applied;
+  const work = steps(context.options.server, update, page);
+  const outlook = await (isLarge(context, update) ? inTurns(work) : atOnce(work));
+  return { outlook, isNow: () => context.applied === began };
+}
+
+/** Whether it is worth to look at a change before its turn. */
+export function isLarge(
+  { options: { server } }: ApiContext,
+  { layer, kind, upsert, remove = [] }: LayerUpdate,
+): boolean {
+  let count = upsert.length + remove.length;
+  if (kind === "replace") for (const { size } of server.layerSnapshot(layer)?.sets.values() ?? []) count += size;
+  return count >= many;
+}
+
+function* steps(server: XdsServer, update: LayerUpdate, { after, names }: ChangesPage): Steps<Outlook> {
+  const layer = server.layerSnapshot(update.layer);
+  const previews: readonly GroupPreview[] = server.preview([update]);
+  yield;
+  const changes = yield* changesOf(layer, update);
+  yield;
+  const stages = after === undefined ? yield* stagesOf(previews, names) : [];
+  yield;
+  const news = changes.flatMap((change) => change.after ?? []);
+  return { changes, stages, warnings: yield* danglingIn(previews, news, server.types) };
+}
