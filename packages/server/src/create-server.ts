@@ -22,6 +22,7 @@ import { createLoadReports } from "./load-reports/load-reports.js";
 import { createLedger, type Ledger } from "./node-status/ledger.js";
 import type { LedgerStream } from "./node-status/ledger-stream.js";
 import { momentOf } from "./node-status/moment.js";
+import { NodeHistories } from "./node-status/node-histories.js";
 import { OnDemand } from "./on-demand/on-demand.js";
 import { reconfigure } from "./reconfigure.js";
 import { ReferenceJudge, type ReferenceJudgeOptions } from "./references/reference-judge.js";
@@ -134,6 +135,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     layerSnapshot: (layer) => layers.get(layer),
     preview: configuring.preview,
     ...checkedLedger(ledger),
+    nodeHistory: (id) => core.histories.moments(id) ?? [],
     contentArrival: (contents) => arrivals.of(arrivals.revision, contents),
     rollouts: views.rollouts,
     quarantines: views.quarantines,
@@ -201,6 +203,7 @@ function createCore(settings: Settings, awaits: (isAwaited: boolean) => void) {
     arrivals: new Arrivals(streams, clock, events, awaits),
     numbers: createSharedNumbers(),
     rejections: createRejections(),
+    histories: new NodeHistories(events),
     troubles: new SourceTroubles(),
     end() {
       over = true;
@@ -261,9 +264,10 @@ function createDemand(context: DemandContext, tell: (changes: readonly LayerChan
 
 /** Answers discovery: streams, unary calls and polls. */
 function createDiscovery({ options, types, limits, rest, authorities, clock }: Settings, core: Core) {
-  const { counters, events, publication, onDemand, sessions, loop, numbers, rejections, arrivals } = core;
+  const { counters, events, publication, onDemand, sessions, loop, numbers } = core;
+  const { rejections, histories, arrivals } = core;
   const shared = {
-    ...{ types, limits, publication, counters, events, rejections, clock, arrivals },
+    ...{ types, limits, publication, counters, events, rejections, histories, clock, arrivals },
     heldMemory: createHeldMemory(limits),
     onDemand: onDemand?.types,
     naming: { authorities, resourceErrors: options.resourceErrors },

@@ -26,7 +26,8 @@ export type { GroupPreview } from "./contracts/group-preview.js";
 export type { LayerWrite, LayerWritten, Lease } from "./contracts/layer-writer.js";
 export type { LoadReport, LoadReportFilter, LocalityReport } from "./contracts/load-report.js";
 export type { DropTotals, LoadTotals, LocalityTotals } from "./contracts/load-totals.js";
-export type { NodeConfigFilter, NodeStates, NodesFilter } from "./contracts/node-status.js";
+export type { NodeMoment } from "./contracts/node-history.js";
+export type { NodeConfigFilter, NodeContents, NodeStates, NodesFilter } from "./contracts/node-status.js";
 export {
   type NodeConfig,
   type NodeState,

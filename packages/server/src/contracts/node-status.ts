@@ -1,4 +1,4 @@
-import type { TypeUrl, Version } from "@xdskit/api";
+import type { Resource, TypeUrl, Version } from "@xdskit/api";
 import type { Node, Wait } from "@xdskit/protocol";
 import type { NodeStreamInfo } from "./stream-info.js";
 
@@ -112,6 +112,17 @@ export interface ResourceReport {
   readonly state: ResourceState;
   /** The id of the stream. */
   readonly stream: number;
+}
+
+/** One resource of a node with its contents, which may hold secrets. */
+export interface NodeContents {
+  readonly state: ResourceState;
+  /** What it is to have; undefined: nothing. */
+  readonly wanted: Resource | undefined;
+  /** What it is known to use. */
+  readonly used: Resource | undefined;
+  /** What it rejected, while it is still to have it. */
+  readonly rejected: Resource | undefined;
 }
 
 /** The target of a node and what it has, resource by resource. */

@@ -16,7 +16,8 @@ import type { ServerEvent, ServerListener } from "./events.js";
 import type { GroupPreview } from "./group-preview.js";
 import type { LoadReport, LoadReportFilter } from "./load-report.js";
 import type { LoadTotals } from "./load-totals.js";
-import type { NodeConfig, NodeConfigFilter, NodeStates, NodeStatus, NodesFilter } from "./node-status.js";
+import type { NodeMoment } from "./node-history.js";
+import type { NodeConfig, NodeConfigFilter, NodeContents, NodeStates, NodeStatus, NodesFilter } from "./node-status.js";
 import type { PollTransport } from "./poll-transport.js";
 import type { LiftableQuarantine } from "./quarantined.js";
 import type { Rollout } from "./rollout-status.js";
@@ -255,6 +256,17 @@ export interface XdsServer {
    * undefined while it has no stream.
    */
   nodeConfig(id: string, filter?: NodeConfigFilter): NodeConfig | undefined;
+  /**
+   * The contents of one resource of a node, which may hold secrets; of several streams, those of the one opened last
+   * that asks for it. `type` as in `NodeConfigFilter`. Undefined while the node has no stream, or no stream that knows
+   * the resource. Costs the resources of this type that the node has.
+   */
+  nodeContents(id: string, type: string, name: string): NodeContents | undefined;
+  /**
+   * What happened between a node and the server last, the newest first: at most 40 moments; also of the last 1,000
+   * nodes that have gone. With `workers`, without responses and acknowledgements.
+   */
+  nodeHistory(id: string): readonly NodeMoment[];
   /** How many node ids are how far; cheap where most are synced. */
   nodeStates(): NodeStates;
   /**

@@ -2,6 +2,7 @@ import type { Clock, ResourceTypes } from "@xdskit/api";
 import {
   type NodeConfig,
   type NodeConfigFilter,
+  type NodeContents,
   type NodeState,
   type NodeStates,
   type NodeStatus,
@@ -80,6 +81,20 @@ export function createLedger(streams: Iterable<LedgerStream>, clock: Clock, type
         if (isCut) break;
       }
       return { id, node: last.opened.node, group: last.opened.group, resources, isCut };
+    },
+    nodeContents(id: string, type: string, name: string): NodeContents | undefined {
+      const wanted = types.find(type);
+      if (wanted === undefined) return undefined;
+      for (const stream of [...ofNode(id)].reverse()) {
+        const status = stream.status().find((one) => one.type === wanted);
+        if (status === undefined) continue;
+        for (const detail of resourceDetails(status, stream.snapshot?.of(wanted))) {
+          if (detail.name !== name) continue;
+          const { state, wanted, used, rejected } = detail;
+          return { state, wanted, used, rejected };
+        }
+      }
+      return undefined;
     },
     nodeStates(): NodeStates {
       const moment = momentOf(clock);

@@ -3,6 +3,7 @@ import type { FairQueue } from "@xdskit/grpc-server";
 import type { Node, StreamOptions } from "@xdskit/protocol";
 import type { Arrivals } from "../arrivals/arrivals.js";
 import type { Events } from "../contracts/events.js";
+import type { NodeHistories } from "../node-status/node-histories.js";
 import type { ServerLimits } from "../settings/limits.js";
 import type { Counters } from "./counters.js";
 import type { HeldMemories } from "./held-memory.js";
@@ -26,6 +27,8 @@ export interface SessionContext<Session> {
   readonly counters: Counters;
   readonly events: Events;
   readonly rejections: Rejections;
+  /** Undefined: what happens to nodes is not kept here. */
+  readonly histories?: Pick<NodeHistories, "of"> | undefined;
   readonly arrivals: Pick<Arrivals, "progressed" | "left">;
   /** Sessions that may have something to send. */
   readonly queue: FairQueue<Session>;

@@ -18,6 +18,7 @@ import { createRateLimit, type RateLimit } from "../basics/rate-limit.js";
 import type { NodeStreamInfo, StreamInfo } from "../contracts/stream-info.js";
 import type { CallHandler, DiscoveryCall } from "../contracts/transport.js";
 import type { LedgerStream } from "../node-status/ledger-stream.js";
+import type { NodeHistory } from "../node-status/node-histories.js";
 import { errorsOfLate, errorsOfRefused } from "../on-demand/late-names.js";
 import type { Outcome } from "../on-demand/wanted.js";
 import type { Standing } from "../rollouts/member.js";
@@ -60,6 +61,8 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
   readonly #info: StreamInfo;
   /** Undefined before its node is known, and once the call is gone. */
   #joined: Joined | undefined;
+  /** Undefined where none is kept. */
+  #history: NodeHistory | undefined;
   /** Names decided as absent, or late, that the machine does not know yet. */
   #missing: Map<ResourceType, { readonly names: ResourceName[]; readonly late: ResourceName[] }> | undefined;
   /** The state that the machine was given last. */
@@ -217,6 +220,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
         const response = this.#stream.next(now);
         if (response === undefined) break;
         countResponse(this.#context.counters.type(response.type, this.#info.method.variant), response);
+        if (!response.isHeartbeat) this.#history?.sent(response);
         const { body, tail } = response;
         if (this.#connection.send(body.bytes, tail, body)) continue;
         this.#room = false;
@@ -356,6 +360,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
   ): void {
     const { counters, events, rejections } = this.#context;
     counters.type(type, stream.method.variant).acknowledged += 1;
+    this.#history?.acknowledged(type, version);
     if (rejections.size > 0) rejections.accepted(stream.node.id, type.typeUrl, version);
     if (events.wants("acknowledged")) events.emit(() => ({ kind: "acknowledged", stream, type, version }));
   }
@@ -376,6 +381,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
     const joined = this.#joinedAs(node, admission, membership, ordered, resumption);
     this.#joined = joined;
     events.emit(() => ({ kind: "stream-opened", stream: joined.stream }));
+    this.#history = this.#context.histories?.of(node.id);
   }
 
   /**

@@ -1,0 +1,145 @@
+import type { ResourceType, Version } from "@xdskit/api";
+import type { Events, ServerEvent } from "../contracts/events.js";
+import type { NodeMoment } from "../contracts/node-history.js";
+
+/** So many moments of each node are kept. */
+const mostMoments = 40;
+/** Of so many nodes without a stream the histories are kept, beside those that have one. */
+const mostPast = 1_000;
+
+const wanted: ReadonlySet<ServerEvent["kind"]> = new Set(["stream-opened", "stream-closed", "rejected"] as const);
+
+/** What a stream notes of its responses. */
+export interface NodeHistory {
+  sent(response: {
+    readonly type: ResourceType;
+    readonly version: Version;
+    readonly resources: number;
+    readonly removed: number;
+  }): void;
+  acknowledged(type: ResourceType, version: Version): void;
+}
+
+/**
+ * What happened to each node last. A push to thousands of streams writes one reference for each: streams that do the
+ * same in the same millisecond share the moment.
+ */
+export class NodeHistories {
+  readonly #open = new Map<string, History>();
+  /** Of nodes without a stream; the one that went first is the first. */
+  readonly #past = new Map<string, History>();
+  readonly #shared = new SharedMoments();
+
+  constructor(events: Pick<Events, "on">) {
+    events.on(
+      (event) => this.#note(event),
+      (kind) => wanted.has(kind),
+    );
+  }
+
+  /** Where a stream of the node notes what it does; undefined for a node without a stream. */
+  of(node: string): NodeHistory | undefined {
+    return this.#open.get(node);
+  }
+
+  /** What happened to a node, the newest first; undefined: nothing is known of it. */
+  moments(node: string): readonly NodeMoment[] | undefined {
+    return (this.#open.get(node) ?? this.#past.get(node))?.newestFirst();
+  }
+
+  #note(event: ServerEvent): void {
+    switch (event.kind) {
+      case "stream-opened": {
+        const { node, peer, method } = event.stream;
+        this.#opened(node.id).add({ kind: "connected", at: Date.now(), peer, service: method.only?.name ?? "ads" });
+        break;
+      }
+      case "stream-closed": {
+        const { node, method } = event.stream;
+        const { message } = event;
+        this.#closed(node.id, { kind: "disconnected", at: Date.now(), service: method.only?.name ?? "ads", message });
+        break;
+      }
+      case "rejected": {
+        const { stream, type, version, message } = event;
+        this.#open.get(stream.node.id)?.add({ kind: "rejected", at: Date.now(), type: type.name, version, message });
+        break;
+      }
+    }
+  }
+
+  #opened(node: string): History {
+    const known = this.#open.get(node) ?? this.#past.get(node) ?? new History(this.#shared);
+    this.#past.delete(node);
+    this.#open.set(node, known);
+    known.streams += 1;
+    return known;
+  }
+
+  #closed(node: string, moment: NodeMoment): void {
+    const known = this.#open.get(node);
+    if (known === undefined) return;
+    known.add(moment);
+    known.streams -= 1;
+    if (known.streams > 0) return;
+    this.#open.delete(node);
+    this.#past.set(node, known);
+    if (this.#past.size <= mostPast) return;
+    const [oldest = node] = this.#past.keys();
+    this.#past.delete(oldest);
+  }
+}
+
+/** A ring of moments. */
+class History implements NodeHistory {
+  streams = 0;
+  readonly #shared: SharedMoments;
+  readonly #moments: NodeMoment[] = [];
+  #next = 0;
+
+  constructor(shared: SharedMoments) {
+    this.#shared = shared;
+  }
+
+  add(moment: NodeMoment): void {
+    this.#moments[this.#next] = moment;
+    this.#next = (this.#next + 1) % mostMoments;
+  }
+
+  sent(response: Parameters<NodeHistory["sent"]>[0]): void {
+    this.add(this.#shared.sent(response));
+  }
+
+  acknowledged(type: ResourceType, version: Version): void {
+    this.add(this.#shared.acknowledged(type, version));
+  }
+
+  newestFirst(): readonly NodeMoment[] {
+    return [...this.#moments.slice(this.#next), ...this.#moments.slice(0, this.#next)].reverse();
+  }
+}
+
+/** The last moment of each kind and type, for all who do the same in the same millisecond. */
+class SharedMoments {
+  readonly #sent = new Map<ResourceType, Extract<NodeMoment, { readonly kind: "sent" }>>();
+  readonly #acknowledged = new Map<ResourceType, Extract<NodeMoment, { readonly kind: "acknowledged" }>>();
+
+  sent({ type, version, resources, removed }: Parameters<NodeHistory["sent"]>[0]): NodeMoment {
+    const at = Date.now();
+    const last = this.#sent.get(type);
+    const isSame = last?.at === at && last.version === version;
+    if (isSame && last.resources === resources && last.removed === removed) return last;
+    const made = { kind: "sent", at, type: type.name, version, resources, removed } as const;
+    this.#sent.set(type, made);
+    return made;
+  }
+
+  acknowledged(type: ResourceType, version: Version): NodeMoment {
+    const at = Date.now();
+    const last = this.#acknowledged.get(type);
+    if (last?.at === at && last.version === version) return last;
+    const made = { kind: "acknowledged", at, type: type.name, version } as const;
+    this.#acknowledged.set(type, made);
+    return made;
+  }
+}
