@@ -70,7 +70,7 @@ export const layers = {
     ["origin", "config", "bootstrap", "metrics", "status"],
     ".",
   ],
-  admin: ["contract", ["requests", "answers", "events"], "context", "routes", "."],
+  admin: ["contract", ["requests", "answers", "events"], ["fleet", "usage"], "problems", "context", "routes", "."],
   xdskit: [
     ["process", "files"],
     "output",

@@ -13,6 +13,7 @@ const besides = [
   "tsconfig.base.json",
   "node_modules/.package-lock.json",
   "scripts",
+  "dashboard",
 ];
 const stampFile = ".cache/build-state.json";
 

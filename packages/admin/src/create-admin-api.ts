@@ -10,8 +10,11 @@ import { arrivalRoute } from "./routes/arrival.js";
 import { changeRoutes } from "./routes/changes.js";
 import { documentRoute } from "./routes/document.js";
 import { eventRoute } from "./routes/events.js";
+import { fleetRoutes } from "./routes/fleet.js";
+import { groupRoutes } from "./routes/groups.js";
 import { layerRoutes } from "./routes/layers.js";
 import { leaseRoutes } from "./routes/leases.js";
+import { nodeRoutes } from "./routes/nodes.js";
 import { describePages } from "./routes/pages.js";
 import { revisionRoutes } from "./routes/revisions.js";
 
@@ -70,6 +73,9 @@ export function createApp(options: AdminApiOptions): {
   revisionRoutes(app, context);
   leaseRoutes(app, context);
   arrivalRoute(app, context);
+  nodeRoutes(app, context);
+  fleetRoutes(app, context);
+  groupRoutes(app, context);
   const events = eventRoute(app, context);
   describePages(app);
   documentRoute(app, options.version);

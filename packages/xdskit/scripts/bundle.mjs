@@ -49,7 +49,10 @@ export async function bundle(folder, { fromSources = false } = {}) {
   mkdirSync(join(making, "gen"));
   for (const file of ["envoy.binpb", "extensions.json", "since.json"])
     cpSync(join(root, "packages/api/gen", file), join(making, "gen", file));
-  writeFileSync(join(making, "THIRD-PARTY-LICENSES.txt"), licenses(Object.keys(metafile.inputs)));
+  // Built before. It stands where the modules of @xdskit/admin look for it.
+  cpSync(join(root, "packages/admin/dist/dashboard"), join(making, "dist/dashboard"), { recursive: true });
+  const inDashboard = ["node_modules/preact/"];
+  writeFileSync(join(making, "THIRD-PARTY-LICENSES.txt"), licenses([...Object.keys(metafile.inputs), ...inDashboard]));
   rmSync(folder, { recursive: true, force: true });
   renameSync(making, folder);
 }

@@ -6,29 +6,34 @@ import { receivedResource } from "@xdskit/protocol";
 /** A resource as JSON without its secrets. */
 export type ShowResource = (resource: Resource) => Readonly<Record<string, unknown>>;
 
+/** How fields are called: `connectTimeout` as in JSON, or `connect_timeout` as in protos and most files. */
+export type FieldNames = "json" | "proto";
+
 const wrapperUrl = "type.googleapis.com/envoy.service.discovery.v3.Resource";
 
 /**
  * Shows resources as files hold them: in a wrapper where the message does not say everything. Kept as long as the
  * resource lives.
  */
-export function createShowResource(registry: Registry): ShowResource {
+export function createShowResource(registry: Registry, fieldNames: FieldNames = "json"): ShowResource {
   const known = new WeakMap<Resource, Readonly<Record<string, unknown>>>();
   return (resource) => {
-    const shown = known.get(resource) ?? show(resource, registry);
+    const shown = known.get(resource) ?? show(resource, registry, fieldNames);
     known.set(resource, shown);
     return shown;
   };
 }
 
-function show(resource: Resource, registry: Registry): Readonly<Record<string, unknown>> {
+function show(resource: Resource, registry: Registry, fieldNames: FieldNames): Readonly<Record<string, unknown>> {
   const { type, name, aliases, ttl, variant } = resource;
   let message: Message;
   let json: Readonly<Record<string, unknown>>;
   try {
     ({ message } = receivedResource(resource, resource.version, { registry }));
     // Of an unknown type there are only bytes, which may hold secrets.
-    json = isAny(message) ? { "@type": message.typeUrl, "@value": redacted } : readableJson(message, { registry });
+    json = isAny(message)
+      ? { "@type": message.typeUrl, "@value": redacted }
+      : readableJson(message, { registry, fieldNames });
   } catch (error) {
     if (!(error instanceof XdskitError)) throw error;
     return { "@type": type.typeUrl };

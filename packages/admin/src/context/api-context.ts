@@ -1,15 +1,21 @@
+import { hostname } from "node:os";
 import type { Resource, ResourceType } from "@xdskit/api";
 import { decodeStored, type LayerName, type Revision, type RevisionId, type Store } from "@xdskit/server";
 import { createShowResource, type ShowResource } from "../answers/resource-json.js";
 import { type RevisionJson, revisionJson } from "../answers/revision-json.js";
 import type { AdminApiOptions, ApiLayer } from "../contract/admin-options.js";
+import type { Fleet } from "../contract/fleet.js";
 import { ApiProblem } from "../contract/problem.js";
+import { createLocalFleet } from "../fleet/local-fleet.js";
 import { type Bodies, createBodies } from "../requests/read-body.js";
 
 /** What all routes share. */
 export class ApiContext {
   readonly options: AdminApiOptions;
   readonly show: ShowResource;
+  /** The same with the names of fields as in protos, for people. */
+  readonly showProto: ShowResource;
+  readonly fleet: Fleet;
   readonly bodies: Bodies = createBodies();
   /** Ends what it listens to. */
   readonly close: () => void;
@@ -18,6 +24,9 @@ export class ApiContext {
   constructor(options: AdminApiOptions) {
     this.options = options;
     this.show = createShowResource(options.registry);
+    this.showProto = createShowResource(options.registry, "proto");
+    const { server, replica = hostname(), whereIs } = options;
+    this.fleet = options.fleet ?? createLocalFleet({ server, show: this.showProto, replica, whereIs });
     this.close = options.server.on(
       () => {
         this.#applied += 1;

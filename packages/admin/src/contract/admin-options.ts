@@ -1,5 +1,6 @@
-import type { Registry } from "@xdskit/api";
+import type { Finding, Registry, ResourceName, TypeUrl, Where } from "@xdskit/api";
 import type { KeptSource, LayerName, Revision, Store, WrittenLayers, XdsServer } from "@xdskit/server";
+import type { Fleet } from "./fleet.js";
 
 /** A layer as the API shows it. */
 export interface ApiLayer {
@@ -19,6 +20,36 @@ export interface ApiLayer {
     | { readonly by: "source"; readonly kept: KeptSource | undefined };
 }
 
+/** Where a resource of a group is written; undefined: it is not known. */
+export type WhereIs = (
+  group: string,
+  resource: { readonly type: TypeUrl; readonly key: ResourceName },
+) => Where | undefined;
+
+/** A source, as far as its problems go. */
+export interface SourceReport {
+  readonly name: string;
+  readonly state: string;
+  readonly findings: readonly Finding[];
+  readonly lastError?: { readonly at: string; readonly message: string } | null;
+  readonly restored?: { readonly revision: string; readonly time: string } | null;
+  readonly rolledBack?: {
+    readonly revision: string;
+    readonly to: string;
+    readonly layer: string;
+    readonly time: string;
+  } | null;
+}
+
+/** Something that is wrong with the server itself now. */
+export interface Trouble {
+  readonly kind: "certificate";
+  readonly severity: "error" | "warning";
+  readonly message: string;
+  /** Milliseconds since 1970. */
+  readonly since: number;
+}
+
 /** What the API shows, and acts on. */
 export interface AdminApiOptions {
   readonly server: XdsServer;
@@ -27,6 +58,16 @@ export interface AdminApiOptions {
   readonly layers: readonly ApiLayer[];
   /** Calls a function at each new revision; returns a function that ends it. Undefined: no event tells of revisions. */
   readonly onRevision?: ((listener: (revision: Revision) => void) => () => void) | undefined;
+  /** What is asked about nodes. Default: the nodes with streams to this server. */
+  readonly fleet?: Fleet | undefined;
+  /** What this server is called among others. Default: the name of its host. */
+  readonly replica?: string | undefined;
+  /** Where a resource of a group is written, if that is known. `type`: a type URL. */
+  readonly whereIs?: WhereIs | undefined;
+  /** The sources and what is wrong with them. */
+  readonly sources?: (() => readonly SourceReport[]) | undefined;
+  /** What is wrong besides nodes and sources: certificates. */
+  readonly troubles?: (() => readonly Trouble[]) | undefined;
   /** The version of the program, for the OpenAPI document. */
   readonly version: string;
 }

@@ -1,4 +1,5 @@
 import { z } from "@hono/zod-openapi";
+import type { Context } from "hono";
 import { mostNames, mostPage, usualPage } from "../contract/limits.js";
 import { problemSchema } from "../contract/schemas.js";
 import { bodyTypes } from "../requests/body-form.js";
@@ -73,3 +74,16 @@ export const changesPage = {
     description: `The most names in each list of a stage. Default ${usualPage}`,
   }),
 };
+
+/** How many items come before the page. */
+export const offset = z.coerce
+  .number()
+  .int()
+  .min(0)
+  .default(0)
+  .openapi({ description: "How many come before the page. Default 0" });
+
+/** An answer that people read in a terminal. */
+export function indented(c: Context, value: object): never {
+  return c.body(`${JSON.stringify(value, undefined, 2)}\n`, 200, { "content-type": "application/json" }) as never;
+}

@@ -4,17 +4,6 @@ import { json } from "./definition.js";
 
 const text = (description: string) => ({ description, content: { "text/plain": { schema: z.string() } } });
 
-const nodeSchema = z
-  .looseObject({
-    id: z.string(),
-    cluster: z.string(),
-    client: z.string(),
-    group: z.string(),
-    state: z.string(),
-    streams: z.array(z.looseObject({ id: z.int(), service: z.string(), types: z.array(z.looseObject({})) })),
-  })
-  .openapi("Node");
-
 const sourceSchema = z
   .looseObject({
     name: z.string(),
@@ -31,38 +20,8 @@ const sourceSchema = z
 const rolloutSchema = z.looseObject({ group: z.string(), state: z.string() }).openapi("Rollout");
 const quarantineSchema = z.looseObject({ group: z.string(), type: z.string(), name: z.string() }).openapi("Quarantine");
 
-const nodeQuery = z.object({
-  state: z.string().optional(),
-  group: z.string().optional(),
-  limit: z.int().min(1).optional().openapi({ description: "Without it, all nodes come" }),
-  after: z.string().optional().openapi({ description: "`next` of the page before" }),
-});
-
 /** Describes what the admin listener itself answers below `/api/v1`. */
 export function describePages({ openAPIRegistry: registry }: OpenAPIHono): void {
-  registry.registerPath({
-    method: "get",
-    path: "/api/v1/nodes",
-    summary: "Lists the nodes that have streams, and how far each is",
-    request: { query: nodeQuery },
-    responses: {
-      200: json(z.object({ nodes: z.array(nodeSchema), next: z.string().optional() }), "A page of nodes by id"),
-      400: text("A wrong limit"),
-    },
-  });
-  registry.registerPath({
-    method: "get",
-    path: "/api/v1/nodes/{id}",
-    summary: "Shows one node, and its resources that are not synced",
-    request: {
-      params: z.object({ id: z.string() }),
-      query: z.object({
-        type: z.string().optional(),
-        resources: z.enum(["all"]).optional().openapi({ description: "`all`: synced resources, too" }),
-      }),
-    },
-    responses: { 200: json(nodeSchema, "The node"), 404: text("It has no stream") },
-  });
   registry.registerPath({
     method: "get",
     path: "/api/v1/sources",

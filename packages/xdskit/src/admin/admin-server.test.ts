@@ -35,7 +35,6 @@ describe("admin pages", () => {
           return { contentType: "text/plain; version=0.0.4", text: "a_metric 1\n" };
         },
         sources: () => [pendingSource("folder config", "config")],
-        nodes: server,
         rollouts: server,
         stats: server.stats,
       },
@@ -275,17 +274,25 @@ describe("admin pages", () => {
     );
   });
 
-  test("/ is a dashboard for who asks for HTML, without a script, and on this machine only by an address or localhost", async () => {
+  test("/ is the dashboard for who asks for HTML, on this machine only by an address or localhost", async () => {
     const headers = { accept: "text/html,application/xhtml+xml" };
     const page = await get("/", { headers });
     assert.equal(page.headers.get("content-type"), "text/html; charset=utf-8");
-    assert.match(page.headers.get("content-security-policy") ?? "", /^default-src 'none';/);
+    const policy = page.headers.get("content-security-policy") ?? "";
+    assert.match(policy, /^default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'/);
+    assert.doesNotMatch(policy, /unsafe|https?:|\*/);
     const text = await page.text();
     assert.match(text, /<title>xdskit<\/title>/);
+    assert.doesNotMatch(text, /<script>|<style|style=|https?:\/\//);
+    for (const [, path = ""] of text.matchAll(/(?:src|href)="\.(\/assets\/[^"]+)"/g)) {
+      const file = await get(path);
+      assert.equal(file.status, 200, path);
+      assert.match(file.headers.get("cache-control") ?? "", /immutable/);
+      assert.equal(file.headers.get("content-encoding"), "gzip");
+    }
     const head = await get("/", { headers, method: "HEAD" });
     assert.equal(head.headers.get("content-type"), "text/html; charset=utf-8");
     assert.equal(await head.text(), "");
-    assert.match(text, /folder config/);
     const status = await new Promise((resolve, reject) => {
       const { port } = admin.address;
       const options = { host: "127.0.0.1", port, path: "/", headers: { ...headers, host: "elsewhere.example" } };
@@ -294,6 +301,38 @@ describe("admin pages", () => {
         .end();
     });
     assert.equal(status, 403);
+  });
+
+  test("only the dashboard's own page may change something from a browser", async () => {
+    const host = formatAddress(admin.address);
+    const own = { host, origin: `http://${host}`, "sec-fetch-site": "same-origin", "x-xdskit-dashboard": "1" };
+    const statusOf = (headers: Readonly<Record<string, string | undefined>>) =>
+      new Promise((resolve, reject) => {
+        const { port } = admin.address;
+        const sent = Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined));
+        const path = "/api/v1/rollouts/none/promote";
+        request({ host: "127.0.0.1", port, path, method: "POST", headers: sent as Record<string, string> }, (answer) =>
+          resolve(answer.resume().statusCode),
+        )
+          .on("error", reject)
+          .end();
+      });
+    // There is no such rollout; the request was let in.
+    assert.equal(await statusOf(own), 409);
+    assert.equal(await statusOf({ ...own, "sec-fetch-site": undefined }), 409);
+    const foreign: readonly Readonly<Record<string, string | undefined>>[] = [
+      { origin: "https://elsewhere.example" },
+      { origin: "null" },
+      { origin: undefined },
+      // Another port is another origin.
+      { origin: "http://127.0.0.1:1" },
+      { "sec-fetch-site": "same-site" },
+      { "sec-fetch-site": "cross-site" },
+      { "x-xdskit-dashboard": undefined },
+      // A name whose DNS entry leads here is of one origin with itself.
+      { host: "elsewhere.example", origin: "http://elsewhere.example" },
+    ];
+    for (const other of foreign) assert.equal(await statusOf({ ...own, ...other }), 403, JSON.stringify(other));
   });
 
   test("another path is 404, another method 405, HEAD has no body", async () => {
@@ -319,7 +358,6 @@ describe("admin pages", () => {
       readiness: () => readiness,
       metrics: () => Promise.reject(),
       sources: () => [],
-      nodes: server,
       rollouts: server,
       stats: server.stats,
     };

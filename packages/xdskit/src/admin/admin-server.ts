@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { type AddressInfo, isIP } from "node:net";
+import type { AddressInfo } from "node:net";
 import { problem as problemDocument } from "@xdskit/admin/problem";
 import type { Finding, XdskitErrorCode } from "@xdskit/api";
 import { isFromBrowser } from "@xdskit/server";
@@ -8,7 +8,8 @@ import { findingText } from "../output/failure.js";
 import { skippedText } from "../output/skipped.js";
 import { version } from "../process/version.js";
 import type { AdminState } from "./admin-state.js";
-import { nodePage, nodesPage } from "./node-pages.js";
+import { foreignPage, isFromOwnPage, isLocalName, isLoopbackHost } from "./callers.js";
+import { fileFor } from "./dashboard-answers.js";
 import { carryOut, rolloutsPage } from "./rollout-pages.js";
 import type { AnySourceStatus } from "./source-status.js";
 
@@ -23,13 +24,13 @@ interface Answer {
   readonly status: number;
   readonly contentType?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body: string;
+  readonly body: string | Buffer;
 }
 
-type AdminPage = (state: AdminState, query: URLSearchParams) => Answer | Promise<Answer>;
+type AdminPage = (state: AdminState) => Answer | Promise<Answer>;
 
 const pages: ReadonlyMap<string, AdminPage> = new Map<string, AdminPage>([
-  ["/", () => ({ status: 200, body: `xdskit ${version}: ${[...pages.keys()].slice(1).join(" ")}\n` })],
+  ["/", () => ({ status: 200, body: `xdskit ${version}: ${listed.join(" ")}\n` })],
   // A process that answers at all is alive.
   ["/livez", () => ({ status: 200, body: "ok\n" })],
   ["/readyz", readyAnswer],
@@ -41,15 +42,16 @@ const pages: ReadonlyMap<string, AdminPage> = new Map<string, AdminPage>([
     },
   ],
   ["/api/v1/sources", (state) => json({ sources: state.sources() })],
-  ["/api/v1/nodes", (state, query) => pageOrWrong(nodesPage(state.nodes, query))],
   ["/api/v1/rollouts", (state) => json(rolloutsPage(state.rollouts))],
   ["/api/v1/event-loop", (state) => json(state.stats().eventLoop ?? {})],
 ]);
 
 const apiPrefix = "/api/v1/";
 
-/** The id of a node follows this prefix. */
-const nodePrefix = "/api/v1/nodes/";
+/** What people find first. `@xdskit/admin` answers the other paths of the API. */
+const listed = [
+  ...["/livez", "/readyz", "/metrics", "/api/v1/sources", "/api/v1/nodes", "/api/v1/rollouts", "/api/v1/event-loop"],
+];
 
 /** Starts the admin listener. Rejects with the system's error (`EADDRINUSE` …) when it cannot listen. */
 export async function startAdminServer(address: Address, state: AdminState): Promise<AdminServer> {
@@ -99,27 +101,25 @@ async function answer({ method, url = "/", headers, socket }: IncomingMessage, s
   const query = new URLSearchParams(url.slice(path.length));
   if (path.startsWith(apiPrefix) && isLoopbackHost(socket.localAddress) && !isLocalName(headers.host))
     return problem(403, "XDSKIT_API_FORBIDDEN", "call it by its address, or localhost");
-  if (path.startsWith(apiPrefix) && method !== "GET" && method !== "HEAD" && isFromBrowser(headers))
-    return problem(403, "XDSKIT_API_FORBIDDEN", "a page in a browser may change nothing");
+  const isRead = method === "GET" || method === "HEAD";
+  if (path.startsWith(apiPrefix) && !isRead && isFromBrowser(headers) && !isFromOwnPage(headers))
+    return problem(403, "XDSKIT_API_FORBIDDEN", foreignPage);
   if (method === "POST" && path.startsWith(apiPrefix)) {
     const done = carryOut(state.rollouts, path.slice(apiPrefix.length), query);
     if (done === false) return nothingToDo;
     if (done !== undefined) return json(done);
     if (/^\/api\/v1\/(rollouts|quarantines)\//.test(path)) return unknownAction;
   }
-  if (path === "/" && (method === "GET" || method === "HEAD") && isBrowser(headers.accept)) {
-    return isLoopbackHost(socket.localAddress) && !isLocalName(headers.host)
-      ? foreignName
-      : await dashboardAnswer(state);
-  }
-  const page = pages.get(path) ?? (path.startsWith(nodePrefix) ? pageOfNode(path.slice(nodePrefix.length)) : undefined);
+  const file = isRead ? await fileFor(path, headers) : undefined;
+  if (file !== undefined) return isLoopbackHost(socket.localAddress) && !isLocalName(headers.host) ? foreignName : file;
+  const page = pages.get(path);
   if (page === undefined) return path.startsWith(apiPrefix) ? toApi : notFound;
-  if (method !== "GET" && method !== "HEAD") {
+  if (!isRead) {
     const headers = { allow: "GET, HEAD" };
     if (!path.startsWith(apiPrefix)) return { status: 405, headers, body: "method not allowed\n" };
     return { ...problem(405, "XDSKIT_API_UNKNOWN", `${method} is not possible at ${path.slice(0, 200)}`), headers };
   }
-  return page(state, query);
+  return page(state);
 }
 
 /** An error below `/api/v1`. The API itself need not be loaded for it. */
@@ -130,31 +130,6 @@ function problem(status: number, code: XdskitErrorCode, message: string): Answer
 
 /** A page in a browser on this machine could use a host name whose DNS entry leads here, and read the answer. */
 const foreignName: Answer = { status: 403, body: "call it by its address, or localhost\n" };
-
-function isLoopbackHost(address = ""): boolean {
-  return /^(::ffff:)?127\.|^::1$/.test(address);
-}
-
-function isLocalName(host = "localhost"): boolean {
-  const name = host.replace(/:\d*$/, "").replace(/^\[(.*)\]$/, "$1");
-  return isIP(name) !== 0 || /^(.+\.)?localhost$/i.test(name);
-}
-
-/** Other clients, such as curl, get the list of pages. */
-function isBrowser(accept = ""): boolean {
-  return accept.includes("text/html");
-}
-
-async function dashboardAnswer(state: AdminState): Promise<Answer> {
-  // Loaded at the first request: most servers never get one.
-  const { dashboard } = await import("./dashboard.js");
-  const headers = {
-    "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'",
-    "referrer-policy": "no-referrer",
-  };
-  const body = dashboard(state, [...pages.keys()].slice(1));
-  return { status: 200, contentType: "text/html; charset=utf-8", headers, body };
-}
 
 const notFound: Answer = { status: 404, body: "not found\n" };
 
@@ -169,25 +144,6 @@ const nothingToDo = problem(
   "XDSKIT_API_REQUEST",
   "there is nothing that it applies to: /api/v1/rollouts lists what there is, and in which state",
 );
-
-function pageOfNode(encoded: string): AdminPage | undefined {
-  let id: string;
-  try {
-    id = decodeURIComponent(encoded);
-  } catch {
-    return undefined;
-  }
-  return (state, query) => {
-    const page = nodePage(state.nodes, id, query);
-    return page === undefined
-      ? problem(404, "XDSKIT_NODE_UNKNOWN", `there is no node ${JSON.stringify(id.slice(0, 200))}`)
-      : json(page);
-  };
-}
-
-function pageOrWrong(page: object | undefined): Answer {
-  return page === undefined ? problem(400, "XDSKIT_API_REQUEST", "limit: not a whole number from 1") : json(page);
-}
 
 function json(value: object): Answer {
   return { status: 200, contentType: "application/json", body: `${JSON.stringify(value, undefined, 2)}\n` };

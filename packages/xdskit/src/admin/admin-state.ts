@@ -1,6 +1,5 @@
 import type { AdminApi } from "@xdskit/admin";
 import type { XdsServer } from "@xdskit/server";
-import type { NodesInput } from "./node-pages.js";
 import type { RolloutsInput } from "./rollout-pages.js";
 import type { AnySourceStatus } from "./source-status.js";
 
@@ -15,7 +14,6 @@ export interface AdminState {
   /** In Prometheus' text format. */
   metrics(): Promise<{ readonly contentType: string; readonly text: string }>;
   sources(): readonly AnySourceStatus[];
-  readonly nodes: NodesInput & Pick<XdsServer, "nodeStates">;
   readonly rollouts: RolloutsInput;
   readonly stats: XdsServer["stats"];
 }

@@ -48,11 +48,6 @@ export interface SourceStatus extends AnySourceStatus {
   readonly lastRead: string | null;
 }
 
-/** What an older revision that is served is to be called. */
-export function rolledBackText({ to, layer, time }: NonNullable<AnySourceStatus["rolledBack"]>): string {
-  return `layer ${layer} is rolled back to revision ${to} since ${time}, until it changes`;
-}
-
 /** The status of a folder before the first read. */
 export function pendingSource(name: string, directory: string): SourceStatus {
   const nothing = {

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { AdminApi, AdminApiOptions, ApiLayer } from "@xdskit/admin";
+import type { AdminApi, AdminApiOptions, ApiLayer, WhereIs } from "@xdskit/admin";
 import { type Finding, type Registry, type Resource, type ResourceTypes, type Where, XdskitError } from "@xdskit/api";
 import { type GroupSettings, listenError, type ServerOptions, type ServerTls, type XdsServer } from "@xdskit/server";
 import { type Address, formatAddress, parseAddress } from "@xdskit/server/address";
@@ -28,6 +28,7 @@ import { warnOfOlderEnvoys } from "./older-envoys.js";
 import { warnOfOpenAdmin, warnOfPlaintext } from "./open-ports.js";
 import { type TakeSettings, watchSettings } from "./settings-watch.js";
 import { startSummary } from "./start-summary.js";
+import { createTroubles } from "./troubles.js";
 
 /** The options of every command that serves. */
 export interface ServingOptions {
@@ -215,6 +216,7 @@ export class Serving {
       const { contentType, text } = await (await loaded).read();
       return { contentType, text: text + (served.metrics?.() ?? "") };
     };
+    const troubles = createTroubles(server);
     let made: Promise<AdminApi> | undefined;
     let ready: AdminApi | undefined;
     const written = () => new Set(served.layers.flatMap(({ filled }) => (filled.by === "api" ? filled.written : [])));
@@ -226,14 +228,21 @@ export class Serving {
       // As late: few servers are written to.
       made ??= import("@xdskit/admin").then((one) => {
         const { registry, layers, onRevision } = served;
-        const api = one.createAdminApi({ server, version, registry, layers, onRevision });
+        const where: WhereIs = (group, { type, key }) => {
+          const found = server.types.byTypeUrl(type);
+          return found && served.whereIs(group, { type: found.type, key });
+        };
+        const api = one.createAdminApi({
+          ...{ server, version, registry, layers, onRevision, sources, whereIs: where },
+          troubles: troubles.now,
+        });
         this.closers.push(() => api.close());
         ready = api;
         return api;
       });
       return made;
     };
-    const state = { api, readiness, sources, metrics, nodes: server, rollouts: server, stats: server.stats };
+    const state = { api, readiness, sources, metrics, rollouts: server, stats: server.stats };
     this.#admin = await startAdminServer(admin, state).catch((cause) => {
       throw cannotListen("admin", admin, cause);
     });

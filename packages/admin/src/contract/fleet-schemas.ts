@@ -1,0 +1,193 @@
+import { z } from "@hono/zod-openapi";
+
+export const nodeStateSchema = z
+  .enum(["synced", "pending", "stale", "rejected"])
+  .openapi("NodeState", { description: "From the best to the worst" });
+
+const time = z.iso.datetime();
+const milliseconds = z.number().openapi({ description: "Milliseconds" });
+
+/** What a client said against a response. */
+export const rejectionSchema = z
+  .object({
+    at: time,
+    version: z.string(),
+    message: z.string().openapi({ description: "The client's words, without secrets" }),
+    blamed: z.array(z.string()).openapi({ description: "The resources that it names as wrong; at most 20" }),
+  })
+  .openapi("Rejection");
+
+/** One type of a node in a list. */
+export const rowTypeSchema = z
+  .object({
+    type: z.string().openapi({ example: "cluster" }),
+    state: nodeStateSchema,
+    resources: z.int().openapi({ description: "How many it is to have" }),
+    behind: z.int().openapi({ description: "How many resources differ between what it acknowledged and its target" }),
+    lagMs: milliseconds
+      .nullable()
+      .openapi({ description: "Milliseconds from the last response to its ACK, or until now while there is none" }),
+    why: z.string().openapi({ description: "What it waits for, or why it rejected; empty if it is synced" }),
+    rejected: rejectionSchema.optional(),
+  })
+  .openapi("NodeRowType");
+
+/** One node in a list. */
+export const nodeRowSchema = z
+  .object({
+    id: z.string(),
+    group: z.string(),
+    cluster: z.string(),
+    client: z.string().openapi({ example: "envoy 1.38.0" }),
+    locality: z.string().openapi({ example: "eu/eu-1/a" }),
+    replica: z.string().openapi({ description: "The server that has its streams" }),
+    connectedSince: time,
+    streams: z.int(),
+    state: nodeStateSchema,
+    behind: z.int(),
+    lagMs: milliseconds.nullable().openapi({ description: "The longest of its types" }),
+    why: z.string(),
+    types: z.array(rowTypeSchema),
+  })
+  .openapi("NodeRow");
+
+export const stateCountsSchema = z
+  .object({ synced: z.int(), pending: z.int(), stale: z.int(), rejected: z.int() })
+  .openapi("StateCounts");
+
+const countedSchema = z.object({ name: z.string(), states: stateCountsSchema }).openapi("CountedNodes");
+
+/** How many nodes are how far, by everything that they are told apart by. */
+export const fleetSummarySchema = z
+  .object({
+    asOf: time,
+    nodes: z.int(),
+    states: stateCountsSchema,
+    types: z.array(countedSchema).openapi({ description: "In the order of delivery" }),
+    groups: z.array(countedSchema),
+    clients: z.array(countedSchema),
+    replicas: z.array(countedSchema),
+  })
+  .openapi("FleetSummary");
+
+/** Nodes beside each other in the order of their groups and ids. */
+export const mapColumnSchema = z
+  .object({
+    first: z.string().openapi({ description: "The id of the first node" }),
+    last: z.string(),
+    group: z.string(),
+    nodes: z.int(),
+    worst: z.array(nodeStateSchema.nullable()).openapi({
+      description: "The worst state of each type; null: none of them asked for it",
+    }),
+    counts: z.array(stateCountsSchema).openapi({ description: "The same, counted" }),
+  })
+  .openapi("MapColumn");
+
+/** Nodes × types. */
+export const fleetMapSchema = z
+  .object({ asOf: time, nodes: z.int(), types: z.array(z.string()), columns: z.array(mapColumnSchema) })
+  .openapi("FleetMap");
+
+export const nodeRowsSchema = z
+  .object({
+    asOf: time,
+    total: z.int().openapi({ description: "How many nodes fit" }),
+    nodes: z.array(nodeRowSchema),
+  })
+  .openapi("NodeRows");
+
+/** Which nodes. Each is one value, or several with commas. */
+export const nodeFilterSchema = z.object({
+  q: z.string().max(200).optional().openapi({ description: "A part of its id, cluster, client, locality or reason" }),
+  state: z.string().optional(),
+  group: z.string().optional(),
+  client: z.string().optional(),
+  replica: z.string().optional(),
+  type: z.string().optional().openapi({ description: "`state` is about this type alone" }),
+});
+
+/** By what a list is sorted. */
+export const nodeSortSchema = z.enum(["id", "state", "group", "client", "replica", "connected", "lag", "behind"]);
+
+/** One resource of a node. */
+export const nodeResourceSchema = z
+  .object({
+    type: z.string(),
+    name: z.string(),
+    state: z.enum(["synced", "sent", "not-sent", "rejected", "missing"]),
+    version: z.string().nullable().openapi({ description: "What it is to have" }),
+    acknowledged: z.string().nullable().openapi({ description: "What it is known to use" }),
+  })
+  .openapi("NodeResource");
+
+export const nodeResourcesSchema = z
+  .object({
+    total: z.int(),
+    isCut: z.boolean().openapi({ description: "Resources after the first 50,000 were not looked at" }),
+    resources: z.array(nodeResourceSchema),
+  })
+  .openapi("NodeResources");
+
+const content = z
+  .looseObject({ "@type": z.string() })
+  .openapi({ description: "JSON without secrets, with the names of fields as in protos" });
+
+/** What a node runs of one resource, and what it is to run. */
+export const nodeContentsSchema = nodeResourceSchema
+  .extend({
+    wanted: content.nullable(),
+    running: content.nullable(),
+    rejected: content.nullable(),
+    rejection: rejectionSchema.nullable(),
+    where: z
+      .object({ file: z.string(), line: z.int().optional(), column: z.int().optional() })
+      .nullable()
+      .openapi({ description: "Where what it is to run is written" }),
+  })
+  .openapi("NodeContents");
+
+/** Something that happened between a node and the server. */
+export const momentSchema = z
+  .object({
+    kind: z.enum(["connected", "disconnected", "sent", "acknowledged", "rejected"]),
+    at: time,
+    type: z.string().optional(),
+    version: z.string().optional(),
+    resources: z.int().optional(),
+    removed: z.int().optional(),
+    peer: z.string().optional(),
+    service: z.string().optional(),
+    message: z.string().optional(),
+  })
+  .openapi("NodeMoment");
+
+export const timelineSchema = z
+  .object({ isConnected: z.boolean(), moments: z.array(momentSchema).openapi({ description: "The newest first" }) })
+  .openapi("NodeTimeline");
+
+/** The last load report of a node about one cluster. */
+export const loadSchema = z
+  .object({
+    cluster: z.string(),
+    at: time,
+    successful: z.number(),
+    errors: z.number(),
+    inProgress: z.number(),
+    dropped: z.number(),
+  })
+  .openapi("NodeLoad");
+
+/** Nodes that have one problem. */
+export const nodeProblemSchema = z
+  .object({
+    kind: z.enum(["rejected", "stale"]),
+    type: z.string(),
+    reason: z.string().openapi({ description: "The client's words, or what it is silent about" }),
+    nodes: z.int(),
+    ids: z.array(z.string()).openapi({ description: "At most 20 of them" }),
+    groups: z.array(z.string()),
+    since: time.nullable(),
+    blamed: z.array(z.string()),
+  })
+  .openapi("NodeProblem");

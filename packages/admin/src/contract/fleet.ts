@@ -1,0 +1,94 @@
+import type { z } from "@hono/zod-openapi";
+import type {
+  fleetMapSchema,
+  fleetSummarySchema,
+  loadSchema,
+  nodeContentsSchema,
+  nodeProblemSchema,
+  nodeResourcesSchema,
+  nodeRowSchema,
+  nodeRowsSchema,
+  nodeSortSchema,
+  nodeStateSchema,
+  timelineSchema,
+} from "./fleet-schemas.js";
+
+export type NodeStateName = z.output<typeof nodeStateSchema>;
+export type NodeRow = z.output<typeof nodeRowSchema>;
+export type NodeRows = z.output<typeof nodeRowsSchema>;
+export type NodeSort = z.output<typeof nodeSortSchema>;
+export type FleetSummary = z.output<typeof fleetSummarySchema>;
+export type FleetMap = z.output<typeof fleetMapSchema>;
+export type NodeResources = z.output<typeof nodeResourcesSchema>;
+export type NodeContentsJson = z.output<typeof nodeContentsSchema>;
+export type NodeTimeline = z.output<typeof timelineSchema>;
+export type NodeLoad = z.output<typeof loadSchema>;
+export type NodeProblem = z.output<typeof nodeProblemSchema>;
+
+/** Which nodes; what is left out selects all. */
+export interface NodeFilter {
+  /** A part of its id, cluster, client, locality or reason; the case does not matter. */
+  readonly q?: string | undefined;
+  /** Each of these is one value, or several. */
+  readonly state?: readonly string[] | undefined;
+  readonly group?: readonly string[] | undefined;
+  readonly client?: readonly string[] | undefined;
+  readonly replica?: readonly string[] | undefined;
+  /** The name of a type: `state` is about this type alone. */
+  readonly type?: string | undefined;
+}
+
+/** A page of nodes. */
+export interface NodeRowsQuery extends NodeFilter {
+  readonly sort: NodeSort;
+  readonly descending: boolean;
+  /** How many come before the page: a list on a screen goes anywhere at once. */
+  readonly offset: number;
+  readonly limit: number;
+}
+
+/** A page of the resources of a node. */
+export interface NodeResourcesQuery {
+  readonly type?: string | undefined;
+  readonly state?: readonly string[] | undefined;
+  /** A part of the name. */
+  readonly q?: string | undefined;
+  readonly offset: number;
+  readonly limit: number;
+}
+
+/** What `GET /api/v1/nodes` asks. */
+export interface NodeListQuery {
+  readonly state?: string | undefined;
+  readonly group?: string | undefined;
+  readonly limit?: number | undefined;
+  readonly after?: string | undefined;
+}
+
+/**
+ * Questions about nodes, whichever server has their streams. Everything that the API says about nodes it asks here.
+ * Answers are plain JSON without secrets, so that servers can ask each other; lists come in pages. Undefined stands for
+ * a node, or a resource, that nobody knows.
+ */
+export interface Fleet {
+  /** A page of nodes. */
+  rows(query: NodeRowsQuery): Promise<NodeRows>;
+  /** Counts the nodes that fit. */
+  summary(filter: NodeFilter): Promise<FleetSummary>;
+  /** Nodes × types, in at most so many columns, each of nodes beside each other. */
+  map(filter: NodeFilter, columns: number): Promise<FleetMap>;
+  /** Nodes with their streams and types, by id; `next` is the `after` of the following page. */
+  nodes(query: NodeListQuery): Promise<{ readonly nodes: readonly object[]; readonly next?: string }>;
+  /** One node with its streams, types and waits, and a part of its resources. */
+  node(id: string, query: { readonly type?: string | undefined; readonly all: boolean }): Promise<object | undefined>;
+  /** The same node as it stands in lists. */
+  row(id: string): Promise<NodeRow | undefined>;
+  resources(id: string, query: NodeResourcesQuery): Promise<NodeResources | undefined>;
+  /** What it runs of one resource beside what it is to run. */
+  contents(id: string, type: string, name: string): Promise<NodeContentsJson | undefined>;
+  timeline(id: string): Promise<NodeTimeline | undefined>;
+  /** Its last load reports, by cluster; at most 200. */
+  loads(id: string): Promise<readonly NodeLoad[]>;
+  /** What is wrong with nodes, those with the same problem together; the worst first. */
+  problems(): Promise<readonly NodeProblem[]>;
+}

@@ -1,0 +1,225 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { create, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
+import { createResource } from "@xdskit/api";
+import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
+import { SecretSchema } from "@xdskit/api/envoy/extensions/transport_sockets/tls/v3/secret";
+import { DiscoveryRequestSchema, DiscoveryResponseSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
+import { createMemoryTransport } from "@xdskit/server";
+import { cluster, runningApi } from "./testing/running-api.js";
+
+const typeUrl = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
+const secretUrl = "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret";
+const ads = { variant: "sotw", api: "v3", only: undefined, unary: false } as const;
+
+/** The API of a server with clients in memory. */
+async function scene() {
+  const api = await runningApi({ folder: [createResource(create(ClusterSchema, { name: "a" }))] });
+  const transport = createMemoryTransport();
+  await api.server.listenOn(transport, "here");
+  const get = async (path: string) => (await api.ask("GET", path)).body;
+  return {
+    api,
+    get,
+    /** A client that answers each response so, once it has the first. */
+    async client(id: string, answer: "ack" | "nack" | "silence", request = {}, type = typeUrl) {
+      let answered: () => void = () => {};
+      const first = new Promise<void>((resolve) => {
+        answered = resolve;
+      });
+      const send = (message: MessageInitShape<typeof DiscoveryRequestSchema>) =>
+        stream.send(toBinary(DiscoveryRequestSchema, create(DiscoveryRequestSchema, { typeUrl: type, ...message })));
+      const stream = transport.open("here", ads, (bytes) => {
+        const { nonce: responseNonce, versionInfo } = fromBinary(DiscoveryResponseSchema, bytes);
+        const said =
+          answer === "nack" ? { errorDetail: { code: 3, message: `a: port ${id.length} is taken` } } : { versionInfo };
+        setImmediate(() => {
+          if (answer !== "silence") send({ responseNonce, ...said, ...request });
+          answered();
+        });
+      });
+      send({
+        node: { id, cluster: "edge", userAgentName: "envoy", locality: { region: "eu", zone: "1" } },
+        ...request,
+      });
+      await first;
+      return stream;
+    },
+  };
+}
+
+/** Lists are looked at anew after half a second. */
+const renewed = () => new Promise((resolve) => setTimeout(resolve, 600));
+
+describe("the fleet", () => {
+  it("lists nodes in few words, by what is asked for", async () => {
+    const { api, get, client } = await scene();
+    await using _ = api;
+    for (const [id, answer] of [
+      ["b-1", "ack"],
+      ["a-22", "nack"],
+      ["c-333", "silence"],
+    ] as const)
+      await client(id, answer);
+    const ids = async (query: string) => (await get(`fleet/nodes?${query}`)).nodes.map(({ id }: { id: string }) => id);
+    const page = await get("fleet/nodes?limit=2");
+    assert.deepEqual([page.total, page.nodes.length], [3, 2]);
+    const [rejected] = page.nodes;
+    assert.deepEqual(
+      [rejected.id, rejected.state, rejected.client, rejected.locality, rejected.why],
+      ["a-22", "rejected", "envoy", "eu/1", "cluster: a: port 4 is taken"],
+    );
+    assert.deepEqual(await ids("offset=2&limit=2"), ["c-333"]);
+    assert.deepEqual(await ids("sort=state"), ["a-22", "c-333", "b-1"]);
+    assert.deepEqual(await ids("sort=id&order=desc"), ["c-333", "b-1", "a-22"]);
+    assert.deepEqual(await ids("state=synced,pending"), ["b-1", "c-333"]);
+    assert.deepEqual(await ids("type=cluster&state=rejected"), ["a-22"]);
+    assert.deepEqual(await ids("type=listener"), []);
+    assert.deepEqual(await ids("q=TAKEN"), ["a-22"]);
+    assert.deepEqual(await ids("group=none"), []);
+    const { states, types, groups, clients } = await get("fleet/summary");
+    assert.deepEqual(states, { synced: 1, pending: 1, stale: 0, rejected: 1 });
+    for (const [{ name, states: counted }] of [types, groups, clients]) assert.deepEqual(counted, states, name);
+    const { types: rows, columns } = await get("fleet/map?columns=2");
+    assert.deepEqual(rows, ["cluster"]);
+    assert.deepEqual(
+      columns.map(({ first, last, worst }: Record<string, unknown>) => [first, last, worst]),
+      [
+        ["a-22", "b-1", ["rejected"]],
+        ["c-333", "c-333", ["pending"]],
+      ],
+    );
+    assert.equal((await api.ask("GET", "fleet/nodes?sort=colour")).status, 400);
+  });
+
+  it("groups rejections by their reason, and tells them among the problems", async () => {
+    const { api, get, client } = await scene();
+    await using _ = api;
+    const streams = [await client("one", "nack"), await client("three", "nack")];
+    const { errors, problems } = await get("problems");
+    assert.equal(errors, 1);
+    const [{ kind, count, nodes, title, detail, advice }] = problems;
+    assert.deepEqual([kind, count, nodes], ["rejected", 2, ["one", "three"]]);
+    assert.equal(title, "2 nodes reject the cluster configuration");
+    assert.equal(detail, "a: port 3 is taken");
+    assert.ok(advice.length > 20);
+    for (const stream of streams) stream.cancel();
+    await renewed();
+    assert.deepEqual((await get("problems")).problems, []);
+  });
+
+  it("says of a node what it runs beside what it is to run, and what happened", async () => {
+    const { api, get, client } = await scene();
+    await using _ = api;
+    const stream = await client("n/1", "ack");
+    const path = `nodes/${encodeURIComponent("n/1")}`;
+    const { total, resources } = await get(`${path}/resources?q=A`);
+    assert.deepEqual([total, resources[0].name, resources[0].state], [1, "a", "synced"]);
+    const same = await get(`${path}/resources/cluster/a`);
+    assert.deepEqual(same.running, same.wanted);
+    assert.equal(same.running["@type"], typeUrl);
+    const moments = (await get(`${path}/timeline`)).moments.map(({ kind }: { kind: string }) => kind);
+    assert.deepEqual(moments, ["acknowledged", "sent", "connected"]);
+    assert.deepEqual(await get(`${path}/loads`), { loads: [] });
+    assert.equal((await get(`${path}/summary`)).state, "synced");
+    stream.cancel();
+    for (const missing of ["nobody/summary", "nobody/resources", "nobody/timeline", "nobody/resources/cluster/a"])
+      assert.equal((await api.ask("GET", `nodes/${missing}`)).status, 404, missing);
+    const gone = await get(`${path}/timeline`);
+    assert.deepEqual([gone.isConnected, gone.moments[0].kind], [false, "disconnected"]);
+  });
+
+  it("never tells a secret", async () => {
+    const { api, get, client } = await scene();
+    await using _ = api;
+    const key = "-----BEGIN PRIVATE KEY-----\nS3CR3T\n-----END PRIVATE KEY-----\n";
+    const privateKey = { specifier: { case: "inlineString", value: key } } as const;
+    const secret = create(SecretSchema, { name: "cert", type: { case: "tlsCertificate", value: { privateKey } } });
+    api.folder(createResource(secret));
+    await client("n", "ack", { resourceNames: ["cert"] }, secretUrl);
+    const texts = await Promise.all(
+      [
+        ...["nodes/n/resources/secret/cert", "groups/all/resources/secret/cert", "groups/all/resources"],
+        ...[
+          "groups/all/resources?q=S3CR3T&contents=true",
+          "groups/all/graph?type=secret&name=cert",
+          "nodes/n/timeline",
+        ],
+        ...["nodes/n?resources=all", "problems", "fleet/nodes", "layers/folder/resources"],
+      ].map(async (path) => JSON.stringify(await get(path))),
+    );
+    assert.match(texts[0] ?? "", /\[redacted\]/);
+    assert.match(texts[3] ?? "", /"total":0/);
+    for (const text of texts) assert.doesNotMatch(text, /S3CR3T/);
+  });
+});
+
+describe("what a group is served", () => {
+  it("is listed with who uses what, what dangles, and what nobody uses", async () => {
+    await using api = await runningApi();
+    const listener = {
+      "@type": "type.googleapis.com/envoy.config.listener.v3.Listener",
+      name: "web",
+      address: { socket_address: { address: "0.0.0.0", port_value: 80 } },
+      filter_chains: [
+        {
+          filters: [
+            {
+              name: "hcm",
+              typed_config: {
+                "@type":
+                  "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager",
+                stat_prefix: "web",
+                rds: { route_config_name: "routes", config_source: { ads: {} } },
+              },
+            },
+          ],
+        },
+      ],
+    };
+    const route = {
+      "@type": "type.googleapis.com/envoy.config.route.v3.RouteConfiguration",
+      name: "routes",
+      virtual_hosts: [
+        {
+          name: "shop",
+          domains: ["shop.example"],
+          routes: [
+            { match: { prefix: "/a" }, route: { cluster: "cart" } },
+            { match: { prefix: "/" }, route: { cluster: "gone" } },
+          ],
+        },
+      ],
+    };
+    const upsert = [listener, route, cluster("cart"), cluster("alone")];
+    const changed = await api.ask("POST", "layers/api/changes", { upsert });
+    assert.equal(changed.status, 200, JSON.stringify(changed.body));
+    const get = async (path: string) => (await api.ask("GET", `groups/all/${path}`)).body;
+    const { total, counts, resources } = await get("resources");
+    assert.equal(total, 4);
+    assert.deepEqual(counts[0], { type: "cluster", count: 2, dangling: 0, unused: 1 });
+    const named = (name: string) => resources.find((one: { name: string }) => one.name === name);
+    assert.deepEqual([named("alone").unused, named("cart").unused, named("web").unused], [true, false, false]);
+    assert.deepEqual(named("routes").dangling, [{ type: "cluster", name: "gone" }]);
+    assert.deepEqual([named("web").summary, named("routes").layer], ["0.0.0.0:80", "api"]);
+    assert.equal((await get("resources?q=shop.example")).total, 0);
+    assert.equal((await get("resources?q=shop.example&contents=true")).total, 1);
+    assert.equal((await get("resources?only=unused&type=cds")).total, 1);
+    const shown = await get("resources/cluster/cart");
+    assert.deepEqual(shown.usedByNames, [{ type: "route", name: "routes" }]);
+    assert.equal(shown.resource.connect_timeout, "1s");
+    const graph = await get("graph");
+    const text = ({ from, to }: { from: number; to: number }) => `${graph.nodes[from].name} → ${graph.nodes[to].name}`;
+    assert.deepEqual(graph.edges.map(text).sort(), [
+      "routes → routes/shop",
+      "routes/shop → cart",
+      "routes/shop → gone",
+      "web → routes",
+    ]);
+    assert.equal(graph.nodes.find((one: { name: string }) => one.name === "gone").isThere, false);
+    const upwards = await get("graph?type=cluster&name=cart");
+    assert.ok(upwards.nodes.some((one: { name: string }) => one.name === "web"));
+    assert.equal((await api.ask("GET", "groups/none/resources")).status, 404);
+    assert.deepEqual((await api.ask("GET", "groups")).body.groups, [{ name: "all", streams: 0, resources: 4 }]);
+  });
+});

@@ -1,0 +1,97 @@
+import type { FleetMap, FleetSummary, NodeRow, NodeStateName } from "../contract/fleet.js";
+import { rankOf } from "./row.js";
+import type { RowsAsOf } from "./row-cache.js";
+
+type Counts = FleetSummary["states"];
+
+/** Clients choose their versions: more than so many are not told apart. */
+const mostNames = 200;
+
+/** Counts nodes by everything that they are told apart by. `order`: types in the order of delivery. */
+export function summaryOf({ at, rows }: RowsAsOf, order: readonly string[]): FleetSummary {
+  const states = noNodes();
+  const [types, groups, clients, replicas] = [new Tally(), new Tally(), new Tally(), new Tally()];
+  for (const row of rows) {
+    states[row.state] += 1;
+    groups.add(row.group, row.state);
+    clients.add(row.client, row.state);
+    replicas.add(row.replica, row.state);
+    for (const { type, state } of row.types) types.add(type, state);
+  }
+  return {
+    asOf: new Date(at).toISOString(),
+    nodes: rows.length,
+    states,
+    types: inOrder(types.names(), order).map((name) => types.counted(name)),
+    groups: groups.all(),
+    clients: clients.all(),
+    replicas: replicas.all(),
+  };
+}
+
+/** Nodes × types in at most so many columns. A column holds nodes of one group that are beside each other by id. */
+export function mapOf({ at, rows }: RowsAsOf, columns: number, order: readonly string[]): FleetMap {
+  const types = inOrder(new Set(rows.flatMap((row) => row.types.map(({ type }) => type))), order);
+  const sorted = rows.toSorted((a, b) => (a.group < b.group ? -1 : a.group > b.group ? 1 : 0));
+  const groups = new Set(rows.map(({ group }) => group)).size;
+  // The last column of each group may be smaller.
+  const size = Math.max(1, Math.ceil(rows.length / Math.max(1, columns - groups + 1)));
+  const made: FleetMap["columns"] = [];
+  for (let start = 0; start < sorted.length; ) {
+    const first = sorted[start] as NodeRow;
+    let end = start;
+    while (end < sorted.length && end - start < size && sorted[end]?.group === first.group) end += 1;
+    made.push(columnOf(sorted.slice(start, end), types));
+    start = end;
+  }
+  return { asOf: new Date(at).toISOString(), nodes: rows.length, types, columns: made };
+}
+
+function columnOf(rows: readonly NodeRow[], types: readonly string[]): FleetMap["columns"][number] {
+  const counts = types.map(noNodes);
+  const worst: (NodeStateName | null)[] = types.map(() => null);
+  for (const row of rows) {
+    for (const { type, state } of row.types) {
+      const index = types.indexOf(type);
+      const known = worst[index] ?? null;
+      const count = counts[index];
+      if (count !== undefined) count[state] += 1;
+      if (known === null || rankOf(state) > rankOf(known)) worst[index] = state;
+    }
+  }
+  const [first, last] = [rows[0], rows.at(-1)];
+  return { first: first?.id ?? "", last: last?.id ?? "", group: first?.group ?? "", nodes: rows.length, worst, counts };
+}
+
+function noNodes(): Counts {
+  return { synced: 0, pending: 0, stale: 0, rejected: 0 };
+}
+
+function inOrder(names: Iterable<string>, order: readonly string[]): string[] {
+  const place = (name: string) => (order.includes(name) ? order.indexOf(name) : order.length);
+  return [...names].sort((a, b) => place(a) - place(b) || (a < b ? -1 : 1));
+}
+
+/** Counts by name. */
+class Tally {
+  readonly #counts = new Map<string, Counts>();
+
+  add(name: string, state: NodeStateName): void {
+    const key = this.#counts.has(name) || this.#counts.size < mostNames ? name : "(other)";
+    const counts = this.#counts.get(key) ?? noNodes();
+    counts[state] += 1;
+    this.#counts.set(key, counts);
+  }
+
+  names(): Iterable<string> {
+    return this.#counts.keys();
+  }
+
+  counted(name: string): { name: string; states: Counts } {
+    return { name, states: this.#counts.get(name) ?? noNodes() };
+  }
+
+  all(): { name: string; states: Counts }[] {
+    return [...this.names()].sort().map((name) => this.counted(name));
+  }
+}

@@ -1,0 +1,161 @@
+import { redactErrorText } from "@xdskit/api";
+import type { LoadReport, NodeConfig, NodeMoment, ResourceReport, ResourceState, XdsServer } from "@xdskit/server";
+import type { ShowResource } from "../answers/resource-json.js";
+import type { WhereIs } from "../contract/admin-options.js";
+import type {
+  Fleet,
+  NodeContentsJson,
+  NodeLoad,
+  NodeResources,
+  NodeResourcesQuery,
+  NodeTimeline,
+} from "../contract/fleet.js";
+import { mapOf, summaryOf } from "./count-rows.js";
+import { nodeJson } from "./node-json.js";
+import { problemsOf } from "./problem-groups.js";
+import { rowOf } from "./row.js";
+import { RowCache } from "./row-cache.js";
+import { fitting, pageOf } from "./select-rows.js";
+
+/** The most resources that one node's page lists. */
+const mostPageResources = 1_000;
+/** The most resources that are looked at: any number of streams may have the id of one node. */
+const mostLookedAt = 50_000;
+const mostLoads = 200;
+
+/** What a fleet of one server is made of. */
+export interface LocalFleetOptions {
+  readonly server: XdsServer;
+  readonly show: ShowResource;
+  /** What the server is called among others. */
+  readonly replica: string;
+  /** Where a resource of a group is written, if that is known. */
+  readonly whereIs?: WhereIs | undefined;
+}
+
+/** The nodes with streams to one server. */
+export function createLocalFleet({ server, show, replica, whereIs }: LocalFleetOptions): Fleet {
+  const cache = new RowCache(server, replica);
+  const order = () =>
+    [...server.types.all].toSorted((a, b) => a.deliveryOrder - b.deliveryOrder).map(({ name }) => name);
+  return {
+    async rows(query) {
+      return pageOf(await cache.rows(), query);
+    },
+    async summary(filter) {
+      const { at, rows } = await cache.rows();
+      return summaryOf({ at, rows: fitting(rows, filter) }, order());
+    },
+    async map(filter, columns) {
+      const { at, rows } = await cache.rows();
+      return mapOf({ at, rows: fitting(rows, filter) }, columns, order());
+    },
+    async nodes({ limit, ...rest }) {
+      // No node has an unknown state. One more shows whether there is a next page.
+      const filter = { ...rest, most: limit === undefined ? undefined : limit + 1 } as Parameters<
+        XdsServer["nodes"]
+      >[0];
+      const nodes = server.nodes(filter);
+      const isCut = limit !== undefined && nodes.length > limit;
+      const told = isCut ? nodes.slice(0, limit) : nodes;
+      const next = isCut ? told.at(-1)?.id : undefined;
+      return { nodes: told.map(nodeJson), ...(next === undefined ? {} : { next }) };
+    },
+    async node(id, { type, all }) {
+      const node = server.node(id);
+      const config = server.nodeConfig(id, { type, most: mostLookedAt });
+      if (node === undefined || config === undefined) return undefined;
+      const listed = config.resources.filter(({ state }) => all || state !== "synced").slice(0, mostPageResources);
+      return { ...nodeJson(node), resourceStates: countStates(config), isCut: config.isCut, resources: listed };
+    },
+    async row(id) {
+      const node = server.node(id);
+      return node && rowOf(node, replica, Date.now());
+    },
+    async resources(id, query) {
+      const config = server.nodeConfig(id, { type: query.type, most: mostLookedAt });
+      return config && resourcesPage(config, query);
+    },
+    contents: async (id, type, name) => contentsOf({ server, show, whereIs }, id, type, name),
+    async timeline(id): Promise<NodeTimeline | undefined> {
+      const moments = server.nodeHistory(id);
+      const isConnected = server.node(id) !== undefined;
+      return moments.length === 0 && !isConnected ? undefined : { isConnected, moments: moments.map(momentJson) };
+    },
+    loads: async (id) => server.loadReports({ node: id }).slice(0, mostLoads).map(loadJson),
+    async problems() {
+      return problemsOf((await cache.rows()).rows);
+    },
+  };
+}
+
+function countStates({ resources }: NodeConfig): Partial<Record<ResourceState, number>> {
+  const counts: Partial<Record<ResourceState, number>> = {};
+  for (const { state } of resources) counts[state] = (counts[state] ?? 0) + 1;
+  return counts;
+}
+
+function resourcesPage({ resources, isCut }: NodeConfig, query: NodeResourcesQuery): NodeResources {
+  const { state, q = "", offset, limit } = query;
+  const wanted = q.toLowerCase();
+  const found = resources.filter(
+    (one) => (state === undefined || state.includes(one.state)) && one.name.toLowerCase().includes(wanted),
+  );
+  return { total: found.length, isCut, resources: found.slice(offset, offset + limit).map(resourceRow) };
+}
+
+function resourceRow({ type, name, state, version, acknowledged }: ResourceReport): NodeResources["resources"][number] {
+  return { type, name, state, version: version ?? null, acknowledged: acknowledged ?? null };
+}
+
+function contentsOf(
+  { server, show, whereIs }: Pick<LocalFleetOptions, "server" | "show" | "whereIs">,
+  id: string,
+  typeName: string,
+  name: string,
+): NodeContentsJson | undefined {
+  const type = server.types.find(typeName);
+  const node = server.node(id);
+  if (type === undefined || node === undefined) return undefined;
+  const found = server.nodeContents(id, type.typeUrl, name);
+  if (found === undefined) return undefined;
+  const { state, wanted, used, rejected } = found;
+  const shown = (resource: typeof wanted) =>
+    resource === undefined ? null : (show(resource) as NodeContentsJson["wanted"]);
+  const types = node.streams.flatMap((stream) => stream.types);
+  const said = types.find((one) => one.typeUrl === type.typeUrl && one.rejected !== undefined)?.rejected;
+  const where = whereIs?.(node.group, { type: type.typeUrl, key: wanted?.key ?? name });
+  return {
+    ...{ type: type.name, name, state, version: wanted?.version ?? null, acknowledged: used?.version ?? null },
+    ...{ wanted: shown(wanted), running: shown(used), rejected: shown(rejected) },
+    rejection:
+      said === undefined
+        ? null
+        : {
+            at: said.at.toISOString(),
+            version: said.version,
+            message: redactErrorText(said.message),
+            blamed: [...(said.blamed ?? [])].slice(0, 20),
+          },
+    where: where?.file === undefined ? null : { file: where.file, line: where.line, column: where.column },
+  };
+}
+
+function momentJson(moment: NodeMoment): NodeTimeline["moments"][number] {
+  const { at, ...rest } = moment;
+  const words = "message" in rest ? { message: redactErrorText(rest.message) } : {};
+  return { ...rest, ...words, at: new Date(at).toISOString() };
+}
+
+function loadJson({ cluster, receivedAt, localities, ...report }: LoadReport): NodeLoad {
+  const sum = (of: (locality: LoadReport["localities"][number]) => number) =>
+    localities.reduce((total, one) => total + of(one), 0);
+  return {
+    cluster,
+    at: new Date(receivedAt).toISOString(),
+    successful: sum(({ successful }) => successful),
+    errors: sum(({ errors }) => errors),
+    inProgress: sum(({ inProgress }) => inProgress),
+    dropped: report.dropped,
+  };
+}

@@ -1,0 +1,17 @@
+import type { NodeStatus, StreamStatus } from "@xdskit/server";
+
+/** A node as the API lists it, without its metadata, which may hold anything. */
+export function nodeJson({ id, node, group, state, streams }: NodeStatus): object {
+  const { cluster, locality } = node;
+  return { id, cluster, locality, client: clientOf(node), group, state, streams: streams.map(streamJson) };
+}
+
+/** The program and its version: `envoy 1.38.0`. */
+export function clientOf({ userAgentName, userAgentVersion }: NodeStatus["node"]): string {
+  return [userAgentName, userAgentVersion].filter((part) => part !== "").join(" ");
+}
+
+function streamJson({ stream: { id, method, peer }, openedAt, types }: StreamStatus): object {
+  const { only, variant, api } = method;
+  return { id, service: only?.name ?? "ads", variant, api, peer, openedAt, types };
+}

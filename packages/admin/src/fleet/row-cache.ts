@@ -1,0 +1,59 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { XdsServer } from "@xdskit/server";
+import type { NodeRow } from "../contract/fleet.js";
+import { rowOf } from "./row.js";
+
+/** Rows are looked at anew after so long, */
+const freshMs = 500;
+/** and after so many times what it took: those who look never take more than a tenth of the server's time. */
+const restFactor = 10;
+/** So many nodes are looked at in one turn. */
+const nodesInTurn = 1_000;
+
+/** All nodes at one moment. */
+export interface RowsAsOf {
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  /** By id. */
+  readonly rows: readonly NodeRow[];
+}
+
+/** Looks at all nodes of a server, for everybody who asks within a short time. Costs nothing while nobody asks. */
+export class RowCache {
+  readonly #server: Pick<XdsServer, "nodes">;
+  readonly #replica: string;
+  #last: RowsAsOf | undefined;
+  /** Until when the last look is good enough, by `performance.now()`. */
+  #goodUntil = 0;
+  #looking: Promise<RowsAsOf> | undefined;
+
+  constructor(server: Pick<XdsServer, "nodes">, replica: string) {
+    this.#server = server;
+    this.#replica = replica;
+  }
+
+  async rows(): Promise<RowsAsOf> {
+    if (this.#last !== undefined && performance.now() < this.#goodUntil) return this.#last;
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = undefined;
+    });
+    return this.#looking;
+  }
+
+  async #look(): Promise<RowsAsOf> {
+    const rows: NodeRow[] = [];
+    const at = Date.now();
+    let worked = 0;
+    for (;;) {
+      const began = performance.now();
+      const page = this.#server.nodes({ after: rows.at(-1)?.id, most: nodesInTurn });
+      for (const node of page) rows.push(rowOf(node, this.#replica, at));
+      worked += performance.now() - began;
+      if (page.length < nodesInTurn) break;
+      await nextTurn();
+    }
+    this.#goodUntil = performance.now() + Math.max(freshMs, worked * restFactor);
+    this.#last = { at, rows };
+    return this.#last;
+  }
+}

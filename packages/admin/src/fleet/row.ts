@@ -1,0 +1,93 @@
+import { redactErrorText } from "@xdskit/api";
+import type { NodeStatus, TypeReport, WaitReport } from "@xdskit/server";
+import type { NodeRow, NodeStateName } from "../contract/fleet.js";
+import { clientOf } from "./node-json.js";
+
+type RowType = NodeRow["types"][number];
+
+/** Nobody reads more names. */
+const mostBlamed = 20;
+
+const ranks: Readonly<Record<NodeStateName, number>> = { synced: 0, pending: 1, stale: 2, rejected: 3 };
+
+/** How bad a state is, from 0. */
+export function rankOf(state: NodeStateName): number {
+  return ranks[state];
+}
+
+/** A node as a row of a list. `now`: milliseconds since 1970. */
+export function rowOf({ id, node, group, streams, state }: NodeStatus, replica: string, now: number): NodeRow {
+  const types = mergedTypes(streams.flatMap((stream) => stream.types.map((type) => rowType(type, now))));
+  const worst = types.reduce<RowType | undefined>(
+    (found, one) => (found === undefined || ranks[one.state] > ranks[found.state] ? one : found),
+    undefined,
+  );
+  const { region, zone, subZone } = node.locality;
+  return {
+    id,
+    group,
+    cluster: node.cluster,
+    client: clientOf(node),
+    locality: [region, zone, subZone].filter((part) => part !== "").join("/"),
+    replica,
+    connectedSince: new Date(Math.min(...streams.map(({ openedAt }) => openedAt.getTime()))).toISOString(),
+    streams: streams.length,
+    state,
+    behind: types.reduce((sum, { behind }) => sum + behind, 0),
+    lagMs: types.reduce<number | null>((most, { lagMs }) => (lagMs === null ? most : Math.max(most ?? 0, lagMs)), null),
+    why: worst?.why === undefined || worst.why === "" ? "" : `${worst.type}: ${worst.why}`,
+    types,
+  };
+}
+
+function rowType(report: TypeReport, now: number): RowType {
+  const { type, state, resources, behind, rejected } = report;
+  const row = { type, state, resources, behind, lagMs: lagOf(report, now), why: whyOf(report) };
+  if (rejected === undefined) return row;
+  const { at, version, message, blamed = [] } = rejected;
+  const said = {
+    at: at.toISOString(),
+    version,
+    message: redactErrorText(message),
+    blamed: blamed.slice(0, mostBlamed),
+  };
+  return { ...row, rejected: said };
+}
+
+function lagOf({ sent, acknowledged, state }: TypeReport, now: number): number | null {
+  if (sent === undefined) return null;
+  const answered = acknowledged?.at?.getTime() ?? 0;
+  if (answered >= sent.at.getTime()) return answered - sent.at.getTime();
+  return state === "rejected" ? null : now - sent.at.getTime();
+}
+
+/** Why a type is not synced, in a few words. */
+function whyOf({ state, rejected, waits, behind, sent, acknowledged }: TypeReport): string {
+  if (state === "synced") return "";
+  if (rejected !== undefined) return redactErrorText(rejected.message);
+  const [wait] = waits;
+  if (wait !== undefined) return waitText(wait);
+  if (sent !== undefined && sent.version !== acknowledged?.version) return "waits for its ACK";
+  return behind === 1 ? "1 resource is not sent yet" : `${behind} resources are not sent yet`;
+}
+
+function waitText({ kind, names, for: awaited }: WaitReport): string {
+  const what = namesText(names);
+  if (awaited !== undefined) return `${what} waits for ${awaited.type} ${namesText(awaited.names)}`;
+  return kind === "linger" ? `${what} stays for a while` : `${what} waits until it is asked for no longer`;
+}
+
+function namesText(names: readonly string[]): string {
+  const [first = "", ...rest] = names;
+  return rest.length === 0 ? first : `${first} and ${rest.length} more`;
+}
+
+/** A type may be asked for on several streams: the worst counts. */
+function mergedTypes(types: readonly RowType[]): RowType[] {
+  const merged = new Map<string, RowType>();
+  for (const one of types) {
+    const known = merged.get(one.type);
+    if (known === undefined || ranks[one.state] > ranks[known.state]) merged.set(one.type, one);
+  }
+  return [...merged.values()];
+}

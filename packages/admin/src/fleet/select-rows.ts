@@ -1,0 +1,59 @@
+import type { NodeFilter, NodeRow, NodeRows, NodeRowsQuery, NodeSort } from "../contract/fleet.js";
+import { rankOf } from "./row.js";
+import type { RowsAsOf } from "./row-cache.js";
+
+/** The rows that fit. */
+export function fitting(rows: readonly NodeRow[], filter: NodeFilter): readonly NodeRow[] {
+  const { q = "", state, group, client, replica, type } = filter;
+  const wanted = q.toLowerCase();
+  const isAll = wanted === "" && !state && !group && !client && !replica && type === undefined;
+  if (isAll) return rows;
+  return rows.filter((row) => {
+    const states =
+      type === undefined ? [row.state] : row.types.filter((one) => one.type === type).map((one) => one.state);
+    return (
+      states.some((one) => isIn(state, one)) &&
+      isIn(group, row.group) &&
+      isIn(client, row.client) &&
+      isIn(replica, row.replica) &&
+      (wanted === "" || searched(row).some((text) => text.toLowerCase().includes(wanted)))
+    );
+  });
+}
+
+/** A page of those that fit, in the order that is asked for. */
+export function pageOf({ at, rows }: RowsAsOf, query: NodeRowsQuery): NodeRows {
+  const { sort, descending, offset, limit } = query;
+  const found = fitting(rows, query);
+  const key = keys[sort];
+  const sign = descending ? -1 : 1;
+  const sorted =
+    sort === "id" && !descending
+      ? found
+      : found.toSorted((a, b) => sign * compare(key(a), key(b)) || compare(a.id, b.id));
+  return { asOf: new Date(at).toISOString(), total: found.length, nodes: sorted.slice(offset, offset + limit) };
+}
+
+function searched({ id, cluster, client, locality, why }: NodeRow): readonly string[] {
+  return [id, cluster, client, locality, why];
+}
+
+function isIn(wanted: readonly string[] | undefined, value: string): boolean {
+  return wanted === undefined || wanted.includes(value);
+}
+
+/** Whatever is smallest comes first. */
+const keys: Readonly<Record<NodeSort, (row: NodeRow) => string | number>> = {
+  id: ({ id }) => id,
+  state: ({ state }) => -rankOf(state),
+  group: ({ group }) => group,
+  client: ({ client }) => client,
+  replica: ({ replica }) => replica,
+  connected: ({ connectedSince }) => connectedSince,
+  lag: ({ lagMs }) => -(lagMs ?? -1),
+  behind: ({ behind }) => -behind,
+};
+
+function compare(a: string | number, b: string | number): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

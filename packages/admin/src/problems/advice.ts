@@ -1,0 +1,21 @@
+import type { ProblemEntry } from "./problem-entry.js";
+
+const advice: Readonly<Record<ProblemEntry["kind"], string>> = {
+  rejected: "Fix what the client names in its words, or roll the layer back. It runs what it had until then.",
+  "change-refused": "Fix the line: the server goes on with what it had, and takes the file once it is right.",
+  store: "Look at the disk or at etcd. Changes are refused until they can be kept.",
+  certificate: "Renew the files of the certificate: the server takes them over by itself.",
+  origin: "Look whether the origin is up, and whether this relay may reach it. Clients keep what they have.",
+  "rollout-halted": "Look at the rejections, then resume the rollout, promote it, or roll it back.",
+  silent: "Look whether the client is stuck or overloaded: it has not answered what it was sent.",
+  restored: "Fix the errors in the folder: it is served again once it has none.",
+  "rolled-back": "Change the folder to what it should be: its next change is served again.",
+  quarantine: "Fix the resources: a new content ends the quarantine, and so does lifting it.",
+  dangling: "Add what is named, or take the name away.",
+  warning: "Nothing has to be done at once. The finding says what may go wrong.",
+};
+
+/** What to do about a problem. */
+export function adviceOn(kind: ProblemEntry["kind"]): string {
+  return advice[kind];
+}

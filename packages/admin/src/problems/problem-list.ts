@@ -1,0 +1,162 @@
+import type { Finding } from "@xdskit/api";
+import type { Quarantined, RolloutStatus } from "@xdskit/server";
+import type { SourceReport, Trouble } from "../contract/admin-options.js";
+import type { NodeProblem } from "../contract/fleet.js";
+import { adviceOn } from "./advice.js";
+import type { ProblemEntry, ProblemList } from "./problem-entry.js";
+
+/** Everything that can be wrong. */
+export interface ProblemInputs {
+  readonly nodes: readonly NodeProblem[];
+  readonly sources: readonly SourceReport[];
+  readonly rollouts: readonly RolloutStatus[];
+  readonly quarantines: readonly Quarantined[];
+  readonly troubles: readonly Trouble[];
+}
+
+/** Nobody reads more. */
+const mostProblems = 500;
+
+/** From the worst on. */
+const ranks: readonly ProblemEntry["kind"][] = [
+  "certificate",
+  "store",
+  "origin",
+  "change-refused",
+  "rejected",
+  "rollout-halted",
+  "restored",
+  "silent",
+  "quarantine",
+  "rolled-back",
+  "dangling",
+  "warning",
+];
+
+/** All problems in one list, the worst first. */
+export function problemList({ nodes, sources, rollouts, quarantines, troubles }: ProblemInputs): ProblemList {
+  const all = [
+    ...troubles.map(ofTrouble),
+    ...nodes.map(ofNodes),
+    ...sources.flatMap(ofSource),
+    ...rollouts.filter(({ state }) => state === "halted").map(ofRollout),
+    ...ofQuarantines(quarantines),
+  ];
+  const isError = ({ severity }: ProblemEntry) => severity === "error";
+  all.sort(
+    (a, b) =>
+      Number(isError(b)) - Number(isError(a)) || ranks.indexOf(a.kind) - ranks.indexOf(b.kind) || b.count - a.count,
+  );
+  const errors = all.filter(isError).length;
+  const asOf = new Date().toISOString();
+  return { asOf, errors, warnings: all.length - errors, problems: all.slice(0, mostProblems) };
+}
+
+type Told = Pick<ProblemEntry, "id" | "kind" | "severity" | "title" | "detail"> & Partial<ProblemEntry>;
+
+function entry(told: Told): ProblemEntry {
+  const usual = { count: 1, since: null, type: null, names: [], nodes: [], groups: [], where: null, code: null };
+  return { ...usual, advice: adviceOn(told.kind), ...told };
+}
+
+function ofNodes({ kind, type, reason, nodes, ids, groups, since, blamed }: NodeProblem): ProblemEntry {
+  const isRejected = kind === "rejected";
+  const who = nodes === 1 ? (ids[0] ?? "1 node") : `${nodes} nodes`;
+  return entry({
+    id: `${kind} ${type} ${reason}`,
+    kind: isRejected ? "rejected" : "silent",
+    severity: isRejected ? "error" : "warning",
+    title: isRejected
+      ? `${who} ${nodes === 1 ? "rejects" : "reject"} the ${type} configuration`
+      : `${who} ${nodes === 1 ? "is" : "are"} silent about ${type}`,
+    detail: reason,
+    ...{ count: nodes, since, type, names: blamed, nodes: ids, groups },
+  });
+}
+
+function ofSource(source: SourceReport): readonly ProblemEntry[] {
+  const { name, findings, lastError, restored, rolledBack, state } = source;
+  const found = findings.map((finding) => ofFinding(name, finding));
+  if (restored != null) {
+    const title = `${name} has errors: an older revision is served`;
+    const detail = `revision ${restored.revision} of ${restored.time} is served until the errors are fixed`;
+    found.push(
+      entry({ id: `restored ${name}`, kind: "restored", severity: "error", title, detail, since: restored.time }),
+    );
+  }
+  if (rolledBack != null) {
+    const title = `${rolledBack.layer} is rolled back`;
+    const detail = `revision ${rolledBack.to} is served until the folder changes`;
+    const since = rolledBack.time;
+    found.push(entry({ id: `rolled-back ${name}`, kind: "rolled-back", severity: "warning", title, detail, since }));
+  }
+  // An origin that is back has no problem.
+  if (lastError != null && state !== "connected") {
+    const title = `${name} does not answer`;
+    const detail = lastError.message;
+    found.push(entry({ id: `origin ${name}`, kind: "origin", severity: "error", title, detail, since: lastError.at }));
+  }
+  return found;
+}
+
+function ofFinding(source: string, finding: Finding): ProblemEntry {
+  const { code, severity, message, file, line, column, type, resource, field } = finding;
+  const kind = kindOf(finding);
+  const about = resource === undefined ? "" : `${type ?? "resource"} ${resource}`;
+  const titles: Partial<Record<ProblemEntry["kind"], string>> = {
+    store: "The store cannot be written",
+    dangling: `${about === "" ? source : about} names what is not there`,
+  };
+  const refused = `${about === "" ? (file ?? source) : about} is refused`;
+  return entry({
+    id: `${kind} ${source} ${code} ${file ?? ""} ${about} ${message}`,
+    ...{ kind, severity, code },
+    title: titles[kind] ?? (severity === "error" ? refused : `${about === "" ? (file ?? source) : about}: a warning`),
+    detail: field === undefined ? message : `${field}: ${message}`,
+    type: type ?? null,
+    names: resource === undefined ? [] : [resource],
+    where: file === undefined ? null : { file, line, column },
+  });
+}
+
+function kindOf({ code, severity }: Finding): ProblemEntry["kind"] {
+  if (code === "XDSKIT_STORE") return "store";
+  if (code === "XDSKIT_DANGLING_REFERENCE") return "dangling";
+  return severity === "error" ? "change-refused" : "warning";
+}
+
+function ofRollout({ id, group, reason, step, steps, nodes, since }: RolloutStatus): ProblemEntry {
+  return entry({
+    id: `rollout ${group} ${id}`,
+    kind: "rollout-halted",
+    severity: "error",
+    title: `The rollout of ${group} is halted at step ${step} of ${steps.length}`,
+    detail: reason,
+    ...{ count: nodes.reached, since: since.toISOString(), groups: [group] },
+  });
+}
+
+/** Those of a group together. */
+function ofQuarantines(quarantines: readonly Quarantined[]): readonly ProblemEntry[] {
+  const groups = [...new Set(quarantines.map(({ group }) => group))];
+  return groups.map((group) => {
+    const kept = quarantines.filter((one) => one.group === group);
+    const [first] = kept;
+    const names = kept.slice(0, 20).map(({ name }) => name);
+    return entry({
+      id: `quarantine ${group}`,
+      kind: "quarantine",
+      severity: "warning",
+      title: `${kept.length} ${kept.length === 1 ? "resource" : "resources"} of ${group} in quarantine`,
+      detail: first === undefined ? "" : `${first.type} ${first.name}: ${first.message || first.cause}`,
+      count: kept.length,
+      ...{ names, groups: [group], since: first?.since.toISOString() ?? null, type: first?.type ?? null },
+    });
+  });
+}
+
+function ofTrouble({ kind, severity, message, since }: Trouble): ProblemEntry {
+  const at = new Date(since).toISOString();
+  const title = "The server's certificate needs a look";
+  return entry({ id: `${kind} ${message}`, kind, severity, title, detail: message, since: at });
+}

@@ -1,0 +1,87 @@
+import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
+import type { ApiContext } from "../context/api-context.js";
+import type { NodeFilter } from "../contract/fleet.js";
+import {
+  fleetMapSchema,
+  fleetSummarySchema,
+  nodeFilterSchema,
+  nodeRowsSchema,
+  nodeSortSchema,
+} from "../contract/fleet-schemas.js";
+import { problemListSchema } from "../contract/group-schemas.js";
+import { problemList } from "../problems/problem-list.js";
+import { json, limit, offset, problems } from "./definition.js";
+
+const rows = createRoute({
+  method: "get",
+  path: "/api/v1/fleet/nodes",
+  summary: "Lists nodes in few words: search, filter, sort",
+  request: {
+    query: nodeFilterSchema.extend({
+      sort: nodeSortSchema.default("id"),
+      order: z.enum(["asc", "desc"]).default("asc").openapi({ description: "What is worst comes first with `asc`" }),
+      limit: limit(100, 1_000),
+      offset,
+    }),
+  },
+  responses: { 200: json(nodeRowsSchema, "A page of nodes"), ...problems(400) },
+});
+
+const summary = createRoute({
+  method: "get",
+  path: "/api/v1/fleet/summary",
+  summary: "Counts nodes by state, type, group, client and replica",
+  request: { query: nodeFilterSchema },
+  responses: { 200: json(fleetSummarySchema, "The counts"), ...problems(400) },
+});
+
+const map = createRoute({
+  method: "get",
+  path: "/api/v1/fleet/map",
+  summary: "Shows nodes × types as a map",
+  request: { query: nodeFilterSchema.extend({ columns: z.coerce.number().int().min(1).max(500).default(120) }) },
+  responses: { 200: json(fleetMapSchema, "Columns of nodes beside each other"), ...problems(400) },
+});
+
+const listProblems = createRoute({
+  method: "get",
+  path: "/api/v1/problems",
+  summary: "Lists what is wrong, the worst first",
+  responses: { 200: json(problemListSchema, "The problems") },
+});
+
+/** The routes about all nodes in few words, and about what is wrong. */
+export function fleetRoutes(app: OpenAPIHono, { fleet, options }: ApiContext): void {
+  app.openapi(rows, async (c) => {
+    const { sort, order, limit: most, offset: start, ...filter } = c.req.valid("query");
+    const query = { ...filterOf(filter), sort, descending: order === "desc", limit: most, offset: start };
+    return c.json(await fleet.rows(query), 200);
+  });
+  app.openapi(summary, async (c) => c.json(await fleet.summary(filterOf(c.req.valid("query"))), 200));
+  app.openapi(map, async (c) => {
+    const { columns, ...filter } = c.req.valid("query");
+    return c.json(await fleet.map(filterOf(filter), columns), 200);
+  });
+  app.openapi(listProblems, async (c) => {
+    const { server, sources, troubles } = options;
+    const found = problemList({
+      nodes: await fleet.problems(),
+      sources: sources?.() ?? [],
+      rollouts: server.rollouts(),
+      quarantines: server.quarantines(),
+      troubles: troubles?.() ?? [],
+    });
+    return c.json(found, 200);
+  });
+}
+
+function filterOf({ q, type, ...lists }: z.output<typeof nodeFilterSchema>): NodeFilter {
+  const { state, group, client, replica } = lists;
+  const values = (text: string | undefined) => text?.split(",").map(decodedComma);
+  return { q, type, state: values(state), group: values(group), client: values(client), replica: values(replica) };
+}
+
+/** A comma inside a value is written as `%2C` once more. */
+function decodedComma(text: string): string {
+  return text.replaceAll("%2C", ",");
+}

@@ -1,0 +1,127 @@
+import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
+import type { Resource } from "@xdskit/api";
+import type { Snapshot } from "@xdskit/protocol";
+import { type ApiContext, quoted } from "../context/api-context.js";
+import { graphSchema, groupContentSchema, groupResourcesSchema } from "../contract/group-schemas.js";
+import { ApiProblem } from "../contract/problem.js";
+import { graphOf } from "../usage/graph.js";
+import { type GroupContext, groupRow, groupRows } from "../usage/group-rows.js";
+import { usageOf } from "../usage/usage.js";
+import { flag, json, limit, offset, problems } from "./definition.js";
+
+const listGroups = createRoute({
+  method: "get",
+  path: "/api/v1/groups",
+  summary: "Lists the groups of nodes",
+  responses: {
+    200: json(
+      z.object({ groups: z.array(z.object({ name: z.string(), streams: z.int(), resources: z.int() })) }),
+      "The groups",
+    ),
+  },
+});
+
+const groupParam = z.object({ group: z.string() });
+
+const list = createRoute({
+  method: "get",
+  path: "/api/v1/groups/{group}/resources",
+  summary: "Lists what a group is served, all layers together",
+  request: {
+    params: groupParam,
+    query: z.strictObject({
+      type: z.string().optional().openapi({ description: "`cluster`, `cds` …, or a type URL" }),
+      q: z.string().max(200).optional().openapi({ description: "A part of the name" }),
+      contents: flag.optional().openapi({ description: "`q` may be a part of the content, too" }),
+      only: z.enum(["dangling", "unused"]).optional(),
+      limit: limit(200, 2_000),
+      offset,
+    }),
+  },
+  responses: { 200: json(groupResourcesSchema, "A page of resources by type and name"), ...problems(400, 404) },
+});
+
+const get = createRoute({
+  method: "get",
+  path: "/api/v1/groups/{group}/resources/{type}/{name}",
+  summary: "Shows what a group is served under a name, what it uses and what uses it",
+  request: { params: groupParam.extend({ type: z.string(), name: z.string() }) },
+  responses: { 200: json(groupContentSchema, "The resource"), ...problems(404) },
+});
+
+const graph = createRoute({
+  method: "get",
+  path: "/api/v1/groups/{group}/graph",
+  summary: "Shows who uses what: listener → route → virtual host → cluster → endpoints",
+  request: {
+    params: groupParam,
+    query: z.strictObject({
+      type: z.string().optional(),
+      name: z.string().optional().openapi({ description: "Without a resource: from all listeners" }),
+    }),
+  },
+  responses: { 200: json(graphSchema, "At most 300 resources"), ...problems(400, 404) },
+});
+
+const mostUsers = 200;
+
+/** The routes that show what groups are served. */
+export function groupRoutes(app: OpenAPIHono, context: ApiContext): void {
+  const { server, whereIs } = context.options;
+  app.openapi(listGroups, (c) => {
+    const groups = server.stats().groups.map(({ name, streams }) => {
+      const sets = [...(server.snapshotOf(name)?.sets.values() ?? [])];
+      return { name, streams, resources: sets.reduce((sum, { size }) => sum + size, 0) };
+    });
+    return c.json({ groups }, 200);
+  });
+  app.openapi(list, async (c) => {
+    const { type, contents = false, ...query } = c.req.valid("query");
+    const of = contextOf(context, c.req.valid("param").group);
+    const named = type === undefined ? undefined : context.type(type).name;
+    return c.json(await groupRows(of, { ...query, contents, type: named }), 200);
+  });
+  app.openapi(get, (c) => {
+    const { group, type: typeName, name } = c.req.valid("param");
+    const of = contextOf(context, group);
+    const type = context.type(typeName);
+    const resource = of.snapshot.of(type).named(name)[0];
+    if (resource === undefined) {
+      const message = `group ${quoted(group)} has no ${type.name} ${quoted(name)}`;
+      throw ApiProblem.of(404, "XDSKIT_RESOURCE_ABSENT", message);
+    }
+    const usage = usageOf(of.snapshot);
+    const nameOf = (typeUrl: string) => server.types.byTypeUrl(typeUrl)?.type.name ?? typeUrl;
+    const where = whereIs?.(group, { type: type.typeUrl, key: resource.key });
+    const content = {
+      ...groupRow(of, resource),
+      resource: context.showProto(resource) as z.output<typeof groupContentSchema>["resource"],
+      usesNames: resource.references.map((one) => {
+        return { type: nameOf(one.type), name: one.name, isThere: one.name.endsWith("*") || usage.has(one) };
+      }),
+      usedByNames: usage
+        .usedBy({ type: type.typeUrl, name })
+        .slice(0, mostUsers)
+        .map((one) => ({ type: one.type.name, name: one.name })),
+      where: where?.file === undefined ? null : { file: where.file, line: where.line, column: where.column },
+    };
+    return c.json(content, 200);
+  });
+  app.openapi(graph, (c) => {
+    const { type, name } = c.req.valid("query");
+    const of = contextOf(context, c.req.valid("param").group);
+    const root = type === undefined || name === undefined ? undefined : { type: context.type(type).typeUrl, name };
+    return c.json(graphOf(of, root), 200);
+  });
+}
+
+/** Throws a problem if there is no such group, or nothing is known of it yet. */
+function contextOf({ options, showProto }: ApiContext, group: string): GroupContext {
+  const { server, layers } = options;
+  const snapshot: Snapshot | undefined = server.snapshotOf(group);
+  if (snapshot === undefined) throw ApiProblem.of(404, "XDSKIT_API_UNKNOWN", `there is no group ${quoted(group)}`);
+  const highestFirst = layers.toReversed();
+  const layerOf = ({ type, key, version }: Resource) =>
+    highestFirst.find(({ layer }) => server.layerSnapshot(layer)?.of(type).get(key)?.version === version)?.name ?? null;
+  return { snapshot, types: server.types, show: showProto, layerOf };
+}

@@ -1,0 +1,142 @@
+import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
+import { type ApiContext, quoted } from "../context/api-context.js";
+import {
+  loadSchema,
+  nodeContentsSchema,
+  nodeResourcesSchema,
+  nodeRowSchema,
+  timelineSchema,
+} from "../contract/fleet-schemas.js";
+import { ApiProblem } from "../contract/problem.js";
+import { indented, json, limit, offset, problems } from "./definition.js";
+
+const nodeSchema = z
+  .looseObject({
+    id: z.string(),
+    cluster: z.string(),
+    client: z.string(),
+    group: z.string(),
+    state: z.string(),
+    streams: z.array(z.looseObject({ id: z.int(), service: z.string(), types: z.array(z.looseObject({})) })),
+  })
+  .openapi("Node");
+
+const list = createRoute({
+  method: "get",
+  path: "/api/v1/nodes",
+  summary: "Lists the nodes that have streams, and how far each is",
+  request: {
+    query: z.object({
+      state: z.string().optional(),
+      group: z.string().optional(),
+      limit: z.coerce.number().int().min(1).optional().openapi({ description: "Without it, all nodes come" }),
+      after: z.string().optional().openapi({ description: "`next` of the page before" }),
+    }),
+  },
+  responses: {
+    200: json(z.object({ nodes: z.array(nodeSchema), next: z.string().optional() }), "A page of nodes by id"),
+    ...problems(400),
+  },
+});
+
+const idParam = z.object({ id: z.string().openapi({ description: "Encoded: `/` as %2F" }) });
+
+const get = createRoute({
+  method: "get",
+  path: "/api/v1/nodes/{id}",
+  summary: "Shows one node, and its resources that are not synced",
+  request: {
+    params: idParam,
+    query: z.object({
+      type: z.string().optional(),
+      resources: z.string().optional().openapi({ description: "`all`: synced resources, too" }),
+    }),
+  },
+  responses: { 200: json(nodeSchema, "The node"), ...problems(404) },
+});
+
+const row = createRoute({
+  method: "get",
+  path: "/api/v1/nodes/{id}/summary",
+  summary: "Shows one node as it stands in lists",
+  request: { params: idParam },
+  responses: { 200: json(nodeRowSchema, "The node"), ...problems(404) },
+});
+
+const resources = createRoute({
+  method: "get",
+  path: "/api/v1/nodes/{id}/resources",
+  summary: "Lists what a node is to have, and how far it is with each",
+  request: {
+    params: idParam,
+    query: z.strictObject({
+      type: z.string().optional(),
+      state: z.string().optional().openapi({ description: "One state, or several with commas" }),
+      q: z.string().max(200).optional().openapi({ description: "A part of the name" }),
+      limit: limit(200, 2_000),
+      offset,
+    }),
+  },
+  responses: { 200: json(nodeResourcesSchema, "A page of resources"), ...problems(400, 404) },
+});
+
+const contents = createRoute({
+  method: "get",
+  path: "/api/v1/nodes/{id}/resources/{type}/{name}",
+  summary: "Shows what a node runs of a resource, and what it is to run",
+  request: { params: idParam.extend({ type: z.string(), name: z.string() }) },
+  responses: { 200: json(nodeContentsSchema, "Both"), ...problems(404) },
+});
+
+const timeline = createRoute({
+  method: "get",
+  path: "/api/v1/nodes/{id}/timeline",
+  summary: "Tells what happened between a node and the server last",
+  description:
+    "The last 40 moments of each node with a stream, and of the last 1,000 that have gone; in memory. With workers there are no responses and acknowledgements among them.",
+  request: { params: idParam },
+  responses: { 200: json(timelineSchema, "The moments, the newest first"), ...problems(404) },
+});
+
+const loads = createRoute({
+  method: "get",
+  path: "/api/v1/nodes/{id}/loads",
+  summary: "Shows the last load reports of a node",
+  request: { params: idParam },
+  responses: { 200: json(z.object({ loads: z.array(loadSchema) }), "By cluster, at most 200") },
+});
+
+/** The routes about one node, and about all of them in full. */
+export function nodeRoutes(app: OpenAPIHono, { fleet }: ApiContext): void {
+  app.openapi(list, async (c) => indented(c, await fleet.nodes(c.req.valid("query"))));
+  app.openapi(get, async (c) => {
+    const { id } = c.req.valid("param");
+    const { type, resources: which } = c.req.valid("query");
+    return indented(c, (await fleet.node(id, { type, all: which === "all" })) ?? unknown(id));
+  });
+  app.openapi(row, async (c) => {
+    const { id } = c.req.valid("param");
+    return c.json((await fleet.row(id)) ?? unknown(id), 200);
+  });
+  app.openapi(resources, async (c) => {
+    const { id } = c.req.valid("param");
+    const { state, ...query } = c.req.valid("query");
+    return c.json((await fleet.resources(id, { ...query, state: state?.split(",") })) ?? unknown(id), 200);
+  });
+  app.openapi(contents, async (c) => {
+    const { id, type, name } = c.req.valid("param");
+    const found = await fleet.contents(id, type, name);
+    if (found !== undefined) return c.json(found, 200);
+    const message = `node ${quoted(id)} knows nothing of ${type} ${quoted(name)}`;
+    throw ApiProblem.of(404, "XDSKIT_RESOURCE_ABSENT", message);
+  });
+  app.openapi(timeline, async (c) => {
+    const { id } = c.req.valid("param");
+    return c.json((await fleet.timeline(id)) ?? unknown(id), 200);
+  });
+  app.openapi(loads, async (c) => c.json({ loads: [...(await fleet.loads(c.req.valid("param").id))] }, 200));
+}
+
+function unknown(id: string): never {
+  throw ApiProblem.of(404, "XDSKIT_NODE_UNKNOWN", `there is no node ${quoted(id)}`);
+}

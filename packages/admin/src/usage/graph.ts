@@ -1,0 +1,154 @@
+import type { z } from "@hono/zod-openapi";
+import type { Resource, ResourceTypes, TypeUrl } from "@xdskit/api";
+import type { Snapshot } from "@xdskit/protocol";
+import type { ShowResource } from "../answers/resource-json.js";
+import type { graphSchema } from "../contract/group-schemas.js";
+import { clustersOf, hostsOf, type Json, list, record } from "./json-parts.js";
+import { summaryOf } from "./summary.js";
+import { isUnused } from "./unused.js";
+import { type Named, usageOf } from "./usage.js";
+
+export type Graph = z.output<typeof graphSchema>;
+
+/** A picture with more cannot be looked at. */
+const mostNodes = 300;
+
+/** What the graph is made of. */
+export interface GraphContext {
+  readonly snapshot: Snapshot;
+  readonly types: ResourceTypes;
+  /** With the names of fields as in protos. */
+  readonly show: ShowResource;
+}
+
+/**
+ * Who uses what: everything that a resource uses, in the end, and everything that uses it. Without a resource: from all
+ * listeners. Virtual hosts stand between their route configuration and the clusters that they name.
+ */
+export function graphOf(context: GraphContext, root: Named | undefined): Graph {
+  const drawing = new Drawing(context);
+  const listeners = context.types.find("listener");
+  const roots =
+    root === undefined
+      ? [...(listeners === undefined ? [] : context.snapshot.of(listeners))].map(({ type, name }) => ({
+          type: type.typeUrl,
+          name,
+        }))
+      : [root];
+  for (const one of roots) drawing.down(one);
+  if (root !== undefined) drawing.up(root);
+  return drawing.graph();
+}
+
+class Drawing {
+  readonly #context: GraphContext;
+  readonly #places = new Map<string, number>();
+  readonly #nodes: Graph["nodes"] = [];
+  readonly #edges = new Map<string, Graph["edges"][number]>();
+  readonly #followed = new Set<string>();
+  #isCut = false;
+
+  constructor(context: GraphContext) {
+    this.#context = context;
+  }
+
+  graph(): Graph {
+    return { nodes: this.#nodes, edges: [...this.#edges.values()], isCut: this.#isCut };
+  }
+
+  /** Draws what a resource uses. */
+  down(root: Named): void {
+    const waiting: Named[] = [root];
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const place = this.#place(next);
+      const key = `${next.type} ${next.name}`;
+      if (place === undefined || this.#followed.has(key)) continue;
+      this.#followed.add(key);
+      for (const resource of this.#found(next)) waiting.push(...this.#drawUses(resource, place));
+    }
+  }
+
+  /** Draws what uses a resource. */
+  up(root: Named): void {
+    const waiting: Named[] = [root];
+    const seen = new Set<string>();
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const key = `${next.type} ${next.name}`;
+      if (seen.has(key)) continue;
+      seen.add(key);
+      for (const user of usageOf(this.#context.snapshot).usedBy(next)) {
+        const named = { type: user.type.typeUrl, name: user.name };
+        const place = this.#place(named);
+        if (place === undefined) return;
+        this.#drawUses(user, place, next);
+        waiting.push(named);
+      }
+    }
+  }
+
+  /** Draws the edges of a resource, all or those that lead to one; returns where they lead. */
+  #drawUses(resource: Resource, place: number, only?: Named): readonly Named[] {
+    const isWanted = (named: Named) => only === undefined || (only.type === named.type && only.name === named.name);
+    const uses: readonly Named[] = resource.references.filter(({ name }) => !name.endsWith("*")).filter(isWanted);
+    const byHost = new Set<string>();
+    if (resource.type.name === "route") {
+      const json = this.#json(resource);
+      for (const host of hostsOf(json)) {
+        const named = clustersOf(host).filter((name) => uses.some((one) => one.name === name));
+        if (only !== undefined && named.length === 0) continue;
+        const hostPlace = this.#hostPlace(resource, host);
+        if (hostPlace === undefined) continue;
+        this.#edge(place, hostPlace);
+        for (const use of uses.filter(({ name }) => named.includes(name))) {
+          this.#edge(hostPlace, this.#place(use));
+          byHost.add(use.name);
+        }
+      }
+    }
+    for (const use of uses) if (!byHost.has(use.name)) this.#edge(place, this.#place(use));
+    return uses;
+  }
+
+  #edge(from: number, to: number | undefined): void {
+    if (to !== undefined) this.#edges.set(`${from} ${to}`, { from, to });
+  }
+
+  #hostPlace(route: Resource, host: Json): number | undefined {
+    const name = `${route.name}/${String(host.name ?? "")}`;
+    const domains = list(host.domains).join(", ");
+    return this.#add(`host ${name}`, { type: "virtual-host", name, isThere: true, unused: false, summary: domains });
+  }
+
+  #place(named: Named): number | undefined {
+    const { snapshot, types } = this.#context;
+    const [resource] = this.#found(named);
+    const type = types.byTypeUrl(named.type)?.type;
+    return this.#add(`${named.type} ${named.name}`, {
+      type: type?.name ?? named.type,
+      name: named.name,
+      isThere: resource !== undefined,
+      unused: resource !== undefined && isUnused(resource, usageOf(snapshot)),
+      summary: resource === undefined ? "" : summaryOf(resource.type.name, this.#json(resource)),
+    });
+  }
+
+  #add(key: string, node: Graph["nodes"][number]): number | undefined {
+    const known = this.#places.get(key);
+    if (known !== undefined) return known;
+    if (this.#nodes.length >= mostNodes) {
+      this.#isCut = true;
+      return undefined;
+    }
+    this.#places.set(key, this.#nodes.length);
+    return this.#nodes.push(node) - 1;
+  }
+
+  #found({ type, name }: { readonly type: TypeUrl; readonly name: string }): readonly Resource[] {
+    return this.#context.snapshot.sets.get(type)?.named(name) ?? [];
+  }
+
+  #json(resource: Resource): Json {
+    const shown = this.#context.show(resource);
+    return record(shown.resource) ?? shown;
+  }
+}

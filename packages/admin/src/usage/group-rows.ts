@@ -1,0 +1,89 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { z } from "@hono/zod-openapi";
+import type { Resource, ResourceTypes } from "@xdskit/api";
+import type { Snapshot } from "@xdskit/protocol";
+import type { ShowResource } from "../answers/resource-json.js";
+import type { groupResourceSchema, groupResourcesSchema } from "../contract/group-schemas.js";
+import { summaryOf } from "./summary.js";
+import { isUnused } from "./unused.js";
+import { usageOf } from "./usage.js";
+
+export type GroupRow = z.output<typeof groupResourceSchema>;
+export type GroupRows = z.output<typeof groupResourcesSchema>;
+
+/** Nobody reads more. */
+const mostDangling = 20;
+/** Others get a turn after so many resources. */
+const inTurn = 200;
+
+/** What rows are made of. */
+export interface GroupContext {
+  readonly snapshot: Snapshot;
+  readonly types: ResourceTypes;
+  /** With the names of fields as in protos. */
+  readonly show: ShowResource;
+  /** The layer that a resource comes from. */
+  layerOf(resource: Resource): string | null;
+}
+
+/** Which resources of a group. */
+export interface GroupQuery {
+  readonly type?: string | undefined;
+  /** A part of the name, or of the content with `contents`. */
+  readonly q?: string | undefined;
+  readonly contents: boolean;
+  readonly only?: "dangling" | "unused" | undefined;
+  readonly offset: number;
+  readonly limit: number;
+}
+
+/** A page of what a group is served, by type and name. */
+export async function groupRows(context: GroupContext, query: GroupQuery): Promise<GroupRows> {
+  const { snapshot, types, show } = context;
+  const usage = usageOf(snapshot);
+  const counts: GroupRows["counts"] = [];
+  const found: Resource[] = [];
+  const wanted = query.q?.toLowerCase() ?? "";
+  let looked = 0;
+  for (const type of types.all) {
+    const set = snapshot.sets.get(type.typeUrl);
+    if (set === undefined || set.size === 0) continue;
+    const count = { type: type.name, count: set.size, dangling: 0, unused: 0 };
+    counts.push(count);
+    const isListed = query.type === undefined || query.type === type.name;
+    const listed: Resource[] = [];
+    for (const resource of set) {
+      looked += 1;
+      if (looked % inTurn === 0) await nextTurn();
+      const isDangling = usage.dangling(resource).length > 0;
+      const isLeft = isUnused(resource, usage);
+      count.dangling += Number(isDangling);
+      count.unused += Number(isLeft);
+      if (!isListed || (query.only === "dangling" && !isDangling) || (query.only === "unused" && !isLeft)) continue;
+      if (wanted === "" || isFound(resource, wanted, query.contents, show)) listed.push(resource);
+    }
+    found.push(...listed.sort((a, b) => (a.key < b.key ? -1 : 1)));
+  }
+  const page = found.slice(query.offset, query.offset + query.limit);
+  return { total: found.length, counts, resources: page.map((resource) => groupRow(context, resource)) };
+}
+
+/** One resource as a row. */
+export function groupRow({ snapshot, types, show, layerOf }: GroupContext, resource: Resource): GroupRow {
+  const usage = usageOf(snapshot);
+  const { type, name, version, references } = resource;
+  const dangling = usage.dangling(resource).slice(0, mostDangling);
+  return {
+    ...{ type: type.name, typeUrl: type.typeUrl, name, version, layer: layerOf(resource) },
+    summary: summaryOf(type.name, show(resource)),
+    uses: references.length,
+    usedBy: usage.usedBy({ type: type.typeUrl, name }).length,
+    dangling: dangling.map((one) => ({ type: types.byTypeUrl(one.type)?.type.name ?? one.type, name: one.name })),
+    unused: isUnused(resource, usage),
+  };
+}
+
+function isFound(resource: Resource, wanted: string, contents: boolean, show: ShowResource): boolean {
+  if (resource.name.toLowerCase().includes(wanted)) return true;
+  return contents && JSON.stringify(show(resource)).toLowerCase().includes(wanted);
+}

@@ -1,0 +1,57 @@
+import { hostsOf, type Json, list, record } from "./json-parts.js";
+
+/** What a resource is, in a few words. `json`: its content with the names of fields as in protos. */
+export function summaryOf(type: string, json: Json): string {
+  const content = record(json.resource) ?? json;
+  switch (type) {
+    case "listener":
+      return addressText(content.address) || (content.api_listener === undefined ? "" : "API listener");
+    case "route":
+      return routeText(content);
+    case "virtual-host":
+      return list(content.domains).join(", ");
+    case "cluster":
+      return clusterText(content);
+    case "endpoint":
+      return endpointText(content);
+    default:
+      return "";
+  }
+}
+
+function addressText(address: unknown): string {
+  const socket = record(record(address)?.socket_address);
+  if (socket !== undefined) return `${socket.address ?? ""}:${socket.port_value ?? socket.named_port ?? ""}`;
+  const path = record(record(address)?.pipe)?.path;
+  return typeof path === "string" ? path : "";
+}
+
+function routeText(content: Json): string {
+  const hosts = hostsOf(content);
+  if (hosts.length === 0) return content.vhds === undefined ? "no virtual hosts" : "virtual hosts on demand";
+  const domains = hosts.flatMap((host) => list(host.domains));
+  return `${plural(hosts.length, "virtual host")}: ${domains.slice(0, 3).join(", ")}${domains.length > 3 ? " …" : ""}`;
+}
+
+function clusterText(content: Json): string {
+  const type = typeof content.type === "string" ? content.type : record(content.cluster_type)?.name;
+  const policy = typeof content.lb_policy === "string" ? content.lb_policy.toLowerCase().replaceAll("_", " ") : "";
+  return [type ?? "STATIC", policy, content.transport_socket === undefined ? "" : "TLS"]
+    .filter((part) => part !== "")
+    .join(" · ");
+}
+
+function endpointText(content: Json): string {
+  const all = list(content.endpoints).flatMap((one) => list(record(one)?.lb_endpoints));
+  const sick = all.filter((one) => !isWell(record(one)?.health_status)).length;
+  if (all.length === 0) return "no endpoints";
+  return `${plural(all.length, "endpoint")}${sick === 0 ? "" : `, ${sick} not healthy`}`;
+}
+
+function isWell(status: unknown): boolean {
+  return status === undefined || status === "UNKNOWN" || status === "HEALTHY";
+}
+
+function plural(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
+}

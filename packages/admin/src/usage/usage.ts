@@ -1,0 +1,59 @@
+import { isCollection, type Resource, refersTo, type TypeUrl } from "@xdskit/api";
+import type { Snapshot } from "@xdskit/protocol";
+
+/** A resource by its type URL and name. */
+export interface Named {
+  readonly type: TypeUrl;
+  readonly name: string;
+}
+
+/** Who names whom in one snapshot. */
+export interface Usage {
+  /** Those that name it. */
+  usedBy(named: Named): readonly Resource[];
+  /** What a resource names and the snapshot lacks. */
+  dangling(resource: Resource): readonly Named[];
+  has(named: Named): boolean;
+}
+
+const known = new WeakMap<Snapshot, Usage>();
+
+/** Costs all references of the snapshot when it is first asked for. */
+export function usageOf(snapshot: Snapshot): Usage {
+  const found = known.get(snapshot) ?? createUsage(snapshot);
+  known.set(snapshot, found);
+  return found;
+}
+
+function createUsage(snapshot: Snapshot): Usage {
+  const referrers = new Map<string, Resource[]>();
+  /** Those that name everything with a prefix. */
+  const collections: { readonly resource: Resource; readonly reference: Resource["references"][number] }[] = [];
+  for (const set of snapshot.sets.values()) {
+    for (const resource of set) {
+      for (const reference of resource.references) {
+        if (isCollection(reference)) collections.push({ resource, reference });
+        else push(referrers, keyOf(reference), resource);
+      }
+    }
+  }
+  const has = ({ type, name }: Named) => (snapshot.sets.get(type)?.named(name).length ?? 0) > 0;
+  return {
+    has,
+    usedBy(named) {
+      const many = collections.filter(({ reference }) => refersTo(reference, named.type, named.name));
+      return [...new Set([...(referrers.get(keyOf(named)) ?? []), ...many.map(({ resource }) => resource)])];
+    },
+    dangling: ({ references }) => references.filter((one) => !isCollection(one) && !has(one)),
+  };
+}
+
+function push(map: Map<string, Resource[]>, key: string, resource: Resource): void {
+  const list = map.get(key);
+  if (list === undefined) map.set(key, [resource]);
+  else if (list.at(-1) !== resource) list.push(resource);
+}
+
+function keyOf({ type, name }: Named): string {
+  return `${type} ${name}`;
+}

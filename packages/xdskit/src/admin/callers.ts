@@ -1,0 +1,34 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { isIP } from "node:net";
+
+/** The dashboard sends this with each change. A page of another site cannot: its browser would ask us first. */
+const ownHeader = "x-xdskit-dashboard";
+
+/** Why a page may change nothing. */
+export const foreignPage =
+  "a page in a browser may change nothing, but the dashboard of this server, called by its address or localhost";
+
+/** Whether an address of ours is one of this machine alone. */
+export function isLoopbackHost(address = ""): boolean {
+  return /^(::ffff:)?127\.|^::1$/.test(address);
+}
+
+/**
+ * Whether a host is named so that no DNS entry decides where it leads. A page could use a name of its own whose entry
+ * leads here, and would be of one origin with us.
+ */
+export function isLocalName(host = "localhost"): boolean {
+  const name = host.replace(/:\d*$/, "").replace(/^\[(.*)\]$/, "$1");
+  return isIP(name) !== 0 || /^(.+\.)?localhost$/i.test(name);
+}
+
+/**
+ * Whether a request of a browser comes from the dashboard that this server handed out. All of it must hold: the page is
+ * of the host that it asks, which no DNS entry decides; the browser says so, too, where it says something; and the page
+ * sent a header that pages of others may not send.
+ */
+export function isFromOwnPage(headers: IncomingHttpHeaders): boolean {
+  const { host = "", origin, "sec-fetch-site": site = "same-origin" } = headers;
+  const isSame = origin === `http://${host}` || origin === `https://${host}`;
+  return isSame && site === "same-origin" && isLocalName(host) && headers[ownHeader] === "1";
+}
