@@ -255,8 +255,15 @@ describe("xdskit serve", () => {
     const readyz = await fetch(`http://${admin}/readyz`);
     assert.equal(readyz.status, 200);
     assert.match(await readyz.text(), new RegExp(`^ready\\n${text}\\n  \\S+b\\.yaml:3:\\d+: cluster "b".*\\n$`));
-    const page = await fetch(`http://${admin}/`, { headers: { accept: "text/html" } });
-    assert.match(await page.text(), new RegExp(text));
+    const { problems } = (await (await fetch(`http://${admin}/api/v1/problems`)).json()) as {
+      readonly problems: readonly {
+        readonly kind: string;
+        readonly where: { readonly file: string; readonly line: number };
+      }[];
+    };
+    const [{ kind, where }] = problems as [(typeof problems)[0]];
+    assert.equal(kind, "change-refused");
+    assert.match(`${where.file}:${where.line}`, /b\.yaml:3$/);
     assert.equal(await metric(admin, 'xdskit_resources{group="all",type="cluster"}'), 1);
 
     await folder.write("a.yaml", clusterYaml("a", "-1s"));
