@@ -51,8 +51,7 @@ export async function bundle(folder, { fromSources = false } = {}) {
     cpSync(join(root, "packages/api/gen", file), join(making, "gen", file));
   // Built before. It stands where the modules of @xdskit/admin look for it.
   cpSync(join(root, "packages/admin/dist/dashboard"), join(making, "dist/dashboard"), { recursive: true });
-  const inDashboard = ["node_modules/preact/"];
-  writeFileSync(join(making, "THIRD-PARTY-LICENSES.txt"), licenses([...Object.keys(metafile.inputs), ...inDashboard]));
+  writeFileSync(join(making, "THIRD-PARTY-LICENSES.txt"), licenses(Object.keys(metafile.inputs)));
   rmSync(folder, { recursive: true, force: true });
   renameSync(making, folder);
 }
@@ -66,6 +65,7 @@ function licenses(inputs) {
     const text = file === undefined ? "" : `\n${readFileSync(join(root, folder, file), "utf8").trim()}\n`;
     return `${name} ${version}: ${license}\n${text}`;
   });
+  texts.push(readFileSync(join(root, "packages/admin/dist/dashboard/licenses.md"), "utf8"));
   // Of the works that the table of Envoy's API is made of.
   texts.push(readFileSync(join(root, "packages/api/schema/NOTICE"), "utf8"));
   return texts.join(`\n${"-".repeat(80)}\n\n`);
