@@ -25,5 +25,6 @@ if (program === undefined) {
       return open();
     },
     reopen: open,
+    other: open,
   });
 }

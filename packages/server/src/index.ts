@@ -59,6 +59,16 @@ export type {
   RolloutState,
   RolloutStatus,
 } from "./contracts/rollout-status.js";
+export type {
+  SharedEntry,
+  SharedKeys,
+  SharedListener,
+  SharedPut,
+  SharedSession,
+  SharedSessionOptions,
+  SharedVersion,
+  StoreWatch,
+} from "./contracts/shared-keys.js";
 export type { LayerUpdate, RolledBack, Source, SourceSink, StepBack } from "./contracts/source.js";
 export type {
   FetchStats,
@@ -75,6 +85,7 @@ export type {
   Cause,
   CommitInfo,
   CommitResult,
+  HeadsListener,
   LayerCommit,
   Retention,
   Revision,

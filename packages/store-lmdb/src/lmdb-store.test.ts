@@ -15,5 +15,6 @@ describeStore({
     return await open();
   },
   reopen: open,
+  other: open,
   dispose: () => rm(directory, { recursive: true, force: true }),
 });

@@ -1,5 +1,6 @@
-import type { ResourceName, TypeUrl, Version } from "@xdskit/api";
+import type { Finding, ResourceName, TypeUrl, Version } from "@xdskit/api";
 import type { LayerName } from "../settings/group-settings.js";
+import type { SharedKeys, StoreWatch } from "./shared-keys.js";
 
 /** Names a revision: a hash of its parent and of what it changes, 22 characters of base64url. */
 export type RevisionId = string;
@@ -92,6 +93,18 @@ export interface Retention {
   readonly since: number;
 }
 
+/** Hears of heads. */
+export interface HeadsListener {
+  /**
+   * All heads, sorted by layer: soon after the watch begins, and soon after any of them moved, whoever moved it. Moves
+   * that follow each other may be told at once; what one commit moved is never told in parts. After `away` it is called
+   * again, also where nothing moved.
+   */
+  moved(heads: readonly Revision[]): void;
+  /** The store cannot be read: nothing is heard until `moved` is called again. Called once for each such time. */
+  away(finding: Finding): void;
+}
+
 /**
  * Keeps what layers hold, and what they held before. Each layer has a line of revisions, and a head, which moves by
  * compare-and-swap: a commit of any size is atomic over all its layers, and two writers never lose each other's work.
@@ -102,6 +115,8 @@ export interface Retention {
 export interface Store {
   /** Where it is, for messages. */
   readonly name: string;
+  /** Small values beside the layers, for all servers of the store. */
+  readonly shared: SharedKeys;
   /** The newest revision of each layer, sorted by layer. */
   heads(): Promise<readonly Revision[]>;
   /** Undefined for a layer without revisions. */
@@ -120,6 +135,7 @@ export interface Store {
   commit(layers: readonly LayerCommit[], info: CommitInfo): Promise<CommitResult>;
   /** Removes old revisions, and contents that only they had. Resolves to how many revisions went. */
   retain(retention: Retention): Promise<number>;
-  /** Waits for commits that run. */
+  watch(listener: HeadsListener): StoreWatch;
+  /** Waits for commits that run. Ends watches and sessions. */
   close(): Promise<void>;
 }

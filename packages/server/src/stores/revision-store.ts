@@ -1,8 +1,10 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type ResourceName, type TypeUrl, type Version, XdskitError } from "@xdskit/api";
+import type { StoreWatch } from "../contracts/shared-keys.js";
 import type {
   CommitInfo,
   CommitResult,
+  HeadsListener,
   LayerCommit,
   Retention,
   Revision,
@@ -16,8 +18,10 @@ import type { LayerName } from "../settings/group-settings.js";
 import { commitLayers } from "./table-commit.js";
 import { holdsContent, putContent } from "./table-contents.js";
 import { aheadPrefix, contentKey, hashOf, newAheadMark, resourceHash } from "./table-keys.js";
+import { onChange, TablePoll } from "./table-poll.js";
 import { changesOf, findRevision, headOf, type IndexEntry, known, revisionOf } from "./table-reading.js";
 import { forgetOld, oldIn } from "./table-retention.js";
+import { findingOf, TableShared } from "./table-shared.js";
 import type { Reader, Tables } from "./tables.js";
 
 /** So many resources are looked at, or written, at once: others get a turn in between. */
@@ -42,11 +46,14 @@ export class RevisionStore implements Store {
   readonly name: string;
   readonly #tables: Tables;
   readonly #other: OtherThread | undefined;
+  readonly #poll = new TablePoll();
+  readonly shared: TableShared;
 
   private constructor(name: string, tables: Tables, other: OtherThread | undefined) {
     this.name = name;
     this.#tables = tables;
     this.#other = other;
+    this.shared = new TableShared(tables, this.#poll);
   }
 
   /** Opens it, and removes what a killed process left of a commit. */
@@ -64,9 +71,7 @@ export class RevisionStore implements Store {
   }
 
   async heads(): Promise<readonly Revision[]> {
-    return this.#tables
-      .read((reader) => [...reader.range<RevisionId>("heads", "")].map(([, id]) => revisionOf(reader, id)))
-      .sort((a, b) => (a.layer < b.layer ? -1 : 1));
+    return this.#tables.read(headsOf);
   }
 
   async head(layer: LayerName): Promise<Revision | undefined> {
@@ -127,10 +132,11 @@ export class RevisionStore implements Store {
       layers.flatMap(({ upsert }) => upsert),
       other === undefined ? partSize : 0,
     );
-    return (
+    const result =
       (await other?.commit(layers, info, ahead)) ??
-      (await this.#tables.write((writer) => commitLayers(writer, layers, info, ahead)))
-    );
+      (await this.#tables.write((writer) => commitLayers(writer, layers, info, ahead)));
+    this.#poll.nudge();
+    return result;
   }
 
   async retain(retention: Retention): Promise<number> {
@@ -142,8 +148,20 @@ export class RevisionStore implements Store {
     return there ?? (await this.#tables.write((writer) => forgetOld(writer, retention)));
   }
 
-  close(): Promise<void> {
-    return this.#tables.close();
+  watch(listener: HeadsListener): StoreWatch {
+    const look = onChange(this.#tables, {
+      signature: (reader) => [...reader.range<RevisionId>("heads", "")].join(" "),
+      read: headsOf,
+      tell: (heads) => listener.moved(heads),
+      away: (error) => listener.away(findingOf(error)),
+    });
+    return { close: this.#poll.add(look) };
+  }
+
+  async close(): Promise<void> {
+    this.#poll.close();
+    await this.shared.close();
+    await this.#tables.close();
   }
 
   /** Whether a commit goes through so many resources that serving would wait for it. */
@@ -182,6 +200,12 @@ export class RevisionStore implements Store {
     }
     return mark;
   }
+}
+
+function headsOf(reader: Reader): readonly Revision[] {
+  return [...reader.range<RevisionId>("heads", "")]
+    .map(([, id]) => revisionOf(reader, id))
+    .sort((a, b) => (a.layer < b.layer ? -1 : 1));
 }
 
 function* inParts(resources: readonly StoredResource[]): Iterable<readonly StoredResource[]> {

@@ -9,6 +9,7 @@ export type {
   StoredResource,
 } from "../contracts/store.js";
 export type { OtherThread } from "./revision-store.js";
+export { checkShared } from "./shared-limits.js";
 export { commitLayers } from "./table-commit.js";
 export { contentKey, hashOf, numberKey, revisionId } from "./table-keys.js";
 export { forgetOld } from "./table-retention.js";

@@ -23,6 +23,8 @@ export const tableNames = [
   "index",
   "references",
   "contents",
+  "shared",
+  "sessions",
 ] as const;
 
 /** Names one table. */
