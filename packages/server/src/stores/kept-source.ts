@@ -1,13 +1,14 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Finding, type Registry, type ResourceTypes, XdskitError } from "@xdskit/api";
 import type { LayerWrite, LayerWritten } from "../contracts/layer-writer.js";
+import type { StoreWatch } from "../contracts/shared-keys.js";
 import type { LayerUpdate, RolledBack, Source, SourceSink } from "../contracts/source.js";
 import type { CommitInfo, LayerCommit, Retention, Revision, RevisionId, Store } from "../contracts/store.js";
 import type { LayerName } from "../settings/group-settings.js";
 import { mergedUpdates } from "./merged-updates.js";
 import { Queue } from "./queue.js";
 import { refuse } from "./refuse.js";
-import { Rollbacks } from "./rollbacks.js";
+import { ownBefore, Rollbacks, rolledBackBy } from "./rollbacks.js";
 import { stepsBack } from "./steps-back.js";
 import { decodeStored, encodeStored } from "./stored-content.js";
 
@@ -79,6 +80,7 @@ export class KeptSource implements Source {
   readonly #rollbacks = new Rollbacks();
   readonly #rollbackQueue = new Queue(mostRollbacks);
   #sink: SourceSink | undefined;
+  #watch: StoreWatch | undefined;
   /** Counts the changes of the source. */
   #changes = 0;
 
@@ -127,6 +129,7 @@ export class KeptSource implements Source {
     });
     await Promise.race([begun, isRestored]);
     if (this.#isLive) await this.#resumeInTime(sink, await hadHead);
+    this.#watch = this.#options.store.watch({ moved: (heads) => this.#hear(heads), away: () => {} });
     // Where something is served already, the server goes on although the source's own start failed.
     begun.catch((error) => {
       if (!this.#isClosing) this.#options.onProblem(findingsOf(error));
@@ -177,6 +180,7 @@ export class KeptSource implements Source {
   async close(): Promise<void> {
     this.#isClosing = true;
     clearTimeout(this.#retry);
+    this.#watch?.close();
     await this.#rollbackQueue.close();
     await this.#options.source.close();
     this.#keep([]);
@@ -240,6 +244,38 @@ export class KeptSource implements Source {
       this.#writing = undefined;
       done();
     }
+  }
+
+  /** Another server of the store may have rolled a layer back: then it is served here, too. */
+  #hear(heads: readonly Revision[]): void {
+    for (const head of heads) {
+      const rolledBack = this.#options.layers.includes(head.layer) ? rolledBackBy(head) : undefined;
+      if (rolledBack === undefined || this.#rollbacks.knows(head.layer, head.id)) continue;
+      this.#rollbackQueue
+        .run(() => this.#followRollback(head, rolledBack))
+        .catch((error) => {
+          if (!this.#isClosing) this.#options.onProblem(findingsOf(error));
+        });
+    }
+  }
+
+  async #followRollback(head: Revision, rolledBack: RolledBack): Promise<void> {
+    const { store } = this.#options;
+    await this.#writing;
+    const changes = this.#changes;
+    if (this.#isPaused || this.#rollbacks.knows(head.layer, head.id)) return;
+    if ((await store.head(head.layer))?.id !== head.id) return;
+    const own = await ownBefore(store, head);
+    const upsert = (await store.read(head.id)).map((stored) => decodeStored(stored, this.#options));
+    // The source has changed since: its next revision ends the rollback.
+    if (own === undefined || this.#changes !== changes || this.#pending.length > 0) return;
+    this.#sink?.apply([{ layer: head.layer, kind: "replace", upsert }], { isJudged: false });
+    this.#rollbacks.begin(
+      rolledBack,
+      own.map((stored) => decodeStored(stored, this.#options)),
+    );
+    this.#options.onRevision?.(head);
+    this.#rolledBackNow();
   }
 
   #rolledBackNow(): void {
@@ -350,8 +386,10 @@ export class KeptSource implements Source {
     for (let tries = 0; tries < mostConflicts; tries += 1) {
       const commits: LayerCommit[] = [];
       for (const content of contents) {
-        const parent = (await store.head(content.layer))?.id;
-        commits.push({ ...content, parent, always: ended.has(content.layer) });
+        const head = await store.head(content.layer);
+        // Another server of the store may have ended it.
+        const always = ended.has(content.layer) && head?.cause.kind === "rollback";
+        commits.push({ ...content, parent: head?.id, always });
       }
       const result = await store.commit(commits, info);
       if (result.kind !== "committed") continue;

@@ -1,7 +1,7 @@
 import { hash, randomBytes } from "node:crypto";
 import type { ResourceName, TypeUrl } from "@xdskit/api";
 import type { Lease } from "../contracts/layer-writer.js";
-import type { LayerCommit, RevisionId, StoredKey, StoredResource } from "../contracts/store.js";
+import type { LayerCommit, Revision, StoredKey, StoredResource } from "../contracts/store.js";
 import type { LayerName } from "../settings/group-settings.js";
 
 /** How leases are kept: as a resource of a layer beside the one whose resources they hold. */
@@ -29,7 +29,7 @@ export type LeaseChanges = ReadonlyMap<string, Held | undefined>;
 export class LayerLeases {
   readonly layer: LayerName;
   /** The head of the store's layer in which they are. */
-  head: RevisionId | undefined;
+  head: Revision | undefined;
   readonly #leases = new Map<string, Held>();
   readonly #byResource = new Map<string, string>();
 
@@ -51,7 +51,7 @@ export class LayerLeases {
   }
 
   /** Reads what a store has of them, instead of what was known. */
-  load(head: RevisionId | undefined, stored: readonly StoredResource[]): void {
+  load(head: Revision | undefined, stored: readonly StoredResource[]): void {
     this.head = head;
     this.#leases.clear();
     this.#byResource.clear();
@@ -105,7 +105,7 @@ export class LayerLeases {
       if (held === undefined) remove.push({ type: leaseType, key: id });
       else upsert.push(encoded(id, held));
     }
-    return { layer: leaseLayerOf(this.layer), parent: this.head, kind: "patch", upsert, remove };
+    return { layer: leaseLayerOf(this.layer), parent: this.head?.id, kind: "patch", upsert, remove };
   }
 
   apply(changes: LeaseChanges): void {

@@ -1,7 +1,7 @@
 import type { Resource, Version } from "@xdskit/api";
 import { idOf } from "../basics/id-of.js";
 import type { LayerUpdate, RolledBack } from "../contracts/source.js";
-import type { Revision, Store, StoredResource } from "../contracts/store.js";
+import type { Revision, RevisionId, Store, StoredResource } from "../contracts/store.js";
 import type { LayerName } from "../settings/group-settings.js";
 import { mergedUpdates } from "./merged-updates.js";
 
@@ -25,6 +25,12 @@ export class Rollbacks {
   /** Those that hold now. */
   get active(): readonly RolledBack[] {
     return Array.from(this.#active.values(), ({ rolledBack }) => rolledBack);
+  }
+
+  /** Whether this revision is served, or was until the source changed. */
+  knows(layer: LayerName, revision: RevisionId): boolean {
+    const { rolledBack } = this.#active.get(layer) ?? this.#remembered.get(layer) ?? {};
+    return rolledBack?.revision === revision || this.#ended.has(layer);
   }
 
   /** What the source has of a layer that is rolled back. */
@@ -59,15 +65,11 @@ export class Rollbacks {
     decode: (stored: StoredResource) => Resource,
   ): Promise<void> {
     for (const head of heads) {
-      if (head.cause.kind !== "rollback") continue;
-      let before: Revision | undefined = head;
-      while (before?.cause.kind === "rollback")
-        before = before.parent === undefined ? undefined : await store.revision(before.parent);
-      // History does not go back to what the source had then: it counts as changed.
-      if (before === undefined) continue;
-      const own = await store.read(before.id);
+      const rolledBack = rolledBackBy(head);
+      const own = rolledBack && (await ownBefore(store, head));
+      if (rolledBack === undefined || own === undefined) continue;
       this.#remembered.set(head.layer, {
-        rolledBack: { layer: head.layer, revision: head.id, to: head.cause.to, time: head.time },
+        rolledBack,
         own: new Map(own.map((one) => [idOf({ type: { typeUrl: one.type }, key: one.key }), one.version])),
         served: (await store.read(head.id)).map(decode),
       });
@@ -107,6 +109,22 @@ export class Rollbacks {
     }
     return isOther;
   }
+}
+
+/** Undefined: it is no rollback. */
+export function rolledBackBy({ id, layer, cause, time }: Revision): RolledBack | undefined {
+  return cause.kind === "rollback" ? { layer, revision: id, to: cause.to, time } : undefined;
+}
+
+/**
+ * What the source had when a layer was rolled back. Undefined: history does not go back so far, and the source counts
+ * as changed.
+ */
+export async function ownBefore(store: Store, head: Revision): Promise<readonly StoredResource[] | undefined> {
+  let before: Revision | undefined = head;
+  while (before?.cause.kind === "rollback")
+    before = before.parent === undefined ? undefined : await store.revision(before.parent);
+  return before && (await store.read(before.id));
 }
 
 function isSame({ kind, upsert }: LayerUpdate, own: ReadonlyMap<string, Version>): boolean {

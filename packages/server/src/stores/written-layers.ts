@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import {
   type Clock,
   type Finding,
@@ -8,20 +9,18 @@ import {
   XdskitError,
 } from "@xdskit/api";
 import type { LayerWrite, LayerWritten, Lease } from "../contracts/layer-writer.js";
+import type { StoreWatch } from "../contracts/shared-keys.js";
 import type { LayerUpdate, Source, SourceSink } from "../contracts/source.js";
-import type { LayerCommit, Retention, Revision, RevisionId, Store, StoredKey } from "../contracts/store.js";
+import type { LayerCommit, Retention, Revision, RevisionId, Store, StoredResource } from "../contracts/store.js";
 import type { XdsServer } from "../contracts/xds-server.js";
 import type { LayerName } from "../settings/group-settings.js";
-import { Deadlines } from "./deadlines.js";
-import { EndedLeases } from "./ended-leases.js";
-import { LayerLeases, type LeaseChanges, leaseLayerOf, newLeaseId } from "./leases.js";
+import { followedSince } from "./following.js";
+import { LeaseBook, type TimeLeft } from "./lease-book.js";
 import { Queue } from "./queue.js";
 import { refuse } from "./refuse.js";
-import { decodeStored, encodeStored } from "./stored-content.js";
-import { type TakeBack, TakeBacks, takeBackFailed } from "./take-backs.js";
-
-/** So many leases are named in one message. */
-const mostNamed = 10;
+import { decodeStored } from "./stored-content.js";
+import { TakeBacks, takeBackFailed } from "./take-backs.js";
+import { commitOf, restoring, touchedBy, updateOf } from "./written-update.js";
 
 /** What layers are written with. */
 export interface WrittenLayersOptions {
@@ -33,29 +32,31 @@ export interface WrittenLayersOptions {
   readonly registry: Registry;
   readonly types: ResourceTypes;
   readonly retention: Retention;
-  /** A new revision is durable and served. */
-  readonly onRevision?: ((revision: Revision) => void) | undefined;
+  /** A new revision is durable and served. `isOwn`: it was written here, and not by another server of the store. */
+  readonly onRevision?: ((revision: Revision, isOwn: boolean) => void) | undefined;
   /** For leases. Default: the system's. */
   readonly clock?: Clock | undefined;
+  /** Asked before leases end: another server may have renewed them. Undefined: there is no other one. */
+  readonly timeLeft?: TimeLeft | undefined;
   /** What of the store cannot be read any more, or cleaned up; what cannot be removed although its lease is over. */
   readonly onProblem: (findings: readonly Finding[]) => void;
+  /** The store cannot be read, with the reason; undefined: it can again. What is served stays meanwhile. */
+  readonly onAway?: ((finding: Finding | undefined) => void) | undefined;
 }
 
 /** Another process may move a head in between so many times: then a change is given up. */
-const mostConflicts = 10;
+const mostConflicts = 30;
+
+/** Writers that meet again and again wait up to so many milliseconds more with each try. */
+const moreWaitMs = 2;
 
 /** So many writers may wait. */
 const mostWaiting = 1_000;
 
-/** So many leases there may be. */
-const mostLeases = 10_000;
-
-/** After so many milliseconds it is tried again to remove what a lease held. */
-const retryMs = 10_000;
-
 /**
  * Layers that programs and people write while the server runs. The store is the truth: a change is durable before it is
- * served, and before its writer hears of it. After a restart the layers have what they had.
+ * served, and before its writer hears of it. After a restart the layers have what they had. What another server of the
+ * store writes is served as soon as the store tells of it.
  *
  * Resources may belong to a lease: they go when nobody renews it in its time. After a restart each lease has its whole
  * time again.
@@ -69,51 +70,45 @@ export class WrittenLayers implements Source {
   readonly #options: WrittenLayersOptions;
   readonly #queue = new Queue(mostWaiting);
   readonly #heads = new Map<LayerName, Revision>();
-  readonly #leases: readonly LayerLeases[];
-  readonly #deadlines: Deadlines;
-  readonly #ended: EndedLeases;
+  /** What others wrote could not be served: all of it is read next time. */
+  readonly #torn = new Set<LayerName>();
+  readonly #leases: LeaseBook;
   readonly #takeBacks: TakeBacks;
   #loaded: readonly LayerUpdate[] = [];
   #sink: SourceSink | undefined;
+  #watch: StoreWatch | undefined;
+  /** What the store told last, until it is looked at. */
+  #moved: readonly Revision[] | undefined;
 
   constructor(options: WrittenLayersOptions) {
+    const { layers, store, types, clock = systemClock, timeLeft } = options;
     this.#options = options;
-    this.layers = options.layers;
-    this.store = options.store;
-    this.#leases = options.layers.map((layer) => new LayerLeases(layer));
-    this.#ended = new EndedLeases({
-      run: (task) => this.#queue.run(task),
-      end: async (layer, ids) => {
-        const over = ids.filter((id) => this.#isOver(id));
-        if (over.length > 0) await this.#endAll(layer, over);
-      },
-      failed: (ids, error) => this.#stay(ids, error),
+    this.layers = layers;
+    this.store = store;
+    const run = <T>(task: () => Promise<T>) => this.#queue.run(task);
+    this.#leases = new LeaseBook({
+      ...{ layers, types, clock, run, timeLeft },
+      end: (layer, ids) => this.#write(layer, () => this.#leases.ending(layer, ids)),
+      failed: (names, error) => this.#problem(error, `${names} cannot end now: `),
     });
     this.#takeBacks = new TakeBacks({
-      store: options.store,
-      clock: options.clock ?? systemClock,
-      run: (task) => this.#queue.run(task),
+      ...{ store, clock, run },
       committed: (heads) => this.#takenBack(heads),
-      follow: (layer, head) => this.#follow(layer, head),
-      failed: (error) => this.#options.onProblem([takeBackFailed((error as Error).message)]),
-    });
-    this.#deadlines = new Deadlines(options.clock ?? systemClock, (id) => {
-      const lease = this.lease(id);
-      if (lease !== undefined) this.#ended.add(lease.layer, id);
+      follow: (layer, head) => this.#adopt(layer, head),
+      failed: (error) => options.onProblem([takeBackFailed((error as Error).message)]),
     });
   }
 
   /** Reads what the layers held last. Rejects if the store cannot be read. */
   async load(): Promise<void> {
-    const heads = await this.#options.store.heads();
-    for (const leases of this.#leases) {
-      const head = heads.find(({ layer }) => layer === leaseLayerOf(leases.layer));
-      if (head !== undefined) leases.load(head.id, await this.#options.store.read(head.id));
-    }
+    const heads = await this.store.heads();
     const updates: LayerUpdate[] = [];
-    for (const head of heads.filter(({ layer }) => this.layers.includes(layer))) {
+    for (const head of heads) {
+      const leases = this.#leases.keptIn(head.layer);
+      if (leases !== undefined) leases.load(head, await this.store.read(head.id));
+      if (!this.layers.includes(head.layer)) continue;
       this.#heads.set(head.layer, head);
-      const upsert = await this.#contents(head.id);
+      const upsert = this.#decoded(await this.store.read(head.id));
       // A layer without resources must not cost anything.
       if (upsert.length > 0) updates.push({ layer: head.layer, kind: "replace", upsert });
     }
@@ -125,12 +120,25 @@ export class WrittenLayers implements Source {
     const updates = this.#loaded;
     this.#loaded = [];
     if (updates.length > 0) sink.apply(updates);
-    for (const { id, ttlMs } of this.leases) this.#deadlines.set(id, ttlMs);
+    this.#leases.restart();
+    let isAway = false;
+    this.#watch = this.store.watch({
+      moved: (heads) => {
+        if (isAway) this.#options.onAway?.(undefined);
+        isAway = false;
+        this.#hear(heads);
+      },
+      away: (finding) => {
+        isAway = true;
+        this.#options.onAway?.(finding);
+      },
+    });
   }
 
   /** Waits for changes that are under way. */
   async close(): Promise<void> {
-    this.#deadlines.close();
+    this.#watch?.close();
+    this.#leases.close();
     const settled = this.#takeBacks.close();
     await this.#queue.close();
     await settled;
@@ -138,68 +146,33 @@ export class WrittenLayers implements Source {
 
   /** All leases that there are. */
   get leases(): readonly Lease[] {
-    return this.#leases.flatMap((leases) => Array.from(leases.ids, (id) => leases.get(id) ?? []).flat());
+    return this.#leases.all;
   }
 
-  /** A lease, and how many milliseconds it has left; undefined: it is over, or never was. */
+  /** A lease, and how many milliseconds it has left here; undefined: it is over, or never was. */
   lease(id: string): (Lease & { readonly leftMs: number }) | undefined {
-    const lease = this.#leases.map((leases) => leases.get(id)).find((found) => found !== undefined);
-    return lease && { ...lease, leftMs: this.#deadlines.left(id) ?? 0 };
+    return this.#leases.get(id);
   }
 
   /** Gives a lease its whole time again. Throws XDSKIT_LEASE_UNKNOWN if it is over. */
   renewLease(id: string): Lease {
-    const lease = this.lease(id);
-    if (lease === undefined) throw leaseUnknown(id);
-    this.#deadlines.set(id, lease.ttlMs);
-    return lease;
+    return this.#leases.renew(id);
+  }
+
+  /** Gives every lease its whole time: another server of the store, which may have known of renewals, is gone. */
+  restartLeases(): void {
+    this.#leases.restart();
   }
 
   /** Removes what a lease holds. Rejects as `write` does: then it is tried again later. */
   async endLease(id: string): Promise<LayerWritten> {
-    const lease = this.lease(id);
-    if (lease === undefined) throw leaseUnknown(id);
-    this.#deadlines.forget(id);
+    const { layer } = this.#leases.finish(id);
     try {
-      return await this.#queue.run(() => this.#endAll(lease.layer, [id]));
+      return await this.#queue.run(() => this.#write(layer, () => this.#leases.ending(layer, [id])));
     } catch (error) {
-      this.#stay([id], error);
+      this.#leases.stay([id], error);
       throw error;
     }
-  }
-
-  /** Nobody has renewed it, and nothing has removed it. */
-  #isOver(id: string): boolean {
-    return this.#deadlines.left(id) === undefined && this.lease(id) !== undefined;
-  }
-
-  /** In its turn: what was over when it was asked for may have been renewed, or hold less by now. */
-  #endAll(layer: LayerName, ids: readonly string[]): Promise<LayerWritten> {
-    return this.#write(layer, () => {
-      const over = ids.filter((id) => this.#isOver(id));
-      const [first = ""] = over;
-      if (first === "") {
-        if (ids.every((id) => this.lease(id) === undefined)) throw leaseUnknown(ids[0] ?? "");
-        throw XdskitError.of("XDSKIT_REVISION_CONFLICT", "the lease was renewed in between");
-      }
-      const remove = over
-        .flatMap((id) => this.lease(id)?.resources ?? [])
-        .flatMap(({ type, key }) => {
-          const found = this.#options.types.byTypeUrl(type);
-          return found === undefined ? [] : [{ type: found.type, name: key }];
-        });
-      const cause = { kind: "lease-ended", lease: first } as const;
-      const info = { author: "lease", cause, message: `${namesOf(over)} ended`, time: Date.now() };
-      return { layer, upsert: [], remove, replace: false, info };
-    });
-  }
-
-  /** It is tried again later to end these. */
-  #stay(ids: readonly string[], error: unknown): void {
-    const over = ids.filter((id) => this.#isOver(id));
-    if (over.length === 0 || this.#queue.isClosed) return;
-    for (const id of over) this.#deadlines.set(id, retryMs);
-    this.#problem(error, `${namesOf(over)} cannot end now: `);
   }
 
   /** The newest revision of a layer; undefined: there is none. */
@@ -224,109 +197,40 @@ export class WrittenLayers implements Source {
     to: RevisionId | undefined,
     rest: Pick<LayerWrite, "expected" | "info">,
   ): Promise<LayerWritten> {
-    const upsert = to === undefined ? [] : await this.#contents(to);
+    const upsert = to === undefined ? [] : this.#decoded(await this.store.read(to));
     return await this.write({ layer, upsert, remove: [], replace: true, ...rest });
   }
 
   /** `asked` says anew at each try what to write. */
   async #write(layer: LayerName, asked: () => LayerWrite): Promise<LayerWritten> {
-    const leases = this.#leasesOf(layer);
+    const leases = this.#leases.of(layer);
     await this.#takeBacks.settle(layer);
-    let lease: { readonly id: string; readonly ttlMs: number } | undefined;
+    let lease: Pick<Lease, "id" | "ttlMs"> | undefined;
     for (let tries = 0; tries < mostConflicts; tries += 1) {
       const head = this.#heads.get(layer);
       const write = asked();
       const { expected, condition, info } = write;
       if (expected !== undefined && (head?.id ?? null) !== expected) return { kind: "conflict", head };
-      lease ??= this.#wantedLease(leases, write.lease);
+      lease ??= this.#leases.wanted(leases, write.lease);
       condition?.();
-      const update = this.#update(write);
+      const now = this.#options.server.layerSnapshot(layer);
+      const update = updateOf(write, now);
       refuse(this.#options.server.checkChange([update]));
-      const leased = leases.plan(...this.#touched(write, update, leases), lease);
+      const leased = leases.plan(...touchedBy(write, update, now, leases), lease);
       if (head === undefined && update.upsert.length === 0) return { kind: "written", head, isNew: false };
       const commits = [commitOf(update, head), ...(leased.size === 0 ? [] : [leases.commitOf(leased)])];
       const back = leased.size === 0 ? undefined : leases.commitOf(leases.reverse(leased));
-      const result = await this.#options.store.commit(commits, info);
+      const result = await this.store.commit(commits, info);
       if (result.kind === "conflict") {
-        await this.#follow(result.layer, result.head);
+        await this.#adopt(result.layer, result.head);
+        await delay(Math.random() * tries * moreWaitMs);
         continue;
       }
       const written = await this.#serve(update, head, result.heads, back);
-      this.#takeLeases(leases, leased, result.heads[1]?.id, lease?.id);
+      this.#leases.take(leases, leased, result.heads[1], lease?.id);
       return { ...written, lease: lease && leases.get(lease.id) };
     }
     throw XdskitError.of("XDSKIT_STORE", `another writer was faster ${mostConflicts} times: nothing was changed`);
-  }
-
-  #leasesOf(layer: LayerName): LayerLeases {
-    const leases = this.#leases.find((one) => one.layer === layer);
-    if (leases !== undefined) return leases;
-    throw XdskitError.of("XDSKIT_LAYER_UNKNOWN", `layer ${JSON.stringify(layer)} is not written here`);
-  }
-
-  #wantedLease(leases: LayerLeases, wanted: LayerWrite["lease"]) {
-    if (wanted === undefined) return undefined;
-    if ("id" in wanted) {
-      const known = leases.get(wanted.id);
-      if (known === undefined) throw leaseUnknown(wanted.id);
-      return known;
-    }
-    const count = this.#leases.reduce((sum, { size }) => sum + size, 0);
-    if (count >= mostLeases) throw XdskitError.of("XDSKIT_BUSY", `there are ${mostLeases} leases already`);
-    return { id: newLeaseId(), ttlMs: wanted.ttlMs };
-  }
-
-  /**
-   * What a change puts in, and what it removes, or would if it were there: it belongs to no lease any more. A change
-   * that replaces the layer leaves what stays as it was to its lease: nobody has asked for it by name.
-   */
-  #touched(
-    { remove, replace, lease }: LayerWrite,
-    update: LayerUpdate,
-    leases: LayerLeases,
-  ): [written: readonly StoredKey[], removed: readonly StoredKey[]] {
-    const keyOf = ({ type, key }: Resource) => ({ type: type.typeUrl, key });
-    if (replace) {
-      const now = this.#options.server.layerSnapshot(update.layer);
-      const stays = ({ type, name, key, version }: Resource) =>
-        now
-          ?.of(type)
-          .named(name)
-          .some((one) => one.key === key && one.version === version) === true;
-      const written = lease === undefined ? update.upsert.filter((one) => !stays(one)) : update.upsert;
-      return [written.map(keyOf), leases.othersThan(update.upsert.map(keyOf))];
-    }
-    const removed = [...remove, ...(update.remove ?? [])];
-    return [update.upsert.map(keyOf), removed.map(({ type, name }) => ({ type: type.typeUrl, key: name }))];
-  }
-
-  /** `wanted`: the lease that the change named. Another one that is over by now does not get time from its loss. */
-  #takeLeases(
-    leases: LayerLeases,
-    changes: LeaseChanges,
-    head: RevisionId | undefined,
-    wanted: string | undefined,
-  ): void {
-    leases.apply(changes);
-    leases.head = head ?? leases.head;
-    for (const [id, held] of changes) {
-      if (held === undefined) this.#deadlines.forget(id);
-      else if (id === wanted && this.#deadlines.left(id) === undefined) this.#deadlines.set(id, held.ttlMs);
-    }
-  }
-
-  /** With the keys of what is removed, as a store needs them. */
-  #update({ layer, upsert, remove, replace }: LayerWrite): LayerUpdate {
-    if (replace) return { layer, kind: "replace", upsert };
-    const now = this.#options.server.layerSnapshot(layer);
-    const keys = remove.flatMap(
-      ({ type, name }) =>
-        now
-          ?.of(type)
-          .named(name)
-          .map(({ key }) => ({ type, name: key })) ?? [],
-    );
-    return { layer, kind: "patch", upsert, remove: keys };
   }
 
   async #serve(
@@ -344,58 +248,99 @@ export class WrittenLayers implements Source {
       if (before === undefined) this.#heads.delete(update.layer);
       else this.#heads.set(update.layer, before);
       // Another layer has changed since it was checked. What is not served must not stand in the store.
-      const leases = released && { ...released, parent: leaseHead?.id };
-      await this.#takeBacks.add(update.layer, this.#takeBackOf(update.layer, head, leases));
+      await this.#takeBack(head, released && { ...released, parent: leaseHead?.id });
       throw error;
     }
-    this.#options.onRevision?.(head);
-    await this.#options.store.retain(this.#options.retention).catch((error) => this.#problem(error));
+    this.#options.onRevision?.(head, true);
+    await this.store.retain(this.#options.retention).catch((error) => this.#problem(error));
     return { kind: "written", head, isNew };
   }
 
-  #takeBackOf(layer: LayerName, head: Revision, leases: LayerCommit | undefined): TakeBack {
-    const held = [...(this.#options.server.layerSnapshot(layer)?.sets.values() ?? [])].flatMap((set) => [...set]);
+  async #takeBack(head: Revision, leases: LayerCommit | undefined): Promise<void> {
     const cause = { kind: "rollback", to: head.parent ?? "" } as const;
     const info = { author: head.author, cause, message: "the server refused the change", time: Date.now() };
-    const commit = commitOf({ layer, kind: "replace", upsert: held }, head);
-    return { info, commits: leases === undefined ? [commit] : [commit, leases] };
+    const commit = restoring(this.#options.server.layerSnapshot(head.layer), head);
+    await this.#takeBacks.add(head.layer, { info, commits: leases === undefined ? [commit] : [commit, leases] });
   }
 
   #takenBack(heads: readonly (Revision | undefined)[]): void {
     for (const head of heads) {
       if (head === undefined) continue;
-      const leases = this.#leases.find((one) => leaseLayerOf(one.layer) === head.layer);
+      const leases = this.#leases.keptIn(head.layer);
       if (leases === undefined) this.#heads.set(head.layer, head);
-      else leases.head = head.id;
+      else leases.head = head;
     }
   }
 
-  /** Another process has changed the layer, or its leases, in the same store: that is served first. */
-  async #follow(layer: LayerName, head: Revision | undefined): Promise<void> {
-    const leases = this.#leases.find((one) => leaseLayerOf(one.layer) === layer);
-    if (leases !== undefined) {
-      leases.load(head?.id, head === undefined ? [] : await this.#options.store.read(head.id));
-      for (const { id, ttlMs } of this.leases)
-        if (this.#deadlines.left(id) === undefined) this.#deadlines.set(id, ttlMs);
-      return;
+  /** The store tells of its heads: what others wrote is served in its turn. */
+  #hear(heads: readonly Revision[]): void {
+    const isWaiting = this.#moved !== undefined;
+    this.#moved = heads;
+    if (isWaiting) return;
+    const look = async () => {
+      const moved = this.#moved ?? [];
+      this.#moved = undefined;
+      // What was told before it was written here is old.
+      const isNewer = (head: Revision, known: Revision | undefined) => head.number > (known?.number ?? 0);
+      await this.#follow(moved, isNewer);
+    };
+    this.#queue.run(look).catch((error) => {
+      this.#moved = undefined;
+      if (!this.#queue.isClosed) this.#problem(error);
+    });
+  }
+
+  /** The store was asked and has this head, whatever was known of it: also where it is none, or an older one. */
+  async #adopt(layer: LayerName, head: Revision | undefined): Promise<void> {
+    if (head !== undefined) return this.#follow([head], (found, known) => found.id !== known?.id);
+    const leases = this.#leases.keptIn(layer);
+    if (leases === undefined) this.#heads.delete(layer);
+    else this.#leases.load(leases, undefined, []);
+  }
+
+  /** Another server has changed layers, or their leases, in the same store. */
+  async #follow(
+    heads: readonly Revision[],
+    isNew: (head: Revision, known: Revision | undefined) => boolean,
+  ): Promise<void> {
+    const updates: LayerUpdate[] = [];
+    const followed: Revision[] = [];
+    for (const head of heads) {
+      const leases = this.#leases.keptIn(head.layer);
+      if (leases !== undefined && isNew(head, leases.head))
+        this.#leases.load(leases, head, await this.store.read(head.id));
+      const known = this.#heads.get(head.layer);
+      if (!this.layers.includes(head.layer) || !isNew(head, known)) continue;
+      const { layer, kind, upsert, remove, revisions } = await followedSince(
+        this.store,
+        this.#torn.has(head.layer) ? undefined : known,
+        head,
+      );
+      updates.push({ layer, kind, upsert: this.#decoded(upsert), remove: this.#known(remove) });
+      followed.push(...revisions);
     }
-    if (head === undefined) return void this.#heads.delete(layer);
-    const upsert = await this.#contents(head.id);
-    this.#heads.set(layer, head);
+    for (const { layer } of updates) {
+      const head = heads.find((one) => one.layer === layer);
+      if (head !== undefined) this.#heads.set(layer, head);
+    }
+    if (updates.length === 0) return;
     try {
       // It was judged where it was written. If it were refused here, nobody could change the layer any more.
-      this.#sink?.apply([{ layer, kind: "replace", upsert }], { isJudged: false });
+      this.#sink?.apply(updates, { isJudged: false });
+      for (const { layer } of updates) this.#torn.delete(layer);
     } catch (error) {
+      for (const { layer } of updates) this.#torn.add(layer);
       this.#problem(error);
     }
+    for (const revision of followed) this.#options.onRevision?.(revision, false);
   }
 
   /** A resource whose type the server does not know any more is left out, and told. */
-  async #contents(id: RevisionId): Promise<readonly Resource[]> {
+  #decoded(stored: readonly StoredResource[]): readonly Resource[] {
     const found: Resource[] = [];
-    for (const stored of await this.#options.store.read(id)) {
+    for (const one of stored) {
       try {
-        found.push(decodeStored(stored, this.#options));
+        found.push(decodeStored(one, this.#options));
       } catch (error) {
         this.#problem(error);
       }
@@ -403,27 +348,17 @@ export class WrittenLayers implements Source {
     return found;
   }
 
+  /** Without those whose type the server does not know: it has none of them. */
+  #known(keys: readonly { readonly type: string; readonly key: string }[]): NonNullable<LayerUpdate["remove"]> {
+    return keys.flatMap(({ type, key }) => {
+      const found = this.#options.types.byTypeUrl(type);
+      return found === undefined ? [] : [{ type: found.type, name: key }];
+    });
+  }
+
   #problem(error: unknown, what = ""): void {
     const unknown = { code: "XDSKIT_STORE", severity: "error", message: (error as Error).message } as const;
     const findings: readonly Finding[] = error instanceof XdskitError ? error.findings : [unknown];
     this.#options.onProblem(findings.map((finding) => ({ ...finding, message: what + finding.message })));
   }
-}
-
-function leaseUnknown(id: string): XdskitError {
-  return XdskitError.of("XDSKIT_LEASE_UNKNOWN", `there is no lease ${JSON.stringify(id.slice(0, 100))}: it is over`);
-}
-
-/** For people: many are named by the first of them. */
-function namesOf(ids: readonly string[]): string {
-  const named = ids.slice(0, mostNamed).join(", ");
-  if (ids.length === 1) return `lease ${named}`;
-  return `${ids.length} leases (${named}${ids.length > mostNamed ? ", …" : ""})`;
-}
-
-function commitOf({ layer, kind, upsert, remove }: LayerUpdate, head: Revision | undefined): LayerCommit {
-  return {
-    ...{ layer, kind, parent: head?.id, upsert: upsert.map(encodeStored) },
-    remove: remove?.map(({ type, name }) => ({ type: type.typeUrl, key: name })),
-  };
 }
