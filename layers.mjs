@@ -76,7 +76,7 @@ export const layers = {
     "output",
     "settings",
     ["bench/crowd", "bootstrap", "to-files", "validate", "status", "watch/output", "relay/cache"],
-    "api-client",
+    ["api-client", "replicas"],
     "changes",
     ["bench/figures", "plan", "admin", "watch", "relay/groups", "serving/logs"],
     ["bench/fleet", "get", "serving", "apply"],

@@ -1,0 +1,72 @@
+import {
+  type Agent,
+  type ClientRequest,
+  type IncomingMessage,
+  request as plainRequest,
+  type RequestOptions,
+} from "node:http";
+import { request as tlsRequest } from "node:https";
+import type { ServerTls } from "@xdskit/server";
+import type { Replica } from "./membership.js";
+import { askPath, mostAnswerBytes } from "./questions.js";
+import { readReplicaTls } from "./replica-tls.js";
+
+/** What every question is asked with. */
+export interface AskOptions {
+  readonly token: string;
+  /** Undefined: replicas are reached without TLS. */
+  readonly tls: ServerTls | undefined;
+  /** A replica that says nothing for so many milliseconds is silent. */
+  readonly timeoutMs: number;
+}
+
+/** Asks one replica. Rejects if it does not answer in time, or not as it should. */
+export async function ask(replica: Replica, question: string, asked: unknown, options: AskOptions): Promise<unknown> {
+  const { token, timeoutMs } = options;
+  const text = JSON.stringify(asked ?? null);
+  const headers = {
+    ...{ authorization: `Bearer ${token}`, "content-type": "application/json" },
+    "content-length": Buffer.byteLength(text),
+  };
+  const target = await targetOf(replica, options.tls);
+  const signal = AbortSignal.timeout(timeoutMs);
+  return await new Promise((resolve, reject) => {
+    const fail = (error: Error) =>
+      reject(signal.aborted ? new Error(`it did not answer within ${timeoutMs / 1_000} s`) : error);
+    target
+      .send({ ...target.to, path: askPath + question, method: "POST", headers, signal }, (response) => {
+        readAnswer(response).then(resolve, fail);
+      })
+      .on("error", fail)
+      .end(text);
+  });
+}
+
+interface Target {
+  readonly send: (options: RequestOptions, answered: (response: IncomingMessage) => void) => ClientRequest;
+  readonly to: RequestOptions;
+}
+
+async function targetOf({ address }: Replica, tls: ServerTls | undefined): Promise<Target> {
+  // A connection for each question: they are rare, and none of them goes stale.
+  const agent = false as unknown as Agent;
+  if (address.startsWith("unix:")) return { send: plainRequest, to: { socketPath: address.slice(5), agent } };
+  const { protocol, hostname, port } = new URL(address);
+  const to = { host: hostname.replace(/^\[(.*)\]$/, "$1"), port, agent };
+  if (protocol === "http:") return { send: plainRequest, to };
+  const trust = tls === undefined ? {} : await readReplicaTls(tls);
+  return { send: tlsRequest, to: { ...to, ...trust } };
+}
+
+async function readAnswer(response: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    bytes += chunk.byteLength;
+    if (bytes > mostAnswerBytes) throw new Error(`it answers with more than ${mostAnswerBytes} bytes`);
+    chunks.push(chunk);
+  }
+  const body = JSON.parse(Buffer.concat(chunks).toString("utf8")) as { readonly message?: string } | null;
+  if (response.statusCode !== 200) throw new Error(body?.message ?? `it answers with status ${response.statusCode}`);
+  return body;
+}

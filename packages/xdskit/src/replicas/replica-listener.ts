@@ -1,0 +1,120 @@
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
+import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
+import { type AddressInfo, isIPv6 } from "node:net";
+import { XdskitError } from "@xdskit/api";
+import type { ServerTls } from "@xdskit/server";
+import type { Address } from "@xdskit/server/address";
+import { type Answers, askPath, mostAskedBytes } from "./questions.js";
+import { readReplicaTls } from "./replica-tls.js";
+import { showsToken } from "./replica-token.js";
+
+/** Where other servers of the store ask: a socket on this machine, or a port. */
+export type ReplicaPlace =
+  | { readonly kind: "socket"; readonly path: string }
+  | { readonly kind: "port"; readonly address: Address; readonly tls: ServerTls | undefined };
+
+/** The listener for other servers of the store, listening. */
+export interface ReplicaListener {
+  /** As it stands in the store, for where others reach it: `unix:PATH`, `http://HOST:PORT` or `https://HOST:PORT`. */
+  readonly address: string;
+  close(): Promise<void>;
+}
+
+/** Certificates are read again so often, in milliseconds: files are replaced. */
+const renewMs = 10_000;
+
+/** Answers other servers of the store. Rejects with the system's error when it cannot listen. */
+export async function startReplicaListener(
+  place: ReplicaPlace,
+  token: string,
+  answers: Answers,
+): Promise<ReplicaListener> {
+  const handle: RequestListener = (request, response) => void respond(request, response, token, answers);
+  const { server, scheme, stop } = await serverFor(place, handle);
+  server.requestTimeout = 10_000;
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    const listening = () => {
+      server.off("error", reject);
+      resolve();
+    };
+    if (place.kind === "socket") server.listen(place.path, listening);
+    // Not shared with other workers of this machine: each of them answers for itself.
+    else server.listen({ port: place.address.port, host: place.address.host, exclusive: true }, listening);
+  });
+  return {
+    address: place.kind === "socket" ? `unix:${place.path}` : `${scheme}://${hostOf(place.address, server)}`,
+    close: () =>
+      new Promise((resolve) => {
+        stop();
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function serverFor(
+  place: ReplicaPlace,
+  handle: RequestListener,
+): Promise<{ readonly server: Server | TlsServer; readonly scheme: "http" | "https"; stop(): void }> {
+  const tls = place.kind === "port" ? place.tls : undefined;
+  if (tls === undefined) return { server: createServer(handle), scheme: "http", stop() {} };
+  const first = await readReplicaTls(tls);
+  const isMutual = first.ca !== undefined;
+  const server = createTlsServer({ ...first, requestCert: isMutual, rejectUnauthorized: isMutual }, handle);
+  const renew = async () => server.setSecureContext(await readReplicaTls(tls));
+  // What cannot be read now is read later; the old ones serve meanwhile.
+  const timer = setInterval(() => void renew().catch(() => {}), renewMs).unref();
+  return { server, scheme: "https", stop: () => clearInterval(timer) };
+}
+
+function hostOf({ host }: Address, server: Server): string {
+  const { port } = server.address() as AddressInfo;
+  return `${isIPv6(host) ? `[${host}]` : host}:${port}`;
+}
+
+async function respond(
+  request: IncomingMessage,
+  response: ServerResponse,
+  token: string,
+  answers: Answers,
+): Promise<void> {
+  const { status, body } = await answer(request, token, answers).catch((error: unknown) => {
+    const code = error instanceof XdskitError ? error.code : undefined;
+    return { status: 500, body: { code, message: (error as Error).message } };
+  });
+  const text = JSON.stringify(body ?? null);
+  response.writeHead(status, { "content-type": "application/json", "content-length": Buffer.byteLength(text) });
+  response.end(text);
+}
+
+async function answer(
+  request: IncomingMessage,
+  token: string,
+  answers: Answers,
+): Promise<{ readonly status: number; readonly body: unknown }> {
+  const { method, url = "", headers } = request;
+  if (!showsToken(headers.authorization, token)) return refusal(401, "it shows another token than that of the store");
+  const name = url.startsWith(askPath) ? url.slice(askPath.length) : "";
+  const asked = Object.hasOwn(answers, name) ? answers[name] : undefined;
+  // Another version of xdskit may ask what this one does not know.
+  if (method !== "POST" || asked === undefined) return refusal(404, `it does not answer ${url.slice(0, 100)}`);
+  const text = await readText(request);
+  if (text === undefined) return refusal(413, `a question has at most ${mostAskedBytes} bytes`);
+  return { status: 200, body: await asked(JSON.parse(text) as never) };
+}
+
+function refusal(status: number, message: string) {
+  return { status, body: { message } };
+}
+
+async function readText(request: IncomingMessage): Promise<string | undefined> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.byteLength;
+    if (bytes > mostAskedBytes) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}

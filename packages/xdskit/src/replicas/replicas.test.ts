@@ -1,0 +1,121 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, it, type TestContext } from "node:test";
+import { createMemoryStore, type ServerTls, type SharedKeys } from "@xdskit/server";
+import { createAuthority } from "../../../api/src/testing/certificates.js";
+import { waitFor } from "../../../grpc-server/src/testing/wait-for.js";
+import type { ReplicaPlace } from "./replica-listener.js";
+import { Replicas } from "./replicas.js";
+
+async function folder(t: TestContext): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), "xdskit-replicas-"));
+  t.after(() => rm(path, { recursive: true, force: true }));
+  return path;
+}
+
+function port(tls?: ServerTls): ReplicaPlace {
+  return { kind: "port", address: { host: "127.0.0.1", port: 0 }, tls };
+}
+
+async function joined(t: TestContext, shared: SharedKeys, name: string, place: ReplicaPlace) {
+  const gone: string[] = [];
+  const replicas = await Replicas.join({
+    ...{ shared, place, self: { id: name, name, version: "1" } },
+    answers: {
+      greet: async (who: string) => `${name} greets ${who}`,
+      fail: async () => {
+        throw new Error("no");
+      },
+      hang: () => new Promise<never>(() => {}),
+    },
+    gone: (replica) => gone.push(replica.name),
+    problem: (finding) => assert.equal(finding, undefined),
+  });
+  t.after(() => replicas.close());
+  return { replicas, gone, names: () => replicas.others.map((one) => one.name).join() };
+}
+
+async function store(t: TestContext): Promise<SharedKeys> {
+  const made = await createMemoryStore();
+  t.after(() => made.close());
+  return made.shared;
+}
+
+describe("the servers of a store", () => {
+  it("know and answer each other, over sockets and ports, and hear who is gone", async (t) => {
+    const [shared, directory] = [await store(t), await folder(t)];
+    const a = await joined(t, shared, "a", { kind: "socket", path: join(directory, "a.sock") });
+    const b = await joined(t, shared, "b", port());
+    const c = await joined(t, shared, "c", { kind: "socket", path: join(directory, "c.sock") });
+    await waitFor("all are known", () => `${a.names()} ${b.names()} ${c.names()}` === "b,c a,c a,b");
+    const answered = await a.replicas.askAll("greet", "a");
+    assert.deepEqual(
+      answered.map((one) => "answer" in one && one.answer),
+      ["b greets a", "c greets a"],
+    );
+    await b.replicas.close();
+    await waitFor("it is gone", () => a.names() === "c" && c.names() === "a");
+    assert.deepEqual([a.gone, c.gone], [["b"], ["b"]]);
+  });
+
+  it("say who is silent, and why", async (t) => {
+    const shared = await store(t);
+    const [a, b] = [await joined(t, shared, "a", port()), await joined(t, shared, "b", port())];
+    await waitFor("it is known", () => a.names() === "b");
+    const said = async (question: "fail" | "hang") => {
+      const [one] = await a.replicas.askAll(question, undefined as never);
+      return one !== undefined && "silent" in one ? one.silent : assert.fail();
+    };
+    assert.equal(await said("fail"), "no");
+    assert.equal(await said("hang"), "it did not answer within 3 s");
+    const other = b.replicas.self;
+    await b.replicas.close();
+    const refused = await a.replicas.askOne(other, "greet", "a");
+    assert.ok("silent" in refused && /ECONNREFUSED/.test(refused.silent));
+  });
+
+  it("answer nobody who cannot read the store", async (t) => {
+    const { replicas } = await joined(t, await store(t), "a", port());
+    const statusOf = (authorization?: string) =>
+      new Promise((resolve, reject) => {
+        const headers = authorization === undefined ? {} : { authorization };
+        request(`${replicas.self.address}/replica/v1/greet`, { method: "POST", headers }, (response) => {
+          response.resume();
+          resolve(response.statusCode);
+        })
+          .on("error", reject)
+          .end('"me"');
+      });
+    assert.deepEqual([await statusOf(), await statusOf("Bearer x")], [401, 401]);
+  });
+
+  it("show each other certificates where clients must show one", async (t) => {
+    const [shared, directory] = [await store(t), await folder(t)];
+    const tls = async (name: string, authority = createAuthority("an authority")) => {
+      const { certificate, key } = authority.issue(name, "IP:127.0.0.1");
+      const file = async (kind: string, text: string) => {
+        const path = join(directory, `${name}.${kind}`);
+        await writeFile(path, text);
+        return path;
+      };
+      return {
+        certificateFile: await file("crt", certificate),
+        keyFile: await file("key", key),
+        clientCaFile: await file("ca", authority.certificate),
+      };
+    };
+    const authority = createAuthority("of the fleet");
+    const a = await joined(t, shared, "a", port(await tls("a", authority)));
+    await joined(t, shared, "b", port(await tls("b", authority)));
+    // Another authority signed its certificate: nobody answers it, and it believes nobody.
+    const stranger = await joined(t, shared, "stranger", port(await tls("stranger")));
+    await waitFor("all are known", () => a.names() === "b,stranger" && stranger.names() === "a,b");
+    const [fromB, fromStranger] = await a.replicas.askAll("greet", "a");
+    assert.ok(fromB !== undefined && "answer" in fromB);
+    assert.ok(fromStranger !== undefined && "silent" in fromStranger);
+    for (const one of await stranger.replicas.askAll("greet", "me")) assert.ok("silent" in one);
+  });
+});
