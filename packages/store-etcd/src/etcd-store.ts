@@ -2,6 +2,7 @@ import { type ResourceName, type TypeUrl, type Version, XdskitError } from "@xds
 import type {
   CommitInfo,
   CommitResult,
+  HeadsListener,
   LayerCommit,
   LayerName,
   Retention,
@@ -10,14 +11,18 @@ import type {
   Store,
   StoredChange,
   StoredResource,
+  StoreWatch,
 } from "@xdskit/server";
 import type { EtcdClient } from "./client/etcd-client.js";
 import { Committing } from "./committing.js";
 import { missingContent, readContents } from "./contents.js";
+import { EtcdShared } from "./etcd-shared.js";
+import { HeadsFollower } from "./heads-follower.js";
 import { eachAtOnce } from "./in-parts.js";
 import { endOf, Keys } from "./keys.js";
 import { Manifests, undo } from "./manifests.js";
 import { collect } from "./retention.js";
+import { Watching } from "./watching.js";
 
 const text = new TextDecoder();
 
@@ -31,6 +36,8 @@ export class EtcdStore implements Store {
   readonly #keys: Keys;
   readonly #manifests: Manifests;
   readonly #committing: Committing;
+  readonly #watching: Watching;
+  readonly shared: EtcdShared;
 
   constructor(name: string, client: EtcdClient, prefix: string) {
     this.name = name;
@@ -38,13 +45,14 @@ export class EtcdStore implements Store {
     this.#keys = new Keys(prefix);
     this.#manifests = new Manifests(client, this.#keys);
     this.#committing = new Committing(client, this.#keys, this.#manifests);
+    this.#watching = new Watching(client, this.#keys);
+    this.shared = new EtcdShared(client, this.#keys, this.#watching);
   }
 
   async heads(): Promise<readonly Revision[]> {
     const key = this.#keys.heads();
     const { found } = await this.#client.range({ key, end: endOf(key) });
-    const heads = await eachAtOnce(found, ({ value }) => this.#revision(text.decode(value)));
-    return heads.sort((a, b) => (a.layer < b.layer ? -1 : 1));
+    return sorted(await eachAtOnce(found, ({ value }) => this.#revision(text.decode(value))));
   }
 
   async head(layer: LayerName): Promise<Revision | undefined> {
@@ -95,16 +103,31 @@ export class EtcdStore implements Store {
     return bytes;
   }
 
-  commit(layers: readonly LayerCommit[], info: CommitInfo): Promise<CommitResult> {
-    return this.#committing.commit(layers, info);
+  async commit(layers: readonly LayerCommit[], info: CommitInfo): Promise<CommitResult> {
+    const result = await this.#committing.commit(layers, info);
+    this.#watching.look();
+    return result;
   }
 
   retain(retention: Retention): Promise<number> {
     return collect(this.#client, this.#keys, this.#manifests, retention);
   }
 
+  watch(listener: HeadsListener): StoreWatch {
+    const following = new HeadsFollower((id) => this.#revision(id), listener);
+    const { close } = this.#watching.add("heads", following);
+    return {
+      close() {
+        following.close();
+        close();
+      },
+    };
+  }
+
   async close(): Promise<void> {
     await this.#committing.settled();
+    this.#watching.close();
+    await this.shared.close();
     this.#client.close();
   }
 
@@ -121,6 +144,10 @@ export class EtcdStore implements Store {
     if (revision === undefined) throw unknownRevision(id);
     return revision;
   }
+}
+
+function sorted(heads: readonly Revision[]): readonly Revision[] {
+  return heads.toSorted((a, b) => (a.layer < b.layer ? -1 : 1));
 }
 
 function unknownRevision(id: RevisionId): XdskitError {

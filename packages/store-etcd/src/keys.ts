@@ -21,6 +21,7 @@ export function endOf(prefix: string): string {
  *   contents/CONTENT/PART      bytes, cut to etcd's limit of a request; the last part ends the value
  *   ahead/WRITER               there while a writer writes ahead of its revision
  *   writers/WRITER             the same, for as long as the writer lives
+ *   shared/KEY                 what servers share: a random mark of the writing, a line break, and the value
  */
 export class Keys {
   readonly #prefix: string;
@@ -41,5 +42,6 @@ export class Keys {
     `${this.#prefix}/contents/${content}${part === undefined ? "" : `/${numberKey(part)}`}`;
   readonly contents = () => `${this.#prefix}/contents/`;
   readonly ahead = (writer: string) => `${this.#prefix}/ahead/${writer}`;
+  readonly shared = (key = "") => `${this.#prefix}/shared/${key}`;
   readonly writer = (writer: string) => `${this.#prefix}/writers/${writer}`;
 }

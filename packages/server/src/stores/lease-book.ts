@@ -31,7 +31,7 @@ interface LeaseBookOptions {
   readonly failed: (names: string, error: unknown) => void;
 }
 
-/** The leases of all written layers, and when each is over. A server keeps the time of those that were renewed there. */
+/** The leases of all written layers, and when each is over. A server knows the time of those that it renewed. */
 export class LeaseBook {
   readonly #options: LeaseBookOptions;
   readonly #layers: readonly LayerLeases[];
@@ -128,7 +128,7 @@ export class LeaseBook {
     return this.#deadlines.left(id) === undefined && this.get(id) !== undefined;
   }
 
-  /** A change that removes what these leases hold, asked in its turn: some may have been renewed, or hold less by now. */
+  /** A change that removes what these hold, asked in its turn: some may have been renewed, or hold less by now. */
   ending(layer: LayerName, ids: readonly string[]): LayerWrite {
     const over = ids.filter((id) => this.isOver(id));
     const [first] = over;

@@ -4,9 +4,11 @@ import {
   type Range,
   type RangeAnswer,
   readLeaseId,
+  readLeaseTtl,
   readRange,
   readToken,
   readTransaction,
+  readWatch,
   type Transaction,
   type TransactionAnswer,
   writeAuthenticate,
@@ -14,6 +16,7 @@ import {
   writeLeaseId,
   writeRange,
   writeTransaction,
+  writeWatch,
 } from "./messages.js";
 
 /** How etcd is reached. */
@@ -71,18 +74,23 @@ export class EtcdClient {
     this.#clients = [member(first), ...others.map(member)];
   }
 
+  /** The member that is asked first. */
+  get current(): string {
+    return this.#clients[this.#current]?.endpoint ?? "";
+  }
+
   async range(range: Range): Promise<RangeAnswer> {
     return readRange(await this.#call("/etcdserverpb.KV/Range", writeRange(range)));
   }
 
   /** For what does no harm if it is carried out twice. */
-  async transaction(transaction: Transaction): Promise<TransactionAnswer> {
-    return readTransaction(await this.#call("/etcdserverpb.KV/Txn", writeTransaction(transaction)));
+  async transaction(transaction: Transaction, timeoutMs?: number): Promise<TransactionAnswer> {
+    return readTransaction(await this.#call("/etcdserverpb.KV/Txn", writeTransaction(transaction), { timeoutMs }));
   }
 
   /** Is never carried out twice. Rejects with `UnknownOutcome` where nobody knows whether it was carried out. */
   async transactionOnce(transaction: Transaction): Promise<TransactionAnswer> {
-    return readTransaction(await this.#call("/etcdserverpb.KV/Txn", writeTransaction(transaction), true));
+    return readTransaction(await this.#call("/etcdserverpb.KV/Txn", writeTransaction(transaction), { isOnce: true }));
   }
 
   /** Grants a lease of so many seconds. */
@@ -90,9 +98,57 @@ export class EtcdClient {
     return readLeaseId(await this.#call("/etcdserverpb.Lease/LeaseGrant", writeLeaseGrant(seconds)));
   }
 
+  /** Gives a lease its whole time again; resolves to the seconds that it has, 0 if it is over. */
+  async keepAlive(lease: bigint, timeoutMs?: number): Promise<number> {
+    const how = { isStream: true, timeoutMs };
+    return readLeaseTtl(await this.#call("/etcdserverpb.Lease/LeaseKeepAlive", writeLeaseId(lease), how));
+  }
+
   /** Ends a lease; what is kept with it goes. */
   async revokeLease(lease: bigint): Promise<void> {
     await this.#call("/etcdserverpb.Lease/LeaseRevoke", writeLeaseId(lease));
+  }
+
+  /**
+   * Watches keys at the member that is asked first, from a revision of the store on. `ended` is called once, unless the
+   * returned function is called before.
+   */
+  watch(
+    ranges: readonly { readonly key: string; readonly end: string }[],
+    from: number,
+    told: { changed(): void; ended(reason: string): void },
+  ): () => void {
+    const { client } = this.#clients[this.#current] ?? this.#clients[0];
+    let isOver = false;
+    let stop = () => {};
+    const end = (reason: string) => {
+      if (isOver) return;
+      isOver = true;
+      stop();
+      told.ended(reason);
+    };
+    void this.#metadata(client).then(
+      (metadata) => {
+        if (isOver) return;
+        // A member that is cut off from the others says so, instead of nothing.
+        metadata.set("hasleader", "true");
+        const call = client.makeBidiStreamRequest("/etcdserverpb.Watch/Watch", asIs, asIs, metadata);
+        stop = () => call.cancel();
+        call.on("data", (bytes: Buffer) => {
+          const { hasEvents, canceled } = readWatch(bytes);
+          if (canceled !== undefined) end(canceled);
+          else if (hasEvents && !isOver) told.changed();
+        });
+        call.on("error", (error: ServiceError) => end(error.details));
+        call.on("end", () => end("it ended"));
+        for (const range of ranges) call.write(Buffer.from(writeWatch({ ...range, from })));
+      },
+      (error: ServiceError) => end(error.details),
+    );
+    return () => {
+      isOver = true;
+      stop();
+    };
   }
 
   close(): void {
@@ -100,13 +156,19 @@ export class EtcdClient {
   }
 
   /** `isOnce`: it must not be carried out twice. */
-  async #call(path: string, request: Uint8Array, isOnce = false): Promise<Buffer> {
+  async #call(
+    path: string,
+    request: Uint8Array,
+    how: { readonly isOnce?: boolean; readonly isStream?: boolean; readonly timeoutMs?: number | undefined } = {},
+  ): Promise<Buffer> {
+    const { isOnce = false, isStream = false, timeoutMs } = how;
     const failures = new Map<string, string>();
     let isFreshToken = false;
     for (let tries = 0; tries < rounds * this.#clients.length; tries += 1) {
       const { endpoint, client } = this.#clients[this.#current] ?? this.#clients[0];
       try {
-        return await this.#unary(client, path, request);
+        const send = isStream ? this.#first : this.#send;
+        return await send(client, path, request, await this.#metadata(client), timeoutMs);
       } catch (error) {
         const { code, details } = error as ServiceError;
         // A token ends after some minutes, or with its member.
@@ -124,11 +186,11 @@ export class EtcdClient {
     throw storeError([...failures.keys()].join(", "), [...new Set(failures.values())].join("; "));
   }
 
-  async #unary(client: Client, path: string, request: Uint8Array): Promise<Buffer> {
+  async #metadata(client: Client): Promise<Metadata> {
     const metadata = new Metadata();
     const { user } = this.#options;
     if (user !== undefined) metadata.set("token", await this.#authenticated(client));
-    return await this.#send(client, path, request, metadata);
+    return metadata;
   }
 
   /** The token of the user, who is authenticated once. */
@@ -142,14 +204,32 @@ export class EtcdClient {
     return this.#token;
   }
 
-  #send(client: Client, path: string, request: Uint8Array, metadata: Metadata): Promise<Buffer> {
-    const options = { deadline: Date.now() + (this.#options.timeoutMs ?? 5_000) };
-    return new Promise((resolve, reject) => {
+  readonly #send = (client: Client, path: string, request: Uint8Array, metadata: Metadata, timeoutMs?: number) =>
+    new Promise<Buffer>((resolve, reject) => {
+      const options = { deadline: this.#deadline(timeoutMs) };
       client.makeUnaryRequest(path, asIs, asIs, Buffer.from(request), metadata, options, (error, answer) => {
         if (error !== null) reject(error);
         else resolve(answer ?? Buffer.alloc(0));
       });
     });
+
+  /** Sends one message on a stream, and takes the first that comes back. */
+  readonly #first = (client: Client, path: string, request: Uint8Array, metadata: Metadata, timeoutMs?: number) =>
+    new Promise<Buffer>((resolve, reject) => {
+      const call = client.makeBidiStreamRequest(path, asIs, asIs, metadata, { deadline: this.#deadline(timeoutMs) });
+      call.on("data", (answer: Buffer) => {
+        resolve(answer);
+        call.cancel();
+      });
+      call.on("error", reject);
+      call.on("end", () =>
+        reject(Object.assign(new Error("it ended"), { code: status.UNAVAILABLE, details: "it ended" })),
+      );
+      call.write(Buffer.from(request));
+    });
+
+  #deadline(timeoutMs: number | undefined): number {
+    return Date.now() + (timeoutMs ?? this.#options.timeoutMs ?? 5_000);
   }
 }
 

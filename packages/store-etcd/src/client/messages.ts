@@ -207,6 +207,43 @@ export function readLeaseId(bytes: Uint8Array): bigint {
   return lease;
 }
 
+/** The seconds that a lease has left, in a `LeaseKeepAliveResponse`; 0: it is over. */
+export function readLeaseTtl(bytes: Uint8Array): number {
+  let seconds = 0;
+  eachField(new BinaryReader(bytes), (field, reader) => {
+    if (field !== 3) return false;
+    seconds = Number(reader.int64());
+    return true;
+  });
+  return seconds;
+}
+
+/** `WatchRequest`: tell what changes of these keys from a revision of the store on. */
+export function writeWatch({ key, end, from }: { readonly key: string; readonly end: string; readonly from: number }) {
+  const writer = new BinaryWriter().tag(1, WireType.LengthDelimited).fork();
+  writer.tag(1, WireType.LengthDelimited).bytes(utf8.encode(key));
+  writer.tag(2, WireType.LengthDelimited).bytes(utf8.encode(end));
+  writer.tag(3, WireType.Varint).int64(from);
+  return writer.join().finish();
+}
+
+/** What a `WatchResponse` says: something changed, or nothing more will be told and why. */
+export function readWatch(bytes: Uint8Array): { readonly hasEvents: boolean; readonly canceled: string | undefined } {
+  let [hasEvents, isCanceled, reason, compacted] = [false, false, "", 0];
+  eachField(new BinaryReader(bytes), (field, reader) => {
+    if (field === 4) isCanceled = reader.bool();
+    else if (field === 5) compacted = Number(reader.int64());
+    else if (field === 6) reason = reader.string();
+    else if (field === 11) {
+      hasEvents = true;
+      reader.bytes();
+    } else return false;
+    return true;
+  });
+  if (compacted > 0) return { hasEvents, canceled: "what it missed was compacted" };
+  return { hasEvents, canceled: isCanceled ? reason || "etcd ended it" : undefined };
+}
+
 export function writeAuthenticate(user: string, password: string): Uint8Array {
   const writer = new BinaryWriter();
   writer.tag(1, WireType.LengthDelimited).string(user);

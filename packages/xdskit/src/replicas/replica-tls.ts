@@ -9,8 +9,8 @@ export interface ReplicaTls {
 }
 
 /**
- * What the servers of a store prove to each other who they are with: the certificate that clients see, and the authority
- * that clients' certificates come from. Read again each time, since files are replaced.
+ * The servers of a store show each other the certificate that clients see, and trust the authority that clients'
+ * certificates come from. Read again each time, since files are replaced.
  */
 export async function readReplicaTls({ certificateFile, keyFile, clientCaFile }: ServerTls): Promise<ReplicaTls> {
   const ca = clientCaFile === undefined ? undefined : readFile(clientCaFile);

@@ -29,11 +29,16 @@ export async function openWritten(options: WrittenStateOptions): Promise<Written
     onProblem(findings: readonly Finding[]) {
       for (const finding of findings) logFinding(log, finding);
     },
-    onRevision(revision) {
+    onRevision(revision, isOwn) {
       const { id, layer, number, author, message, upserted, removed } = revision;
       const fields = { layer, revision: id, number, author: printable(author), message: printable(message) };
-      log.info(fields, `layer ${layer} changed: ${upserted} added or changed, ${removed} removed`);
+      const who = isOwn ? "" : " at another server of the store";
+      log.info(fields, `layer ${layer} changed${who}: ${upserted} added or changed, ${removed} removed`);
       options.changed(revision);
+    },
+    onAway(finding) {
+      if (finding === undefined) log.info({}, "the store is back");
+      else log.error({ reason: finding.message }, "the store is away: what is served stays as it is");
     },
     layers: writtenLayers(settings).map(({ name }) => name),
     store: options.store ?? (await createMemoryStore()),

@@ -1,0 +1,62 @@
+import { type Finding, XdskitError } from "@xdskit/api";
+import type { HeadsListener, Revision, RevisionId } from "@xdskit/server";
+import { eachAtOnce } from "./in-parts.js";
+import type { StateListener, WatchedState } from "./watching.js";
+
+const text = new TextDecoder();
+
+/** After so many milliseconds it is tried again to read what a head is. */
+const retryMs = 1_000;
+
+/** Tells of heads with their revisions. Those are read once: they never change. */
+export class HeadsFollower implements StateListener {
+  readonly #read: (id: RevisionId) => Promise<Revision>;
+  readonly #listener: HeadsListener;
+  #known = new Map<RevisionId, Revision>();
+  #newest: WatchedState["heads"] | undefined;
+  #telling = false;
+  #isClosed = false;
+
+  constructor(read: (id: RevisionId) => Promise<Revision>, listener: HeadsListener) {
+    this.#read = read;
+    this.#listener = listener;
+  }
+
+  changed({ heads }: WatchedState): void {
+    this.#newest = heads;
+    if (!this.#telling) void this.#tell();
+  }
+
+  away(finding: Finding): void {
+    if (!this.#isClosed) this.#listener.away(finding);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  async #tell(): Promise<void> {
+    this.#telling = true;
+    while (this.#newest !== undefined && !this.#isClosed) {
+      const heads = this.#newest;
+      this.#newest = undefined;
+      try {
+        const ids = heads.map(({ value }) => text.decode(value));
+        const revisions = await eachAtOnce(ids, async (id) => this.#known.get(id) ?? (await this.#read(id)));
+        this.#known = new Map(revisions.map((revision) => [revision.id, revision]));
+        if (!this.#isClosed) this.#listener.moved(revisions.toSorted((a, b) => (a.layer < b.layer ? -1 : 1)));
+      } catch (error) {
+        this.#readLater(heads, error);
+      }
+    }
+    this.#telling = false;
+  }
+
+  /** Where a newer state has come, that is told instead: retention may have removed what an older head was. */
+  #readLater(heads: WatchedState["heads"], error: unknown): void {
+    if (this.#newest !== undefined) return;
+    const [finding] = error instanceof XdskitError ? error.findings : [];
+    this.away(finding ?? { code: "XDSKIT_STORE", severity: "error", message: (error as Error).message });
+    setTimeout(() => this.changed({ heads: this.#newest ?? heads, shared: [] }), retryMs).unref();
+  }
+}

@@ -1,0 +1,171 @@
+import { type Finding, XdskitError } from "@xdskit/api";
+import type { StoreWatch } from "@xdskit/server";
+import type { EtcdClient } from "./client/etcd-client.js";
+import type { KeyValue, RangeAnswer } from "./client/messages.js";
+import { endOf, type Keys } from "./keys.js";
+
+/**
+ * A watch is only a call to look: everything that is told was read as one state of the store. So nothing is missed,
+ * whatever becomes of the watch: compaction, a leader that changes, a member that is stopped or cut off.
+ */
+const ranges = ["heads", "shared"] as const;
+
+/** What is watched. */
+export type WatchedRange = (typeof ranges)[number];
+
+/** All entries of the watched ranges, at one revision of the store. */
+export type WatchedState = Readonly<Record<WatchedRange, readonly KeyValue[]>>;
+
+/** Hears of states. */
+export interface StateListener {
+  /** The first state, every one in which its range differs, and, `isBack`, the first one after `away`. */
+  changed(state: WatchedState, isBack: boolean): void;
+  away(finding: Finding): void;
+}
+
+/** It is looked without a call as often, in milliseconds: a member that is stopped, or cut off, says nothing. */
+const pollMs = 2_000;
+/** A member that does not answer a look in so many milliseconds is left for another one. */
+const lookMs = 1_000;
+/** A watch that ended is opened again after so many milliseconds, and up to as many more. */
+const reopenMs = 200;
+
+/** Follows the heads, and what servers share, for all listeners of a store. It costs nothing while there is none. */
+export class Watching {
+  readonly #client: EtcdClient;
+  readonly #keys: Keys;
+  readonly #listeners = new Map<StateListener, { readonly range: WatchedRange; told: string | undefined }>();
+  #poll: NodeJS.Timeout | undefined;
+  #reopen: NodeJS.Timeout | undefined;
+  #watch: { readonly endpoint: string; stop(): void } | undefined;
+  #state: WatchedState | undefined;
+  /** The store's revision of the state. */
+  #revision = 0;
+  #isAway = false;
+  #looking: Promise<void> | undefined;
+  #isCalled = false;
+
+  constructor(client: EtcdClient, keys: Keys) {
+    this.#client = client;
+    this.#keys = keys;
+  }
+
+  add(range: WatchedRange, listener: StateListener): StoreWatch {
+    this.#listeners.set(listener, { range, told: undefined });
+    this.#poll ??= setInterval(() => this.look(), pollMs).unref();
+    this.look();
+    return {
+      close: () => {
+        if (this.#listeners.delete(listener) && this.#listeners.size === 0) this.close();
+      },
+    };
+  }
+
+  /** Something may have changed. */
+  look(): void {
+    if (this.#listeners.size === 0) return;
+    this.#isCalled = true;
+    this.#looking ??= this.#look();
+  }
+
+  close(): void {
+    this.#listeners.clear();
+    clearInterval(this.#poll);
+    clearTimeout(this.#reopen);
+    this.#poll = undefined;
+    this.#unwatch();
+  }
+
+  async #look(): Promise<void> {
+    while (this.#isCalled && this.#listeners.size > 0) {
+      this.#isCalled = false;
+      try {
+        const { revision, state } = await this.#read();
+        // Another member may be asked meanwhile, but none answers with less than was known.
+        if (revision >= this.#revision) {
+          this.#revision = revision;
+          this.#state = state;
+        }
+        this.#tell();
+        this.#isAway = false;
+        this.#follow();
+      } catch (error) {
+        this.#away(error);
+      }
+    }
+    this.#looking = undefined;
+  }
+
+  /** Reads names first: most looks find nothing new. */
+  async #read(): Promise<{ readonly revision: number; readonly state: WatchedState }> {
+    const known = this.#state;
+    if (known !== undefined) {
+      const { revision, found } = await this.#ranges(true);
+      if (ranges.every((range) => signatureOf(known[range]) === signatureOf(found[range].found)))
+        return { revision, state: known };
+    }
+    const { revision, found } = await this.#ranges(false);
+    return { revision, state: { heads: found.heads.found, shared: found.shared.found } };
+  }
+
+  async #ranges(keysOnly: boolean): Promise<{
+    readonly revision: number;
+    readonly found: Readonly<Record<WatchedRange, Pick<RangeAnswer, "found">>>;
+  }> {
+    const operations = this.#watched().map((range) => ({ kind: "range", range: { ...range, keysOnly } }) as const);
+    const { revision, ranges: answers } = await this.#client.transaction({ compare: [], operations }, lookMs);
+    const nothing = { found: [] };
+    return { revision, found: { heads: answers[0] ?? nothing, shared: answers[1] ?? nothing } };
+  }
+
+  #watched(): readonly { readonly key: string; readonly end: string }[] {
+    return [this.#keys.heads(), this.#keys.shared()].map((key) => ({ key, end: endOf(key) }));
+  }
+
+  #tell(): void {
+    const state = this.#state;
+    if (state === undefined) return;
+    for (const [listener, about] of [...this.#listeners]) {
+      const signature = signatureOf(state[about.range]);
+      if (about.told === signature && !this.#isAway) continue;
+      about.told = signature;
+      listener.changed(state, this.#isAway);
+    }
+  }
+
+  #away(error: unknown): void {
+    if (this.#isAway) return;
+    this.#isAway = true;
+    const [finding] = error instanceof XdskitError ? error.findings : [];
+    const message = error instanceof Error ? error.message : String(error);
+    for (const listener of this.#listeners.keys())
+      listener.away(finding ?? { code: "XDSKIT_STORE", severity: "error", message });
+  }
+
+  /** Keeps a watch open at the member that answers. */
+  #follow(): void {
+    const endpoint = this.#client.current;
+    if (this.#watch?.endpoint === endpoint || this.#listeners.size === 0) return;
+    this.#unwatch();
+    const stop = this.#client.watch(this.#watched(), this.#revision + 1, {
+      changed: () => this.look(),
+      ended: () => {
+        if (this.#watch === watch) this.#watch = undefined;
+        clearTimeout(this.#reopen);
+        this.#reopen = setTimeout(() => this.look(), reopenMs * (1 + Math.random())).unref();
+      },
+    });
+    const watch = { endpoint, stop };
+    this.#watch = watch;
+  }
+
+  #unwatch(): void {
+    this.#watch?.stop();
+    this.#watch = undefined;
+  }
+}
+
+/** Equal for equal entries: a revision of the store writes a key once. */
+function signatureOf(entries: readonly KeyValue[]): string {
+  return entries.map(({ key, writtenAt }) => `${key} ${writtenAt}`).join("\n");
+}
