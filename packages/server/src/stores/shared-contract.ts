@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import type { SharedEntry, SharedKeys, SharedSession } from "../contracts/shared-keys.js";
-import { Heard, withTwo } from "./contract-helpers.js";
-import type { StoreUnderTest } from "./store-contract.js";
+import { Heard, type StoreUnderTest, withTwo } from "./store-under-test.js";
 
 function watched(shared: SharedKeys, prefix: string): Heard<readonly SharedEntry[]> {
   const heard = new Heard<readonly SharedEntry[]>();

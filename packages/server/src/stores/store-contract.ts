@@ -2,20 +2,8 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { CommitInfo, Revision, Store, StoredResource } from "../contracts/store.js";
 import { describeSharedKeys } from "./shared-contract.js";
+import type { StoreUnderTest } from "./store-under-test.js";
 import { describeWatching } from "./watch-contract.js";
-
-/** How the suite gets at a store. */
-export interface StoreUnderTest {
-  readonly name: string;
-  /** Opens an empty store of its own. */
-  create(): Promise<Store>;
-  /** Opens the content of a store that was closed; left out: nothing outlives the store. */
-  readonly reopen?: (() => Promise<Store>) | undefined;
-  /** Opens the content of the open store once more, as another process would; left out: no other process can. */
-  readonly other?: (() => Promise<Store>) | undefined;
-  /** Called after each test; the store is closed by then. */
-  dispose?(): Promise<void>;
-}
 
 const type = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
 

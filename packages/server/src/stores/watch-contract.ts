@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import type { Revision, Store } from "../contracts/store.js";
-import { Heard, withTwo } from "./contract-helpers.js";
-import type { StoreUnderTest } from "./store-contract.js";
+import { Heard, type StoreUnderTest, withTwo } from "./store-under-test.js";
 
 const info = { author: "a test", cause: { kind: "api", caller: "a test" }, message: "", time: 1_000 } as const;
 const type = "type.googleapis.com/envoy.config.cluster.v3.Cluster";

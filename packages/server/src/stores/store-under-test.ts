@@ -1,6 +1,18 @@
 import assert from "node:assert/strict";
 import type { Store } from "../contracts/store.js";
-import type { StoreUnderTest } from "./store-contract.js";
+
+/** How the suite gets at a store. */
+export interface StoreUnderTest {
+  readonly name: string;
+  /** Opens an empty store of its own. */
+  create(): Promise<Store>;
+  /** Opens the content of a store that was closed; left out: nothing outlives the store. */
+  readonly reopen?: (() => Promise<Store>) | undefined;
+  /** Opens the content of the open store once more, as another process would; left out: no other process can. */
+  readonly other?: (() => Promise<Store>) | undefined;
+  /** Called after each test; the store is closed by then. */
+  dispose?(): Promise<void>;
+}
 
 /** A test waits at most so many milliseconds to hear of something. */
 const mostMs = 10_000;
