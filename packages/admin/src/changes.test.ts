@@ -452,8 +452,9 @@ describe("a lease", () => {
     assert.equal((await api.ask("GET", `leases/${lease.id}`)).body.resources.length, 3);
     assert.equal((await api.ask("DELETE", `leases/${lease.id}`)).status, 200);
     assert.equal((await api.ask("GET", "layers/api/resources")).body.resources.length, 0);
-    const [head] = (await api.ask("GET", "revisions?layer=api")).body.revisions;
+    const [head, changed, first] = (await api.ask("GET", "revisions?layer=api")).body.revisions;
     assert.deepEqual(head.cause, { kind: "lease-ended", lease: lease.id });
+    assert.deepEqual([changed.cause.leased, first.cause.leased], [true, true]);
     for (const [method, path] of [
       ["POST", "/renew"],
       ["GET", ""],

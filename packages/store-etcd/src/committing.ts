@@ -1,6 +1,6 @@
 import { XdskitError } from "@xdskit/api";
 import type { CommitInfo, CommitResult, LayerCommit, Revision, StoredChange, StoredResource } from "@xdskit/server";
-import { revisionId } from "@xdskit/server/tables";
+import { leasesAfter, revisionId } from "@xdskit/server/tables";
 import { AheadWriter, markValue } from "./ahead-writer.js";
 import { type EtcdClient, UnknownOutcome } from "./client/etcd-client.js";
 import type { Operation } from "./client/messages.js";
@@ -93,7 +93,8 @@ export class Committing {
     const { layer, parent } = commit;
     const removed = changes.filter(({ to }) => to === undefined).length;
     const number = (before?.number ?? 0) + 1;
-    const said = { layer, parent, number, ...info, upserted: changes.length - removed, removed };
+    const counts = { upserted: changes.length - removed, removed, ...leasesAfter(before, info.cause) };
+    const said = { layer, parent, number, ...info, ...counts };
     const revision: Revision = { id: revisionId(JSON.stringify([said, changes])), ...said };
     const after = manifest.size + changes.length;
     const since = changes.length + (before === undefined ? 0 : this.#manifests.since(layer));

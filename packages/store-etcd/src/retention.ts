@@ -1,5 +1,5 @@
 import type { Retention, Revision, RevisionId } from "@xdskit/server";
-import { contentKey } from "@xdskit/server/tables";
+import { contentKey, isKept } from "@xdskit/server/tables";
 import { AheadWriter } from "./ahead-writer.js";
 import type { EtcdClient } from "./client/etcd-client.js";
 import type { KeyValue, Operation, Transaction } from "./client/messages.js";
@@ -28,6 +28,7 @@ export async function collect(
   const living = new Set((await listed(client, keys.writer(""))).found.map(({ key }) => key.split("/").at(-1)));
   const isAlive = ({ key }: KeyValue) => living.has(key.split("/").at(-1));
   const dead = marks.found.filter((mark) => !isAlive(mark));
+  if (dead.length === 0 && !(await isWorthIt(client, keys, manifests, retention))) return 0;
   const lines = await histories(client, keys, manifests);
   const old = lines.flatMap((line) => oldIn(line, retention));
   if (old.length === 0 && dead.length === 0) return 0;
@@ -39,6 +40,25 @@ export async function collect(
   const kept = lines.flat().filter((revision) => !old.includes(revision));
   await sweep(client, keys, manifests, kept, bound);
   return old.length;
+}
+
+/**
+ * Whether enough is old. To collect costs all revisions: where many are kept it waits for one in a hundred of them, and
+ * a change pays for a part of it only.
+ */
+async function isWorthIt(client: EtcdClient, keys: Keys, manifests: Manifests, retention: Retention): Promise<boolean> {
+  const enough = 1 + Math.floor((retention.revisions + (retention.leases ?? 0)) / 100);
+  const heads = (await listed(client, keys.heads(), false)).found;
+  const answers = await eachAtOnce(heads, async ({ value }) => {
+    const head = await manifests.revision(text.decode(value));
+    if (head === undefined) return false;
+    const key = keys.history(head.layer);
+    const oldest = (await client.range({ key, end: endOf(key), limit: enough })).found;
+    const last = oldest.length < enough ? undefined : oldest.at(-1);
+    const one = last && (await manifests.revision(text.decode(last.value)));
+    return one !== undefined && !isKept(retention, head, one);
+  });
+  return answers.includes(true);
 }
 
 /** The revisions of each layer, oldest first. */
@@ -53,12 +73,10 @@ async function histories(client: EtcdClient, keys: Keys, manifests: Manifests): 
   });
 }
 
-function oldIn(revisions: readonly Revision[], { revisions: most, since }: Retention): readonly Revision[] {
+function oldIn(revisions: readonly Revision[], retention: Retention): readonly Revision[] {
   const head = revisions.at(-1);
   if (head === undefined) return [];
-  const firstKept = revisions.findIndex(
-    ({ id, number, time }) => id === head.id || (number > head.number - most && time >= since),
-  );
+  const firstKept = revisions.findIndex((one) => isKept(retention, head, one));
   return revisions.slice(0, firstKept);
 }
 

@@ -97,7 +97,7 @@ export function changeRoutes(app: OpenAPIHono, context: ApiContext): void {
     const asked = await readChange(bytes, form, query, reading);
     const page = pageOfDryRun({ limit, after, names }, asked.dryRun);
     const expected = await expectedRevision(context, layer, c.req.raw.headers);
-    const info = infoOf(asked, callerOf(c.env));
+    const info = infoOf(asked, callerOf(c.env), wanted !== undefined);
     return c.json(await changeLayer(context, layer, { ...asked, expected, info, lease: leaseOf(wanted), page }), 200);
   });
 
@@ -110,7 +110,7 @@ export function changeRoutes(app: OpenAPIHono, context: ApiContext): void {
     const query = c.req.valid("query");
     const asked = { upsert, remove: [], replace: false, dryRun: query.dryRun ?? false, findings };
     const condition = versionCondition(context, layer, { type: typeName, name }, c.req.raw.headers);
-    const info = infoOf(query, callerOf(c.env));
+    const info = infoOf(query, callerOf(c.env), query.lease !== undefined);
     const held = leaseOf(query.lease);
     const how = { ...asked, expected: undefined, condition, info, lease: held };
     return c.json(await changeLayer(context, layer, how), 200);
@@ -147,12 +147,14 @@ export function callerOf(env: unknown): string {
   return incoming?.socket?.remoteAddress ?? "";
 }
 
-/** What is said about a commit. */
+/** What is said about a commit. `isLeased`: what it puts in belongs to a lease. */
 export function infoOf(
   { message = "", author }: { readonly message?: string | undefined; readonly author?: string | undefined },
   caller: string,
+  isLeased = false,
 ): CommitInfo {
-  return { author: author ?? "api", cause: { kind: "api", caller }, message, time: Date.now() };
+  const cause = { kind: "api", caller, ...(isLeased ? { leased: true as const } : {}) } as const;
+  return { author: author ?? "api", cause, message, time: Date.now() };
 }
 
 /** The head that a request expects. Throws a problem if it wants some head and there is none. */

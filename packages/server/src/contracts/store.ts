@@ -30,7 +30,8 @@ export interface StoredChange extends StoredKey {
 export type Cause =
   /** Files of a folder changed. `commit` is the folder's git commit, where it has one. */
   | { readonly kind: "files"; readonly files: readonly string[]; readonly commit?: string | undefined }
-  | { readonly kind: "api"; readonly caller: string }
+  /** `leased`: what was put in belongs to a lease. */
+  | { readonly kind: "api"; readonly caller: string; readonly leased?: true | undefined }
   | { readonly kind: "rollback"; readonly to: RevisionId }
   /** Nobody renewed the lease: what it held is gone. */
   | { readonly kind: "lease-ended"; readonly lease: string }
@@ -54,6 +55,8 @@ export interface Revision {
   readonly upserted: number;
   /** How many resources went. */
   readonly removed: number;
+  /** How many revisions of its line, up to this one, leases made: a change with a lease, or its end. Left out: none. */
+  readonly leases?: number | undefined;
 }
 
 /** What a writer says about a commit. */
@@ -89,6 +92,8 @@ export type CommitResult =
 export interface Retention {
   /** The most revisions of a layer. */
   readonly revisions: number;
+  /** The most that leases made, which are not counted in `revisions` then. Default: all are counted there. */
+  readonly leases?: number | undefined;
   /** Older ones go, in milliseconds since 1970. */
   readonly since: number;
 }

@@ -240,6 +240,27 @@ function itForgetsWhatIsOld({ withStore }: StoreTester): void {
       assert.equal((await patch(store, "a", [resource("one", "7")])).number, 7);
     }));
 
+  it("revisions that leases make are counted apart, and push out no other", () =>
+    withStore(async (store) => {
+      const leased = (cause: CommitInfo["cause"]): CommitInfo => ({ ...info(""), cause });
+      const came = leased({ kind: "api", caller: "a test", leased: true });
+      const ended = leased({ kind: "lease-ended", lease: "x" });
+      const own: Revision[] = [];
+      for (let number = 1; number <= 3; number += 1) {
+        own.push(await patch(store, "a", [resource("one", `${number}`)]));
+        await patch(store, "a", [resource("leased", `${number}`)], [], came);
+        await patch(store, "a", [], ["leased"], ended);
+      }
+      assert.equal(await store.retain({ revisions: 3, leases: 6, since: 0 }), 0);
+      assert.equal(await store.retain({ revisions: 2, leases: 6, since: 0 }), 1);
+      assert.deepEqual(await held(store, own[1] ?? assert.fail()), { one: "2" });
+      // The line stays whole: its old end goes.
+      assert.equal(await store.retain({ revisions: 2, leases: 3, since: 0 }), 4);
+      assert.deepEqual(await held(store, own[2] ?? assert.fail()), { one: "3" });
+      assert.equal(await store.retain({ revisions: 2, since: 0 }), 2);
+      assert.equal((await store.history("a", { limit: 10 })).length, 2);
+    }));
+
   it("a content that comes back after it went is kept as long as a revision has it", () =>
     withStore(async (store) => {
       await patch(store, "a", [resource("one", "1")]);

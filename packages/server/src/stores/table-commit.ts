@@ -7,6 +7,7 @@ import type {
   StoredKey,
   StoredResource,
 } from "../contracts/store.js";
+import { leasesAfter } from "./kept-revisions.js";
 import { putContent, refer } from "./table-contents.js";
 import { contentKey, hashOf, numberKey, resourceHash, revisionId } from "./table-keys.js";
 import { headOf, type IndexEntry } from "./table-reading.js";
@@ -61,7 +62,8 @@ function commitLayer(writer: Writer, commit: LayerCommit, info: CommitInfo): Rev
   }
   const number = (before?.number ?? 0) + 1;
   const removed = changes.filter(({ to }) => to === undefined).length;
-  const said = { layer, parent, number, ...info, upserted: changes.length - removed, removed };
+  const counts = { upserted: changes.length - removed, removed, ...leasesAfter(before, info.cause) };
+  const said = { layer, parent, number, ...info, ...counts };
   const revision: Revision = { id: revisionId(JSON.stringify([said, changes])), ...said };
   writer.put("revisions", revision.id, revision);
   writer.put("history", layerHash + numberKey(number), revision.id);

@@ -1,4 +1,5 @@
 import type { Retention, RevisionId } from "../contracts/store.js";
+import { isKept } from "./kept-revisions.js";
 import { refer } from "./table-contents.js";
 import { contentKey } from "./table-keys.js";
 import { changesOf, revisionOf } from "./table-reading.js";
@@ -14,14 +15,14 @@ interface OldRevision {
 }
 
 /** The revisions that retention does not keep: the oldest ones of each layer. */
-export function oldIn(reader: Reader, { revisions, since }: Retention): readonly OldRevision[] {
+export function oldIn(reader: Reader, retention: Retention): readonly OldRevision[] {
   const old: OldRevision[] = [];
-  for (const [layerHash, head] of reader.range<RevisionId>("heads", "")) {
-    const newest = revisionOf(reader, head).number;
+  for (const [layerHash, headId] of reader.range<RevisionId>("heads", "")) {
+    const head = revisionOf(reader, headId);
     for (const [key, id] of reader.range<RevisionId>("history", layerHash)) {
-      const { number, time, upserted, removed } = revisionOf(reader, id);
-      if (id === head || (number > newest - revisions && time >= since)) break;
-      old.push({ key, id, changes: upserted + removed });
+      const one = revisionOf(reader, id);
+      if (isKept(retention, head, one)) break;
+      old.push({ key, id, changes: one.upserted + one.removed });
     }
   }
   return old;

@@ -1,0 +1,28 @@
+import type { Cause, Retention, Revision } from "../contracts/store.js";
+
+/**
+ * Whether a lease made a revision: what it holds came, or went with it. Nobody rolls back to these, and where processes
+ * register themselves there are many: they are counted apart, so that they do not push out what people did.
+ */
+function isOfLease(cause: Cause): boolean {
+  return cause.kind === "lease-ended" || (cause.kind === "api" && cause.leased === true);
+}
+
+/** The `leases` of the revision that follows `before`. */
+export function leasesAfter(before: Revision | undefined, cause: Cause): Pick<Revision, "leases"> {
+  const leases = (before?.leases ?? 0) + (isOfLease(cause) ? 1 : 0);
+  return leases === 0 ? {} : { leases };
+}
+
+/**
+ * Whether retention keeps a revision of the line that ends with `head`. All that are newer than a kept one are kept, so
+ * only the old end of a line goes, and each revision that is left can be read.
+ */
+export function isKept({ revisions, leases, since }: Retention, head: Revision, one: Revision): boolean {
+  if (one.id === head.id) return true;
+  if (one.time < since) return false;
+  const fromIt = head.number - one.number + 1;
+  if (leases === undefined) return fromIt <= revisions;
+  const ofLeases = (head.leases ?? 0) - (one.leases ?? 0) + (isOfLease(one.cause) ? 1 : 0);
+  return fromIt - ofLeases <= revisions && ofLeases <= leases;
+}
