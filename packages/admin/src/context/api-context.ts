@@ -1,7 +1,7 @@
 import { hostname } from "node:os";
 import type { Resource, ResourceType } from "@xdskit/api";
 import { decodeStored, type LayerName, type Revision, type RevisionId, type Store } from "@xdskit/server";
-import { createShowResource, type ShowResource } from "../answers/resource-json.js";
+import { createShowResource, type FieldNames, type ShowResource } from "../answers/resource-json.js";
 import { type RevisionJson, revisionJson } from "../answers/revision-json.js";
 import type { AdminApiOptions, ApiLayer } from "../contract/admin-options.js";
 import type { Fleet } from "../contract/fleet.js";
@@ -38,6 +38,11 @@ export class ApiContext {
   /** How many changes of the configuration there were since the start of the API. */
   get applied(): number {
     return this.#applied;
+  }
+
+  /** Shows resources with fields that are called so. */
+  showAs(fields: FieldNames | undefined): ShowResource {
+    return fields === "proto" ? this.showProto : this.show;
   }
 
   /** Throws a problem if there is none. */

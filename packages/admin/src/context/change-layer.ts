@@ -123,7 +123,7 @@ async function answer(
 ) {
   const { changes = [], stages = [], warnings = [] } = outlook ?? {};
   const { items, ...next } = pageOf(changes, page);
-  const changed = await changesJson(items, context.show);
+  const changed = await changesJson(items, context.showAs(page.fields));
   const revision = head === undefined ? null : context.revisionJson(head);
   return { revision, counts: countsOf(changes), changed, ...next, stages, findings: [...findings, ...warnings] };
 }

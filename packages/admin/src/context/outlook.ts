@@ -3,6 +3,7 @@ import type { GroupPreview, LayerUpdate, XdsServer } from "@xdskit/server";
 import { changesOf, type ResourceChange } from "../answers/changes.js";
 import { atOnce, inTurns, type Steps } from "../answers/in-turns.js";
 import type { Page } from "../answers/page.js";
+import type { FieldNames } from "../answers/resource-json.js";
 import { danglingIn, type GroupStages, stagesOf } from "../answers/stages.js";
 import type { ApiContext } from "./api-context.js";
 
@@ -17,6 +18,8 @@ export interface Outlook {
 export interface ChangesPage extends Page {
   /** Names in each list of a stage, at most. */
   readonly names: number;
+  /** How the fields of contents are called. Default: as in JSON. */
+  readonly fields?: FieldNames;
 }
 
 /** A change of so many resources is looked at in several turns. */

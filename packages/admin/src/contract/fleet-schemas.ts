@@ -105,6 +105,8 @@ export const nodeFilterSchema = z.object({
   client: z.string().optional(),
   replica: z.string().optional(),
   type: z.string().optional().openapi({ description: "`state` is about this type alone" }),
+  from: z.string().optional().openapi({ description: "The first id, as strings are compared" }),
+  to: z.string().optional().openapi({ description: "The last id" }),
 });
 
 /** By what a list is sorted. */

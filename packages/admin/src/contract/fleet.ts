@@ -36,6 +36,9 @@ export interface NodeFilter {
   readonly replica?: readonly string[] | undefined;
   /** The name of a type: `state` is about this type alone. */
   readonly type?: string | undefined;
+  /** The first and the last id, as strings are compared. */
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
 }
 
 /** A page of nodes. */

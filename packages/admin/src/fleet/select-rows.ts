@@ -4,15 +4,17 @@ import type { RowsAsOf } from "./row-cache.js";
 
 /** The rows that fit. */
 export function fitting(rows: readonly NodeRow[], filter: NodeFilter): readonly NodeRow[] {
-  const { q = "", state, group, client, replica, type } = filter;
+  const { q = "", state, group, client, replica, type, from, to } = filter;
   const wanted = q.toLowerCase();
-  const isAll = wanted === "" && !state && !group && !client && !replica && type === undefined;
+  const isAll = wanted === "" && Object.values(filter).every((value) => value === undefined);
   if (isAll) return rows;
   return rows.filter((row) => {
     const states =
       type === undefined ? [row.state] : row.types.filter((one) => one.type === type).map((one) => one.state);
     return (
       states.some((one) => isIn(state, one)) &&
+      (from === undefined || row.id >= from) &&
+      (to === undefined || row.id <= to) &&
       isIn(group, row.group) &&
       isIn(client, row.client) &&
       isIn(replica, row.replica) &&

@@ -93,9 +93,9 @@ export function changeRoutes(app: OpenAPIHono, context: ApiContext): void {
     const layer = context.layer(c.req.valid("param").layer);
     const form = bodyForm(c.req.header("content-type") ?? null);
     const bytes = await context.bodies.read(c.req.raw);
-    const { lease: wanted, limit, after, names, ...query } = c.req.valid("query");
+    const { lease: wanted, limit, after, names, fields, ...query } = c.req.valid("query");
     const asked = await readChange(bytes, form, query, reading);
-    const page = pageOfDryRun({ limit, after, names }, asked.dryRun);
+    const page = pageOfDryRun({ limit, after, names, fields }, asked.dryRun);
     const expected = await expectedRevision(context, layer, c.req.raw.headers);
     const info = infoOf(asked, callerOf(c.env), wanted !== undefined);
     return c.json(await changeLayer(context, layer, { ...asked, expected, info, lease: leaseOf(wanted), page }), 200);

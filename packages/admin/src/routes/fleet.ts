@@ -75,10 +75,19 @@ export function fleetRoutes(app: OpenAPIHono, { fleet, options }: ApiContext): v
   });
 }
 
-function filterOf({ q, type, ...lists }: z.output<typeof nodeFilterSchema>): NodeFilter {
+function filterOf({ q, type, from, to, ...lists }: z.output<typeof nodeFilterSchema>): NodeFilter {
   const { state, group, client, replica } = lists;
   const values = (text: string | undefined) => text?.split(",").map(decodedComma);
-  return { q, type, state: values(state), group: values(group), client: values(client), replica: values(replica) };
+  return {
+    q,
+    type,
+    from,
+    to,
+    state: values(state),
+    group: values(group),
+    client: values(client),
+    replica: values(replica),
+  };
 }
 
 /** A comma inside a value is written as `%2C` once more. */

@@ -21,7 +21,7 @@ import {
 import { bodyForm } from "../requests/body-form.js";
 import { readJson } from "../requests/read-json.js";
 import { callerOf, expectedRevision, infoOf, pageOfDryRun } from "./changes.js";
-import { after, changesPage, flag, json, limit, problems, smallBody } from "./definition.js";
+import { after, changesPage, fieldNames, flag, json, limit, problems, smallBody } from "./definition.js";
 
 const list = createRoute({
   method: "get",
@@ -42,7 +42,7 @@ const get = createRoute({
   summary: "Shows a revision and what it changed",
   request: {
     params: z.object({ id: z.string() }),
-    query: z.strictObject({ limit: limit(usualPage, mostPage), after }),
+    query: z.strictObject({ limit: limit(usualPage, mostPage), after, fields: fieldNames }),
   },
   responses: {
     200: json(
@@ -126,7 +126,7 @@ export function revisionRoutes(app: OpenAPIHono, context: ApiContext): void {
 
   app.openapi(get, async (c) => {
     const { revision, store } = await context.revision(c.req.valid("param").id);
-    const { limit: most, after: cursor } = c.req.valid("query");
+    const { limit: most, after: cursor, fields } = c.req.valid("query");
     const all = [...(await store.changes(revision.id))].sort((a, b) =>
       a.type === b.type ? (a.key < b.key ? -1 : 1) : a.type < b.type ? -1 : 1,
     );
@@ -139,12 +139,20 @@ export function revisionRoutes(app: OpenAPIHono, context: ApiContext): void {
       };
       page.push({ before: await read(from), after: await read(to) });
     }
-    const changes = await changesJson(page, context.show);
+    const changes = await changesJson(page, context.showAs(fields));
     return c.json({ ...context.revisionJson(revision), changes, ...next }, 200);
   });
 
   app.openapi(diff, async (c) => {
-    const { from: fromId, to: toId, stages: isWithStages = true, limit, after: cursor, names } = c.req.valid("query");
+    const {
+      from: fromId,
+      to: toId,
+      stages: isWithStages = true,
+      limit,
+      after: cursor,
+      names,
+      fields,
+    } = c.req.valid("query");
     const { revision: from, store } = await context.revision(fromId);
     const to = toId === undefined ? await store.head(from.layer) : (await context.revision(toId)).revision;
     if (to === undefined || to.layer !== from.layer)
@@ -152,7 +160,7 @@ export function revisionRoutes(app: OpenAPIHono, context: ApiContext): void {
     const [before, after] = [await context.contents(store, from.id), await context.contents(store, to.id)];
     const all = await inTurns(changesBetween(before, after));
     const { items, ...next } = pageOf(all, { limit, after: cursor });
-    const changes = await changesJson(items, context.show);
+    const changes = await changesJson(items, context.showAs(fields));
     const preview = (upsert: typeof before) => server.preview([{ layer: from.layer, kind: "replace", upsert }]);
     const stages =
       isWithStages && cursor === undefined

@@ -1,0 +1,161 @@
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { type Connection, onConnection } from "./api/events.js";
+import type { ProblemList } from "./api/types.js";
+import { useLive } from "./api/use-live.js";
+import { Dialog } from "./parts/dialog.js";
+import { focusSearch, type Keys, useKeys } from "./parts/keys.js";
+import { ThemeButton } from "./parts/theme.js";
+import { go, linkTo, type Place, usePlace } from "./router.js";
+import { ChangeView } from "./views/change/change-view.js";
+import { ConfigView } from "./views/config/config-view.js";
+import { FleetView } from "./views/fleet/fleet-view.js";
+import { HistoryView } from "./views/history/history-view.js";
+import { NodeView } from "./views/node/node-view.js";
+import { ProblemsView } from "./views/problems/problems-view.js";
+
+const views = [
+  ["fleet", "Fleet", "g f"],
+  ["config", "Configuration", "g c"],
+  ["change", "Change", "g n"],
+  ["history", "History", "g h"],
+  ["problems", "Problems", "g p"],
+] as const;
+
+/** The page: its head, and the view that the link names. */
+export function App() {
+  const place = usePlace();
+  const [isHelping, setHelping] = useState(false);
+  const problems = useLive<ProblemList>("problems");
+  const count = (problems.data?.errors ?? 0) + (problems.data?.warnings ?? 0);
+  const view = place.view === "" ? "fleet" : place.view;
+  const name = view === "node" ? (place.parts[0] ?? "") : (views.find(([one]) => one === view)?.[1] ?? "");
+  useEffect(() => {
+    document.title = `${count > 0 ? `(${count}) ` : ""}${name} · xdskit`;
+  }, [count, name]);
+  const keys = useMemo<Keys>(
+    () => ({
+      "/": focusSearch,
+      "?": () => setHelping(true),
+      ...Object.fromEntries(views.map(([one, , key]) => [key, () => go(linkTo(one))])),
+    }),
+    [],
+  );
+  useKeys(keys);
+  return (
+    <>
+      <button type="button" class="skip" onClick={skip}>
+        To the content
+      </button>
+      <Head view={view === "node" ? "fleet" : view} problems={problems.data} help={() => setHelping(true)} />
+      <ConnectionLost />
+      <main id="main" tabIndex={-1}>
+        <View place={{ ...place, view }} />
+      </main>
+      {isHelping ? <Help close={() => setHelping(false)} /> : null}
+    </>
+  );
+}
+
+function View({ place }: { readonly place: Place }) {
+  const { view, parts, query } = place;
+  switch (view) {
+    case "fleet":
+      return <FleetView />;
+    case "node":
+      return <NodeView key={parts[0]} id={parts[0] ?? ""} parts={parts.slice(1)} query={query} />;
+    case "config":
+      return <ConfigView place={place} />;
+    case "change":
+      return <ChangeView place={place} />;
+    case "history":
+      return <HistoryView place={place} />;
+    case "problems":
+      return <ProblemsView />;
+    default:
+      return (
+        <>
+          <h1>There is no such page</h1>
+          <p>
+            <a href={linkTo("fleet")}>To the fleet</a>
+          </p>
+        </>
+      );
+  }
+}
+
+function Head({
+  view,
+  problems,
+  help,
+}: {
+  readonly view: string;
+  readonly problems: ProblemList | undefined;
+  help(): void;
+}) {
+  const count = (problems?.errors ?? 0) + (problems?.warnings ?? 0);
+  return (
+    <header class="head">
+      <a class="logo" href={linkTo("fleet")} aria-label="xdskit, to the fleet">
+        <img src="./icon.svg" alt="" width="22" height="22" />
+        <span>xdskit</span>
+      </a>
+      <nav aria-label="Views">
+        {views.map(([one, name]) => (
+          <a key={one} href={linkTo(one)} aria-current={one === view ? "page" : undefined}>
+            {name}
+            {one === "problems" && count > 0 ? (
+              <span class={`badge ${(problems?.errors ?? 0) > 0 ? "badge-error" : "badge-warning"}`}>{count}</span>
+            ) : null}
+          </a>
+        ))}
+      </nav>
+      <div class="head-end">
+        <ThemeButton />
+        <button type="button" class="icon-button" aria-label="Keys" title="Keys (?)" onClick={help}>
+          ?
+        </button>
+      </div>
+    </header>
+  );
+}
+
+/** Said only while it is so: a page that shows old data must not look alive. */
+function ConnectionLost() {
+  const [connection, setConnection] = useState<Connection>("connecting");
+  useEffect(() => onConnection(setConnection), []);
+  return (
+    <div role="status">
+      {connection === "lost" ? (
+        <p class="lost">The server does not answer. What you see is from before; the page tries again by itself.</p>
+      ) : null}
+    </div>
+  );
+}
+
+function Help({ close }: { close(): void }) {
+  const rows = [
+    ["/", "search"],
+    ["j, k", "next, previous row"],
+    ["Enter", "open the row"],
+    ...views.map(([, name, key]) => [key, name]),
+    ["?", "this list"],
+  ];
+  return (
+    <Dialog title="Keys" close={close}>
+      <dl class="keys">
+        {rows.map(([key, what]) => (
+          <div key={key}>
+            <dt>
+              <kbd>{key}</kbd>
+            </dt>
+            <dd>{what}</dd>
+          </div>
+        ))}
+      </dl>
+    </Dialog>
+  );
+}
+
+function skip(): void {
+  document.getElementById("main")?.focus();
+}

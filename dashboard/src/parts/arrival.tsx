@@ -1,0 +1,52 @@
+import { pathOf } from "../api/request.js";
+import type { Arrival as ArrivalData } from "../api/types.js";
+import { useLive } from "../api/use-live.js";
+import { linkTo } from "../router.js";
+import { counted, numberText } from "../text/counts.js";
+import { StateBar } from "./state.js";
+
+/** How far the clients are with a revision. */
+export function Arrival({ revision }: { readonly revision: string }) {
+  const { data } = useLive<ArrivalData>(`revisions/${pathOf(revision)}/arrival`);
+  if (data === undefined) return null;
+  const { acknowledged, rejected, pending } = data.counts;
+  const total = acknowledged + rejected + pending;
+  if (total === 0) return <p class="quiet">No connected client asks for something of it.</p>;
+  return (
+    <div class="progress" role="status">
+      <p>
+        <span class="progress-number">{Math.floor((100 * acknowledged) / total)} %</span> acknowledged:{" "}
+        {numberText(acknowledged)} of {counted(total, "node")}
+        {rejected > 0 ? `, ${numberText(rejected)} rejected it` : ""}
+        {pending > 0 ? `, ${numberText(pending)} pending` : ""}
+      </p>
+      <StateBar counts={{ synced: acknowledged, pending, stale: 0, rejected }} />
+      <Reasons nodes={data.nodes} />
+    </div>
+  );
+}
+
+/** Who has not acknowledged, by reason. */
+function Reasons({ nodes }: Pick<ArrivalData, "nodes">) {
+  const reasons = new Map<string, ArrivalData["nodes"][number][]>();
+  for (const node of nodes) {
+    const key = `${node.state}: ${node.message}`;
+    reasons.set(key, [...(reasons.get(key) ?? []), node]);
+  }
+  return (
+    <ul class="findings">
+      {[...reasons].map(([reason, found]) => (
+        <li key={reason} class={found[0]?.state === "rejected" ? "finding-error" : "finding-warning"}>
+          <b>{found[0]?.state}</b> {found[0]?.message}
+          <br />
+          {found.slice(0, 5).map(({ id }) => (
+            <span key={id}>
+              <a href={linkTo("node", [id])}>{id}</a>{" "}
+            </span>
+          ))}
+          {found.length > 5 ? <span class="quiet">and {numberText(found.length - 5)} more</span> : null}
+        </li>
+      ))}
+    </ul>
+  );
+}

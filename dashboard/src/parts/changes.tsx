@@ -1,0 +1,71 @@
+import type { ChangedResource, GroupStages } from "../api/types.js";
+import { counted } from "../text/counts.js";
+import { typeName } from "../text/type-names.js";
+import { YamlDiff } from "./yaml-view.js";
+
+/** More are not drawn. */
+const mostShown = 200;
+/** The first ones are open. */
+const openFirst = 3;
+
+/** What becomes of each resource. */
+export function Changes({ changes, total }: { readonly changes: readonly ChangedResource[]; readonly total: number }) {
+  if (changes.length === 0) return <p class="quiet">Nothing differs.</p>;
+  return (
+    <>
+      {changes.slice(0, mostShown).map((one, index) => (
+        <details class="changed" key={`${one.type} ${one.key ?? one.name}`} open={index < openFirst}>
+          <summary>
+            <span class={`change-${one.change}`}>{one.change}</span> <b>{one.name}</b>{" "}
+            <small>{typeName(one.type)}</small>
+          </summary>
+          <YamlDiff before={one.before} after={one.after} label={`${one.change}: ${one.name}`} />
+        </details>
+      ))}
+      {total > mostShown ? <p class="quiet">{counted(total - mostShown, "more", "more")}</p> : null}
+    </>
+  );
+}
+
+/** In which order the clients of each group get a change. */
+export function Stages({ stages }: { readonly stages: readonly GroupStages[] }) {
+  return (
+    <>
+      {stages.map(({ group, stages: steps, held }) => (
+        <section key={group}>
+          <h3>
+            Group {group}: {counted(steps.length, "stage")}
+          </h3>
+          <ol class="stages">
+            {steps.map(({ after, changes }, index) => (
+              <li key={index}>
+                {changes.map((change) => (
+                  <p key={change.type}>
+                    <b>{typeName(change.type)}</b> {namesOf("adds", change.added)} {namesOf("changes", change.changed)}{" "}
+                    {namesOf("removes", change.removed)}
+                  </p>
+                ))}
+                {after.length === 0 ? null : (
+                  <small>
+                    after {after.map(({ for: awaited, type }) => `${awaited?.type ?? type} is acknowledged`).join(", ")}
+                  </small>
+                )}
+              </li>
+            ))}
+          </ol>
+          {held.length === 0 ? null : (
+            <p class="missing">
+              Never sent, since it waits for itself: {held.flatMap(({ names }) => names).join(", ")}
+            </p>
+          )}
+        </section>
+      ))}
+    </>
+  );
+}
+
+function namesOf(what: string, names: readonly string[]): string {
+  if (names.length === 0) return "";
+  const [first = "", ...rest] = names;
+  return `${what} ${rest.length < 3 ? names.join(", ") : `${first} and ${rest.length} more`}`;
+}

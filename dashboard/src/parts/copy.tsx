@@ -1,0 +1,45 @@
+import { useState } from "preact/hooks";
+
+/** A button that copies a text. */
+export function Copy({ label, text }: { readonly label: string; readonly text: string | (() => string) }) {
+  const [done, setDone] = useState<"no" | "yes" | "failed">("no");
+  const copy = async () => {
+    const copied = await copyText(typeof text === "string" ? text : text());
+    setDone(copied ? "yes" : "failed");
+    setTimeout(() => setDone("no"), 1_500);
+  };
+  return (
+    <button type="button" class="small" onClick={() => void copy()}>
+      {done === "yes" ? "Copied" : done === "failed" ? "Not copied" : label}
+      <span class="hidden" role="status">
+        {done === "yes" ? `${label}: copied` : ""}
+      </span>
+    </button>
+  );
+}
+
+/** Over plain HTTP the clipboard is there for localhost only: elsewhere the browser's old way is left. */
+async function copyText(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    const field = document.createElement("textarea");
+    field.value = text;
+    document.body.append(field);
+    field.select();
+    const done = document.execCommand("copy");
+    field.remove();
+    return done;
+  }
+}
+
+/** A command that asks the API for the same. */
+export function curlOf(path: string): string {
+  return `curl -sf '${new URL(`api/v1/${path}`, location.href.replace(/#.*/, "")).href.replaceAll("'", "%27")}'`;
+}
+
+/** A word of a shell command. */
+export function shellWord(text: string): string {
+  return /^[\w./:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}

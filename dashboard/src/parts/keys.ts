@@ -1,0 +1,39 @@
+import { useEffect } from "preact/hooks";
+
+/** What a key does, or two one after the other (`g f`). */
+export type Keys = Readonly<Record<string, () => void>>;
+
+/** So long the second key may take, in milliseconds. */
+const pauseMs = 1_000;
+
+/** Makes keys do something while this is shown. Keys that somebody types into a field do nothing. */
+export function useKeys(keys: Keys): void {
+  useEffect(() => {
+    let before = "";
+    let at = 0;
+    const pressed = (event: KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+      if (document.querySelector("dialog[open]") !== null) return;
+      const now = performance.now();
+      const both = now - at < pauseMs ? `${before} ${event.key}` : "";
+      const action = keys[both] ?? keys[event.key];
+      before = event.key;
+      at = now;
+      if (action === undefined) return;
+      event.preventDefault();
+      before = "";
+      action();
+    };
+    addEventListener("keydown", pressed);
+    return () => removeEventListener("keydown", pressed);
+  }, [keys]);
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && target.matches("input, textarea, select, [contenteditable]");
+}
+
+/** Puts the cursor into the search field of the page. */
+export function focusSearch(): void {
+  document.querySelector<HTMLInputElement>("input[type=search]")?.focus();
+}

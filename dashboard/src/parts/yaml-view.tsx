@@ -1,0 +1,96 @@
+import { useMemo } from "preact/hooks";
+import { diffLines } from "../text/diff.js";
+import { type YamlLine, yamlLines } from "../text/yaml.js";
+
+/** More lines are not drawn at once. */
+const mostLines = 5_000;
+
+/** JSON as YAML, with the keys in a colour of their own. */
+export function YamlView({ json, label }: { readonly json: unknown; readonly label: string }) {
+  const lines = useMemo(() => yamlLines(json), [json]);
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: who has no mouse must be able to scroll.
+    <section class="code" aria-label={label} tabIndex={0}>
+      <pre>
+        {lines.slice(0, mostLines).map((line, index) => (
+          <YamlRow key={index} line={line} number={index + 1} />
+        ))}
+        {lines.length > mostLines ? `… ${lines.length - mostLines} more lines\n` : null}
+      </pre>
+    </section>
+  );
+}
+
+function YamlRow({ line: { text, key, path }, number }: { readonly line: YamlLine; readonly number: number }) {
+  const [before, name, after] =
+    key === undefined ? [text, "", ""] : [text.slice(0, key.from), text.slice(key.from, key.to), text.slice(key.to)];
+  return (
+    <span class="line">
+      <span class="line-number" aria-hidden="true">
+        {number}
+      </span>
+      {before}
+      {name === "" ? null : (
+        <span class="key" title={path.join(".")}>
+          {name}
+        </span>
+      )}
+      {after}
+      {"\n"}
+    </span>
+  );
+}
+
+/** So many lines around a difference are shown. */
+const context = 3;
+
+/** What differs between two contents. Null: there is none on that side. */
+export function YamlDiff({
+  before,
+  after,
+  label,
+}: {
+  readonly before: unknown;
+  readonly after: unknown;
+  readonly label: string;
+}) {
+  const lines = useMemo(() => {
+    const text = (json: unknown) => (json === null ? [] : yamlLines(json).map((line) => line.text));
+    return diffLines(text(before), text(after));
+  }, [before, after]);
+  const shown = useMemo(() => {
+    const near = new Set<number>();
+    for (const [index, { kind }] of lines.entries()) {
+      if (kind === "same") continue;
+      for (let other = index - context; other <= index + context; other += 1) near.add(other);
+    }
+    return lines
+      .map((line, index) => ({ line, index }))
+      .filter(({ index }) => near.has(index))
+      .slice(0, mostLines);
+  }, [lines]);
+  if (shown.length === 0) return <p class="quiet">The contents are equal.</p>;
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: who has no mouse must be able to scroll.
+    <section class="code diff" aria-label={label} tabIndex={0}>
+      <pre>
+        {shown.map(({ line: { kind, text, left, right }, index }, place) => (
+          <span key={index}>
+            {place > 0 && shown[place - 1]?.index !== index - 1 ? <span class="line gap">⋯{"\n"}</span> : null}
+            <span class={`line ${kind}`}>
+              <span class="line-number" aria-hidden="true">
+                {left ?? ""}
+              </span>
+              <span class="line-number" aria-hidden="true">
+                {right ?? ""}
+              </span>
+              {kind === "added" ? "+ " : kind === "removed" ? "- " : "  "}
+              {text}
+              {"\n"}
+            </span>
+          </span>
+        ))}
+      </pre>
+    </section>
+  );
+}

@@ -1,0 +1,89 @@
+/** A line of YAML, with the field that it begins. */
+export interface YamlLine {
+  readonly text: string;
+  /** The steps to the field, without positions in lists: `["filter_chains", "filters"]`. */
+  readonly path: readonly string[];
+  /** Where its key stands in the text; undefined: it begins no field. */
+  readonly key: { readonly from: number; readonly to: number } | undefined;
+}
+
+type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+
+/** JSON as YAML, in the style of the files that people write: two spaces, quotes only where they are needed. */
+export function yamlLines(json: unknown): readonly YamlLine[] {
+  const lines: YamlLine[] = [];
+  if (isScalar(json as Json)) lines.push({ text: scalar(json as Json), path: [], key: undefined });
+  else write(json as Json, 0, [], lines, "");
+  return lines;
+}
+
+export function yamlText(json: unknown): string {
+  return `${yamlLines(json)
+    .map(({ text }) => text)
+    .join("\n")}\n`;
+}
+
+/** `lead` stands before the first line: the dash of a list's item. */
+function write(json: Json, indent: number, path: readonly string[], lines: YamlLine[], lead: string): void {
+  let first = lead;
+  const begin = (): string => {
+    const text = first === "" ? " ".repeat(indent) : first;
+    first = "";
+    return text;
+  };
+  if (Array.isArray(json)) {
+    for (const item of json) {
+      const dash = `${begin()}- `;
+      if (isScalar(item)) lines.push({ text: `${dash}${scalar(item)}`, path, key: undefined });
+      else write(item, indent + 2, path, lines, dash);
+    }
+    return;
+  }
+  for (const [name, value] of Object.entries(json as Readonly<Record<string, Json>>)) {
+    const start = begin();
+    const label = scalar(name);
+    const here = [...path, name];
+    const key = { from: start.length, to: start.length + label.length };
+    if (isScalar(value)) {
+      pushText(`${start}${label}: `, value, indent + 2, here, key, lines);
+      continue;
+    }
+    lines.push({ text: `${start}${label}:`, path: here, key });
+    // A list stands below its key without a step to the right, as kubectl writes it.
+    write(value, Array.isArray(value) ? indent : indent + 2, here, lines, "");
+  }
+}
+
+function pushText(
+  start: string,
+  value: Json,
+  indent: number,
+  path: readonly string[],
+  key: YamlLine["key"],
+  lines: YamlLine[],
+): void {
+  if (typeof value !== "string" || !value.includes("\n") || /[^\n\x20-\x7e\u00a0-\uffff]/.test(value)) {
+    lines.push({ text: `${start}${scalar(value)}`, path, key });
+    return;
+  }
+  const ends = value.endsWith("\n");
+  lines.push({ text: `${start}|${ends ? "" : "-"}`, path, key });
+  const body = ends ? value.slice(0, -1) : value;
+  for (const line of body.split("\n")) lines.push({ text: `${" ".repeat(indent)}${line}`, path, key: undefined });
+}
+
+function isScalar(json: Json): boolean {
+  if (json === null || typeof json !== "object") return true;
+  return Object.keys(json).length === 0;
+}
+
+function scalar(value: Json): string {
+  if (typeof value === "string") return isPlain(value) ? value : JSON.stringify(value);
+  return JSON.stringify(value);
+}
+
+/** Whether YAML reads it as this very text. */
+function isPlain(text: string): boolean {
+  if (!/^[A-Za-z_./][\w./ :@*-]*$/.test(text) || /: |:$| #|\s$/.test(text)) return false;
+  return !/^(true|false|null|yes|no|on|off|y|n|~|\.inf|\.nan)$/i.test(text);
+}

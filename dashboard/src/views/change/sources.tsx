@@ -1,0 +1,43 @@
+import type { Finding } from "../../api/types.js";
+import { useLive } from "../../api/use-live.js";
+import { Findings } from "../../parts/message.js";
+import { Time } from "../../parts/time.js";
+import { counted } from "../../text/counts.js";
+
+interface Source {
+  readonly name: string;
+  readonly state: string;
+  readonly files?: number;
+  readonly findings: readonly Finding[];
+  readonly lastApplied: string | null;
+}
+
+const signs: Readonly<Record<string, string>> = { applied: "●", connected: "●", refused: "✕", partial: "◐" };
+
+/** What the sources have that is not served, and why. */
+export function Sources() {
+  const { data } = useLive<{ readonly sources: readonly Source[] }>("sources");
+  return (
+    <>
+      {data?.sources.map(({ name, state, files, findings, lastApplied }) => {
+        const errors = findings.filter(({ severity }) => severity === "error");
+        const kind = signs[state] === "●" ? "synced" : errors.length > 0 ? "rejected" : "pending";
+        return (
+          <section class="panel" key={name} aria-label={name}>
+            <p>
+              <b>{name}</b>{" "}
+              <span class={`state state-${kind}`}>
+                <span aria-hidden="true">{signs[state] ?? "◌"}</span> {state}
+              </span>{" "}
+              <span class="quiet">
+                {files === undefined ? "" : `${counted(files, "file")}, `}
+                {lastApplied === null ? "nothing was applied yet" : <>applied {<Time at={lastApplied} />}</>}
+              </span>
+            </p>
+            <Findings findings={errors.slice(0, 20)} />
+          </section>
+        );
+      })}
+    </>
+  );
+}

@@ -1,0 +1,137 @@
+import { pathOf } from "../../api/request.js";
+import type { GroupResources } from "../../api/types.js";
+import { useLive } from "../../api/use-live.js";
+import { Empty, Failure, Loading } from "../../parts/message.js";
+import { Search, Select } from "../../parts/search.js";
+import { go, linkTo, type Place, replaceQuery } from "../../router.js";
+import { numberText } from "../../text/counts.js";
+import { ResourceList } from "./resource-list.js";
+import { ResourceView } from "./resource-view.js";
+import { WholeGraph } from "./whole-graph.js";
+
+interface Group {
+  readonly name: string;
+  readonly streams: number;
+  readonly resources: number;
+}
+
+/** What the groups of nodes are served: types, resources, who uses what. */
+export function ConfigView({ place: { parts, query } }: { readonly place: Place }) {
+  const groups = useLive<{ readonly groups: readonly Group[] }>("groups");
+  const [asked = "", type = "", name] = parts;
+  const names = groups.data?.groups.map((group) => group.name) ?? [];
+  const group = names.includes(asked) ? asked : (names[0] ?? "");
+  if (groups.data === undefined) return groups.error === undefined ? <Loading /> : <Failure error={groups.error} />;
+  const all = Object.fromEntries(query);
+  return (
+    <>
+      <h1>Configuration</h1>
+      <div class="filters">
+        {names.length < 2 ? null : (
+          <Select
+            label="Group"
+            value={group}
+            options={names}
+            change={(next) => go(linkTo("config", [next, type], all))}
+          />
+        )}
+        <Search label="Search resources" value={query.get("q") ?? ""} change={(q) => replaceQuery({ q })} />
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={query.get("contents") === "true"}
+            onChange={({ currentTarget }) => replaceQuery({ contents: currentTarget.checked ? "true" : "" })}
+          />
+          also in contents
+        </label>
+        <Select
+          label="Only"
+          value={query.get("only") ?? ""}
+          options={["", ["dangling", "names what is missing"], ["unused", "unused"]]}
+          change={(only) => replaceQuery({ only })}
+        />
+        <a
+          class="button"
+          href={linkTo("config", [group], { ...all, graph: query.get("graph") === "all" ? "" : "all" })}
+        >
+          {query.get("graph") === "all" ? "Hide the whole graph" : "Show the whole graph"}
+        </a>
+      </div>
+      {query.get("graph") === "all" && name === undefined ? <WholeGraph group={group} /> : null}
+      <Resources group={group} type={type} name={name} query={query} />
+    </>
+  );
+}
+
+function Resources({
+  group,
+  type,
+  name,
+  query,
+}: {
+  readonly group: string;
+  readonly type: string;
+  readonly name: string | undefined;
+  readonly query: URLSearchParams;
+}) {
+  const given = Object.entries({
+    type,
+    q: query.get("q") ?? "",
+    contents: query.get("contents") ?? "",
+    only: query.get("only") ?? "",
+    limit: "500",
+  }).filter(([, value]) => value !== "");
+  const { data, error } = useLive<GroupResources>(`groups/${pathOf(group)}/resources?${new URLSearchParams(given)}`);
+  if (data === undefined) return error === undefined ? <Loading /> : <Failure error={error} />;
+  if (data.counts.length === 0)
+    return (
+      <Empty title="Nothing is served yet.">
+        <p>
+          Save a file in the served folder, or <a href={linkTo("change")}>make a change here</a>.
+        </p>
+      </Empty>
+    );
+  return (
+    <>
+      <Types group={group} type={type} data={data} query={query} />
+      <div class={name === undefined ? "" : "two-columns"}>
+        <ResourceList group={group} type={type} data={data} name={name} query={query} />
+        {name === undefined ? null : <ResourceView group={group} type={type} name={name} query={query} />}
+      </div>
+    </>
+  );
+}
+
+function Types({
+  group,
+  type,
+  data: { counts },
+  query,
+}: {
+  readonly group: string;
+  readonly type: string;
+  readonly data: GroupResources;
+  readonly query: URLSearchParams;
+}) {
+  const all = Object.fromEntries(query);
+  const total = counts.reduce((sum, { count }) => sum + count, 0);
+  const tabs = [{ type: "", count: total, dangling: 0, unused: 0 }, ...counts];
+  return (
+    <nav class="tabs" aria-label="Types">
+      {tabs.map((one) => (
+        <a
+          key={one.type}
+          href={linkTo("config", one.type === "" ? [group] : [group, one.type], all)}
+          aria-current={one.type === type ? "page" : undefined}
+        >
+          {one.type === "" ? "all" : one.type} <span class="tab-count">{numberText(one.count)}</span>
+          {one.dangling > 0 ? (
+            <span class="mark mark-dangling" title={`${one.dangling} name what is missing`}>
+              ⚠ {one.dangling}
+            </span>
+          ) : null}
+        </a>
+      ))}
+    </nav>
+  );
+}

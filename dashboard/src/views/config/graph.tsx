@@ -1,0 +1,116 @@
+import { useMemo } from "preact/hooks";
+import type { Graph as GraphData } from "../../api/types.js";
+import { linkTo } from "../../router.js";
+import { boxHeight, boxWidth, type Layout, layoutOf, type Placed } from "./layout.js";
+
+/** Who uses what, as a picture: listener → route → virtual host → cluster → endpoints. */
+export function Graph({
+  graph,
+  group,
+  root,
+  query,
+}: {
+  readonly graph: GraphData;
+  readonly group: string;
+  readonly root: { readonly type: string; readonly name: string } | undefined;
+  readonly query: URLSearchParams;
+}) {
+  const layout = useMemo(() => layoutOf(graph), [graph]);
+  return (
+    <>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: who has no mouse must be able to scroll. */}
+      <section class="scroll graph" aria-label="Who uses what" tabIndex={0}>
+        <div class="graph-canvas" style={{ width: `${layout.width}px`, height: `${layout.height}px` }}>
+          <Lines graph={graph} layout={layout} />
+          {layout.columns.map((type, index) => (
+            <span
+              class="graph-head"
+              key={type}
+              style={{ left: `${index * (boxWidth + 56)}px`, width: `${boxWidth}px` }}
+            >
+              {type}
+            </span>
+          ))}
+          {layout.nodes.map((placed) => (
+            <Box
+              key={`${placed.node.type} ${placed.node.name}`}
+              placed={placed}
+              group={group}
+              isRoot={placed.node.type === root?.type && placed.node.name === root.name}
+              query={query}
+            />
+          ))}
+        </div>
+      </section>
+      {graph.isCut ? <p class="quiet">There is more: choose a resource to see what is around it.</p> : null}
+    </>
+  );
+}
+
+function Lines({
+  graph: { edges },
+  layout: { nodes, width, height },
+}: {
+  readonly graph: GraphData;
+  readonly layout: Layout;
+}) {
+  return (
+    <svg width={width} height={height} aria-hidden="true">
+      <title>Lines from each resource to what it uses</title>
+      {edges.map(({ from, to }) => {
+        const [a, b] = [nodes[from], nodes[to]];
+        if (a === undefined || b === undefined) return null;
+        const [x1, y1, x2, y2] = [a.x + boxWidth, a.y + boxHeight / 2, b.x, b.y + boxHeight / 2];
+        const bend = Math.max(20, (x2 - x1) / 2);
+        const isBroken = !b.node.isThere;
+        return (
+          <path
+            key={`${from} ${to}`}
+            class={isBroken ? "edge broken" : "edge"}
+            d={`M${x1},${y1} C${x1 + bend},${y1} ${x2 - bend},${y2} ${x2},${y2}`}
+          />
+        );
+      })}
+    </svg>
+  );
+}
+
+function Box({
+  placed: { node, x, y },
+  group,
+  isRoot,
+  query,
+}: {
+  readonly placed: Placed;
+  readonly group: string;
+  readonly isRoot: boolean;
+  readonly query: URLSearchParams;
+}) {
+  const { type, name, isThere, unused, summary } = node;
+  const kind = isThere ? (unused ? "unused" : "there") : "gone";
+  const style = { left: `${x}px`, top: `${y}px`, width: `${boxWidth}px`, height: `${boxHeight}px` };
+  const content = (
+    <>
+      <span class="graph-name">{type === "virtual-host" ? name.slice(name.lastIndexOf("/") + 1) : name}</span>
+      <small>{isThere ? (unused ? "unused" : summary) : "⚠ missing"}</small>
+    </>
+  );
+  const classes = `graph-box graph-${kind}${isRoot ? " graph-root" : ""}`;
+  // A virtual host is a part of its route, unless it is a resource of its own.
+  if (!isThere || type === "virtual-host")
+    return (
+      <span class={classes} style={style} title={name}>
+        {content}
+      </span>
+    );
+  return (
+    <a
+      class={classes}
+      style={style}
+      title={name}
+      href={linkTo("config", [group, type, name], Object.fromEntries(query))}
+    >
+      {content}
+    </a>
+  );
+}

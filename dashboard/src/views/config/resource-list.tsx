@@ -1,0 +1,66 @@
+import { useMemo, useState } from "preact/hooks";
+import type { GroupResource, GroupResources } from "../../api/types.js";
+import { type Keys, useKeys } from "../../parts/keys.js";
+import { Empty } from "../../parts/message.js";
+import { go, linkTo } from "../../router.js";
+import { numberText } from "../../text/counts.js";
+
+/** The resources of a group that fit. */
+export function ResourceList({
+  group,
+  type,
+  name,
+  data: { resources, total },
+  query,
+}: {
+  readonly group: string;
+  readonly type: string;
+  readonly name: string | undefined;
+  readonly data: GroupResources;
+  readonly query: URLSearchParams;
+}) {
+  const [current, setCurrent] = useState<number | undefined>(undefined);
+  const keys = useMemo<Keys>(() => {
+    const move = (step: number) => setCurrent((at) => Math.min(Math.max(0, (at ?? -1) + step), resources.length - 1));
+    const open = () => {
+      const chosen = current === undefined ? undefined : resources[current];
+      if (chosen !== undefined) go(linkTo("config", [group, chosen.type, chosen.name], Object.fromEntries(query)));
+    };
+    return { j: () => move(1), k: () => move(-1), Enter: open, o: open };
+  }, [resources, current, group, query]);
+  useKeys(keys);
+  return (
+    <section class="panel list-panel" aria-label="Resources">
+      {resources.length === 0 ? <Empty title="No resource fits." /> : null}
+      <ul class="links">
+        {resources.map((resource, index) => (
+          <li key={`${resource.type} ${resource.name}`} class={index === current ? "current" : ""}>
+            <a
+              href={linkTo("config", [group, resource.type, resource.name], Object.fromEntries(query))}
+              aria-current={resource.type === type && resource.name === name ? "true" : undefined}
+            >
+              <span class="link-name">{resource.name}</span>
+              <small>{[resource.type, resource.summary].filter(Boolean).join(" · ")}</small>
+              <Marks resource={resource} />
+            </a>
+          </li>
+        ))}
+      </ul>
+      {total > resources.length ? (
+        <p class="quiet">{numberText(total - resources.length)} more: search for them.</p>
+      ) : null}
+    </section>
+  );
+}
+
+/** What is odd about a resource. */
+export function Marks({ resource: { dangling, unused } }: { readonly resource: GroupResource }) {
+  return (
+    <>
+      {dangling.length > 0 ? (
+        <span class="mark mark-dangling">⚠ names {dangling.map(({ name }) => name).join(", ")}, which is missing</span>
+      ) : null}
+      {unused ? <span class="mark mark-unused">◇ unused</span> : null}
+    </>
+  );
+}

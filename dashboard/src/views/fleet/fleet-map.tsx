@@ -1,0 +1,118 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { FleetMap as FleetMapData } from "../../api/types.js";
+import { useLive } from "../../api/use-live.js";
+import { nodeStates, signOf } from "../../parts/state.js";
+import { linkTo } from "../../router.js";
+import { counted, numberText } from "../../text/counts.js";
+import { apiQuery, type FleetFilters, fleetLink } from "./filters.js";
+
+type Column = FleetMapData["columns"][number];
+
+/** The width of a column that can still be seen and hit, in pixels. */
+const columnWidth = 9;
+const labelWidth = 120;
+
+/** Nodes × types. A column is one node, or several beside each other; a cell shows the worst state of them. */
+export function FleetMap({ filters }: { readonly filters: FleetFilters }) {
+  const place = useRef<HTMLElement>(null);
+  const [width, setWidth] = useState(0);
+  const isThere = width > 0;
+  useEffect(() => {
+    const element = place.current;
+    if (element === null) return;
+    const observer = new ResizeObserver(() => setWidth(element.clientWidth));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  const columns = Math.min(200, Math.max(10, Math.floor((width - labelWidth) / columnWidth / 10) * 10));
+  const { data } = useLive<FleetMapData>(
+    isThere ? `fleet/map?${apiQuery({ ...filters, sort: "" }, { columns: String(columns) })}` : undefined,
+  );
+  return (
+    <section class="panel map" ref={place} aria-labelledby="map-title">
+      <header>
+        <h2 id="map-title">Nodes × types</h2>
+        <Legend />
+      </header>
+      {data === undefined ? <div class="map-waiting" /> : <Grid map={data} filters={filters} />}
+    </section>
+  );
+}
+
+function Legend() {
+  return (
+    <p class="legend" aria-hidden="true">
+      {nodeStates.map((state) => (
+        <span key={state}>
+          <span class={`cell cell-${state}`}>{signOf(state)}</span> {state}
+        </span>
+      ))}
+    </p>
+  );
+}
+
+function Grid({
+  map: { types, columns, nodes },
+  filters,
+}: {
+  readonly map: FleetMapData;
+  readonly filters: FleetFilters;
+}) {
+  if (columns.length === 0) return <p class="quiet">No node fits these filters.</p>;
+  const most = Math.max(...columns.map((column) => column.nodes));
+  return (
+    <>
+      <div class="map-grid">
+        <div class="map-labels" aria-hidden="true">
+          {types.map((type) => (
+            <span key={type}>{type}</span>
+          ))}
+        </div>
+        <ul class="map-columns" aria-label={`${counted(nodes, "node")} by type`}>
+          {columns.map((column) => (
+            <li key={`${column.group} ${column.first}`}>
+              <a
+                href={columnLink(column, filters)}
+                aria-label={columnText(column, types)}
+                title={columnText(column, types)}
+              >
+                {column.worst.map((state, index) => (
+                  <span
+                    key={types[index]}
+                    aria-hidden="true"
+                    class={`cell cell-${state ?? "none"}`}
+                    data-share={shareOf(column, index)}
+                  />
+                ))}
+              </a>
+            </li>
+          ))}
+        </ul>
+      </div>
+      <p class="quiet small-text">
+        {most === 1 ? "Each column is a node" : `Each column is up to ${numberText(most)} nodes beside each other`}, in
+        the order of groups and ids. A cell shows the worst state in it.
+      </p>
+    </>
+  );
+}
+
+/** Whether all or some of a column's nodes are so. */
+function shareOf({ worst, counts, nodes }: Column, index: number): "all" | "some" {
+  const [state, count] = [worst[index], counts[index]];
+  return state == null || count === undefined || count[state] === nodes ? "all" : "some";
+}
+
+function columnLink({ first, last, group, nodes }: Column, filters: FleetFilters): string {
+  if (nodes === 1) return linkTo("node", [first]);
+  return fleetLink({ ...filters, group, from: first, to: last, sort: "state" });
+}
+
+function columnText({ first, last, group, nodes, counts }: Column, types: readonly string[]): string {
+  const who = nodes === 1 ? first : `${counted(nodes, "node")} from ${first} to ${last}`;
+  const wrong = counts.flatMap((count, index) => {
+    const told = nodeStates.filter((state) => state !== "synced" && count[state] > 0);
+    return told.map((state) => `${types[index]}: ${nodes === 1 ? "" : `${count[state]} `}${state}`);
+  });
+  return `${who} (${group}): ${wrong.length === 0 ? "synced" : wrong.join(", ")}`;
+}

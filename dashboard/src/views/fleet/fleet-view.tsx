@@ -1,0 +1,106 @@
+import type { FleetSummary } from "../../api/types.js";
+import { useLive } from "../../api/use-live.js";
+import { Failure, Loading } from "../../parts/message.js";
+import { Search, Select } from "../../parts/search.js";
+import { nodeStates, signOf } from "../../parts/state.js";
+import { usePlace } from "../../router.js";
+import { counted, numberText } from "../../text/counts.js";
+import { apiQuery, type FleetFilters, filtersOf, isFiltered, setFilters } from "./filters.js";
+import { FleetMap } from "./fleet-map.js";
+import { NoNodes } from "./no-nodes.js";
+import { NodeTable } from "./node-table.js";
+
+const sorts = [
+  ["", "by id"],
+  ["state", "worst first"],
+  ["lag", "slowest first"],
+  ["behind", "most behind first"],
+  ["-connected", "newest first"],
+  ["group", "by group"],
+  ["client", "by client"],
+] as const;
+
+/** All nodes: how many are how far, a map of nodes × types, and a table. */
+export function FleetView() {
+  const { query } = usePlace();
+  const filters = filtersOf(query);
+  // The counts beside the states are those of the other filters.
+  const summary = useLive<FleetSummary>(`fleet/summary?${apiQuery({ ...filters, state: "", sort: "" })}`);
+  const all = useLive<FleetSummary>("fleet/summary");
+  if (all.data === undefined) return all.error === undefined ? <Loading /> : <Failure error={all.error} />;
+  if (all.data.nodes === 0) return <NoNodes />;
+  return (
+    <>
+      <h1>Fleet</h1>
+      {summary.error === undefined ? null : <Failure error={summary.error} />}
+      <States summary={summary.data ?? all.data} state={filters.state} />
+      <FleetMap filters={filters} />
+      <Filters filters={filters} all={all.data} />
+      <NodeTable filters={filters} />
+    </>
+  );
+}
+
+/** A button for each state; pressed, only nodes of this state are shown. */
+function States({ summary, state }: { readonly summary: FleetSummary; readonly state: string }) {
+  return (
+    <fieldset class="states">
+      <legend>{counted(summary.nodes, "node")}</legend>
+      {nodeStates.map((one) => (
+        <button
+          type="button"
+          key={one}
+          class={`state-button state-${one}`}
+          aria-pressed={state === one}
+          onClick={() => setFilters({ state: state === one ? "" : one })}
+        >
+          <span class="state-count">{numberText(summary.states[one])}</span>
+          <span class="state-name">
+            <span aria-hidden="true">{signOf(one)}</span> {one}
+          </span>
+        </button>
+      ))}
+    </fieldset>
+  );
+}
+
+function Filters({ filters, all }: { readonly filters: FleetFilters; readonly all: FleetSummary }) {
+  const options = (of: readonly { readonly name: string }[]) => ["", ...of.map(({ name }) => name).filter(Boolean)];
+  return (
+    <div class="filters">
+      <Search label="Search nodes" value={filters.q} change={(q) => setFilters({ q })} />
+      <Select
+        label="Group"
+        value={filters.group}
+        options={options(all.groups)}
+        change={(group) => setFilters({ group })}
+      />
+      <Select
+        label="Client"
+        value={filters.client}
+        options={options(all.clients)}
+        change={(client) => setFilters({ client })}
+      />
+      {all.replicas.length < 2 ? null : (
+        <Select
+          label="Replica"
+          value={filters.replica}
+          options={options(all.replicas)}
+          change={(replica) => setFilters({ replica })}
+        />
+      )}
+      <Select label="Type" value={filters.type} options={options(all.types)} change={(type) => setFilters({ type })} />
+      <Select label="Order" value={filters.sort} options={sorts} change={(sort) => setFilters({ sort })} />
+      {isFiltered(filters) ? (
+        <button
+          type="button"
+          onClick={() =>
+            setFilters({ q: "", state: "", group: "", client: "", replica: "", type: "", from: "", to: "" })
+          }
+        >
+          All nodes
+        </button>
+      ) : null}
+    </div>
+  );
+}

@@ -1,0 +1,21 @@
+import type { Revision } from "../../api/types.js";
+
+/** Why a revision was made, in a few words. */
+export function causeText({ cause }: Revision): string {
+  const { kind } = cause;
+  switch (kind) {
+    case "files": {
+      const files = Array.isArray(cause.files) ? cause.files.map(String) : [];
+      const commit = typeof cause.commit === "string" ? `, commit ${cause.commit.slice(0, 10)}` : "";
+      return `${files.slice(0, 3).join(", ")}${files.length > 3 ? ` and ${files.length - 3} more` : ""}${commit}`;
+    }
+    case "api":
+      return `over the API from ${String(cause.caller)}`;
+    case "rollback":
+      return `a rollback to ${String(cause.to).slice(0, 12)}`;
+    case "lease-ended":
+      return "a lease ended";
+    default:
+      return kind;
+  }
+}

@@ -1,0 +1,70 @@
+import { useState } from "preact/hooks";
+import { pathOf } from "../../api/request.js";
+import type { ChangedResource, Layer, Revision } from "../../api/types.js";
+import { useLive } from "../../api/use-live.js";
+import { Arrival } from "../../parts/arrival.js";
+import { Changes } from "../../parts/changes.js";
+import { Copy, curlOf } from "../../parts/copy.js";
+import { Failure, Loading } from "../../parts/message.js";
+import { Time } from "../../parts/time.js";
+import { linkTo } from "../../router.js";
+import { counted } from "../../text/counts.js";
+import { causeText } from "./cause.js";
+import { Rollback } from "./rollback.js";
+
+interface RevisionWithChanges extends Revision {
+  readonly changes: readonly ChangedResource[];
+  readonly next?: string;
+}
+
+/** One revision: what it changed, how far it came, and the way back to it. */
+export function RevisionView({ id }: { readonly id: string }) {
+  const path = `revisions/${pathOf(id)}?limit=200&fields=proto`;
+  const { data, error } = useLive<RevisionWithChanges>(path, "once");
+  const layers = useLive<{ readonly layers: readonly Layer[] }>("layers");
+  const [isAsking, setAsking] = useState(false);
+  if (data === undefined) return error === undefined ? <Loading /> : <Failure error={error} />;
+  const { layer, number, parent, time, author, message, upserted, removed, changes } = data;
+  const head = layers.data?.layers.find((one) => one.name === layer)?.head;
+  return (
+    <>
+      <header class="page-head">
+        <p class="crumbs">
+          <a href={linkTo("history")}>History</a> / <a href={linkTo("history", [], { layer })}>{layer}</a> /
+        </p>
+        <h1>
+          {layer} {number} {head?.id === id ? <small>newest</small> : null}
+        </h1>
+        <div class="actions">
+          {parent === null ? null : (
+            <a class="button" href={linkTo("history", [], { from: parent, to: head?.id ?? id })}>
+              Compare with the newest
+            </a>
+          )}
+          <Copy label="Copy curl" text={() => curlOf(path)} />
+          <Copy label="Copy command" text={`xdskit rollback ${id}`} />
+          {head == null || head.id === id ? null : (
+            <button type="button" class="danger" onClick={() => setAsking(true)}>
+              Roll back to this
+            </button>
+          )}
+        </div>
+        <p>
+          <Time at={time} /> by <b>{author}</b>
+          {message === "" ? null : <>: {message}</>} <small>{causeText(data)}</small>
+        </p>
+      </header>
+      <section class="panel" aria-labelledby="arrival-title">
+        <h2 id="arrival-title">How far it came</h2>
+        <Arrival revision={id} />
+      </section>
+      <section class="panel" aria-labelledby="changes-title">
+        <h2 id="changes-title">
+          What it changed <small>{counted(upserted + removed, "resource")}</small>
+        </h2>
+        <Changes changes={changes} total={upserted + removed} />
+      </section>
+      {isAsking && head != null ? <Rollback to={data} head={head} close={() => setAsking(false)} /> : null}
+    </>
+  );
+}

@@ -1,0 +1,63 @@
+import type { NodeResources } from "../../api/types.js";
+import { useLive } from "../../api/use-live.js";
+import { Empty, Loading } from "../../parts/message.js";
+import { Search, Select } from "../../parts/search.js";
+import { State } from "../../parts/state.js";
+import { linkTo, replaceQuery } from "../../router.js";
+import { counted } from "../../text/counts.js";
+
+const mostShown = 300;
+
+const states = [
+  ["", "all"],
+  ["rejected,sent,not-sent,missing", "not synced"],
+  ["rejected", "rejected"],
+  ["missing", "missing"],
+  ["synced", "synced"],
+] as const;
+
+/** The resources that a node asks for. */
+export function NodeResourceList({
+  id,
+  path,
+  query,
+  shown,
+}: {
+  readonly id: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly shown: { readonly type: string; readonly name: string } | undefined;
+}) {
+  const [q, type, state] = ["q", "type", "state"].map((name) => query.get(name) ?? "") as [string, string, string];
+  const given = Object.entries({ q, type, state, limit: String(mostShown) }).filter(([, value]) => value !== "");
+  const { data } = useLive<NodeResources>(`${path}/resources?${new URLSearchParams(given)}`);
+  return (
+    <section class="panel list-panel" aria-label="Resources">
+      <div class="filters">
+        <Search label="Search resources" value={q} change={(text) => replaceQuery({ q: text })} />
+        <Select label="State" value={state} options={states} change={(text) => replaceQuery({ state: text })} />
+      </div>
+      {data === undefined ? <Loading /> : null}
+      {data?.total === 0 ? <Empty title="No resource fits." /> : null}
+      <ul class="links">
+        {data?.resources.map((resource) => (
+          <li key={`${resource.type} ${resource.name}`}>
+            <a
+              href={linkTo("node", [id, resource.type, resource.name], { q, type, state })}
+              aria-current={resource.type === shown?.type && resource.name === shown.name ? "true" : undefined}
+            >
+              <State state={resource.state} short />
+              <span class="link-name">{resource.name}</span>
+              <small>{resource.type}</small>
+            </a>
+          </li>
+        ))}
+      </ul>
+      {data !== undefined && data.total > data.resources.length ? (
+        <p class="quiet">
+          {counted(data.total - data.resources.length, "more: search for it", "more: search for them")}
+        </p>
+      ) : null}
+    </section>
+  );
+}

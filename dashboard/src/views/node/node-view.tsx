@@ -1,0 +1,169 @@
+import { pathOf } from "../../api/request.js";
+import type { NodeResources, NodeRow, NodeTimeline } from "../../api/types.js";
+import { useLive } from "../../api/use-live.js";
+import { Copy, curlOf, shellWord } from "../../parts/copy.js";
+import { Empty, Failure, Loading } from "../../parts/message.js";
+import { State } from "../../parts/state.js";
+import { Duration, Time } from "../../parts/time.js";
+import { linkTo } from "../../router.js";
+import { counted } from "../../text/counts.js";
+import { Loads } from "./loads.js";
+import { NodeResource } from "./node-resource.js";
+import { NodeResourceList } from "./node-resource-list.js";
+import { Timeline } from "./timeline.js";
+
+/** One node: what it asks for, what it has, what it said, and what happened. */
+export function NodeView({
+  id,
+  parts,
+  query,
+}: {
+  readonly id: string;
+  readonly parts: readonly string[];
+  readonly query: URLSearchParams;
+}) {
+  const path = `nodes/${pathOf(id)}`;
+  const row = useLive<NodeRow>(`${path}/summary`);
+  const timeline = useLive<NodeTimeline>(`${path}/timeline`);
+  const worst = useLive<NodeResources>(`${path}/resources?state=rejected,sent,not-sent,missing&limit=1`);
+  const [type, name] = parts;
+  if (row.data === undefined && timeline.data === undefined) {
+    if (row.error === undefined) return <Loading />;
+    return <Unknown id={id} error={row.error} />;
+  }
+  const [first] = worst.data?.resources ?? [];
+  const shown = type !== undefined && name !== undefined ? { type, name } : first;
+  return (
+    <>
+      <Head id={id} row={row.data} path={path} />
+      {row.data === undefined ? (
+        <Empty title="This node is not connected.">
+          <p>Below is what happened until it went.</p>
+        </Empty>
+      ) : (
+        <>
+          <Types row={row.data} />
+          <div class="two-columns">
+            <NodeResourceList id={id} path={path} query={query} shown={shown} />
+            {shown === undefined ? (
+              <section class="panel">
+                <Empty title="It has everything that it is to have.">
+                  <p>Choose a resource to see what it runs.</p>
+                </Empty>
+              </section>
+            ) : (
+              <NodeResource id={id} path={path} type={shown.type} name={shown.name} />
+            )}
+          </div>
+        </>
+      )}
+      {timeline.data === undefined ? null : <Timeline timeline={timeline.data} />}
+      {row.data === undefined ? null : <Loads path={path} />}
+    </>
+  );
+}
+
+function Unknown({ id, error }: { readonly id: string; readonly error: Error }) {
+  return (
+    <>
+      <h1>{id}</h1>
+      <Failure error={error} />
+      <p>
+        <a href={linkTo("fleet", [], { q: id })}>Search the fleet for it</a>
+      </p>
+    </>
+  );
+}
+
+function Head({ id, row, path }: { readonly id: string; readonly row: NodeRow | undefined; readonly path: string }) {
+  return (
+    <header class="page-head">
+      <p class="crumbs">
+        <a href={linkTo("fleet")}>Fleet</a> /
+      </p>
+      <h1>
+        {id} {row === undefined ? <span class="state">gone</span> : <State state={row.state} />}
+      </h1>
+      <div class="actions">
+        <Copy label="Copy curl" text={() => curlOf(path)} />
+        <Copy label="Copy command" text={() => `xdskit status ${shellWord(id)}`} />
+      </div>
+      {row === undefined ? null : <Facts row={row} />}
+    </header>
+  );
+}
+
+function Facts({ row }: { readonly row: NodeRow }) {
+  const facts: readonly (readonly [string, string])[] = [
+    ["Group", row.group],
+    ["Client", row.client],
+    ["Cluster", row.cluster],
+    ["Locality", row.locality],
+    ["Replica", row.replica],
+  ];
+  return (
+    <dl class="facts">
+      {facts
+        .filter(([, value]) => value !== "")
+        .map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      <div>
+        <dt>Connected</dt>
+        <dd>
+          <Time at={row.connectedSince} />, {counted(row.streams, "stream")}
+        </dd>
+      </div>
+    </dl>
+  );
+}
+
+/** What it asks for, and how far it is with each type. */
+function Types({ row }: { readonly row: NodeRow }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: who has no mouse must be able to scroll.
+    <section class="panel scroll" aria-label="Types" tabIndex={0}>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Type</th>
+            <th scope="col">State</th>
+            <th scope="col" class="number">
+              Resources
+            </th>
+            <th scope="col" class="number">
+              Behind
+            </th>
+            <th scope="col" class="number">
+              ACK after
+            </th>
+            <th scope="col" class="words">
+              Why
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {row.types.map(({ type, state, resources, behind, lagMs, why }) => (
+            <tr key={type}>
+              <th scope="row">
+                <a href={linkTo("node", [row.id], { type })}>{type}</a>
+              </th>
+              <td>
+                <State state={state} />
+              </td>
+              <td class="number">{resources}</td>
+              <td class="number">{behind}</td>
+              <td class="number">
+                <Duration ms={lagMs} />
+              </td>
+              <td class="words">{why}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}

@@ -1,0 +1,125 @@
+import { useMemo, useState } from "preact/hooks";
+import type { ProblemEntry, ProblemList } from "../../api/types.js";
+import { useLive } from "../../api/use-live.js";
+import { Copy, curlOf } from "../../parts/copy.js";
+import { type Keys, useKeys } from "../../parts/keys.js";
+import { Empty, Failure, Loading, WhereText } from "../../parts/message.js";
+import { Time } from "../../parts/time.js";
+import { go, linkTo } from "../../router.js";
+import { counted, numberText } from "../../text/counts.js";
+
+/** Everything that is wrong, the worst first, with what to do. */
+export function ProblemsView() {
+  const { data, error } = useLive<ProblemList>("problems");
+  const [current, setCurrent] = useState<number | undefined>(undefined);
+  const problems = data?.problems;
+  const keys = useMemo<Keys>(() => {
+    const most = (problems?.length ?? 1) - 1;
+    const move = (step: number) => setCurrent((at) => Math.min(Math.max(0, (at ?? -1) + step), most));
+    const open = () => {
+      const chosen = current === undefined ? undefined : problems?.[current];
+      const link = chosen && linkOf(chosen);
+      if (link !== undefined) go(link.to);
+    };
+    return { j: () => move(1), k: () => move(-1), Enter: open, o: open };
+  }, [problems, current]);
+  useKeys(keys);
+  if (data === undefined) return error === undefined ? <Loading /> : <Failure error={error} />;
+  return (
+    <>
+      <header class="page-head">
+        <h1>Problems</h1>
+        <div class="actions">
+          <Copy label="Copy curl" text={() => curlOf("problems")} />
+        </div>
+        {data.problems.length === 0 ? null : (
+          <p class="quiet">
+            {counted(data.errors, "error")}, {counted(data.warnings, "warning")}
+          </p>
+        )}
+      </header>
+      {data.problems.length === 0 ? (
+        <Empty title="Nothing is wrong.">
+          <p>
+            Every client runs what it is to run, and every file is served. <a href={linkTo("fleet")}>To the fleet</a>
+          </p>
+        </Empty>
+      ) : null}
+      {data.problems.map((problem, index) => (
+        <Problem key={problem.id} problem={problem} isCurrent={index === current} />
+      ))}
+    </>
+  );
+}
+
+function Problem({ problem, isCurrent }: { readonly problem: ProblemEntry; readonly isCurrent: boolean }) {
+  const { severity, title, detail, advice, since, where, nodes, count, code } = problem;
+  const link = linkOf(problem);
+  return (
+    <article class={`panel problem problem-${severity}${isCurrent ? " current" : ""}`}>
+      <span class="problem-sign" aria-hidden="true">
+        {severity === "error" ? "✕" : "⚠"}
+      </span>
+      <div>
+        <h2>
+          <span class="hidden">{severity}: </span>
+          {title}
+        </h2>
+        <p class="detail">
+          <WhereText where={where ?? {}} />
+          {detail}
+        </p>
+        {nodes.length === 0 ? null : (
+          <ul class="names">
+            {nodes.map((id) => (
+              <li key={id}>
+                <a href={linkTo("node", [id])}>{id}</a>
+              </li>
+            ))}
+            {count > nodes.length ? <li class="quiet">and {numberText(count - nodes.length)} more</li> : null}
+          </ul>
+        )}
+        <p class="advice">{advice}</p>
+        <p class="quiet small-text">
+          {link === undefined ? null : <a href={link.to}>{link.text}</a>} {since === null ? null : <Time at={since} />}{" "}
+          {code === null ? null : <code>{code}</code>}
+        </p>
+      </div>
+    </article>
+  );
+}
+
+/** Where to look. */
+function linkOf({
+  kind,
+  type,
+  names,
+  nodes,
+  count,
+  groups,
+}: ProblemEntry): { readonly to: string; readonly text: string } | undefined {
+  const [name] = names;
+  const [node] = nodes;
+  switch (kind) {
+    case "rejected":
+    case "silent": {
+      const state = kind === "rejected" ? "rejected" : "stale";
+      if (count === 1 && node !== undefined) return { to: linkTo("node", [node]), text: "See the node" };
+      return { to: linkTo("fleet", [], { state, type: type ?? "" }), text: "See these nodes" };
+    }
+    case "change-refused":
+    case "rollout-halted":
+    case "quarantine":
+    case "origin":
+      return { to: linkTo("change"), text: "See the change" };
+    case "restored":
+    case "rolled-back":
+      return { to: linkTo("history"), text: "See the history" };
+    case "dangling":
+    case "warning":
+      if (type === null || name === undefined) return undefined;
+      return { to: linkTo("config", [groups[0] ?? "", type, name]), text: "See the resource" };
+    default:
+      return undefined;
+  }
+}

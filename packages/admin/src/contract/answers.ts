@@ -1,0 +1,66 @@
+import type { z } from "@hono/zod-openapi";
+import type { rowTypeSchema, stateCountsSchema } from "./fleet-schemas.js";
+import type {
+  graphSchema,
+  groupContentSchema,
+  groupResourceSchema,
+  groupResourcesSchema,
+  problemEntrySchema,
+  problemListSchema,
+} from "./group-schemas.js";
+import type {
+  arrivalSchema,
+  changeAnswerSchema,
+  changedSchema,
+  findingSchema,
+  groupStagesSchema,
+  layerSchema,
+  problemSchema,
+  revisionSchema,
+} from "./schemas.js";
+
+/** What the API answers, as the schemas of its routes say: for clients in TypeScript. */
+export type {
+  FleetMap,
+  FleetSummary,
+  NodeContentsJson as NodeContents,
+  NodeLoad,
+  NodeResources,
+  NodeRow,
+  NodeRows,
+  NodeSort,
+  NodeStateName,
+  NodeTimeline,
+} from "./fleet.js";
+/** How many nodes are how far. */
+export type StateCounts = z.output<typeof stateCountsSchema>;
+/** One type of a node in a list. */
+export type NodeRowType = z.output<typeof rowTypeSchema>;
+/** A resource that a group is served. */
+export type GroupResource = z.output<typeof groupResourceSchema>;
+/** A page of them. */
+export type GroupResources = z.output<typeof groupResourcesSchema>;
+/** One of them with its content. */
+export type GroupContent = z.output<typeof groupContentSchema>;
+/** Who uses what. */
+export type Graph = z.output<typeof graphSchema>;
+/** Something that is wrong. */
+export type ProblemEntry = z.output<typeof problemEntrySchema>;
+/** All that is wrong. */
+export type ProblemList = z.output<typeof problemListSchema>;
+/** What is wrong or may be wrong with an input, and where. */
+export type Finding = z.output<typeof findingSchema>;
+/** An error (RFC 9457). */
+export type Problem = z.output<typeof problemSchema>;
+/** One state of one layer. */
+export type Revision = z.output<typeof revisionSchema>;
+/** A named set of resources. */
+export type Layer = z.output<typeof layerSchema>;
+/** What became of a resource. */
+export type ChangedResource = z.output<typeof changedSchema>;
+/** The answer to a change. */
+export type ChangeAnswer = z.output<typeof changeAnswerSchema>;
+/** How the clients of a group get to a change. */
+export type GroupStages = z.output<typeof groupStagesSchema>;
+/** How far the clients are with a revision. */
+export type Arrival = z.output<typeof arrivalSchema>;
