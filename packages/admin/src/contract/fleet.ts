@@ -13,16 +13,27 @@ import type {
   timelineSchema,
 } from "./fleet-schemas.js";
 
+/** How far a node is. */
 export type NodeStateName = z.output<typeof nodeStateSchema>;
+/** One node in a list. */
 export type NodeRow = z.output<typeof nodeRowSchema>;
+/** A page of nodes. */
 export type NodeRows = z.output<typeof nodeRowsSchema>;
+/** By what a list of nodes is sorted. */
 export type NodeSort = z.output<typeof nodeSortSchema>;
+/** How many nodes are how far. */
 export type FleetSummary = z.output<typeof fleetSummarySchema>;
+/** Nodes × types. */
 export type FleetMap = z.output<typeof fleetMapSchema>;
+/** A page of the resources of a node. */
 export type NodeResources = z.output<typeof nodeResourcesSchema>;
+/** What a node runs of one resource, and what it is to run. */
 export type NodeContentsJson = z.output<typeof nodeContentsSchema>;
+/** What happened between a node and the server. */
 export type NodeTimeline = z.output<typeof timelineSchema>;
+/** The last load report of a node about one cluster. */
 export type NodeLoad = z.output<typeof loadSchema>;
+/** Nodes that have one problem. */
 export type NodeProblem = z.output<typeof nodeProblemSchema>;
 
 /** Which nodes; what is left out selects all. */
