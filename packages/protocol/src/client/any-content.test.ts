@@ -43,7 +43,7 @@ function read(resources: Parameters<typeof responseOf>[0], wanted: WantedNames):
 
 const aliasesIn = ({ resources }: NamedResponse) => resources.map(({ sent }) => sent.aliases);
 
-test("what is called otherwise has the names without an answer as aliases, in one list for all", () => {
+test("resources with other names than the requested ones share one list of aliases: the names without an answer", () => {
   const sent = [{ name: "a" }, { name: "x" }, { name: "y" }, { name: "z", aliases: ["own"] }];
   const named = read(sent, wantedOf(["a", "b", "c"]));
   const lists = aliasesIn(named);
@@ -52,7 +52,7 @@ test("what is called otherwise has the names without an answer as aliases, in on
   assert.deepEqual(named.bad, []);
 });
 
-test("many resources for many names are refused with a reason, and what is called as asked for is taken", () => {
+test("many resources for many unanswered names get no aliases, and one finding says why", () => {
   const sent = [...names(5_000, "x"), "a0"].map((name) => ({ name }));
   const named = read(sent, wantedOf(names(2_001, "a")));
   assert.ok(aliasesIn(named).every((aliases) => aliases.length === 0));
@@ -62,7 +62,7 @@ test("many resources for many names are refused with a reason, and what is calle
   assert.match(bad?.findings[0]?.message ?? "", /^5000 resources .* 2000 names without an answer/);
 });
 
-test("one resource answers however many names, and many answer one", () => {
+test("one resource may answer thousands of names, and thousands of resources may answer one name", () => {
   const [one] = aliasesIn(read([{ name: "x" }], wantedOf(names(2_000, "a"))));
   assert.equal(one?.length, 2_000);
   const many = read(
@@ -73,7 +73,7 @@ test("one resource answers however many names, and many answer one", () => {
   assert.deepEqual(many.bad, []);
 });
 
-test("a resource without a name gets one from its place, for which not all names are looked at", () => {
+test("a resource without a name is named by its place, without a walk over all requested names", () => {
   const response = responseOf([{ name: "" }]);
   const wanted = wantedOf(names(1_000, "a"));
   assert.equal(nameByPlace(0, response, wanted), "[0]");

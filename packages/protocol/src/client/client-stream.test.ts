@@ -55,7 +55,7 @@ function updateIn(effects: readonly ClientStreamEffect[]): ResourceUpdate {
 
 describe("createClientStream", () => {
   for (const variant of ["sotw", "delta"] as const) {
-    it(`reads and checks one resource of a thousand where one changed, ${variant}`, () => {
+    it(`a client stream reads and checks only the one resource of a thousand that changed, ${variant}`, () => {
       let checked = 0;
       const count = () => {
         checked++;
@@ -73,7 +73,7 @@ describe("createClientStream", () => {
     });
   }
 
-  it("reads nothing of what is in a resource where nobody checks it", () => {
+  it("without a check, the message of a resource can be read, and equal content is read only once", () => {
     const client = asking("endpoint", { variant: "delta", check: undefined });
     const { upserted } = updateIn(respond(client, "endpoint a=1 b=2", { variant: "delta" }));
     const [first] = updateIn(respond(client, "endpoint a=1~10s", { variant: "delta" })).upserted;
@@ -85,7 +85,7 @@ describe("createClientStream", () => {
     assert.equal(upserted.length, 2);
   });
 
-  it("concludes nothing from silence while responses lie unread (rule 166)", () => {
+  it("a name is not reported absent while responses lie unread (rule 166)", () => {
     const client = streamWith({ variant: "delta" });
     client.step({ kind: "subscribe", type: typeOf("endpoint"), names: ["a"] }, 0);
     client.step({ kind: "opened" }, 0);
@@ -104,7 +104,7 @@ describe("createClientStream", () => {
     );
   });
 
-  it("ends no life while responses lie unread: a heartbeat may be among them (rule 134)", () => {
+  it("a TTL does not expire while responses lie unread, as a heartbeat may be among them (rule 134)", () => {
     for (const variant of ["sotw", "delta"] as const) {
       const client = asking("endpoint", { variant });
       respond(client, "endpoint a=1~10s b=1~30s", { variant });
@@ -118,7 +118,7 @@ describe("createClientStream", () => {
     }
   });
 
-  it("concludes nothing from silence while a request is not sent (rule 166)", () => {
+  it("a name is not reported absent while a request is not sent (rule 166)", () => {
     const client = streamWith();
     client.step({ kind: "subscribe", type: typeOf("endpoint"), names: ["a"] }, 0);
     client.step({ kind: "opened" }, 0);
@@ -126,7 +126,7 @@ describe("createClientStream", () => {
     assert.equal(client.deadline(), 30_000);
   });
 
-  it("keeps copies of what it holds, and not the response", () => {
+  it("a client stream keeps copies of the resources that it holds, and not the response", () => {
     const client = asking("endpoint");
     const bytes = responseBytes("endpoint a=1 b=1", { variant: "sotw", api: "v3", only: undefined, count: () => 1 });
     // As sockets give them: `slice` of a Buffer is no copy.
@@ -139,7 +139,7 @@ describe("createClientStream", () => {
     assert.equal(held.length, 2);
   });
 
-  it("turns what v2 holds inside into v3, so that it can be served again", () => {
+  it("a received v2 resource becomes v3 at every depth, so that it can be served again", () => {
     const client = asking("listener", { api: "v2" });
     const [received] = updateIn(respond(client, "listener l=1->r", { api: "v2" })).upserted;
     assert.ok(received !== undefined);
@@ -149,7 +149,7 @@ describe("createClientStream", () => {
     assert.equal(Buffer.from(toBinary(ListenerSchema, received.message as never)).includes(".v2."), false);
   });
 
-  it("says which resource and which field, for the first few, and no secret", () => {
+  it("a rejection names the resource and the field of the first few errors, and shows no secret", () => {
     const secret = "-----BEGIN PRIVATE KEY-----\nMIIBVgIBADANBgkqhkiG9w0BAQEFAASC\n-----END PRIVATE KEY-----";
     const check = (): readonly Finding[] => [
       { code: "XDSKIT_RULE_BROKEN", severity: "error", field: "tls.key", message: `is ${secret}`, rule: "min_len: 1" },
@@ -166,7 +166,7 @@ describe("createClientStream", () => {
     assert.ok(!client.status()[0]?.rejection("s3")?.message.includes("MIIB"));
   });
 
-  it("ends a stream whose server reads no answers", () => {
+  it("a stream whose server reads no answers is ended", () => {
     const client = asking("endpoint");
     let ended: ClientStreamEffect | undefined;
     for (let count = 0; count < 1_100 && ended === undefined; count++) {
@@ -176,7 +176,7 @@ describe("createClientStream", () => {
     assert.equal(client.next(), undefined);
   });
 
-  it("tells what was taken of a response before what was rejected, and the end of the stream last", () => {
+  it("the effects of a response tell first what was accepted, then what was rejected, and last the end of the stream", () => {
     const client = asking("endpoint");
     let kinds: readonly string[] = [];
     for (let count = 0; count < 1_100 && !kinds.includes("close"); count++) {
@@ -185,7 +185,7 @@ describe("createClientStream", () => {
     assert.deepEqual(kinds, ["received", "update", "rejected", "close"]);
   });
 
-  it("takes any bytes: a response, a rejection, or the end of the stream", () => {
+  it("any bytes become a response, a rejection or the end of the stream, and never an exception", () => {
     const texts = ["cluster a=1 b=1~10s", "cluster a=1@x b!5 c{}=1", "listener l=1->r", "cluster []"];
     const mangled = fc
       .tuple(fc.constantFrom(...texts), fc.constantFrom("sotw" as const, "delta" as const), fc.nat(), fc.nat(255))
@@ -213,7 +213,7 @@ describe("createClientStream", () => {
 });
 
 describe("receivedResource", () => {
-  it("is a resource of a snapshot as if it had been received, read when it is looked at", () => {
+  it("a resource of a snapshot looks like a received one, and its message is read once", () => {
     const resource = sampleResource("cluster", "a", "1@b~10s");
     const received = receivedResource(resource, "7");
     const { name, version, aliases, ttl } = received;
@@ -225,7 +225,7 @@ describe("receivedResource", () => {
 });
 
 describe("Expiries", () => {
-  it("ends each in its time, whatever is put off, dropped or shortened", () => {
+  it("each item expires in its time, whichever items are put off, dropped or shortened", () => {
     const random = createRandom(7);
     const expiries = new Expiries<Expiring & { readonly id: number }>();
     const alive = new Set<Expiring & { readonly id: number }>();
@@ -252,7 +252,7 @@ describe("Expiries", () => {
     }
   });
 
-  it("costs each one that is put off or shortened the same, however many there are", () => {
+  it("putting off or shortening an item costs the same however many items there are", () => {
     const expiries = new Expiries<Expiring>();
     const items = Array.from({ length: 20_000 }, (): Expiring => ({ expires: undefined }));
     const timeOf = (by: number) => {

@@ -5,7 +5,7 @@ import { beatInterval, intervalOver } from "./beat.js";
 
 const ttl = fc.double({ min: 1, max: 1e12, noNaN: true });
 
-test("a heartbeat comes two to five times before a TTL is over, but for the shortest and the longest", () => {
+test("two to five heartbeats come before a TTL is over, except for the shortest and the longest TTLs", () => {
   fc.assert(
     fc.property(ttl, (ttl) => {
       const interval = beatInterval(ttl);
@@ -18,7 +18,7 @@ test("a heartbeat comes two to five times before a TTL is over, but for the shor
   );
 });
 
-test("an interval is over when a multiple of it has gone by, and then all shorter ones are", () => {
+test("an interval is over once a multiple of it has passed, and all shorter intervals are over with it", () => {
   fc.assert(
     fc.property(
       fc.double({ min: 0, max: 1e8, noNaN: true }),

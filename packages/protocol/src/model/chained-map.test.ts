@@ -55,7 +55,7 @@ test("every map of a family reads like a plain Map, however it was derived", () 
   );
 });
 
-test("and so do those that are held once the others are collected", async () => {
+test("a map that is still held reads like a plain Map after the others of its family were collected", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 12 }), fc.array(step, { maxLength: 4 }), async (steps, more) => {
       let family = newFamily();
@@ -75,7 +75,7 @@ test("and so do those that are held once the others are collected", async () => 
   );
 });
 
-test("a map that is held for long, and a branch of it, keep nothing alive of what came in between", async () => {
+test("neither a map that is held for long nor a branch of it keeps the maps in between alive", async () => {
   const start = ChainedMap.of(new Map([["a", { round: -1 }]]));
   const branch = start.branch(new Map([["b", { round: -1 }]]));
   const between: WeakRef<object>[] = [];
@@ -95,7 +95,7 @@ test("a map that is held for long, and a branch of it, keep nothing alive of wha
   );
 });
 
-test("differences are those between the two contents, whichever is the older", () => {
+test("the differences of two maps are those of their contents, whichever map is older", () => {
   const line = fc.array(changes, { minLength: 1, maxLength: 8 });
   fc.assert(
     fc.property(line, fc.nat(), fc.nat(), (steps, one, other) => {
@@ -114,7 +114,7 @@ test("differences are those between the two contents, whichever is the older", (
   );
 });
 
-test("a map of another line has no differences that are known", () => {
+test("the differences from a map of another lineage are unknown", () => {
   const map = ChainedMap.of(new Map([["a", 1]]));
   const next = map.derive(new Map([["a", 2]]));
   const branch = map.derive(new Map([["a", 3]]));
@@ -124,7 +124,7 @@ test("a map of another line has no differences that are known", () => {
   assert.deepEqual([...(map.differencesTo(next) ?? [])], [["a", 1]]);
 });
 
-test("a branch leaves its line as it is, and what differs from any map of it is known", () => {
+test("a branch leaves its lineage unchanged, and its differences from any map of the lineage are known", () => {
   const line = fc.array(changes, { minLength: 1, maxLength: 8 });
   fc.assert(
     fc.property(line, fc.nat(), fc.nat(), changes, fc.nat(), (steps, one, other, beside, when) => {

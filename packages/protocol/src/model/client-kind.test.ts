@@ -2,28 +2,28 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { clientKindOf, isEnvoyFrom } from "./client-kind.js";
 
-describe("The kind of a client", () => {
+describe("the kind of a client", () => {
   const kindOf = (userAgentName: string) => clientKindOf({ userAgentName });
 
-  it("is envoy for the user agent that Envoy sends", () => {
+  it("a client with Envoy's user agent is of kind envoy", () => {
     assert.equal(kindOf("envoy"), "envoy");
   });
 
-  it("is grpc for each of gRPC's user agents", () => {
+  it("a client with one of gRPC's user agents is of kind grpc", () => {
     const agents = ["gRPC Go", "gRPC C-core linux", "gRPC Java", "gRPC Node Pure JS", "grpc-node"];
     assert.deepEqual(new Set(agents.map(kindOf)), new Set(["grpc"]));
   });
 
-  it("is other for an empty or unknown user agent", () => {
+  it("a client with an empty or unknown user agent is of kind other", () => {
     assert.deepEqual([kindOf(""), kindOf("envoyish"), kindOf("xdskit")], ["other", "other", "other"]);
   });
 });
 
-describe("The version of an Envoy", () => {
+describe("the version of an Envoy", () => {
   const isFrom117 = (userAgentVersion: string, userAgentName = "envoy") =>
     isEnvoyFrom({ userAgentName, userAgentVersion }, [1, 17]);
 
-  it("counts as two numbers", () => {
+  it("the version of an Envoy is read as two numbers", () => {
     assert.deepEqual(
       ["1.17.0", "1.40.0", "1.100.2", "2.0.0", "v1.17.0-dev"].map((one) => isFrom117(one)),
       [true, true, true, true, true],
@@ -34,11 +34,11 @@ describe("The version of an Envoy", () => {
     );
   });
 
-  it("is not known where it is missing or no version", () => {
+  it("the version is unknown where it is missing or malformed", () => {
     assert.deepEqual([isFrom117(""), isFrom117("1"), isFrom117("main")], [false, false, false]);
   });
 
-  it("says nothing of other programs", () => {
+  it("the version of another program is unknown", () => {
     assert.deepEqual([isFrom117("1.85.0", "gRPC Go"), isFrom117("1.40.0", "")], [false, false]);
   });
 });

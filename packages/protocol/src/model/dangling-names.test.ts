@@ -46,7 +46,7 @@ describe("dangling names", () => {
     assert.equal(play("route s", "cluster d=1->static"), "-cluster d");
   });
 
-  test("what comes together does not dangle, nor what goes together", () => {
+  test("names that are added or removed together with what names them do not dangle", () => {
     const { play } = player();
     assert.equal(play("listener l=1->r", "route r=1->c", "cluster c=1", "endpoint c=1"), "");
     assert.equal(play("route r=1->d", "cluster d=1->static", "cluster c", "endpoint c"), "");
@@ -61,7 +61,7 @@ describe("dangling names", () => {
     assert.equal(play("route q=1->vhds"), "");
   });
 
-  test("a glob collection has the members beside each other, with its parameters", () => {
+  test("a glob collection dangles until a resource beside it has its parameters", () => {
     const names = createDanglingNames();
     const glob = "xdstp://x/envoy.config.endpoint.v3.LbEndpoint/a/*?k=1";
     const source = { configSourceSpecifier: { case: "ads", value: {} } } as const;
@@ -85,7 +85,7 @@ describe("dangling names", () => {
     assert.deepEqual(at(withMember(below, "a/b?k=1")), [glob]);
   });
 
-  test("those that name it are known, also when they were replaced by equals", () => {
+  test("the resources that use a dangling name are known, also after one of them was replaced", () => {
     const { play, names } = player();
     play("route r=1->c", "route s=1->c", "scoped-route x=1->q");
     const reference = { type: urlOf("cluster", "v3"), name: "c" };
@@ -97,7 +97,7 @@ describe("dangling names", () => {
     assert.equal(names.size, 3);
   });
 
-  test("after any sequence of changes the same dangle as are found by looking at everything", () => {
+  test("after any sequence of changes the same names dangle as a full search finds", () => {
     for (let seed = 1; seed <= 30; seed += 1) {
       const random = createRandom(seed);
       const names = createDanglingNames();

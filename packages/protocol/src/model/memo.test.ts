@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { BoundedCache } from "./memo.js";
 
-test("the oldest go when the weight is too much", () => {
+test("the oldest entries are dropped when the weight is above the limit", () => {
   const cache = new BoundedCache<number>(10);
   for (let key = 1; key <= 20; key++) cache.set(String(key), key, 1);
   const kept = Array.from({ length: 20 }, (_, index) => cache.get(String(index + 1)) !== undefined);
   assert.deepEqual(kept, [...Array(10).fill(false), ...Array(10).fill(true)]);
 });
 
-test("the last eight stay, however heavy, and go in their turn", () => {
+test("the last eight entries stay however heavy they are, until newer ones follow", () => {
   const cache = new BoundedCache<number>(10);
   for (let key = 1; key <= 8; key++) cache.set(String(key), key, 1_000);
   assert.deepEqual([cache.get("1"), cache.get("8")], [1, 8]);

@@ -8,7 +8,7 @@ import { emptySnapshot, updateSnapshot } from "./snapshot.js";
 const type = plainType("thing");
 const [a, b, c] = ["a", "b", "c"].map((name) => plainResource(type, name, "1"));
 
-test("equal changes of a set give one branch, whatever their order; others give others", () => {
+test("equal changes of a set give one branch whatever their order, and different changes give different branches", () => {
   assert.ok(a !== undefined && b !== undefined && c !== undefined);
   const set = updateSnapshot(emptySnapshot(), { upsert: [a] }).of(type);
   const both = sharedBranch(
@@ -41,7 +41,7 @@ test("equal changes of a set give one branch, whatever their order; others give 
   assert.equal(sharedBranch(set, new Map([[a.key, undefined]])), without);
 });
 
-test("the same map gives its branch again, also when so many others came between that it was forgotten by its words", () => {
+test("the same map of changes gives its branch again, even after a thousand other branches were made", () => {
   assert.ok(a !== undefined && b !== undefined);
   const set = updateSnapshot(emptySnapshot(), { upsert: [a] }).of(type);
   const changes = new Map([[b.key, b]]);

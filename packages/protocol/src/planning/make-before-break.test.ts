@@ -22,7 +22,7 @@ function inUse(word: "listener" | "route", used: readonly ResourceSet[], drainin
   };
 }
 
-it("waits for an acknowledgement of who still uses a listener, though it drains elsewhere: two processes may have one node id", () => {
+it("a removal waits for the acknowledgement of each process that uses a listener, as two processes may have one node id", () => {
   const [listener, route] = [typeOf("listener"), typeOf("route")];
   const before = updateSnapshot(emptySnapshot(), {
     upsert: [sampleResource("listener", "l", "1->r"), sampleResource("route", "r", "1->c")],

@@ -45,7 +45,7 @@ describe("a plan", () => {
     );
   });
 
-  test("what only a replaced listener names goes once its connections have drained", () => {
+  test("what only a replaced listener names is removed once its connections have drained", () => {
     assert.equal(
       planOf(
         "cluster a=1->static; listener l=1->r; route r=1->a",
@@ -78,7 +78,7 @@ describe("a plan", () => {
     );
   });
 
-  test("nothing in it waits where nothing names anything", () => {
+  test("no step of a plan waits where no resource names another", () => {
     assert.equal(
       planOf("secret a=1; runtime b=1", "secret a=2; runtime c=1"),
       "1 stage: 1 added, 1 changed, 1 removed\n1. at once\n     + runtime c\n     ~ secret a\n     - runtime b\n",
@@ -91,7 +91,7 @@ describe("a readable plan", () => {
   const many = (count: number, label: number) =>
     Array.from({ length: count }, (_, index) => `cluster c${100 + index}=${label}->static`).join("; ");
 
-  test("cuts long lists, and counts what it leaves out", () => {
+  test("a readable plan cuts long lists, and counts what it leaves out", () => {
     const plan = planBetween(snapshotOf(many(20, 1)), snapshotOf(many(20, 2)));
     assert.equal(
       formatPlan(plan, { names: 3 }),
@@ -100,7 +100,7 @@ describe("a readable plan", () => {
     assert.match(formatPlan(plan, { names: Number.POSITIVE_INFINITY }), / c118, c119$/m);
   });
 
-  test("tells what waited for several in one line", () => {
+  test("a readable plan tells in one line what waited for several names", () => {
     assert.equal(
       planOf(
         "cluster a=1->static; cluster b=1->static; listener l=1->r,s; route r=1->a; route s=1->a,b",
@@ -120,13 +120,13 @@ describe("a readable plan", () => {
     );
   });
 
-  test("writes names as it is told to", () => {
+  test("a readable plan writes names as its caller says", () => {
     const plan = planBetween(snapshotOf("secret a=1"), snapshotOf("secret b=1"));
     assert.match(formatPlan(plan, { name: (name) => `<${name}>` }), /\+ secret <b>\n {5}- secret <a>\n/);
   });
 });
 
-test("at no moment anything in use names what was removed, nor a route or a listener what was not sent; it ends at what is wanted", () => {
+test("at no moment does a resource in use name a removed one, or a route or listener an unsent one, and the plan ends at what is wanted", () => {
   const seed = Number(process.env.SEED ?? Date.now() % 1e9);
   const runs = 60 * effort;
   for (let run = 0; run < runs; run++) {
@@ -171,7 +171,7 @@ test("clusters that name each other go together, and stay together while anythin
   );
 });
 
-test("what would take more stages than anybody reads is told, and does not go on for ever", () => {
+test("a plan of too many stages says so, and ends", () => {
   // Extension configs and clusters that name each other in turn.
   const chain = Array.from({ length: 2 * mostStages }, (_, index) => {
     const [word, next] = index % 2 === 0 ? ["extension", "cluster"] : ["cluster", "extension"];
@@ -186,7 +186,7 @@ test("what would take more stages than anybody reads is told, and does not go on
   ]);
 });
 
-test("costs what differs: of two snapshots of one line no set is looked through", (t) => {
+test("planning costs what differs: of two snapshots of one lineage no set is looked through", (t) => {
   const upsert = Array.from({ length: 1_000 }, (_, index) => sampleResource("cluster", `c${index}`, "1->static"));
   const from = updateSnapshot(emptySnapshot(), {
     upsert: [...upsert, sampleResource("route", "r", "1->c0"), sampleResource("route", "s", "1->c1")],

@@ -70,7 +70,7 @@ function clientOf({ serve }: Example) {
 }
 
 describe("the loop in README.md", () => {
-  it("has at most 60 lines, none longer than 120 characters", () => {
+  it("the loop has at most 60 lines, none longer than 120 characters", () => {
     const lines = code.trimEnd().split("\n");
     assert.ok(lines.length <= 60, `${lines.length} lines`);
     assert.deepEqual(
@@ -79,7 +79,7 @@ describe("the loop in README.md", () => {
     );
   });
 
-  it("serves a client, sends it what changes when there is room, and ends streams that break the protocol", async () => {
+  it("the loop serves a client, sends it changes when there is room, and ends streams that break the protocol", async () => {
     const example = await loadExample();
     const { call, seen, talk, transport } = clientOf(example);
     assert.deepEqual(seen, ["web"]);

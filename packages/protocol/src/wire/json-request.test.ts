@@ -51,7 +51,7 @@ const camel = {
 };
 
 describe("a request in JSON", () => {
-  it("is read in both spellings of its fields (rule 141)", () => {
+  it("a request in JSON is read in both spellings of its fields (rule 141)", () => {
     const expected = {
       version: "7",
       names: ["a", "b", "a"],
@@ -72,29 +72,29 @@ describe("a request in JSON", () => {
     assert.deepEqual(read(camel), expected);
   });
 
-  it("may leave out everything, or say null", () => {
+  it("a request may leave out every field, or say null", () => {
     const nothing = { node: undefined, version: "", names: [], typeUrl: "", nonce: "", error: undefined };
     assert.deepEqual(read({}), nothing);
     const nulls = Object.fromEntries([...Object.keys(snake), ...Object.keys(camel)].map((key) => [key, null]));
     assert.deepEqual(read(nulls), nothing);
   });
 
-  it("names resources by locators, too", () => {
+  it("a request may name resources by locators, too", () => {
     assert.deepEqual(read({ resource_names: ["a"], resource_locators: [{ name: "b" }, { name: "c" }] }).names, [
       ...["a", "b", "c"],
     ]);
   });
 
-  it("may have fields that nobody knows, and a node of v2", () => {
+  it("a request may have unknown fields, and a node of v2", () => {
     const { node } = read({ node: { id: "a", build_version: "1.0", whatever: 1 }, future: {} });
     assert.equal(node?.id, "a");
   });
 
-  it("is cut where an error message is long", () => {
+  it("a long error message is cut", () => {
     assert.equal(read({ error_detail: { message: "x".repeat(10_000) } }).error?.message.length, 4_097);
   });
 
-  it("is refused with the place, and never with the value", () => {
+  it("a malformed request is refused with the place of the mistake, and never with the value", () => {
     assert.equal(problem(null), "expected an object, found null");
     assert.equal(problem([]), "expected an object, found a list");
     assert.equal(problem("secret"), "expected an object, found a string");
@@ -117,7 +117,7 @@ describe("a request in JSON", () => {
     );
   });
 
-  it("is refused with half a character, which the wire could not carry", () => {
+  it("a request with half a character is refused, as the wire could not carry it", () => {
     for (const bad of ["\ud800", "a\udc00b", "\ud800\ud801x"]) {
       assert.match(problem({ resource_names: [bad] }), /^resource_names\[0\]: half a surrogate pair/);
       assert.match(problem({ node: { id: bad } }), /^node\.id: half a surrogate pair/);
@@ -125,7 +125,7 @@ describe("a request in JSON", () => {
     assert.deepEqual(read({ resource_names: ["😀"] }).names, ["😀"]);
   });
 
-  it("names variants by parameters, in whatever order", () => {
+  it("a request names variants by parameters, in whatever order", () => {
     const names = (params: object) => read({ resourceLocators: [{ name: "a", dynamicParameters: { params } }] }).names;
     assert.deepEqual(names({ env: "prod", zone: "1" }), names({ zone: "1", env: "prod" }));
     assert.notDeepEqual(names({ env: "prod" }), names({ env: "test" }));
@@ -136,12 +136,12 @@ describe("a request in JSON", () => {
     );
   });
 
-  it("names resources in canonical form", () => {
+  it("the names of a request are brought into canonical form", () => {
     const [name] = read({ resource_names: ["xdstp://a/b/c?y=2&x=1"] }).names;
     assert.equal(name, "xdstp://a/b/c?x=1&y=2");
   });
 
-  it("does not take what every object inherits for fields", () => {
+  it("properties that every object inherits are not taken for fields", () => {
     assert.deepEqual(read(JSON.parse('{"__proto__":{"versionInfo":"1"},"constructor":1}')).version, "");
   });
 });

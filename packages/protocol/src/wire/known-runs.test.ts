@@ -31,7 +31,7 @@ const claiming = (entries: readonly string[], version: string) =>
   );
 const typed = toBinary(DeltaDiscoveryRequestSchema, create(DeltaDiscoveryRequestSchema, { typeUrl: "t" }));
 
-test("what was read before is read as protobuf reads it: alone, with more behind it, and with something in between", () => {
+test("names and claims that are known are read as protobuf reads them: alone, with more behind, and with something in between", () => {
   fc.assert(
     fc.property(names, names, fc.boolean(), fc.constantFrom("1", "2"), (one, two, isApart, version) => {
       const between = isApart ? [typed] : [];
@@ -64,7 +64,7 @@ test("requests that claim the same in the same bytes share what was read, and it
   assert.deepEqual([...readDeltaRequest(joined(subscribing(fleet))).subscribe.toSet()], fleet);
 });
 
-test("limits hold for what is known, too", () => {
+test("limits hold for names and claims that are known, too", () => {
   const fleet = Array.from({ length: 50 }, (_, index) => `listener-${index}`);
   const bytes = joined(subscribing(fleet), claiming(fleet, "v"));
   readDeltaRequest(bytes);
@@ -77,7 +77,7 @@ test("limits hold for what is known, too", () => {
   assert.throws(() => readSotwRequest(sotw, { names: 49, claims: 0 }), TooManyFields);
 });
 
-test("what is remembered is bounded, and the runs that are met stay", () => {
+test("the number of remembered runs is bounded, and those in use stay", () => {
   const runs = new KnownRuns<number>();
   const run = (value: number) => new Uint8Array(300).fill(value);
   for (let value = 0; value < 100; value++) {
@@ -93,7 +93,7 @@ test("what is remembered is bounded, and the runs that are met stay", () => {
   assert.equal(runs.find(large, 0, large.length), undefined);
 });
 
-test("bytes are compared where they stand", () => {
+test("parts of byte arrays are compared in place", () => {
   const bytes = new Uint8Array([1, 2, 3, 1, 2, 4]);
   assert.equal(equalBytes(bytes, 0, bytes, 3, 2), true);
   assert.equal(equalBytes(bytes, 0, bytes, 3, 3), false);

@@ -54,7 +54,7 @@ test("whatever a client writes comes back, and no plain name is taken for a loca
   );
 });
 
-test("delta has them for subscribing and for unsubscribing, counted with the names", () => {
+test("delta requests subscribe and unsubscribe by locators, which count as names", () => {
   const message = create(DeltaDiscoveryRequestSchema, {
     resourceNamesSubscribe: ["a"],
     resourceLocatorsSubscribe: [{ name: "b", dynamicParameters: { k: "v" } }],

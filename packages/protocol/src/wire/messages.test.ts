@@ -208,7 +208,7 @@ test("a delta request is read as protobuf reads it, and its versions are summed 
   );
 });
 
-test("a byte order mark belongs to a name: without it, it would be another one", () => {
+test("a byte order mark is part of a name", () => {
   const message = create(DiscoveryRequestSchema, { typeUrl: "\ufefft", resourceNames: ["\ufeffa", "a"] });
   const { typeUrl, names } = readSotwRequest(toBinary(DiscoveryRequestSchema, message));
   assert.deepEqual([typeUrl, [...names.toSet()]], ["\ufefft", ["\ufeffa", "a"]]);
@@ -264,12 +264,12 @@ for (const [what, bytes] of Object.entries({
   "a wire type that does not exist": [0x7e],
   "invalid UTF-8": [0x22, 0x01, 0xff],
 })) {
-  test(`malformed: ${what}`, () => {
+  test(`bytes are refused as malformed: ${what}`, () => {
     assert.throws(() => readSotwRequest(Uint8Array.from(bytes)), MalformedMessage);
   });
 }
 
-test("a metadata nested too deep is malformed, not a crash", () => {
+test("metadata that is nested too deep is malformed, and crashes nothing", () => {
   let value: Uint8Array = Uint8Array.of();
   const wrap = (field: number, content: Uint8Array): Uint8Array => {
     const length: number[] = [];
@@ -317,7 +317,7 @@ function joined(body: Uint8Array, tail: Uint8Array): Uint8Array {
   return Uint8Array.from([...body, ...tail]);
 }
 
-test("beyond a limit of names or claims nothing is read any more", () => {
+test("reading stops at the limit of names or claims", () => {
   const names = ["a", "b", "c"];
   const initialResourceVersions = { a: "1", b: "2", c: "3" };
   // What follows is no message, which is never found.

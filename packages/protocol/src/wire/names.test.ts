@@ -13,7 +13,7 @@ function requested(resourceNames: string[]): RequestNames {
   return readSotwRequest(toBinary(DiscoveryRequestSchema, create(DiscoveryRequestSchema, { resourceNames }))).names;
 }
 
-test("names of a request are the set that others have, or a new one, and never another", () => {
+test("the names of a request become the set that others share, or a new one, and never a different one", () => {
   fc.assert(
     fc.property(names, names, (one, two) => {
       const held = requested(one).toSet();

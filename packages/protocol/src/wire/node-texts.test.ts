@@ -34,9 +34,9 @@ function said(node: NodeInit): readonly (string | undefined)[] {
   return [binary, json.kind === "malformed" ? json.message : undefined];
 }
 
-describe("a text of a node goes to logs, pages and metrics, so it has at most 512 bytes:", () => {
+describe("the texts of a node", () => {
   for (const [path, nodeOf] of Object.entries(texts)) {
-    it(path, () => {
+    it(`${path} has at most 512 bytes, as it goes to logs, pages and metrics`, () => {
       assert.deepEqual(said(nodeOf("é".repeat(longestText / 2))), [undefined, undefined]);
       for (const text of [`x${"é".repeat(longestText / 2)}`, "x".repeat(1024 * 1024)]) {
         const bytes = Buffer.byteLength(text);

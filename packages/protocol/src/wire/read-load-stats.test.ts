@@ -25,7 +25,7 @@ type AddressCase = NonNullable<
 >;
 
 describe("readLoadStatsRequest", () => {
-  it("reads all that a report says", () => {
+  it("all fields of a report are read", () => {
     const bytes = written({
       node: { id: "n", cluster: "c", clientFeatures: ["f"] },
       clusterStats: [
@@ -82,7 +82,7 @@ describe("readLoadStatsRequest", () => {
     assert.equal(read(bytes, false).node, undefined);
   });
 
-  it("reads addresses of endpoints of every kind", () => {
+  it("addresses of endpoints of every kind are read", () => {
     const addresses: readonly [AddressCase, string][] = [
       [
         { case: "socketAddress", value: { address: "10.0.0.1", portSpecifier: { case: "portValue", value: 80 } } },
@@ -111,7 +111,7 @@ describe("readLoadStatsRequest", () => {
     }
   });
 
-  it("reads the largest numbers as near as can be, and an interval that is none as 0", () => {
+  it("the largest numbers are read as near as can be, and a negative interval as 0", () => {
     const largest = 2n ** 64n - 1n;
     const interval = (seconds: bigint, nanos: number) =>
       read(written({ clusterStats: [{ loadReportInterval: { seconds, nanos }, totalDroppedRequests: largest }] }))
@@ -120,7 +120,7 @@ describe("readLoadStatsRequest", () => {
     assert.deepEqual([interval(-1n, 0)?.intervalMs, interval(0n, -5)?.intervalMs], [0, 0]);
   });
 
-  it("stops at each limit", () => {
+  it("reading stops at each limit", () => {
     const four = [1, 2, 3, 4];
     const locality = (parts: object) => [{ upstreamLocalityStats: [parts] }];
     const beyond: readonly [string, MessageInitShape<typeof LoadStatsRequestSchema>][] = [
@@ -150,7 +150,7 @@ describe("readLoadStatsRequest", () => {
     assert.equal(read(written({ node: { id: "n", extensions: [{ name: "x".repeat(2_000) }] } })).node?.id, "n");
   });
 
-  it("takes any bytes, or says what is wrong with them", () => {
+  it("any bytes are read, or refused with a reason", () => {
     const valid = written({
       node: { id: "n" },
       clusterStats: [

@@ -41,7 +41,7 @@ function assertSame(body: Uint8Array, restFrom: (from: number) => Iterator<Uint8
   }
 }
 
-test("what follows an offset of a SotW response is what is there in the whole of it", () => {
+test("the rest of a SotW response after an offset equals that part of the whole", () => {
   fc.assert(
     fc.property(head, resources, errors, fraction, (head, resources, errors, where) =>
       assertSame(writeSotwBody(head, resources, errors), (from) => sotwRest(head, resources, errors, from), where),
@@ -49,7 +49,7 @@ test("what follows an offset of a SotW response is what is there in the whole of
   );
 });
 
-test("what follows an offset of a delta response is what is there in the whole of it", () => {
+test("the rest of a delta response after an offset equals that part of the whole", () => {
   const names = fc.array(name, { maxLength: 4 });
   const content = fc.record({
     resources,

@@ -10,7 +10,7 @@ const sotwAnswer = (version: string, nonce: string, names: readonly string[] = [
   encodeRequest("sotw", { typeUrl, version, nonce, names });
 const deltaAnswer = (nonce: string, more = {}) => encodeRequest("delta", { typeUrl, nonce, ...more });
 
-test("an acknowledgement is the usual one where only version and nonce are others", () => {
+test("an acknowledgement is a usual one if it differs from the remembered one only in version and nonce", () => {
   const usual = UsualAnswer.of(sotwAnswer("v1", "9"), sotw);
   assert.ok(usual?.is(sotwAnswer("v1", "9"), "v1", "9"));
   assert.ok(usual?.is(Buffer.from(sotwAnswer("version 2", "10")), "version 2", "10"));
@@ -21,7 +21,7 @@ test("an acknowledgement is the usual one where only version and nonce are other
   assert.equal(usual?.is(sotwAnswer("", "9"), "v1", "9"), false);
 });
 
-test("many names are compared, too", () => {
+test("an acknowledgement with one other name among many is not a usual one", () => {
   const names = Array.from({ length: 200 }, (_, index) => `cluster-${index}`);
   const usual = UsualAnswer.of(sotwAnswer("v1", "9", names), sotw);
   const others = names.map((name) => (name === "cluster-77" ? "cluster-7x" : name));
@@ -31,7 +31,7 @@ test("many names are compared, too", () => {
   }
 });
 
-test("a rejection is none, nor is what asks for something, or says more", () => {
+test("a rejection is no usual answer, nor is a request that asks for something or says more", () => {
   const usual = UsualAnswer.of(deltaAnswer("9"), delta);
   assert.ok(usual?.is(deltaAnswer("123"), "v1", "123"));
   assert.equal(usual?.is(deltaAnswer("9", { error: { code: 3, message: "no" } }), "v1", "9"), false);
@@ -42,7 +42,7 @@ test("a rejection is none, nor is what asks for something, or says more", () => 
   assert.equal(usual?.is(new Uint8Array(), "v1", "9"), false);
 });
 
-test("what the node says is left out, but whether it is there", () => {
+test("the content of a node is not compared, but its presence is", () => {
   const answers = {
     sotw: (nonce: string, id?: string, more = {}) =>
       encodeRequest("sotw", { typeUrl, version: "v1", nonce, names: ["a"], ...(id && { node: { id } }), ...more }),
@@ -83,7 +83,7 @@ test("what the node says is left out, but whether it is there", () => {
   assert.equal(UsualAnswer.of(Buffer.concat([deltaAnswer("9"), node("n")]), delta), undefined);
 });
 
-test("what is not of the usual form is not remembered", () => {
+test("an acknowledgement in an unusual encoding is not remembered", () => {
   const nonce = (length: readonly number[]) => Buffer.from([6 * 8 + 2, ...length, 0x39]);
   assert.ok(UsualAnswer.of(nonce([1]), delta));
   // A length in more bytes than it needs: the byte in front of the text says something else.
@@ -94,7 +94,7 @@ test("what is not of the usual form is not remembered", () => {
   assert.equal(UsualAnswer.of(deltaAnswer("9".repeat(200)), delta), undefined);
 });
 
-test("what is remembered is a copy", () => {
+test("the remembered acknowledgement is a copy", () => {
   const bytes = Buffer.from(deltaAnswer("9"));
   const usual = UsualAnswer.of(bytes, delta);
   bytes.fill(0);

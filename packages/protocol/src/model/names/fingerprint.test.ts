@@ -27,7 +27,7 @@ test("a member hashes the same as strings and as bytes of UTF-8", () => {
   );
 });
 
-test("the sum does not depend on the order, and taking away undoes adding", () => {
+test("the sum of fingerprints does not depend on their order, and subtracting undoes adding", () => {
   const member = text.map((name) => fingerprintOf(name));
   fc.assert(
     fc.property(fc.array(member), member, (members, extra) => {
@@ -38,7 +38,7 @@ test("the sum does not depend on the order, and taking away undoes adding", () =
   );
 });
 
-test("where parts are divided matters, and so does every bit", () => {
+test("a fingerprint differs if its parts are divided elsewhere, or if any bit differs", () => {
   assert.equal(equalFingerprints(fingerprintOf("ab", "c"), fingerprintOf("a", "bc")), false);
   assert.equal(equalFingerprints(fingerprintOf("ab"), fingerprintOf("a", "b")), false);
   const seen = new Set<string>();
@@ -46,7 +46,7 @@ test("where parts are divided matters, and so does every bit", () => {
   assert.equal(seen.size, 20_000);
 });
 
-test("half of the bits change with one letter, in both halves", () => {
+test("one changed letter changes half of the bits, in both halves of a fingerprint", () => {
   let high = 0;
   let low = 0;
   for (let index = 0; index < 1000; index++) {

@@ -24,19 +24,19 @@ test("a set of names behaves like a Set, and equal ones are one object", () => {
   );
 });
 
-test("deriving leaves the set alone", () => {
+test("a set that is derived from another leaves that one unchanged", () => {
   const set = NameSet.of(["a", "b"]);
   set.with(["c"]);
   set.without(["a"]);
   assert.deepEqual([...set].sort(), ["a", "b"]);
 });
 
-test("no names are one object", () => {
+test("all empty sets are one object", () => {
   assert.equal(NameSet.of([]), NameSet.empty);
   assert.equal(NameSet.of(["a"]).without(["a"]), NameSet.empty);
 });
 
-test("sets that small changes made of a large one are as those of all their names, and the same objects", () => {
+test("a set that small changes made of a large one is the same object as the set of all its names", () => {
   const large = Array.from({ length: 400 }, (_, index) => `n${index}`);
   const parameters = new Map([["env", "prod"]]);
   const others = ["xdstp://x/t/d/*", locatorOf("n1", parameters), locatorOf("n399", parameters), "a", "b", "c", "d"];

@@ -89,7 +89,7 @@ for (const variant of ["sotw", "delta"] as const) {
     // What warms with a cluster comes again.
     const expected = ["cluster", "endpoint", "route", "cluster"];
 
-    it("go on as the first did, each after its own, without a look at the snapshot", () => {
+    it("each stream repeats what the first one did after its own answers, without a look at the snapshot", () => {
       const { clients, snapshot } = createClients(variant, 3);
       const looks = { count: 0 };
       const next = watched(moved(snapshot, 3), looks);
@@ -105,7 +105,7 @@ for (const variant of ["sotw", "delta"] as const) {
       assert.equal(last, 0);
     });
 
-    it("find together what follows where answers come in another order", () => {
+    it("streams whose answers come in another order find only once what follows", () => {
       const { clients, snapshot } = createClients(variant, 3);
       const looks = { count: 0 };
       const next = watched(moved(snapshot, 3), looks);
@@ -130,7 +130,7 @@ for (const variant of ["sotw", "delta"] as const) {
       assert.equal(counts[2], 0, `${counts} looks`);
     });
 
-    it("go on by themselves where an answer comes in the midst of what is sent", () => {
+    it("a stream that is answered between two of its responses goes on by itself", () => {
       const { clients, snapshot } = createClients(variant, 2);
       const next = moved(snapshot, 3);
       const [one, other] = clients as [(typeof clients)[0], (typeof clients)[0]];
@@ -144,7 +144,7 @@ for (const variant of ["sotw", "delta"] as const) {
       );
     });
 
-    it("go on together where a listener is new, and by themselves where one is replaced", () => {
+    it("streams repeat the first one where a listener is new, and go on by themselves where one is replaced", () => {
       const { clients, snapshot } = createClients(variant, 3);
       const looks = { count: 0 };
       const added = watched(updateSnapshot(snapshot, { upsert: [sampleResource("listener", "m", "1->r")] }), looks);
@@ -164,7 +164,7 @@ for (const variant of ["sotw", "delta"] as const) {
       }
     });
 
-    it("go on though one of them rejects what it waits for, and that one holds on to what it uses", () => {
+    it("a stream that rejects what it waits for keeps what it uses, and the others go on", () => {
       const { clients, snapshot } = createClients(variant, 3);
       const [one, bad, other] = clients as [(typeof clients)[0], (typeof clients)[0], (typeof clients)[0]];
       const next = moved(snapshot, 3);
@@ -180,7 +180,7 @@ for (const variant of ["sotw", "delta"] as const) {
       assert.ok(other.stream.isSettled);
     });
 
-    it("go on by themselves where a newer snapshot comes in between", () => {
+    it("streams go on by themselves when a newer snapshot comes in between", () => {
       const { clients, snapshot } = createClients(variant, 3);
       const next = moved(snapshot, 3);
       const newest = moved(next, 4);
@@ -196,7 +196,7 @@ for (const variant of ["sotw", "delta"] as const) {
       for (const { stream } of clients) assert.equal(stream.isSettled, false);
     });
 
-    it("are told by when they wait no longer, and then do not", () => {
+    it("a wait has a deadline, after which the stream sends what waited", () => {
       const { clients, snapshot } = createClients(variant, 2);
       const next = moved(snapshot, 3);
       for (const { stream, give, take, answer } of clients) {
@@ -226,7 +226,7 @@ for (const variant of ["sotw", "delta"] as const) {
   });
 }
 
-it("a stream that waits for long does not hold what came after", async () => {
+it("a stream that waits for long keeps no later snapshot alive", async () => {
   const { clients, snapshot: start } = createClients("delta", 4);
   const [waiting, ...others] = clients;
   const gone: WeakRef<object>[] = [];
@@ -245,7 +245,7 @@ it("a stream that waits for long does not hold what came after", async () => {
   await assertCollected(gone);
 });
 
-it("streams that each wait at another snapshot hold a few each, however many come and however they branch off", async () => {
+it("streams that each wait at another snapshot keep a few snapshots alive each, however many are published", async () => {
   const { clients, snapshot: start } = createClients("delta", 7);
   const [reading, ...waiting] = clients;
   const snapshots: WeakRef<object>[] = [];

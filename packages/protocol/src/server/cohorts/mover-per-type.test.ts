@@ -79,7 +79,7 @@ const withEndpoint = (snapshot: Snapshot, text: string) =>
 
 for (const variant of ["sotw", "delta"] as const) {
   describe(`${variant}: streams per type of one node`, () => {
-    it("do what those of other nodes did, without a look at the snapshot", () => {
+    it("the streams of a node repeat what those of another node did, without a look at the snapshot", () => {
       const { one, other, third, snapshot } = createNodes(variant);
       const looks = { count: 0 };
       const next = watched(withEndpoint(snapshot, "2"), looks);
@@ -96,7 +96,7 @@ for (const variant of ["sotw", "delta"] as const) {
       }
     });
 
-    it("wait for each other as before when one of them has to", () => {
+    it("the streams of a node wait for each other as before when one of them has to", () => {
       const { one, other, snapshot } = createNodes(variant);
       const changed = updateSnapshot(snapshot, {
         upsert: [sampleResource("cluster", "c", "1->a"), sampleResource("route", "a", "2->c")],
@@ -118,7 +118,7 @@ for (const variant of ["sotw", "delta"] as const) {
       }
     });
 
-    it("go on by themselves when another of the node goes on to something else meanwhile", () => {
+    it("a stream goes on by itself when another stream of its node has gone on to a newer snapshot", () => {
       const { one, other, snapshot } = createNodes(variant);
       const second = withEndpoint(snapshot, "2");
       const third = updateSnapshot(second, { upsert: [sampleResource("cluster", "c", "1->a")] });

@@ -51,7 +51,7 @@ const first = () =>
   });
 
 for (const variant of ["sotw", "delta"] as const) {
-  test(`${variant}: an acknowledgement that says whose it is is no more read than one that does not`, () => {
+  test(`${variant}: an acknowledgement with a node needs no more looks at the snapshot than one without`, () => {
     const looks = { count: 0 };
     const counts = [false, true].map((repeatsNode) => {
       const [one, other] = [client(variant, repeatsNode), client(variant, repeatsNode)];
@@ -68,7 +68,7 @@ for (const variant of ["sotw", "delta"] as const) {
     assert.equal(counts[1], counts[0]);
   });
 
-  test(`${variant}: a stream does what another one did without a look at the snapshot`, () => {
+  test(`${variant}: a stream repeats what another one did, with at most a third of the looks at the snapshot`, () => {
     const [one, other] = [client(variant), client(variant)];
     let snapshot = first();
     for (const each of [one, other]) each.bring(snapshot);
@@ -88,7 +88,7 @@ for (const variant of ["sotw", "delta"] as const) {
   });
 }
 
-test("a stream that sleeps does not hold what came after, nor does one that went on hold what was before", async () => {
+test("a stream that sleeps keeps no later snapshot alive, and one that went on keeps no earlier one", async () => {
   const [asleep, ...others] = [client("delta"), client("delta"), client("delta")];
   const gone: WeakRef<object>[] = [];
   (() => {

@@ -43,13 +43,13 @@ test("a text that was cut does not say that the rest is used", () => {
   assert.deepEqual(blameIn(`${long.slice(0, 4096)}…`, clusters)?.names, ["ab"]);
 });
 
-test("nothing is blamed when nothing was carried, or nothing is said", () => {
+test("no resource is blamed when the response carried none, or the client says nothing", () => {
   assert.equal(blameIn("Error adding/updating cluster(s) a: no", [])?.names, undefined);
   assert.equal(blameIn("", clusters)?.names, undefined);
   assert.equal(blameIn("", ["a"])?.names?.join(), "a");
 });
 
-test("whatever a client says, only what was carried is blamed, and nothing twice", () => {
+test("whatever a client says, only resources of the response are blamed, and none twice", () => {
   const carried = ["a", "ab", "a: b", 'x"y', "x, a", "name", "INVALID_ARGUMENT", "a' validation error", "\\", "é"];
   const starts = ["", ...[...envoyCases, ...grpcCases].map(({ text }) => text.slice(0, 60))];
   const parts = [
@@ -91,7 +91,7 @@ test("whatever a client says, only what was carried is blamed, and nothing twice
   );
 });
 
-test("hostile texts cost no more than a walk over them, with ten thousand names", () => {
+test("a hostile text costs no more than one walk over it, with ten thousand names", () => {
   const names = Array.from({ length: 10_000 }, (_, index) => `outbound|${index}||${"x".repeat(index % 200)}`);
   const fill = (start: string, part: string): string => start + part.repeat(4096 / part.length);
   const texts = [

@@ -116,7 +116,7 @@ function draining(agent?: string, isPerType = false) {
 
 for (const isPerType of [false, true]) {
   describe(`a client whose old listeners drain, ${isPerType ? "on streams of one type each" : "on one stream"}`, () => {
-    it("is settled, and says what stays for it", () => {
+    it("the client is settled, and its status says what stays for it", () => {
       const { isSettled, status, waits } = draining("envoy", isPerType);
       assert.ok(isSettled());
       assert.deepEqual(waits(), ["linger cluster a", "linger route r"]);
@@ -126,7 +126,7 @@ for (const isPerType of [false, true]) {
       }
     });
 
-    it("gets the next change at once, and is settled only when it acknowledged that", () => {
+    it("the client gets the next change at once, and is settled only after it acknowledged that", () => {
       const { isSettled, give } = draining("envoy", isPerType);
       const next = updateSnapshot(moved, { upsert: [sampleResource("cluster", "b", "2->static")] });
       assert.deepEqual(give(next, true), ["b=2->static"]);
@@ -136,7 +136,7 @@ for (const isPerType of [false, true]) {
       assert.ok(client.isSettled());
     });
 
-    it("is not settled while something is kept from it that it must acknowledge first", () => {
+    it("the client is not settled while a change waits for one that it must acknowledge first", () => {
       const { isSettled, give, waits } = draining("envoy", isPerType);
       const next = updateSnapshot(moved, {
         upsert: [sampleResource("cluster", "c", "1->static"), sampleResource("route", "s", "2->c")],
@@ -146,7 +146,7 @@ for (const isPerType of [false, true]) {
       assert.ok(waits().includes("make route s"), waits().join());
     });
 
-    it("keeps what the old listener used for as long as Envoy drains it, and then for as long as it asks, a while", () => {
+    it("the client keeps what the old listener used for Envoy's drain time, and a little longer while it asks for it", () => {
       const { isSettled, deadline, pass, waits } = draining("envoy", isPerType);
       assert.deepEqual(pass(599_999), []);
       assert.equal(deadline(), 600_000);
@@ -157,14 +157,14 @@ for (const isPerType of [false, true]) {
       assert.ok(isSettled());
     });
 
-    it("loses it at once when it asks for none of it any more", () => {
+    it("the client loses what the old listener used as soon as it asks for none of it any more", () => {
       const { deadline, asks, pass } = draining("envoy", isPerType);
       pass(10_000);
       assert.deepEqual(asks({ unsubscribe: ["r"] }), ["-a"]);
       assert.equal(deadline(), undefined);
     });
 
-    it("keeps it a little all the same when it asked for none of it so soon that connections may be left", () => {
+    it("the client keeps what the old listener used a little longer if it unsubscribed so soon that connections may be left", () => {
       const { asks, pass } = draining("envoy", isPerType);
       assert.deepEqual(asks({ unsubscribe: ["r"] }), []);
       assert.deepEqual(pass(1_999), []);
@@ -173,7 +173,7 @@ for (const isPerType of [false, true]) {
   });
 }
 
-it("does what others did whose old listeners drain, without a look at the snapshot", () => {
+it("a client whose old listeners drain repeats what another did, with at most a third of the looks at the snapshot", () => {
   const [one, other] = [draining(), draining()];
   let snapshot = moved;
   for (const round of [2, 3, 4]) {
@@ -197,7 +197,7 @@ it("does what others did whose old listeners drain, without a look at the snapsh
   assert.deepEqual(one.asks({ unsubscribe: ["r"] }), ["-a"]);
 });
 
-it("goes by itself when the time of what drains is over before somebody says so", () => {
+it("a stream sees with the next snapshot that the drain time is over, if nobody told it before", () => {
   const [one, other] = [draining(), draining()];
   const next = updateSnapshot(moved, { upsert: [sampleResource("cluster", "b", "2->static")] });
   assert.deepEqual(one.give(next), ["b=2->static"]);
@@ -216,18 +216,18 @@ describe("how long listeners drain", () => {
     return Number.NaN;
   };
 
-  it("is Envoy's drain time for Envoy, and for clients of which nothing is known", () => {
+  it("listeners of Envoy and of unknown clients drain for Envoy's drain time", () => {
     assert.equal(untilGone("envoy"), 605_000);
     assert.equal(untilGone("my proxy"), 605_000);
     assert.equal(untilGone(""), 605_000);
   });
 
-  it("is short for those who serve nobody by their listeners", () => {
+  it("the drain time is short for clients that serve nobody by their listeners", () => {
     assert.equal(untilGone("gRPC Go"), 7_000);
     assert.equal(untilGone("xdskit"), 7_000);
   });
 
-  it("is what is set, and no less than the least", () => {
+  it("the times that are set apply, and nothing goes before the linger time is over", () => {
     const set = { acknowledgement: 15_000, linger: 3_000, drain: 1_000, named: 0 };
     assert.deepEqual(orderingTimesFor({ userAgentName: "envoy" }, set), set);
     assert.equal(orderingTimesFor({ userAgentName: "grpc-java" }, { ...set, drain: 60_000 }).drain, 3_000);

@@ -85,7 +85,7 @@ function boot(node: ReturnType<typeof createNode>, asks: readonly (readonly [str
   node.woken.clear();
 }
 
-test("a stream that moves on without a word wakes the streams that wait for it", () => {
+test("a stream that goes on without a response wakes the streams that wait for it", () => {
   const before = updateSnapshot(emptySnapshot(), {
     upsert: [
       ...[sampleResource("cluster", "a", "1->static"), sampleResource("cluster", "b", "1->static")],
@@ -110,7 +110,7 @@ test("a stream that moves on without a word wakes the streams that wait for it",
   assert.deepEqual(node.take("cluster")?.removed, ["a"]);
 });
 
-test("an acknowledgement of what was there all along wakes the streams that wait for it", () => {
+test("an acknowledgement of an unchanged resource wakes the streams that wait for it", () => {
   const before = updateSnapshot(emptySnapshot(), {
     upsert: [
       ...[sampleResource("cluster", "a", "1->x"), sampleResource("endpoint", "x", "1")],
@@ -143,7 +143,7 @@ test("an acknowledgement of what was there all along wakes the streams that wait
   assert.equal(node.take("route")?.resources[0]?.content, "2->b");
 });
 
-test("of a node with many streams an acknowledgement wakes those that wait for it, and no others", () => {
+test("on a node with many streams an acknowledgement wakes the streams that wait for it, and no others", () => {
   const names = Array.from({ length: 20 }, (_, index) => `e${index}`);
   const before = updateSnapshot(emptySnapshot(), {
     upsert: [
@@ -181,7 +181,7 @@ test("of a node with many streams an acknowledgement wakes those that wait for i
   assert.ok(node.woken.has("endpoint e0"));
 });
 
-test("what a client was to have before keeps nothing of what came in between, of types that it does not ask for either", async () => {
+test("the earlier target of a client keeps nothing in between alive, not even of types that it does not ask for", async () => {
   const change = (snapshot: Snapshot, type: string, content: string) =>
     updateSnapshot(snapshot, { upsert: [sampleResource(type, "a", content)], remove: [] });
   let snapshot = change(change(emptySnapshot(), "cluster", "1"), "route", "first");
@@ -203,7 +203,7 @@ test("what a client was to have before keeps nothing of what came in between, of
   await assertCollected(between);
 });
 
-test("a stream that comes to one that goes where others went is woken by what that acknowledges", () => {
+test("a stream that opens beside one that repeats others is woken by that one's acknowledgement", () => {
   const first = updateSnapshot(emptySnapshot(), {
     upsert: [sampleResource("cluster", "a", "1->x"), sampleResource("endpoint", "x", "1")],
   });
@@ -234,7 +234,7 @@ test("a stream that comes to one that goes where others went is woken by what th
 });
 
 for (const acknowledgement of [defaultOrderingTimes.acknowledgement, Number.POSITIVE_INFINITY]) {
-  test(`who asks for clusters by name does not have routes wait for what those need, if answers may take ${acknowledgement} ms`, () => {
+  test(`routes do not wait for what clusters need if the client asks for clusters by name, and answers may take ${acknowledgement} ms`, () => {
     const before = updateSnapshot(emptySnapshot(), {
       upsert: [
         sampleResource("cluster", "a", "1->x"),

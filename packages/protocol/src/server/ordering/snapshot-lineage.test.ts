@@ -78,7 +78,7 @@ function createLine(snapshot: Snapshot): SnapshotLineage {
 }
 
 for (const isOrdered of [true, false]) {
-  test(`a stream that rests goes along with what does not concern it, ${isOrdered ? "ordered" : "at once"}`, () => {
+  test(`a settled stream follows its lineage past changes that do not concern it, ${isOrdered ? "ordered" : "at once"}`, () => {
     let snapshot = first();
     const line = createLine(snapshot);
     const { stream, bring, give } = createNode(line, isOrdered ? new Ordering() : undefined).open("cluster");
@@ -101,7 +101,7 @@ for (const isOrdered of [true, false]) {
   });
 }
 
-test("a stream that awaits an answer does not go along, nor do any when not all are to have the newest", () => {
+test("no stream follows its lineage while it awaits an answer, or when not all clients are to have the newest snapshot", () => {
   let snapshot = first();
   const line = createLine(snapshot);
   const node = createNode(line);
@@ -127,7 +127,7 @@ test("a stream that awaits an answer does not go along, nor do any when not all 
   assert.equal(stream.newest, next);
 });
 
-test("of the streams of a node only those that a change concerns are given it", () => {
+test("only those streams of a node that a change concerns are given the change", () => {
   let snapshot = first();
   const line = createLine(snapshot);
   const node = createNode(line);
@@ -148,7 +148,7 @@ test("of the streams of a node only those that a change concerns are given it", 
   }
 });
 
-test("an order that went along compares what is asked for anew with where it went", () => {
+test("an order that followed its lineage compares new requests with the newest snapshot", () => {
   let snapshot = first();
   const line = createLine(snapshot);
   const node = createNode(line);
@@ -169,7 +169,7 @@ test("an order that went along compares what is asked for anew with where it wen
   for (const { stream } of [clusters, endpoints]) assert.ok(stream.isSettled);
 });
 
-test("a line that nobody started begins with the first change that it hears of", () => {
+test("a lineage that nobody started begins with the first change that it is told", () => {
   let snapshot = first();
   const line = new SnapshotLineage();
   line.goOn(snapshot, true);
@@ -181,7 +181,7 @@ test("a line that nobody started begins with the first change that it hears of",
   assert.ok(stream.isAbreast(snapshot));
 });
 
-test("streams of two lines that have a snapshot in common go each along with its own", () => {
+test("streams of two lineages that share a snapshot each follow their own", () => {
   const before = first();
   const after = withChange(before, "cluster", "2->a");
   const lines = [createLine(before), createLine(before)] as const;
@@ -194,7 +194,7 @@ test("streams of two lines that have a snapshot in common go each along with its
   for (const { stream, line } of streams) if (line === other) assert.equal(stream.newest, after);
 });
 
-test("neither a stream nor an order that goes along keeps what it went along", async () => {
+test("neither a stream nor an order that follows its lineage keeps the resources in between alive", async () => {
   const between: WeakRef<object>[] = [];
   let snapshot = first();
   const line = createLine(snapshot);

@@ -21,7 +21,7 @@ function asked(typeUrl: string, only: typeof cluster, api: "v2" | "v3"): string 
   return requested.kind === "type" ? `${requested.api} ${requested.typeUrl}` : requested.message;
 }
 
-test("an aggregated stream goes by the type URL, whichever API it has", () => {
+test("an aggregated stream takes the type from the type URL, of whichever API that is", () => {
   for (const api of ["v2", "v3"] as const) {
     assert.equal(asked(v3, undefined, api), `v3 ${v3}`);
     assert.equal(asked(v2, undefined, api), `v2 ${v2}`);
@@ -30,7 +30,7 @@ test("an aggregated stream goes by the type URL, whichever API it has", () => {
   }
 });
 
-test("a stream of one type implies it, in the API of the method, and takes no other", () => {
+test("a stream of one type implies that type, in the API of its method, and takes no other", () => {
   assert.equal(asked("", cluster, "v3"), `v3 ${v3}`);
   assert.equal(asked("", cluster, "v2"), `v2 ${v2}`);
   assert.equal(asked(v2, cluster, "v3"), `v2 ${v2}`);
@@ -38,7 +38,7 @@ test("a stream of one type implies it, in the API of the method, and takes no ot
   assert.match(asked("x/Unknown", cluster, "v3"), /does not belong/);
 });
 
-test("what a client makes up is not repeated at length, nor kept", () => {
+test("a type URL that a client made up is neither repeated at length nor kept", () => {
   assert.ok(asked("x".repeat(100_000), cluster, "v3").length < 400);
   assert.match(asked("x".repeat(100_000), undefined, "v3"), /longer than 512 characters/);
 });

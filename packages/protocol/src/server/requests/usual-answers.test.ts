@@ -11,7 +11,7 @@ const [version, nonce] = ["v", "1"];
 const sent = { version, nonce } as Sent;
 const fields = { version: 1, node: 2, nonce: 5 };
 
-test("of clients that write their names in ever another order few acknowledgements are remembered", () => {
+test("only a few acknowledgements are remembered of clients that write their names in ever another order", () => {
   const names = Array.from({ length: 100 }, (_, index) => `a-name-of-some-length-${index}`);
   const set = NameSet.of(names);
   const written = (from: number) => ({
@@ -29,7 +29,7 @@ test("of clients that write their names in ever another order few acknowledgemen
   assert.equal(usualAnswerOf(written(0), fields, sent, set), remembered[0]);
 });
 
-test("clients that say who they are with each acknowledgement share how they write it, whatever they say", () => {
+test("clients that repeat their node with each acknowledgement share one remembered form, whatever the node says", () => {
   const typeUrl = urlOf("cluster", "v3");
   const written = (id: string) => {
     const bytes = encodeRequest("sotw", { typeUrl, version, nonce, node: { id } });

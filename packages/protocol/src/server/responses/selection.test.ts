@@ -21,13 +21,13 @@ function namesOf({ resources }: Selection): readonly string[] {
 }
 
 describe("a selection", () => {
-  it("has what is named, once, and leaves out what is not there", () => {
+  it("a selection holds each named resource once, and leaves out names that do not exist", () => {
     const selection = selectFrom(group(undefined, { a: "1", b: "1", c: "1" }), "a", "c", "a", "missing");
     assert.deepEqual(namesOf(selection), ["a", "c"]);
     assert.equal(selection.size, 2);
   });
 
-  it("has a version that what was not asked for does not change, and each change of the rest does", () => {
+  it("a selection's version changes with each change of what it holds, and with no other", () => {
     const first = group(undefined, { a: "1", b: "1" });
     const others = group(first, { b: "2", c: "1" });
     const changed = group(others, { a: "2" });
@@ -42,13 +42,13 @@ describe("a selection", () => {
     for (const { version } of [one!, none!]) assert.ok(isSetVersion(version), version);
   });
 
-  it("has a version that the names do not change as long as they find the same", () => {
+  it("a selection's version is the same for other names that find the same resources", () => {
     const one = group(undefined, { a: "1", b: "1" });
     assert.equal(selectFrom(one, "b", "a").version, selectFrom(one, "a", "b", "missing").version);
     assert.notEqual(selectFrom(one, "a").version, selectFrom(one, "a", "b").version);
   });
 
-  it("of everything has the set's own version, by names too", () => {
+  it("a selection of everything has the set's own version, also when it is made by names", () => {
     const one = group(undefined, { a: "1", b: "1" });
     const { version } = one.snapshot.of(endpoint);
     assert.equal(selectFrom(one, "*").version, version);
@@ -56,14 +56,14 @@ describe("a selection", () => {
     assert.equal(selectFrom(one, "a", "b").version, version);
   });
 
-  it("of a name that is an alias is the resource that has it", () => {
+  it("a selection by an alias holds the resource that has the alias", () => {
     const virtualHost = typeOf("virtual-host");
     const { snapshot } = edit(undefined, [{ type: "virtual-host", name: "r/a", content: "1@r/alias" }]);
     const selection = select(snapshot.of(virtualHost), selectionOf(["r/alias", "r/a"], virtualHost));
     assert.deepEqual(namesOf(selection), ["r/a"]);
   });
 
-  it("has of a name that comes in variants the one for the parameters that were given", () => {
+  it("a selection holds the variant of a name that fits the given parameters", () => {
     const varied = group(undefined, { "a{env=prod}": "1", "a{!env}": "2", b: "1" });
     const contents = (...names: string[]) => {
       const { resources, version } = selectFrom(varied, ...names);
@@ -84,14 +84,14 @@ describe("a selection", () => {
     );
   });
 
-  it("is worked out once for all who ask for the same", () => {
+  it("a selection is computed once for all who ask for the same", () => {
     const one = group(undefined, { a: "1", b: "1" });
     assert.equal(selectFrom(one, "a", "b"), selectFrom(one, "b", "a"));
   });
 });
 
 describe("no names", () => {
-  it("mean everything of the types of which a first request without names does, and nothing of others", () => {
+  it("a first request without names asks for everything of wildcard types, and for nothing of others", () => {
     for (const type of resourceTypes) {
       const { wildcard, names } = selectionOf([], type);
       assert.equal(names.size, 0);
@@ -106,19 +106,19 @@ describe("what is selected before and after a change", () => {
   const asks = (...list: string[]) => selectionOf(list, endpoint);
   const sets = (after: SampleGroup) => [before.snapshot.of(endpoint), after.snapshot.of(endpoint)] as const;
 
-  it("is seen to be the same where the change does not concern it", () => {
+  it("a selection is known to be the same where the change does not concern it", () => {
     assert.equal(mayDiffer(asks("a", "b", "c", "d"), ...sets(group(before, { e: "2" }))), false);
     assert.equal(mayDiffer(asks("a", "b", "c", "d"), ...sets(before)), false);
   });
 
-  it("may differ where it does", () => {
+  it("a selection may differ where the change concerns it", () => {
     assert.equal(mayDiffer(asks("a", "b", "c", "d"), ...sets(group(before, { d: "2" }))), true);
     assert.equal(mayDiffer(asks("a", "b", "c", "x"), ...sets(group(before, { x: "1" }))), true);
     assert.equal(mayDiffer(asks("*"), ...sets(group(before, { d: "2" }))), true);
   });
 });
 
-it("a version that a client made up is no set's", () => {
+it("a version that a client made up belongs to no set", () => {
   for (const version of ["", "1", "unknown", "0123456789ABCDEF", "0123456789abcdef0"])
     assert.ok(!isSetVersion(version));
 });

@@ -17,7 +17,7 @@ function content(...references: readonly (readonly string[])[]): Content {
   return { resources, fresh: resources.slice(1), removed: [], unresolved: [] };
 }
 
-test("what fresh resources refer to warms, and only what is subscribed to", () => {
+test("only subscribed names to which a fresh resource refers are warmed", () => {
   const response = content(["old"], ["a"], ["a", "b"], []);
   const names = NameSet.of(["b", "old", "z"]);
   assert.equal(namesToWarm(response, endpoint, { wildcard: false, names }), NameSet.of(["b"]));
@@ -27,7 +27,7 @@ test("what fresh resources refer to warms, and only what is subscribed to", () =
   assert.equal(namesToWarm(response, "unheard of", { wildcard: true, names }), NameSet.empty);
 });
 
-test("names that nobody asks for are as many as there are, not as there ever were", () => {
+test("the number of warming names stays bounded while resources come and go", () => {
   const warming = new WarmingNames(endpoint);
   let snapshot = emptySnapshot();
   for (let index = 0; index < 3000; index++) {

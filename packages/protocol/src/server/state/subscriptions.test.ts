@@ -26,7 +26,7 @@ function nameSet(names: string): NameSet {
   return NameSet.of(names.split(" ").filter((name) => name !== ""));
 }
 
-test("SotW: the document's example (rules 38–42)", () => {
+test("SotW: subscriptions follow the document's example (rules 38–42)", () => {
   assert.deepEqual(sotw(wildcardType, "v3", "", "* A", "A", ""), ["*", "* A", "A", ""]);
 });
 
@@ -60,7 +60,7 @@ function delta(type: typeof namedType, api: "v2" | "v3", ...requests: readonly A
   });
 }
 
-test("delta: the document's example (rules 51–55)", () => {
+test("delta: subscriptions follow the document's example (rules 51–55)", () => {
   assert.deepEqual(delta(wildcardType, "v3", {}, { plus: "A" }, { minus: "*" }, { minus: "A" }), [
     "* | owes  | drops ",
     "* A | owes A | drops ",
@@ -76,11 +76,11 @@ test("delta: a name that goes while the wildcard stays must be answered (rules 9
   ]);
 });
 
-test("delta: a name that goes together with the wildcard is not", () => {
+test("delta: a name that goes together with the wildcard need not be answered", () => {
   assert.deepEqual(delta(wildcardType, "v3", { plus: "* a b" }, { minus: "* a" }).at(-1), "b | owes  | drops a");
 });
 
-test("delta: first subscribe, then unsubscribe", () => {
+test("delta: the subscriptions of a request apply before its unsubscriptions", () => {
   assert.deepEqual(delta(namedType, "v3", { plus: "a b", minus: "b c" }), ["a | owes a | drops b"]);
   assert.deepEqual(delta(wildcardType, "v3", { plus: "*", minus: "*" }), [" | owes  | drops "]);
 });

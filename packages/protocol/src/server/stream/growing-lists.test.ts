@@ -55,7 +55,7 @@ describe("requests of one name each", () => {
     { client: "answers nothing", change: "added", snapshot: nothing },
     { client: "reads nothing", change: "added", snapshot: some },
   ] as const) {
-    it(`cost about the same on top of 100,000 names as on top of 2,000: ${change}, by a client that ${client}`, () => {
+    it(`a request of one name costs about the same on top of 100,000 names as on top of 2,000: ${change}, by a client that ${client}`, () => {
       // What is compiled first, and what a busy machine adds now and then, comes to neither.
       const least = (names: number) =>
         Math.min(timeOfGrowth(names, client, change, snapshot), timeOfGrowth(names, client, change, snapshot));

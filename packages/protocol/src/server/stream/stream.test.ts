@@ -116,7 +116,7 @@ test("streams that need the same share one body; only the nonce is their own", (
   }
 });
 
-test("a full state is encoded once for clients that stand at different ones", () => {
+test("a full state is encoded once for clients that were sent different sets before", () => {
   let snapshot = updateSnapshot(emptySnapshot(), { upsert: [cluster("a"), cluster("b")] });
   const early = open("sotw");
   ask(early, { typeUrl: clusterUrl });
@@ -300,7 +300,7 @@ test("a listener whose virtual hosts are asked for one by one hears that there i
   }
 });
 
-test("after its end a stream takes nothing and gives nothing", () => {
+test("a stream that has ended takes nothing and sends nothing", () => {
   const stream = open("sotw");
   ask(stream, { typeUrl: clusterUrl });
   give(stream, updateSnapshot(emptySnapshot(), { upsert: [cluster("a")] }));

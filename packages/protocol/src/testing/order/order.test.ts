@@ -2,7 +2,7 @@ import { test } from "node:test";
 import { playSeeds } from "../play-seeds.js";
 import { runOrder } from "./order-run.js";
 
-test("at no moment a client serves by what names something that it was never sent, or that was taken from it", (context) => {
+test("at no moment does a client serve by a resource that names one which it was never sent or has lost", (context) => {
   playSeeds(context, runOrder, 300);
 });
 
@@ -10,7 +10,7 @@ test("streams of one node do not wake each other without end while one holds wha
   runOrder(1444, 60, new Set(), () => {});
 });
 
-test("what stays for now, for a client that first asks for it then, is there with all that it names", () => {
+test("a resource that only stays for now comes with all that it names, also for a client that first asks for it then", () => {
   runOrder(2437, 60, new Set(), () => {});
   runOrder(3610, 60, new Set(), () => {});
 });

@@ -68,7 +68,7 @@ test("what is there has its place and is shown: by transcripts on all streams th
   });
 });
 
-test("a transcript's tags are points that there are", () => {
+test("each tag of a transcript is a point that exists", () => {
   const known = new Set(points.map(label));
   for (const { file, tags } of [...cases, ...clientCases])
     for (const tag of tags) assert.ok(known.has(label(tag)), `${file}: ${tag.list} ${tag.number}`);
@@ -92,7 +92,7 @@ test("every number in the index leads to its row", () => {
   }
 });
 
-test("what is written wrong is refused with its line", () => {
+test("a row that is written wrong is refused with its line", () => {
   for (const [text, message] of [
     ["# a", /x:1: want chapter: TITLE/],
     ["chapter: c\nrule 1, sotw: x", /x:2: a line before the first part/],
