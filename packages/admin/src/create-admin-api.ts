@@ -10,6 +10,7 @@ import { arrivalRoute } from "./routes/arrival.js";
 import { changeRoutes } from "./routes/changes.js";
 import { documentRoute } from "./routes/document.js";
 import { eventRoute } from "./routes/events.js";
+import { fieldRoute } from "./routes/fields.js";
 import { fleetRoutes } from "./routes/fleet.js";
 import { groupRoutes } from "./routes/groups.js";
 import { layerRoutes } from "./routes/layers.js";
@@ -76,6 +77,7 @@ export function createApp(options: AdminApiOptions): {
   nodeRoutes(app, context);
   fleetRoutes(app, context);
   groupRoutes(app, context);
+  fieldRoute(app, context);
   const events = eventRoute(app, context);
   describePages(app);
   documentRoute(app, options.version);

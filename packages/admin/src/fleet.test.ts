@@ -223,3 +223,24 @@ describe("what a group is served", () => {
     assert.deepEqual((await api.ask("GET", "groups")).body.groups, [{ name: "all", streams: 0, resources: 4 }]);
   });
 });
+
+describe("what a field is", () => {
+  it("is said from the protos, through messages, lists and maps", async () => {
+    await using api = await runningApi();
+    const get = async (path: string) => (await api.ask("GET", `fields/${path}`)).body;
+    const timeout = await get(`${encodeURIComponent(typeUrl)}/connect_timeout`);
+    assert.deepEqual([timeout.type, timeout.deprecated], ["google.protobuf.Duration", false]);
+    assert.match(
+      timeout.docs,
+      /cluster\/v3\/cluster\.proto#envoy-v3-api-field-config-cluster-v3-cluster-connect-timeout$/,
+    );
+    const policy = await get("envoy.config.cluster.v3.Cluster/lbPolicy");
+    assert.ok(policy.values.includes("ROUND_ROBIN"));
+    const inMap = "typed_extension_protocol_options.some-key";
+    assert.equal((await get(`envoy.config.cluster.v3.Cluster/${inMap}`)).type, "map to google.protobuf.Any");
+    const deep = await get("envoy.config.cluster.v3.Cluster/health_checks.http_health_check.path");
+    assert.equal(deep.type, "string");
+    assert.equal((await api.ask("GET", "fields/envoy.config.cluster.v3.Cluster/nothing")).status, 404);
+    assert.equal((await api.ask("GET", "fields/no.Message/name")).status, 404);
+  });
+});

@@ -1,4 +1,5 @@
 import type { z } from "@hono/zod-openapi";
+import type { fieldSchema } from "./field-schemas.js";
 import type { rowTypeSchema, stateCountsSchema } from "./fleet-schemas.js";
 import type {
   graphSchema,
@@ -32,6 +33,8 @@ export type {
   NodeStateName,
   NodeTimeline,
 } from "./fleet.js";
+/** What a field of a message is. */
+export type Field = z.output<typeof fieldSchema>;
 /** How many nodes are how far. */
 export type StateCounts = z.output<typeof stateCountsSchema>;
 /** One type of a node in a list. */

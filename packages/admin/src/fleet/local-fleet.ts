@@ -101,8 +101,12 @@ function resourcesPage({ resources, isCut }: NodeConfig, query: NodeResourcesQue
   const found = resources.filter(
     (one) => (state === undefined || state.includes(one.state)) && one.name.toLowerCase().includes(wanted),
   );
-  return { total: found.length, isCut, resources: found.slice(offset, offset + limit).map(resourceRow) };
+  const worstFirst = found.toSorted((a, b) => order.indexOf(a.state) - order.indexOf(b.state));
+  return { total: found.length, isCut, resources: worstFirst.slice(offset, offset + limit).map(resourceRow) };
 }
+
+/** What somebody looks for comes first. */
+const order: readonly ResourceState[] = ["rejected", "not-sent", "sent", "missing", "synced"];
 
 function resourceRow({ type, name, state, version, acknowledged }: ResourceReport): NodeResources["resources"][number] {
   return { type, name, state, version: version ?? null, acknowledged: acknowledged ?? null };

@@ -1,0 +1,62 @@
+import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
+import type { z } from "@hono/zod-openapi";
+import { formatEnvoyVersion, type Registry, sinceOf } from "@xdskit/api";
+import type { fieldSchema } from "../contract/field-schemas.js";
+
+/** What a field is. */
+export type FieldJson = z.output<typeof fieldSchema>;
+
+/** Nobody reads more. */
+const mostValues = 40;
+
+/**
+ * Describes a field of a message, as the protos have it. `path`: the names of fields from the message on, in the
+ * proto's spelling or as in JSON. Undefined: there is no such field.
+ */
+export function describeField(registry: Registry, message: string, path: readonly string[]): FieldJson | undefined {
+  let inside = registry.getMessage(message);
+  let field: DescField | undefined;
+  let isKey = false;
+  for (const step of path) {
+    // After a map's name comes a key, which is no field.
+    if (isKey) {
+      isKey = false;
+      continue;
+    }
+    field = inside?.fields.find((one) => one.name === step || one.jsonName === step);
+    if (field === undefined) return undefined;
+    isKey = field.fieldKind === "map";
+    inside = field.message;
+  }
+  return field && fieldJson(field);
+}
+
+function fieldJson(field: DescField): FieldJson {
+  const fullName = `${field.parent.typeName}.${field.name}`;
+  const since = sinceOf(fullName);
+  return {
+    name: field.name,
+    message: field.parent.typeName,
+    type: typeText(field),
+    oneof: field.oneof?.name ?? null,
+    values: field.enum?.values.slice(0, mostValues).map(({ name }) => name) ?? [],
+    deprecated: field.proto.options?.deprecated ?? false,
+    since: since === undefined ? null : formatEnvoyVersion(since),
+    docs: docsOf(field.parent, field.name),
+  };
+}
+
+function typeText(field: DescField): string {
+  const one =
+    field.message?.typeName ?? field.enum?.typeName ?? (field.scalar && ScalarType[field.scalar].toLowerCase());
+  if (field.fieldKind === "list") return `list of ${one}`;
+  return field.fieldKind === "map" ? `map to ${one}` : (one ?? "");
+}
+
+/** Where Envoy's documentation has the field; null for messages that are not Envoy's. */
+function docsOf({ typeName, file }: DescMessage, field: string): string | null {
+  if (!typeName.startsWith("envoy.")) return null;
+  const anchor = `${typeName.slice("envoy.".length)}.${field}`.toLowerCase().replaceAll(/[._]/g, "-");
+  const page = `${file.name.slice("envoy/".length)}.proto`;
+  return `https://www.envoyproxy.io/docs/envoy/latest/api-v3/${page}#envoy-v3-api-field-${anchor}`;
+}
