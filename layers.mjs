@@ -70,7 +70,15 @@ export const layers = {
     ["origin", "config", "bootstrap", "metrics", "status"],
     ".",
   ],
-  admin: ["contract", ["requests", "answers", "events"], ["fleet", "usage"], "problems", "context", "routes", "."],
+  admin: [
+    "contract",
+    ["requests", "answers", "events"],
+    ["fleet", "usage", "fields"],
+    "problems",
+    "context",
+    "routes",
+    ".",
+  ],
   xdskit: [
     ["process", "files"],
     "output",

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { compiledTest } from "./testing/compiled-tests.mjs";
 import { testFiles } from "./testing/test-files.mjs";
 
-const all = ["packages", "fuzz", "e2e", "bench", "examples", "scripts"];
+const all = ["packages", "dashboard", "fuzz", "e2e", "bench", "examples", "scripts"];
 
 const flags = process.argv.slice(2).filter((argument) => argument.startsWith("-"));
 const named = process.argv.slice(2).filter((argument) => !argument.startsWith("-"));

@@ -102,7 +102,14 @@ function Head({
       <nav aria-label="Views">
         {views.map(([one, name]) => (
           <a key={one} href={linkTo(one)} aria-current={one === view ? "page" : undefined}>
-            {name}
+            {/* On a small screen there is room for the first half. */}
+            {one === "config" ? (
+              <span>
+                Config<span class="rest">uration</span>
+              </span>
+            ) : (
+              name
+            )}
             {one === "problems" && count > 0 ? (
               <span class={`badge ${(problems?.errors ?? 0) > 0 ? "badge-error" : "badge-warning"}`}>{count}</span>
             ) : null}

@@ -78,6 +78,16 @@ install_etcd() {
   "$cache/bin/etcd" --version
 }
 
+# Debian's. Of all peers it alone is installed for the whole machine: it needs dozens of libraries.
+install_chromium() {
+  if ! command -v chromium >/dev/null; then
+    local install=(apt-get install -q -y --no-install-recommends chromium)
+    as_root "${install[@]}" || { as_root apt-get update -q && as_root "${install[@]}"; }
+  fi
+  ln -sf "$(command -v chromium)" "$cache/bin/chromium"
+  chromium --version
+}
+
 as_root() {
   if [[ $(id -u) == 0 ]]; then "$@"; else sudo "$@"; fi
 }
@@ -107,4 +117,5 @@ once go_v2 go-v2
 once go_control_plane go-control-plane
 once h2spec go-h2spec
 if command -v apt-get >/dev/null; then once etcd install.sh; else echo "e2e peers: etcd: left out, apt-get is missing"; fi
+if command -v apt-get >/dev/null; then once chromium install.sh; else echo "e2e peers: chromium: left out, apt-get is missing"; fi
 if command -v javac >/dev/null && command -v mvn >/dev/null; then once java java; else echo "e2e peers: java: left out, javac or mvn is missing"; fi

@@ -1,6 +1,7 @@
 import { useMemo } from "preact/hooks";
 import { diffLines } from "../text/diff.js";
 import { type YamlLine, yamlLines } from "../text/yaml.js";
+import { Key } from "./field-key.js";
 
 /** More lines are not drawn at once. */
 const mostLines = 5_000;
@@ -21,7 +22,7 @@ export function YamlView({ json, label }: { readonly json: unknown; readonly lab
   );
 }
 
-function YamlRow({ line: { text, key, path }, number }: { readonly line: YamlLine; readonly number: number }) {
+function YamlRow({ line: { text, key, message, path }, number }: { readonly line: YamlLine; readonly number: number }) {
   const [before, name, after] =
     key === undefined ? [text, "", ""] : [text.slice(0, key.from), text.slice(key.from, key.to), text.slice(key.to)];
   return (
@@ -30,11 +31,7 @@ function YamlRow({ line: { text, key, path }, number }: { readonly line: YamlLin
         {number}
       </span>
       {before}
-      {name === "" ? null : (
-        <span class="key" title={path.join(".")}>
-          {name}
-        </span>
-      )}
+      {name === "" ? null : <Key name={name} message={message} path={path} />}
       {after}
       {"\n"}
     </span>

@@ -1,7 +1,9 @@
 /** A line of YAML, with the field that it begins. */
 export interface YamlLine {
   readonly text: string;
-  /** The steps to the field, without positions in lists: `["filter_chains", "filters"]`. */
+  /** The message that the field is in, as its `@type` says; empty where none does. */
+  readonly message: string;
+  /** The steps from there, without positions in lists: `["filter_chains", "filters"]`. */
   readonly path: readonly string[];
   /** Where its key stands in the text; undefined: it begins no field. */
   readonly key: { readonly from: number; readonly to: number } | undefined;
@@ -12,8 +14,8 @@ type Json = null | boolean | number | string | readonly Json[] | { readonly [key
 /** JSON as YAML, in the style of the files that people write: two spaces, quotes only where they are needed. */
 export function yamlLines(json: unknown): readonly YamlLine[] {
   const lines: YamlLine[] = [];
-  if (isScalar(json as Json)) lines.push({ text: scalar(json as Json), path: [], key: undefined });
-  else write(json as Json, 0, [], lines, "");
+  if (isScalar(json as Json)) lines.push({ text: scalar(json as Json), message: "", path: [], key: undefined });
+  else write(json as Json, 0, { message: "", path: [] }, lines, "");
   return lines;
 }
 
@@ -23,8 +25,11 @@ export function yamlText(json: unknown): string {
     .join("\n")}\n`;
 }
 
+/** Where a line is. */
+type Around = Pick<YamlLine, "message" | "path">;
+
 /** `lead` stands before the first line: the dash of a list's item. */
-function write(json: Json, indent: number, path: readonly string[], lines: YamlLine[], lead: string): void {
+function write(json: Json, indent: number, around: Around, lines: YamlLine[], lead: string): void {
   let first = lead;
   const begin = (): string => {
     const text = first === "" ? " ".repeat(indent) : first;
@@ -34,42 +39,54 @@ function write(json: Json, indent: number, path: readonly string[], lines: YamlL
   if (Array.isArray(json)) {
     for (const item of json) {
       const dash = `${begin()}- `;
-      if (isScalar(item)) lines.push({ text: `${dash}${scalar(item)}`, path, key: undefined });
-      else write(item, indent + 2, path, lines, dash);
+      if (isScalar(item)) lines.push({ text: `${dash}${scalar(item)}`, ...around, key: undefined });
+      else write(item, indent + 2, around, lines, dash);
     }
     return;
   }
+  const inside = messageOf(json) ?? around;
   for (const [name, value] of Object.entries(json as Readonly<Record<string, Json>>)) {
     const start = begin();
     const label = scalar(name);
-    const here = [...path, name];
+    const here = { ...inside, path: [...inside.path, name] };
     const key = { from: start.length, to: start.length + label.length };
     if (isScalar(value)) {
       pushText(`${start}${label}: `, value, indent + 2, here, key, lines);
       continue;
     }
-    lines.push({ text: `${start}${label}:`, path: here, key });
+    lines.push({ text: `${start}${label}:`, ...here, key });
     // A list stands below its key without a step to the right, as kubectl writes it.
     write(value, Array.isArray(value) ? indent : indent + 2, here, lines, "");
   }
+}
+
+function messageOf(json: Json): Around | undefined {
+  const type = (json as Readonly<Record<string, Json>>)["@type"];
+  return typeof type === "string" ? { message: type.slice(type.lastIndexOf("/") + 1), path: [] } : undefined;
 }
 
 function pushText(
   start: string,
   value: Json,
   indent: number,
-  path: readonly string[],
+  around: Around,
   key: YamlLine["key"],
   lines: YamlLine[],
 ): void {
-  if (typeof value !== "string" || !value.includes("\n") || /[^\n\x20-\x7e\u00a0-\uffff]/.test(value)) {
-    lines.push({ text: `${start}${scalar(value)}`, path, key });
+  if (!isBlock(value)) {
+    lines.push({ text: `${start}${scalar(value)}`, ...around, key });
     return;
   }
   const ends = value.endsWith("\n");
-  lines.push({ text: `${start}|${ends ? "" : "-"}`, path, key });
+  lines.push({ text: `${start}|${ends ? "" : "-"}`, ...around, key });
   const body = ends ? value.slice(0, -1) : value;
-  for (const line of body.split("\n")) lines.push({ text: `${" ".repeat(indent)}${line}`, path, key: undefined });
+  for (const line of body.split("\n")) lines.push({ text: `${" ".repeat(indent)}${line}`, ...around, key: undefined });
+}
+
+/** Whether it reads better on lines of its own, where all of it can stand there. */
+function isBlock(value: Json): value is string {
+  if (typeof value !== "string" || !value.includes("\n")) return false;
+  return !/^\s|\n\n$|[^\n\x20-\x7e\u00a0-\uffff]/.test(value);
 }
 
 function isScalar(json: Json): boolean {
@@ -84,6 +101,8 @@ function scalar(value: Json): string {
 
 /** Whether YAML reads it as this very text. */
 function isPlain(text: string): boolean {
+  // A duration: `0.25s`.
+  if (/^\d+(\.\d+)?s$/.test(text)) return true;
   if (!/^[A-Za-z_./][\w./ :@*-]*$/.test(text) || /: |:$| #|\s$/.test(text)) return false;
   return !/^(true|false|null|yes|no|on|off|y|n|~|\.inf|\.nan)$/i.test(text);
 }

@@ -21,7 +21,8 @@ export type PeerName =
   | "java-grpc-csds"
   | "h2spec"
   | "etcd"
-  | "etcdctl";
+  | "etcdctl"
+  | "chromium";
 
 /**
  * The path of a peer: from `.cache/peers/bin`, or from PATH, or from where the quickstart puts its Envoy. Where it is

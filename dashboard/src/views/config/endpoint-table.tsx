@@ -56,9 +56,7 @@ export function EndpointTable({ endpoints }: { readonly endpoints: readonly Endp
                   <code>{address}</code>
                 </th>
                 <td>
-                  <span class={`state state-${isWell(health) ? "synced" : "rejected"}`}>
-                    <span aria-hidden="true">{isWell(health) ? "●" : "✕"}</span> {health}
-                  </span>
+                  <Health health={health} />
                 </td>
                 <td>{zone}</td>
                 <td class="number">{priority}</td>
@@ -73,8 +71,15 @@ export function EndpointTable({ endpoints }: { readonly endpoints: readonly Endp
   );
 }
 
-function isWell(health: string): boolean {
-  return health === "unknown" || health === "healthy";
+/** `unknown` is what nobody said anything of: clients take it for well. */
+function Health({ health }: { readonly health: string }) {
+  if (health === "unknown") return <span class="quiet">○ unknown</span>;
+  const isWell = health === "healthy";
+  return (
+    <span class={`state state-${isWell ? "synced" : "rejected"}`}>
+      <span aria-hidden="true">{isWell ? "●" : "✕"}</span> {health}
+    </span>
+  );
 }
 
 function addressOf(one: Json): string {

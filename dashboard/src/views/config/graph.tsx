@@ -1,4 +1,4 @@
-import { useMemo } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { Graph as GraphData } from "../../api/types.js";
 import { linkTo } from "../../router.js";
 import { boxHeight, boxWidth, type Layout, layoutOf, type Placed } from "./layout.js";
@@ -16,10 +16,18 @@ export function Graph({
   readonly query: URLSearchParams;
 }) {
   const layout = useMemo(() => layoutOf(graph), [graph]);
+  const place = useRef<HTMLElement>(null);
+  const chosen = layout.nodes.find(({ node }) => node.type === root?.type && node.name === root.name);
+  const [x, y] = [chosen?.x, chosen?.y];
+  useEffect(() => {
+    const element = place.current;
+    if (element === null || x === undefined || y === undefined) return;
+    element.scrollTo(x + boxWidth / 2 - element.clientWidth / 2, y - element.clientHeight / 2);
+  }, [x, y]);
   return (
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: who has no mouse must be able to scroll. */}
-      <section class="scroll graph" aria-label="Who uses what" tabIndex={0}>
+      <section class="scroll graph" aria-label="Who uses what" tabIndex={0} ref={place}>
         <div class="graph-canvas" style={{ width: `${layout.width}px`, height: `${layout.height}px` }}>
           <Lines graph={graph} layout={layout} />
           {layout.columns.map((type, index) => (
@@ -36,7 +44,7 @@ export function Graph({
               key={`${placed.node.type} ${placed.node.name}`}
               placed={placed}
               group={group}
-              isRoot={placed.node.type === root?.type && placed.node.name === root.name}
+              isRoot={placed === chosen}
               query={query}
             />
           ))}

@@ -1,6 +1,5 @@
-import { useMemo, useState } from "preact/hooks";
 import type { GroupResource, GroupResources } from "../../api/types.js";
-import { type Keys, useKeys } from "../../parts/keys.js";
+import { useCursor } from "../../parts/cursor.js";
 import { Empty } from "../../parts/message.js";
 import { go, linkTo } from "../../router.js";
 import { numberText } from "../../text/counts.js";
@@ -19,16 +18,10 @@ export function ResourceList({
   readonly data: GroupResources;
   readonly query: URLSearchParams;
 }) {
-  const [current, setCurrent] = useState<number | undefined>(undefined);
-  const keys = useMemo<Keys>(() => {
-    const move = (step: number) => setCurrent((at) => Math.min(Math.max(0, (at ?? -1) + step), resources.length - 1));
-    const open = () => {
-      const chosen = current === undefined ? undefined : resources[current];
-      if (chosen !== undefined) go(linkTo("config", [group, chosen.type, chosen.name], Object.fromEntries(query)));
-    };
-    return { j: () => move(1), k: () => move(-1), Enter: open, o: open };
-  }, [resources, current, group, query]);
-  useKeys(keys);
+  const current = useCursor(resources.length, (index) => {
+    const chosen = resources[index];
+    if (chosen !== undefined) go(linkTo("config", [group, chosen.type, chosen.name], Object.fromEntries(query)));
+  });
   return (
     <section class="panel list-panel" aria-label="Resources">
       {resources.length === 0 ? <Empty title="No resource fits." /> : null}

@@ -9,13 +9,13 @@ export function WholeGraph({ group }: { readonly group: string }) {
   const { data } = useLive<GraphData>(`groups/${pathOf(group)}/graph`);
   if (data === undefined) return <Loading />;
   return (
-    <section class="panel" aria-labelledby="graph-title">
-      <h2 id="graph-title">Who uses what</h2>
+    <div class="panel">
+      <h2>Who uses what</h2>
       {data.nodes.length === 0 ? (
         <Empty title="This group has no listener to begin at." />
       ) : (
         <Graph graph={data} group={group} root={undefined} query={new URLSearchParams()} />
       )}
-    </section>
+    </div>
   );
 }

@@ -1,6 +1,5 @@
-import { useMemo, useState } from "preact/hooks";
 import type { NodeRow } from "../../api/types.js";
-import { type Keys, useKeys } from "../../parts/keys.js";
+import { useCursor } from "../../parts/cursor.js";
 import { Failure } from "../../parts/message.js";
 import { State, signOf } from "../../parts/state.js";
 import { Duration, Time } from "../../parts/time.js";
@@ -15,17 +14,10 @@ const rowHeight = 44;
 /** The nodes that fit, however many there are. `j` and `k` go through them, Enter opens one. */
 export function NodeTable({ filters }: { readonly filters: FleetFilters }) {
   const { total, error, row, seen } = usePages(apiQuery(filters));
-  const [current, setCurrent] = useState<number | undefined>(undefined);
-  const keys = useMemo<Keys>(() => {
-    const move = (step: number) =>
-      setCurrent((at) => Math.min(Math.max(0, (at ?? -1) + step), Math.max(0, (total ?? 1) - 1)));
-    const open = () => {
-      const node = current === undefined ? undefined : row(current);
-      if (node !== undefined) go(linkTo("node", [node.id]));
-    };
-    return { j: () => move(1), k: () => move(-1), Enter: open, o: open };
-  }, [total, current, row]);
-  useKeys(keys);
+  const current = useCursor(total ?? 0, (index) => {
+    const node = row(index);
+    if (node !== undefined) go(linkTo("node", [node.id]));
+  });
   if (error !== undefined && total === undefined) return <Failure error={error} />;
   return (
     <section class="panel table" aria-label="Nodes">

@@ -1,8 +1,7 @@
-import { useMemo, useState } from "preact/hooks";
 import type { ProblemEntry, ProblemList } from "../../api/types.js";
 import { useLive } from "../../api/use-live.js";
 import { Copy, curlOf } from "../../parts/copy.js";
-import { type Keys, useKeys } from "../../parts/keys.js";
+import { useCursor } from "../../parts/cursor.js";
 import { Empty, Failure, Loading, WhereText } from "../../parts/message.js";
 import { Time } from "../../parts/time.js";
 import { go, linkTo } from "../../router.js";
@@ -11,19 +10,11 @@ import { counted, numberText } from "../../text/counts.js";
 /** Everything that is wrong, the worst first, with what to do. */
 export function ProblemsView() {
   const { data, error } = useLive<ProblemList>("problems");
-  const [current, setCurrent] = useState<number | undefined>(undefined);
-  const problems = data?.problems;
-  const keys = useMemo<Keys>(() => {
-    const most = (problems?.length ?? 1) - 1;
-    const move = (step: number) => setCurrent((at) => Math.min(Math.max(0, (at ?? -1) + step), most));
-    const open = () => {
-      const chosen = current === undefined ? undefined : problems?.[current];
-      const link = chosen && linkOf(chosen);
-      if (link !== undefined) go(link.to);
-    };
-    return { j: () => move(1), k: () => move(-1), Enter: open, o: open };
-  }, [problems, current]);
-  useKeys(keys);
+  const current = useCursor(data?.problems.length ?? 0, (index) => {
+    const chosen = data?.problems[index];
+    const link = chosen && linkOf(chosen);
+    if (link !== undefined) go(link.to);
+  });
   if (data === undefined) return error === undefined ? <Loading /> : <Failure error={error} />;
   return (
     <>

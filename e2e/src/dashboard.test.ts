@@ -1,0 +1,215 @@
+import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { test } from "node:test";
+import { type DashboardPage, mustBeAccessible, mustFit, openDashboard, startBrowser } from "./dashboard/browser.js";
+import { shopCluster, shopFiles } from "./dashboard/shop.js";
+import { createConfigFolder } from "./harness/config-folder.js";
+import { startEnvoy } from "./harness/envoy.js";
+import { peer } from "./harness/peers.js";
+import { freePort } from "./harness/ports.js";
+import { rejectedAssignment } from "./harness/resources.js";
+import { createScene } from "./harness/scene.js";
+import { eventually } from "./harness/wait.js";
+import { serve } from "./harness/xdskit.js";
+
+/** Every view, and something in it that is there once it is drawn. */
+const views = [
+  ["fleet", "text=Nodes × types"],
+  ["node/shop-envoy", "text=What happened"],
+  ["config", "text=public-routes"],
+  ["config/all/route/public-routes", "h3:text-is('Who uses what')"],
+  ["config/all?graph=all", "h2:text-is('Who uses what')"],
+  ["change", "textarea"],
+  ["history", "table"],
+  ["problems", "main h1"],
+] as const;
+
+test("the dashboard, with a real Envoy that rejects", { timeout: 180_000 }, async (t) => {
+  const envoyPath = peer("envoy", t);
+  if (envoyPath === undefined) return;
+  const scene = await createScene(t);
+  const browser = await startBrowser(scene, t);
+  if (browser === undefined) return;
+  const folder = await createConfigFolder(scene.directory, shopFiles(await freePort()));
+  const server = await serve(scene, folder.path, { args: ["--state", `${scene.directory}/state`] });
+  await startEnvoy(scene, { path: envoyPath, server: server.grpc, variant: "ads-delta", id: "shop-envoy" });
+  const dashboard = await openDashboard(browser, server.admin);
+  const { page, goTo, faults } = dashboard;
+  const api = async (path: string) => (await fetch(`http://${server.admin}/api/v1/${path}`)).json();
+  const stateOf = async () => ((await api("nodes/shop-envoy/summary")) as { readonly state: string }).state;
+
+  await scene.step("an Envoy that rejects is found from the first page in two clicks, with its words", async () => {
+    await page.getByText("1 node shown").waitFor();
+    const files = shopFiles();
+    await folder.put({ "endpoints.yaml": [...(files["endpoints.yaml"] ?? []).slice(1), rejectedAssignment("cart")] });
+    await eventually("the rejection", async () => (await stateOf()) === "rejected");
+    await page
+      .getByRole("button", { name: "1 ✕ rejected" })
+      .or(page.locator(".state-button.state-rejected"))
+      .first()
+      .click();
+    await page.getByRole("link", { name: "shop-envoy", exact: true }).click();
+    const { rejection } = (await api("nodes/shop-envoy/resources/endpoint/cart")) as {
+      readonly rejection: { readonly message: string };
+    };
+    await page.locator("blockquote").getByText(rejection.message).waitFor();
+    await page
+      .getByText(/endpoints\.yaml:\d+/)
+      .first()
+      .waitFor();
+    assert.match(await page.locator(".moment-rejected").first().innerText(), /NACK/);
+    await page.locator("h3", { hasText: "It is to run" }).waitFor();
+  });
+
+  await scene.step("problems say what to do, and their count is in the title", async () => {
+    await goTo("problems");
+    await page.getByRole("heading", { name: "shop-envoy rejects the endpoint configuration" }).waitFor();
+    const { errors, warnings } = (await api("problems")) as { readonly errors: number; readonly warnings: number };
+    await page.waitForFunction(`document.title === "(${errors + warnings}) Problems · xdskit"`);
+    await page.getByText("Fix what the client names in its words").waitFor();
+  });
+
+  await scene.step("a rollback from the page shows what it does, and the Envoy has it then", async () => {
+    await goTo("history");
+    await page.getByRole("link", { name: "folder 1" }).click();
+    await page.getByRole("button", { name: "Roll back to this" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText("It changes 1 resource").waitFor();
+    await dialog.locator(".line.removed, .line.added").first().waitFor();
+    await dialog.getByPlaceholder("Why?").fill("the old endpoints were good");
+    await dialog.getByRole("button", { name: "Roll back" }).click();
+    await page.getByRole("heading", { name: /folder 3/ }).waitFor();
+    await page.getByText("100 %").waitFor();
+    await eventually("the Envoy", async () => (await stateOf()) === "synced");
+    const { revisions } = (await api("revisions")) as { readonly revisions: readonly { readonly message: string }[] };
+    assert.equal(revisions[0]?.message, "the old endpoints were good");
+  });
+
+  await scene.step("a pasted change is looked at, refused with its line, and applied with a reason", async () => {
+    await goTo("change");
+    const yaml = (timeout: string) =>
+      `"@type": type.googleapis.com/envoy.config.cluster.v3.Cluster\nname: pasted\nconnect_timeout: ${timeout}\n`;
+    await page.locator("textarea").fill(yaml("0s"));
+    await page.getByRole("button", { name: "What would it do?" }).click();
+    await page.locator(".failure code.where", { hasText: /^line:3:/ }).waitFor();
+    await page.locator("textarea").fill(yaml("2s"));
+    await page.getByRole("button", { name: "What would it do?" }).click();
+    await page.getByRole("heading", { name: /It changes 1 resource/ }).waitFor();
+    await page.locator(".line.added", { hasText: "connect_timeout: 2s" }).waitFor();
+    const apply = page.getByRole("button", { name: "Apply" });
+    assert.equal(await apply.isDisabled(), true, "without a reason");
+    await page.getByPlaceholder("Why?").fill("a first try");
+    await apply.click();
+    await page.getByRole("heading", { name: /api 1/ }).waitFor();
+    await page.getByText("a first try").waitFor();
+  });
+
+  await scene.step("each view shows what the API says while things change", async () => {
+    await goTo("config/all/cluster/pasted");
+    await page.getByText("connect_timeout: 2s").waitFor();
+    const upsert = [shopCluster("pasted", 7)];
+    const changed = await fetch(`http://${server.admin}/api/v1/layers/api/changes`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ upsert, message: "by another" }),
+    });
+    assert.equal(changed.status, 200);
+    await page.getByText("connect_timeout: 7s").waitFor({ timeout: 10_000 });
+    await goTo("history");
+    await page.getByText("by another").waitFor();
+    await goTo("config?q=users.internal&contents=true");
+    await page.locator(".links a", { hasText: "internal-routes" }).waitFor();
+    assert.equal(await page.locator(".links a").count(), 1);
+    await page.getByText("names recommendations, which is missing").waitFor();
+  });
+
+  await scene.step("keys lead everywhere", async () => {
+    await goTo("fleet");
+    await page.keyboard.press("g");
+    await page.keyboard.press("h");
+    await page.getByRole("heading", { name: "History", exact: true }).waitFor();
+    await page.keyboard.press("g");
+    await page.keyboard.press("f");
+    await page.getByText("1 node shown").waitFor();
+    await page.keyboard.press("/");
+    assert.equal(await page.evaluate('document.activeElement.getAttribute("type")'), "search");
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Keys" }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("j");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: /shop-envoy/ }).waitFor();
+  });
+
+  for (const colorScheme of ["light", "dark"] as const) {
+    await scene.step(`axe finds nothing in any view, ${colorScheme}`, async () => {
+      const shown = await openDashboard(browser, server.admin, { colorScheme });
+      for (const [view, sign] of views) {
+        await shown.goTo(view);
+        await shown.page.locator(sign).first().waitFor();
+        await mustBeAccessible(shown, `${view}, ${colorScheme}`);
+      }
+      assert.deepEqual(shown.faults, []);
+      await shown.page.context().close();
+    });
+  }
+
+  await scene.step("nothing is wider than a screen of 360 px", async () => {
+    const small = await openDashboard(browser, server.admin, { viewport: { width: 360, height: 740 } });
+    for (const [view, sign] of views) {
+      await small.goTo(view);
+      await small.page.locator(sign).first().waitFor();
+      await mustFit(small, view);
+    }
+    await small.page.context().close();
+  });
+
+  await scene.step("a page of another origin changes nothing", () =>
+    foreignPageChangesNothing(dashboard, server.admin),
+  );
+
+  await scene.step("nothing broke the policy of the page, and nothing was asked of other hosts", async () => {
+    assert.deepEqual([...faults], []);
+    await page.evaluate(breach);
+    await eventually("the breach is seen", () => faults.some((fault: string) => fault.includes("script-src")));
+    assert.doesNotMatch(await page.title(), /broken/);
+  });
+});
+
+/** A script inside of the page, as an injected name would be. */
+const breach = `const script = document.createElement("script");
+script.textContent = "document.title = 'broken'";
+document.head.append(script);`;
+
+/** It tries as a page of somebody else would, with and without the header that the dashboard sends. */
+async function foreignPageChangesNothing({ page }: DashboardPage, admin: string): Promise<void> {
+  const http = createServer((_, response) =>
+    response.setHeader("content-type", "text/html").end("<title>other</title>"),
+  );
+  await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
+  const headOf = async () => {
+    const { revisions } = (await (await fetch(`http://${admin}/api/v1/revisions?limit=1`)).json()) as {
+      readonly revisions: readonly { readonly id: string }[];
+    };
+    return revisions[0]?.id;
+  };
+  const before = await headOf();
+  const other = await page.context().newPage();
+  await other.goto(`http://127.0.0.1:${(http.address() as AddressInfo).port}/`);
+  const tried = await other.evaluate(async (url) => {
+    const body = JSON.stringify({ delete: [{ type: "cluster", name: "pasted" }] });
+    const simple = await fetch(url, { method: "POST", mode: "no-cors", body }).then(({ type }) => type);
+    const headers = { "content-type": "application/json", "x-xdskit-dashboard": "1" };
+    const asOwn = await fetch(url, { method: "POST", body, headers }).then(
+      () => "answered",
+      () => "refused by the browser",
+    );
+    return [simple, asOwn];
+  }, `http://${admin}/api/v1/layers/api/changes`);
+  assert.deepEqual(tried, ["opaque", "refused by the browser"]);
+  assert.equal(await headOf(), before);
+  await other.close();
+  http.close();
+}
