@@ -35,6 +35,8 @@ test("relays, keeps what it has on disk, starts with it while the origin is away
     const [source] = await sources();
     assert.deepEqual([source?.state, source?.resources], ["connected", { cluster: 1 }]);
     assert.match(await readFile(join(files, "cluster.json"), "utf8"), /"name":"a"/);
+    const page = await fetch(`http://${admin}/`, { headers: { accept: "text/html" } });
+    assert.match(await page.text(), /<title>xdskit<\/title>/);
     const layers = await (await fetch(`http://${admin}/api/v1/layers`)).json();
     const shown = { name: "upstream", writable: false, place: null, durable: false, head: null };
     assert.deepEqual(layers, { layers: [shown] });
