@@ -8,10 +8,23 @@ import {
   shownAtMost,
 } from "../contracts/rollout-status.js";
 import { type FullRolloutSettings, fullSettings } from "../settings/rollout-settings.js";
+import {
+  begun,
+  type Count,
+  type Course,
+  decide,
+  dueIn,
+  type Ending,
+  ended,
+  halted,
+  isOver,
+  newCourse,
+  resumed,
+} from "./course.js";
 import type { Member } from "./member.js";
 import type { KeyChange, Overrides } from "./overrides.js";
 import { type Concern, RolloutChange } from "./rollout-change.js";
-import { createShare, type Share } from "./share.js";
+import { createShare, nobody, positionOf } from "./share.js";
 
 /** What a rollout needs of its group. */
 interface RolloutContext {
@@ -34,45 +47,42 @@ interface Noted extends RolloutRejection {
   readonly about: Concern;
 }
 
-/** Where a rollout is, and what exists only there. */
-type State =
-  /** A timer runs: the timeout for what reached members still have to answer, or the soak time. */
-  | { readonly kind: "waiting" | "soaking"; readonly since: Date; stop(): void }
-  /** It goes no further by itself. */
-  | { readonly kind: "halted"; readonly since: Date; readonly reason: string }
-  /** Nothing changes any more: this is its last status. */
-  | { readonly kind: "over"; readonly status: RolloutStatus };
-
 /**
- * One change that goes through a group by steps, or several that came one on top of the other. A step reaches members
- * and waits for them, soaks, and then the next one begins.
+ * Carries out one change that goes through a group by steps, or several that came one on top of the other: which
+ * members have been reached, and what they say. `course.ts` decides from that how it goes on.
  */
 export class RolloutMachine {
   readonly #context: RolloutContext;
   readonly #change = new RolloutChange();
   readonly #rejections = new Map<string, Noted>();
-  /** Rejections that somebody has decided to go on with. */
-  #forgiven = 0;
   readonly #startedAt = new Date();
-  #state: State = { kind: "waiting", since: this.#startedAt, stop() {} };
-  #settings: FullRolloutSettings = fullSettings({ steps: [] });
-  #step = 0;
-  /** The soak time of this step is over. */
-  #isSoaked = false;
-  /** Who belongs to it: those that were reached by what this is on top of, then a share for each step that began. */
-  #shares: Share[] = [];
+  #course: Course = newCourse(fullSettings({ steps: [] }));
+  #since = this.#startedAt;
+  /** Once it is over nothing changes any more. */
+  #last: RolloutStatus | undefined;
+  #share = createShare(nobody);
   readonly #reached = new Set<Member>();
   /** Reached, and still to answer. */
   readonly #pending = new Set<Member>();
   /** Reached, and not pending. Others answered something else, or never answer. */
   readonly #acknowledged = new Set<Member>();
+  /** Not reached, of nodes that came while a step by count had room. */
+  readonly #came = new Set<Member>();
+  #added = 0;
+  /** The course at which the last step began. */
+  #begun: Course | undefined;
+  #stopTimer: (() => void) | undefined;
+  #isDue = false;
+  #isDeciding = false;
+  readonly #count: Count;
 
   constructor(context: RolloutContext) {
     this.#context = context;
+    this.#count = this.#ownCount();
   }
 
   get isUnderWay(): boolean {
-    return this.#state.kind !== "over";
+    return !isOver(this.#course);
   }
 
   /** What members that are not reached have instead of the newest. */
@@ -86,17 +96,11 @@ export class RolloutMachine {
 
   /** The group has a new snapshot. Reached nodes get that, too, and the rollout starts again at the first step. */
   change(changes: Iterable<KeyChange>, settings: FullRolloutSettings): void {
-    const isFirst = this.#shares.length === 0;
-    this.#settings = settings;
     this.#change.add(changes);
     for (const [node, { about }] of this.#rejections) if (!this.#change.wants(about)) this.#rejections.delete(node);
     if (this.#isWithdrawn()) return;
-    const kept = nodesOf(this.#reached);
-    this.#shares = [{ has: ({ id }) => kept.has(id) }];
-    this.#step = 0;
-    this.#forgiven = 0;
-    this.#begin(isFirst ? "started" : "restarted");
-    this.#haltIfRejected();
+    this.#take(begun(this.#course, settings));
+    this.#goOn();
   }
 
   /** Some resources became different for all at once. */
@@ -106,12 +110,19 @@ export class RolloutMachine {
   }
 
   came(member: Member): void {
-    if (!this.isUnderWay || !this.#belongs(member)) return;
-    this.#reached.add(member);
-    if (member.client.standing !== undefined) this.#pending.add(member);
+    if (!this.isUnderWay) return;
+    const acknowledges = member.client.standing !== undefined;
+    if (this.#share.has(member.node)) {
+      this.#reached.add(member);
+      if (acknowledges) this.#pending.add(member);
+    } else if (acknowledges && this.#course.reach.room > 0) {
+      this.#came.add(member);
+      this.#goOn();
+    }
   }
 
   left(member: Member): void {
+    this.#came.delete(member);
     this.#reached.delete(member);
     this.#acknowledged.delete(member);
     if (this.#pending.delete(member)) this.#goOn();
@@ -127,85 +138,117 @@ export class RolloutMachine {
   rejected(member: Member, type: ResourceType, rejection: Rejection): void {
     if (!this.isUnderWay || !this.#reached.has(member)) return;
     const about = this.#change.concernOf(type, rejection);
-    if (about.size === 0 || this.#rejections.size >= Math.max(mostRejections, this.#settings.haltAfter)) return;
+    const most = Math.max(mostRejections, this.#course.settings.haltAfter);
+    if (about.size === 0 || this.#rejections.size >= most) return;
     const { version, code, message } = rejection;
     const node = member.node.id;
     this.#rejections.set(node, { node, type: type.name, version, code, message, at: new Date(), about });
     this.#acknowledged.delete(member);
-    this.#haltIfRejected();
+    this.#goOn();
   }
 
-  end(how: "completed" | "rolled-back" | "withdrawn"): boolean {
-    if (!this.isUnderWay) return false;
-    this.#step = Math.min(this.#step, Math.max(0, this.#settings.steps.length - 1));
-    this.#enter({ kind: "over", status: this.#statusIn(how, new Date(), "") }, how);
-    this.#context.spread();
-    return true;
+  end(how: Ending): boolean {
+    return this.isUnderWay && this.#take(ended(this.#course, how));
   }
 
   halt(reason: string): boolean {
-    if (!this.isUnderWay || this.#state.kind === "halted") return false;
-    this.#enter({ kind: "halted", since: new Date(), reason }, "halted");
-    return true;
+    return this.isUnderWay && this.#course.phase !== "halted" && this.#take(halted(this.#course, reason));
   }
 
   resume(): boolean {
-    if (this.#state.kind !== "halted") return false;
-    this.#forgiven = this.#rejections.size;
-    this.#enter(this.#waiting(), "resumed");
-    this.#wait();
+    if (this.#course.phase !== "halted") return false;
+    this.#take(resumed(this.#course, this.#rejections.size));
+    this.#goOn();
     return true;
   }
 
   status(): RolloutStatus {
-    const state = this.#state;
-    if (state.kind === "over") return state.status;
-    return this.#statusIn(state.kind, state.since, state.kind === "halted" ? state.reason : "");
+    if (this.#last !== undefined) return this.#last;
+    const { phase, reason } = this.#course;
+    return this.#statusIn(phase === "choosing" ? "waiting" : phase, this.#since, reason);
   }
 
   /** Waits for nothing any more. */
   close(): void {
-    if ("stop" in this.#state) this.#state.stop();
-  }
-
-  #enter(next: State, outcome?: RolloutOutcome): void {
-    this.close();
-    this.#state = next;
-    if (outcome !== undefined) this.#context.report(outcome);
-  }
-
-  #waiting(): State {
-    const stop = this.#context.clock.after(this.#settings.timeoutMs, () => this.halt(this.#timeoutReason()));
-    return { kind: "waiting", since: new Date(), stop };
+    this.#stopTimer?.();
   }
 
   #isWithdrawn(): boolean {
     return this.undo.size === 0 && this.end("withdrawn");
   }
 
-  /** Reaches the members of the step, and waits for them. */
-  #begin(outcome: RolloutOutcome): void {
-    const step = this.#settings.steps[this.#step];
-    if (step === undefined) {
-      this.end("completed");
-      return;
+  /** Lets the course go on as far as what the members say lets it. */
+  #goOn(): void {
+    if (this.#isDeciding) return;
+    this.#isDeciding = true;
+    try {
+      for (;;) {
+        const next = decide(this.#course, [this.#count], this.#isDue);
+        if (next === undefined) break;
+        this.#take(next);
+      }
+    } finally {
+      this.#isDeciding = false;
     }
-    const { members } = this.#context;
-    const acknowledging = [...members].filter(({ client }) => client.standing !== undefined);
-    this.#shares.push(createShare(step, nodesOf(acknowledging)));
-    const before = this.#reached.size;
-    for (const member of members) if (this.#belongs(member)) this.#reached.add(member);
-    this.#isSoaked = this.#step > 0 && this.#reached.size === before;
-    this.#enter(this.#waiting(), outcome);
-    this.#context.spread();
-    this.#wait();
   }
 
-  #wait(): void {
+  /** Carries out what was decided. */
+  #take(next: Course): true {
+    const before = this.#course;
+    const isAnew = next.round !== before.round;
+    const isPhase = isAnew || next.phase !== before.phase;
+    this.#course = next;
+    if (isPhase) {
+      this.#since = new Date();
+      this.#arm();
+    }
+    if (isOver(next)) this.#last = this.status();
+    const isStep = isAnew && before.phase === "choosing";
+    if (isStep) this.#beginStep(next);
+    else if (next.reach.positions.length > before.reach.positions.length) this.#widen(next);
+    const outcome = outcomeOf(before, next, this.#begun);
+    if (isStep) this.#begun = next;
+    if (outcome !== undefined) this.#context.report(outcome);
+    if (isStep || isOver(next)) this.#context.spread();
+    if (isAnew) this.#askAnew();
+    return true;
+  }
+
+  #arm(): void {
+    this.#stopTimer?.();
+    this.#isDue = false;
+    const due = dueIn(this.#course);
+    if (due === undefined) return;
+    this.#stopTimer = this.#context.clock.after(due, () => {
+      this.#isDue = true;
+      this.#goOn();
+    });
+  }
+
+  /** Reaches those of the step that begins. */
+  #beginStep({ reach }: Course): void {
+    this.#share = createShare(reach);
+    this.#came.clear();
+    const before = this.#reached.size;
+    for (const member of this.#context.members) if (this.#share.has(member.node)) this.#reached.add(member);
+    this.#added = this.#reached.size - before;
+  }
+
+  /** Reaches those that came and were taken. They have been told nothing yet, and ask after this. */
+  #widen({ reach }: Course): void {
+    this.#share.widen(reach);
+    for (const member of this.#came) {
+      if (!this.#share.has(member.node)) continue;
+      this.#came.delete(member);
+      this.#reached.add(member);
+      this.#pending.add(member);
+    }
+  }
+
+  #askAnew(): void {
     this.#pending.clear();
     this.#acknowledged.clear();
     for (const member of this.#reached) this.#note(member);
-    this.#goOn();
   }
 
   /** Looks at what a reached member that has not acknowledged the change says of it. */
@@ -218,42 +261,43 @@ export class RolloutMachine {
     if (isAnswer && !this.#context.isKeptFrom(member)) this.#acknowledged.add(member);
   }
 
-  #goOn(): void {
-    if (this.#state.kind !== "waiting" || this.#pending.size > 0 || this.#acknowledged.size === 0) return;
-    const { soakMs } = this.#settings;
-    if (this.#isSoaked || soakMs === 0) {
-      this.#step += 1;
-      this.#begin("advanced");
-      return;
-    }
-    const stop = this.#context.clock.after(soakMs, () => {
-      this.#isSoaked = true;
-      this.#enter(this.#waiting());
-      this.#goOn();
-    });
-    this.#enter({ kind: "soaking", since: new Date(), stop }, "soaking");
+  /** What the members say, looked at when it is asked for. */
+  #ownCount(): Count {
+    const course = () => this.#course;
+    const pending = this.#pending;
+    const acknowledged = this.#acknowledged;
+    const rejections = this.#rejections;
+    const added = () => this.#added;
+    return {
+      get list() {
+        return course().list;
+      },
+      get turn() {
+        return course().turn;
+      },
+      get pending() {
+        return pending.size;
+      },
+      get acknowledged() {
+        return acknowledged.size;
+      },
+      get added() {
+        return added();
+      },
+      get rejected() {
+        return rejections.size;
+      },
+      waitsFor: () => nodesOf(pending),
+      rejections: () => [...rejections.values()],
+      candidates: () => Array.from(nodesOf(this.#choice()), positionOf),
+    };
   }
 
-  #belongs({ node, client }: Member): boolean {
-    // Each is asked: a step by count takes the node that comes.
-    return this.#shares.some((share) => share.has(node, client.standing !== undefined));
-  }
-
-  #haltIfRejected(): void {
-    const count = this.#rejections.size - this.#forgiven;
-    if (count < this.#settings.haltAfter) return;
-    const last = [...this.#rejections.values()].at(-1);
-    const nodes = count === 1 ? `node ${JSON.stringify(last?.node)}` : `${count} nodes`;
-    this.halt(`${nodes} rejected it${last === undefined ? "" : `: ${last.message}`}`);
-  }
-
-  #timeoutReason(): string {
-    const waited = `in ${duration(this.#settings.timeoutMs)}`;
-    const nodes = nodesOf(this.#pending);
-    if (nodes.size === 0) return `no node of step ${this.#step + 1} acknowledged it ${waited}`;
-    const [first] = nodes;
-    const others = nodes.size > 1 ? ` and ${nodes.size - 1} more` : "";
-    return `node ${JSON.stringify(first)}${others} did not acknowledge it ${waited}`;
+  #choice(): Iterable<Member> {
+    const { phase, step, settings } = this.#course;
+    if (phase !== "choosing") return this.#came;
+    if ("match" in (settings.steps[step] ?? { match: {} })) return [];
+    return [...this.#context.members].filter(({ client }) => client.standing !== undefined);
   }
 
   #statusIn(state: RolloutState, since: Date, reason: string): RolloutStatus {
@@ -266,8 +310,8 @@ export class RolloutMachine {
       group,
       state,
       reason,
-      step: this.#step + 1,
-      steps: this.#settings.steps,
+      step: this.#course.step + 1,
+      steps: this.#course.settings.steps,
       startedAt: this.#startedAt,
       since,
       changed: this.undo.size,
@@ -289,8 +333,15 @@ function nodesOf(members: Iterable<Member>): Set<string> {
   return ids;
 }
 
-function duration(ms: number): string {
-  return ms < 1_000 ? `${ms} ms` : `${ms / 1_000} s`;
+/** What is told of a course that follows another; undefined: nothing. */
+function outcomeOf(before: Course, next: Course, begun: Course | undefined): RolloutOutcome | undefined {
+  if (next.phase === "choosing") return undefined;
+  if (next.round !== before.round && before.phase === "halted") return "resumed";
+  if (next.round !== before.round) {
+    if (begun === undefined) return "started";
+    return begun.list === next.list ? "advanced" : "restarted";
+  }
+  return next.phase === before.phase || next.phase === "waiting" ? undefined : next.phase;
 }
 
 function first<From, To>(from: Iterable<From>, shown: (each: From) => To): To[] {

@@ -1,13 +1,20 @@
 import { createHash } from "node:crypto";
 import type { Node } from "@xdskit/protocol";
-import { matcherOf } from "../settings/node-match.js";
+import { matcherOf, type NodeMatch } from "../settings/node-match.js";
 import type { RolloutStep } from "../settings/rollout-settings.js";
 
-/** Which nodes a step of a rollout reaches. */
-export interface Share {
-  /** Whether a node belongs to it. A step by count takes a new node while it has room, if the node acknowledges. */
-  has(node: Node, acknowledges: boolean): boolean;
+/** Which nodes a rollout has reached, by all its steps until now: plain values. A node needs one of them. */
+export interface Reach {
+  /** Those with a position below this percentage. */
+  readonly percent: number;
+  /** Those with one of these positions; a longer list of the same rollout begins with the shorter one. */
+  readonly positions: readonly number[];
+  readonly matches: readonly NodeMatch[];
+  /** How many more a step by count takes. */
+  readonly room: number;
 }
+
+export const nobody: Reach = { percent: 0, positions: [], matches: [], room: 0 };
 
 /** A number from 0 up to 1 that is the same for a node id on every server and after every restart. */
 export function positionOf(nodeId: string): number {
@@ -15,25 +22,47 @@ export function positionOf(nodeId: string): number {
 }
 
 /**
- * Makes the share of a step from the ids of the nodes that are there when it begins. By percent it takes the positions
- * below that, and at least one node, since a change that no node tries proves nothing; by count it takes the lowest
- * positions, and later nodes while there are too few.
+ * What a step reaches, besides what is reached already, from the positions of the nodes that are there when it begins.
+ * By percent it takes the positions below that, and at least one node, since a change that no node tries proves
+ * nothing; by count it takes the lowest positions, and later nodes while there are too few.
  */
-export function createShare(step: RolloutStep, nodeIds: Iterable<string>): Share {
-  if ("match" in step) {
-    const matches = matcherOf(step.match);
-    return { has: matches };
-  }
-  const nodes = Array.from(nodeIds, (id) => ({ id, position: positionOf(id) })).sort((a, b) => a.position - b.position);
-  if ("count" in step) {
-    const chosen = new Set(nodes.slice(0, step.count).map(({ id }) => id));
-    return {
-      has({ id }, acknowledges) {
-        if (acknowledges && chosen.size < step.count) chosen.add(id);
-        return chosen.has(id);
-      },
-    };
-  }
-  const lowest = nodes[0]?.id;
-  return { has: ({ id }) => id === lowest || positionOf(id) < step.percent / 100 };
+export function reachOf(step: RolloutStep, candidates: readonly number[], before: Reach): Reach {
+  if ("match" in step) return { ...before, matches: [...before.matches, step.match] };
+  const sorted = [...new Set(candidates)].sort((a, b) => a - b);
+  const count = "count" in step ? step.count : 1;
+  const lowest = sorted.slice(0, count);
+  const positions = [...new Set([...before.positions, ...lowest])];
+  if ("count" in step) return { ...before, positions, room: count - lowest.length };
+  return { ...before, positions, percent: Math.max(before.percent, step.percent) };
+}
+
+/** Takes nodes that came later, while there is room. The same reach where there is none of them. */
+export function withMore(reach: Reach, candidates: readonly number[]): Reach {
+  const fresh = [...new Set(candidates)].filter((each) => !reach.positions.includes(each)).sort((a, b) => a - b);
+  const taken = fresh.slice(0, reach.room);
+  if (taken.length === 0) return reach;
+  return { ...reach, positions: [...reach.positions, ...taken], room: reach.room - taken.length };
+}
+
+/** A reach that is asked often. */
+export interface Share {
+  has(node: Node): boolean;
+  /** The reach has become this one, which differs by positions at its end. */
+  widen(reach: Reach): void;
+}
+
+export function createShare({ percent, positions, matches }: Reach): Share {
+  const all = new Set(positions);
+  const matchers = matches.map(matcherOf);
+  return {
+    has(node) {
+      if (matchers.some((holds) => holds(node))) return true;
+      if (percent === 0 && all.size === 0) return false;
+      const position = positionOf(node.id);
+      return position < percent / 100 || all.has(position);
+    },
+    widen(reach) {
+      for (let index = all.size; index < reach.positions.length; index++) all.add(reach.positions[index] ?? 0);
+    },
+  };
 }

@@ -1,0 +1,107 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { fullSettings } from "../settings/rollout-settings.js";
+import { effort } from "../testing/effort.js";
+import { randomFrom } from "../testing/random.js";
+import { begun, type Count, type Course, decide, halted, isOver, newCourse, resumed } from "./course.js";
+import { createShare, positionOf } from "./share.js";
+
+/** `SEED=7` plays one seed. */
+const { SEED } = process.env;
+const seeds = SEED === undefined ? Array.from({ length: 200 * effort }, (_, index) => index + 1) : [Number(SEED)];
+const settings = fullSettings({ steps: [{ count: 2 }, { percent: 40 }, { percent: 80 }], soakMs: 1_000 });
+
+/** What those of these nodes say who have carried a course out, and of whom some have answered. */
+function countOf(course: Course, nodes: readonly string[], answered: number): Count {
+  const { list, turn, reach, phase } = course;
+  const share = createShare(reach);
+  const reached = nodes.filter((id) => share.has({ id } as Parameters<typeof share.has>[0]));
+  const acknowledged = Math.min(answered, reached.length);
+  const waitsFor = new Set(reached.slice(acknowledged));
+  return {
+    ...{ list, turn, acknowledged, pending: waitsFor.size, added: reached.length, rejected: 0 },
+    waitsFor: () => waitsFor,
+    rejections: () => [],
+    candidates: () => (phase === "choosing" ? nodes.map(positionOf) : []),
+  };
+}
+
+describe("the course of a rollout that several carry out", () => {
+  for (const seed of seeds) {
+    it(`takes each step once, after all have answered the one before, and a halt holds (seed ${seed})`, () => {
+      const random = randomFrom(seed);
+      const fleets = Array.from({ length: 3 }, (_, at) => Array.from({ length: 4 }, (_, index) => `${at}-${index}`));
+      let course = begun(newCourse(settings), settings);
+      let version = 0;
+      /** What each has carried out; what each of those who decide in turn knows, which may be old. */
+      const carried = fleets.map(() => course);
+      const answers = fleets.map(() => 0);
+      const known = fleets.map(() => ({ course, version, counts: fleets.map((ids) => countOf(course, ids, 0)) }));
+      const steps: number[] = [];
+      for (let turn = 0; turn < 40_000 && !isOver(course); turn++) {
+        const at = random(3);
+        const of = random(3);
+        const ids = fleets[of] ?? [];
+        const knows = known[at];
+        if (knows === undefined) continue;
+        const before = course;
+        switch (random(6)) {
+          case 0:
+            if (carried[of]?.round !== course.round) answers[of] = 0;
+            carried[of] = course;
+            break;
+          case 1:
+            answers[of] = (answers[of] ?? 0) + 1;
+            break;
+          case 2:
+            knows.counts[of] = countOf(carried[of] ?? course, ids, answers[of] ?? 0);
+            break;
+          case 3:
+            known[at] = { ...knows, course, version };
+            break;
+          case 4: {
+            // Whoever decides may be one that was taken for dead: it writes only over what it knows.
+            const next = decide(knows.course, knows.counts, knows.course.phase === "soaking");
+            if (next === undefined || knows.version !== version) break;
+            assert.ok(next.step === before.step || next.step === before.step + 1, "one step at a time");
+            assert.notEqual(before.phase, "halted", "a halt holds");
+            if (next.phase === "choosing" || isOver(next)) {
+              assert.ok(carried.every((each) => each.round === before.round));
+              steps.push(before.step);
+            }
+            course = next;
+            version += 1;
+            break;
+          }
+          default:
+            if (random(150) !== 0) break;
+            course = course.phase === "halted" ? resumed(course, 0) : halted(course, "by hand");
+            version += 1;
+        }
+      }
+      assert.equal(course.phase, "completed");
+      assert.deepEqual(steps, [0, 1, 2]);
+    });
+  }
+});
+
+it("a step by count takes the lowest positions of all, and a node counts once that several have", () => {
+  const first = begun(newCourse(settings), settings);
+  const chosen = decide(first, [countOf(first, ["a", "b", "c"], 0), countOf(first, ["c", "d"], 0)], false);
+  const lowest = ["a", "b", "c", "d"].map(positionOf).sort((a, b) => a - b);
+  assert.deepEqual(chosen?.reach.positions, lowest.slice(0, 2));
+  assert.equal(chosen?.reach.room, 0);
+});
+
+it("rejections of one node at two servers count once, and those of an earlier change not at all", () => {
+  const strict = { ...settings, haltAfter: 2 };
+  const first = begun(newCourse(strict), strict);
+  const course = decide(first, [countOf(first, ["a", "b"], 0)], false) ?? assert.fail();
+  const rejecting = (node: string, list = course.list): Count => ({
+    ...{ ...countOf(course, ["a", "b"], 0), list, rejected: 1 },
+    rejections: () => [{ node, type: "cluster", version: "v" as never, code: 3, message: "no", at: new Date(0) }],
+  });
+  assert.equal(decide(course, [rejecting("a"), rejecting("a")], false), undefined);
+  assert.equal(decide(course, [rejecting("a"), rejecting("b", 0)], false), undefined);
+  assert.equal(decide(course, [rejecting("a"), rejecting("b")], false)?.reason, "2 nodes rejected it: no");
+});
