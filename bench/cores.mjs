@@ -1,11 +1,12 @@
 /**
- * How much sooner a change is written to all streams by more threads, with none of the clients' work in it: `xdsload`
+ * How much sooner a change is written to all streams by more processes, with none of the clients' work in it: `xdsload`
  * holds the streams, and stands still (SIGSTOP) while the server writes a change into their sockets, so that the server
  * has both cores. Then it goes on, reads and acknowledges.
  *
  *   node bench/cores.mjs [STREAMS [ROUNDS [eds|cds]]]
  *
- * Needs `npm run build` and `go build` before (see run.sh). Prints a line for each number of threads.
+ * Needs `npm run build` and `go build` before (see run.sh). Prints a line for each number of processes. SERVER in the
+ * environment is the program to measure instead of dist/main.js.
  *
  * `written`: milliseconds from the request of the change until the last of the server's threads that serve has come to
  * rest (read every 5 ms, which takes little of a core, from Linux' schedstat), the median of the rounds with the
@@ -36,10 +37,10 @@ async function ports() {
   return found;
 }
 
-/** Milliseconds that each thread of a process has run, by its id. */
-function ranMs(pid) {
+/** Milliseconds that each thread of some processes has run, by its id. */
+function ranMs(...pids) {
   const ran = new Map();
-  for (const task of readdirSync(`/proc/${pid}/task`)) {
+  for (const [pid, task] of pids.flatMap((pid) => readdirSync(`/proc/${pid}/task`).map((task) => [pid, task]))) {
     try {
       ran.set(task, Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, "utf8").split(" ")[0]) / 1e6);
     } catch {
@@ -72,12 +73,12 @@ function waiting(port) {
 }
 
 /** Waits until nothing ran for so long, and says when something ran last. Bounded: 20 s. */
-async function rest(pid, quietMs, everyMs) {
+async function rest(pids, quietMs, everyMs) {
   let last = performance.now();
-  let before = sum(ranMs(pid));
+  let before = sum(ranMs(...pids));
   for (const end = last + 20_000; performance.now() < end && performance.now() - last < quietMs; ) {
     await sleep(everyMs);
-    const now = sum(ranMs(pid));
+    const now = sum(ranMs(...pids));
     // An idle server's own timers take less than this.
     if (now - before > everyMs / 10) last = performance.now();
     before = now;
@@ -96,7 +97,13 @@ async function measure(workers) {
   const ask = (path) => fetch(`http://127.0.0.1:${control}${path}`, { method: "POST" });
   try {
     const at = ["--control", `127.0.0.1:${control}`, "--grpc", `127.0.0.1:${grpc}`];
-    const server = start(process.execPath, ["--expose-gc", "dist/main.js", "--workers", String(workers), ...at]);
+    const server = start(process.execPath, [
+      "--expose-gc",
+      process.env.SERVER ?? "dist/main.js",
+      "--workers",
+      String(workers),
+      ...at,
+    ]);
     for (let tries = 0; tries < 100; tries += 1) {
       await sleep(100);
       if (
@@ -129,27 +136,29 @@ async function measure(workers) {
       ...once,
     ]);
     await sleep(8_000);
+    const { pids } = await (await fetch(`http://127.0.0.1:${control}/stats`)).json();
+    if (!pids.includes(server.pid)) pids.push(server.pid);
     const [written, cpu, acknowledged, generator] = [[], [], [], []];
     let most = new Map();
     for (let turn = -warmup; turn < rounds; turn += 1) {
-      await rest(server.pid, 200, 20);
+      await rest(pids, 200, 20);
       client.kill("SIGSTOP");
       await sleep(20);
-      const before = ranMs(server.pid);
+      const before = ranMs(...pids);
       const began = performance.now();
       await ask(`/touch?type=${type}&k=1`);
-      const took = (await rest(server.pid, 60, 5)) - began;
-      const then = ranMs(server.pid);
+      const took = (await rest(pids, 60, 5)) - began;
+      const then = ranMs(...pids);
       const held = waiting(grpc);
       if (held.sockets < streams) throw new Error(`only ${held.sockets} of ${streams} sockets hold the change`);
       const asleep = sum(ranMs(client.pid));
       client.kill("SIGCONT");
-      await rest(server.pid, 200, 20);
+      await rest(pids, 200, 20);
       if (turn < 0) continue;
       written.push(took);
       cpu.push(sum(then) - sum(before));
       most = new Map(Array.from(then, ([task, ms]) => [task, (most.get(task) ?? 0) + ms - (before.get(task) ?? 0)]));
-      acknowledged.push(sum(ranMs(server.pid)) - sum(then));
+      acknowledged.push(sum(ranMs(...pids)) - sum(then));
       generator.push(sum(ranMs(client.pid)) - asleep);
     }
     const threads = sorted(Array.from(most.values(), (ms) => ms / rounds))
@@ -157,7 +166,7 @@ async function measure(workers) {
       .slice(0, 4)
       .map(round);
     console.log(
-      `${workers} ${workers === 1 ? "thread" : "workers"}: written ${figures(written)} ms, CPU ${figures(cpu)} ms, threads ${threads.join(" + ")} ms; ` +
+      `${workers} ${workers === 1 ? "process" : "workers"}: written ${figures(written)} ms, CPU ${figures(cpu)} ms, threads ${threads.join(" + ")} ms; ` +
         `acknowledged for ${figures(acknowledged)} ms of CPU, the generator's own ${figures(generator)} ms`,
     );
   } finally {

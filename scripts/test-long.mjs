@@ -17,11 +17,6 @@ const steps = [
     env: { EFFORT: effort },
   },
   {
-    what: "2,000 changes on their way to streams",
-    args: ["scripts/test.mjs", "packages/server/src/workers/churn.test.ts"],
-    env: { CHANGES: "2000", HOGS: "2", STALL: "300", LATE: "30", SEED: String(Date.now() % 1e6) },
-  },
-  {
     what: "the whole corpus, through every form",
     args: ["scripts/test.mjs", "packages/api/src/unknown/corpus-forms.test.ts"],
     env: { EACH: "1" },

@@ -1,4 +1,4 @@
-import type { GroupSettings, XdsServer } from "@xdskit/server";
+import type { XdsServer } from "@xdskit/server";
 import { build, type Kind, kinds, type Shape } from "./resources.js";
 
 /** When a change was published and how long that took, as the control API answers it. */
@@ -21,12 +21,6 @@ export const layerOf = (group: number) => `group-${group}`;
 export function groupOf({ id }: { readonly id: string }) {
   const layer = layerOf(Number(/-g(\d+)/.exec(id)?.[1] ?? 0));
   return { name: layer, layers: [layer] };
-}
-
-/** The same as settings, of so many groups. */
-export function groupSettings(count: number): readonly GroupSettings[] {
-  const numbered = range(1, count).map((group) => ({ name: layerOf(group), match: { id: `*-g${group}-*` } }));
-  return [...numbered, { name: layerOf(0), match: {} }].map((each) => ({ ...each, layers: [each.name] }));
 }
 
 /** Builds the synthetic resources and publishes them. Messages are there before the clock of a publish starts. */

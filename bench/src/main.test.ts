@@ -20,7 +20,7 @@ test("wrong options, and addresses where one cannot listen, are said in a line, 
     [[], /^--control wants HOST:PORT, not ""$/m],
     [["--nope"], /^Unknown option '--nope'/m],
     [["--control", free, "--grpc", "nowhere"], /^--grpc wants HOST:PORT, not "nowhere"$/m],
-    [["--control", free, "--grpc", free, "--workers", "x"], /^workers must be "auto" or a whole number/m],
+    [["--control", free, "--grpc", free, "--workers", "x"], /^--workers x is no whole number/m],
     [["--control", `127.0.0.1:${port}`, "--grpc", free], /EADDRINUSE/],
     [["--control", free, "--grpc", `127.0.0.1:${port}`], /EADDRINUSE|XDSKIT_LISTEN|in use/],
   ];

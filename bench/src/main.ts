@@ -1,17 +1,15 @@
 // An xdskit server behind the control API of README.md, for measuring it beside others:
 //   node --expose-gc dist/main.js --control HOST:PORT --grpc HOST:PORT [--ordering off] [--workers N]
-import { once } from "node:events";
+import cluster from "node:cluster";
 import { parseArgs } from "node:util";
-import { type Address, createServer, parseAddress, type ServerOptions } from "@xdskit/server";
+import { type Address, createServer, parseAddress } from "@xdskit/server";
 import { createControl } from "./control.js";
-import { createFleet, groupOf, groupSettings } from "./fleet.js";
-
-/** With workers: rows with more groups are not for it. */
-const mostGroups = 100;
+import { createFleet, groupOf } from "./fleet.js";
+import { listenForControl, startWorkers } from "./workers.js";
 
 /** Before it is ready: who hears of that may end the parent at once. */
 const parent = process.ppid;
-const { server, control } = await start().catch(refuse);
+const { control, close } = await start().catch(refuse);
 console.log("ready");
 
 async function start() {
@@ -26,17 +24,18 @@ async function start() {
   const at = addressOf("control", values.control);
   addressOf("grpc", values.grpc);
   if (!["on", "off"].includes(values.ordering)) throw new Error(`--ordering ${values.ordering} is neither on nor off`);
-  const workers: ServerOptions["workers"] = values.workers === "auto" ? "auto" : Number(values.workers);
+  const workers = Number(values.workers);
+  if (!Number.isInteger(workers) || workers < 1 || workers > 64)
+    throw new Error(`--workers ${values.workers} is no whole number from 1 to 64`);
+  if (workers > 1 && cluster.isPrimary) return await startWorkers(workers, at);
   const server = createServer({
-    // Where there are workers, groups are settings.
-    groups: workers === 1 ? groupOf : groupSettings(mostGroups),
-    workers,
+    groups: groupOf,
     ...(values.ordering === "off" ? { ordering: false } : {}),
   });
   const control = createControl(createFleet(server), () => server.stats().eventLoop);
   await server.listen({ grpc: values.grpc });
-  await once(control.listen(at.port, at.host), "listening");
-  return { server, control };
+  await listenForControl(control, at);
+  return { control, close: () => server.close({ timeoutMs: 2000 }) };
 }
 
 function addressOf(option: string, text = ""): Address {
@@ -48,14 +47,14 @@ function addressOf(option: string, text = ""): Address {
 /** What was asked for cannot be: said in one line, without where in here that showed. */
 function refuse(error: unknown): never {
   console.error(error instanceof Error ? error.message : String(error));
-  console.error("usage: main.js --control HOST:PORT --grpc HOST:PORT [--ordering on|off] [--workers N|auto]");
+  console.error("usage: main.js --control HOST:PORT --grpc HOST:PORT [--ordering on|off] [--workers N]");
   process.exit(2);
 }
 
 process.once("SIGTERM", async () => {
   control.closeAllConnections();
   control.close();
-  await server.close({ timeoutMs: 2000 });
+  await close();
   process.exit(0);
 });
 

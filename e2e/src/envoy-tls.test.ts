@@ -23,7 +23,7 @@ const cases = [
 ] as const;
 
 for (const { variant, workers, names, args } of cases) {
-  const title = `Envoy over mutual TLS, ${variant}, ${workers === "1" ? "one thread" : `${workers} workers`}`;
+  const title = `Envoy over mutual TLS, ${variant}, ${workers === "1" ? "one process" : `${workers} workers`}`;
   test(title, { timeout: 180_000 }, async (t) => {
     const path = peer("envoy", t);
     if (path === undefined) return;

@@ -1,20 +1,29 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { pools } from "../../packages/server/src/workers/worker-pool.js";
+import { createConfigFolder } from "./harness/config-folder.js";
 import { startEnvoy } from "./harness/envoy.js";
 import { startHttpBackend } from "./harness/http-backend.js";
-import { resourcesOf, startLibrary } from "./harness/library.js";
 import { startLoad } from "./harness/load.js";
 import { peer } from "./harness/peers.js";
 import { freePort } from "./harness/ports.js";
-import { cds, createRawClient, type RawStream } from "./harness/raw-client.js";
+import { cds, createRawClient } from "./harness/raw-client.js";
 import { cluster, configSource, httpListener, loadAssignment, routeConfiguration } from "./harness/resources.js";
 import { createScene } from "./harness/scene.js";
 import { eventually } from "./harness/wait.js";
 import { clusterType, request } from "./harness/wire.js";
+import { serve } from "./harness/xdskit.js";
+
+/** Connections beside Envoy's. */
+const others = 8;
+
+/** The processes that a process started, the oldest first. */
+function childrenOf(pid: number): readonly number[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").map(Number);
+}
 
 for (const variant of ["ads-sotw", "ads-delta"] as const) {
-  test(`Envoy behind two workers, ${variant}`, { timeout: 180_000 }, async (t) => {
+  test(`Envoy behind two workers that are killed in turn, ${variant}`, { timeout: 180_000 }, async (t) => {
     const path = peer("envoy", t);
     if (path === undefined) return;
     const scene = await createScene(t);
@@ -22,57 +31,44 @@ for (const variant of ["ads-sotw", "ads-delta"] as const) {
     const port = await freePort();
     const red = await startHttpBackend(scene, "red");
     const green = await startHttpBackend(scene, "green");
-    const resources = (moment: number) => [
-      cluster({ name: `cluster-${moment}`, source, serviceName: `service-${moment}` }),
-      loadAssignment(`service-${moment}`, [moment % 2 === 0 ? red.port : green.port]),
-      routeConfiguration("routes", `cluster-${moment}`),
-      httpListener({ name: "ingress", port, routeName: "routes", source, saysWhy: true }),
-    ];
-    const { server, address } = await startLibrary(scene, { workers: 2 }, resources(0));
-    await startEnvoy(scene, { path, server: address, variant, id: "edge" });
+    const files = (moment: number) => ({
+      "all.yaml": [
+        cluster({ name: `cluster-${moment}`, source, serviceName: `service-${moment}` }),
+        loadAssignment(`service-${moment}`, [moment % 2 === 0 ? red.port : green.port]),
+        routeConfiguration("routes", `cluster-${moment}`),
+        httpListener({ name: "ingress", port, routeName: "routes", source, saysWhy: true }),
+      ],
+    });
+    const folder = await createConfigFolder(scene.directory, files(0));
+    const server = await serve(scene, folder.path, { args: ["--workers", "2", "--state", "off"] });
+    await startEnvoy(scene, { path, server: server.grpc, variant, id: "edge" });
     const load = startLoad(scene, port);
     await load.reaches("red");
-    const others: RawStream[] = [];
-    /** Streams on connections of their own, until each worker has some. */
-    const spread = async () => {
-      while (server.stats().workers.some(({ streams }) => streams < 2)) {
-        assert.ok(others.length < 500, "one worker takes all connections");
-        const id = `other-${others.length}`;
-        const stream = createRawClient(scene, address).open(cds);
-        stream.send(request({ type: clusterType, node: id }));
-        others.push(stream);
-        await eventually(`${id} is known`, () => server.node(id));
-      }
-    };
-    await spread();
+    const workers = () => childrenOf(server.process.pid);
+    assert.equal(workers().length, 2);
 
-    for (const worker of [1, 2]) {
-      await scene.step(`worker ${worker} ends: its connections alone, and no request`, async () => {
-        const before = server.stats().workers.find((each) => each.worker === worker)?.streams ?? 0;
-        const wasOpen = others.filter((stream) => stream.isOpen()).length;
-        const hadEnvoy = server.node("edge")?.streams[0]?.stream.id;
-        let closed = 0;
-        const stop = server.on(({ kind }) => {
-          if (kind === "stream-closed") closed += 1;
+    for (const moment of [1, 2]) {
+      await scene.step(`worker ${moment} is killed: its connections alone end, and no request fails`, async () => {
+        const streams = Array.from({ length: others }, (_, index) => {
+          const stream = createRawClient(scene, server.grpc).open(cds);
+          stream.send(request({ type: clusterType, node: `other-${moment}-${index}` }));
+          return stream;
         });
-        await pools.get(server)?.kill(worker);
-        await eventually("its place is taken", () => {
-          const now = server.stats().workers.find((each) => each.worker === worker);
-          return now?.isUp === true && now.restarts === 1;
-        });
-        await eventually("Envoy is there", () => server.node("edge")?.state === "synced");
-        stop();
-        assert.equal(closed, before);
-        const isEnvoys = hadEnvoy === server.node("edge")?.streams[0]?.stream.id ? 0 : 1;
-        const left = wasOpen - before + isEnvoys;
-        const open = () => others.filter((stream) => stream.isOpen()).length;
-        await eventually("the others of that worker to be gone", () => open() === left);
-        server.config.set(resourcesOf(...resources(worker)));
-        await load.reaches(worker % 2 === 0 ? "red" : "green");
-        await spread();
+        await eventually("all are answered", () => streams.every((stream) => stream.received.length > 0));
+        const [oldest = 0] = workers();
+        process.kill(oldest, "SIGKILL");
+        await eventually("its connections end", () => streams.some((stream) => !stream.isOpen()));
+        await eventually("another takes its place", () => workers().length === 2 && !workers().includes(oldest));
+        await server.process.errorLine(new RegExp(`a worker serves in the place of one that ended +worker=${moment}`));
+        // Connections are given to each in turn.
+        assert.ok(streams.some((stream) => stream.isOpen()));
+        await folder.put(files(moment));
+        await load.reaches(moment % 2 === 0 ? "red" : "green");
       });
     }
     await load.stop();
     assert.deepEqual(load.failures(), []);
+    process.kill(server.process.pid, "SIGTERM");
+    assert.equal((await server.process.ended).code, 0);
   });
 }

@@ -21,6 +21,7 @@ export interface RawClient {
 
 export const ads = "/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources";
 export const deltaAds = "/envoy.service.discovery.v3.AggregatedDiscoveryService/DeltaAggregatedResources";
+export const eds = "/envoy.service.endpoint.v3.EndpointDiscoveryService/StreamEndpoints";
 export const cds = "/envoy.service.cluster.v3.ClusterDiscoveryService/StreamClusters";
 
 /** Bytes in and out, over a connection of its own. */

@@ -5,7 +5,9 @@ import type { Finding } from "@xdskit/api";
 import type { Context } from "hono";
 import { ApiContext } from "./context/api-context.js";
 import type { AdminApiOptions } from "./contract/admin-options.js";
+import type { PeerAnswers } from "./contract/peers.js";
 import { ApiProblem, problemOf } from "./contract/problem.js";
+import { fleetAnswers } from "./fleet/replicated-fleet.js";
 import { arrivalRoute } from "./routes/arrival.js";
 import { changeRoutes } from "./routes/changes.js";
 import { documentRoute } from "./routes/document.js";
@@ -23,6 +25,8 @@ import { revisionRoutes } from "./routes/revisions.js";
 export interface AdminApi {
   /** Answers a request below `/api/v1/`, whatever its path. Never rejects. */
   respond(request: IncomingMessage, response: ServerResponse): Promise<void>;
+  /** What other servers of the store may ask this one: about the nodes with streams to it, and no others. */
+  readonly answers: PeerAnswers;
   /** Requests so far by HTTP status, and who reads events now. */
   stats(): { readonly requests: ReadonlyMap<number, number>; readonly eventReaders: number };
   close(): Promise<void>;
@@ -33,12 +37,13 @@ export interface AdminApi {
  * `close`.
  */
 export function createAdminApi(options: AdminApiOptions): AdminApi {
-  const { app, stats, close } = createApp(options);
+  const { app, answers, stats, close } = createApp(options);
   const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false });
   return {
     async respond(request, response) {
       await listener(request, response);
     },
+    answers,
     stats,
     close: async () => close(),
   };
@@ -47,6 +52,7 @@ export function createAdminApi(options: AdminApiOptions): AdminApi {
 /** The routes, without what carries their requests. `close` ends what goes on. */
 export function createApp(options: AdminApiOptions): {
   readonly app: OpenAPIHono;
+  readonly answers: PeerAnswers;
   readonly stats: AdminApi["stats"];
   close(): void;
 } {
@@ -73,7 +79,7 @@ export function createApp(options: AdminApiOptions): {
   changeRoutes(app, context);
   revisionRoutes(app, context);
   leaseRoutes(app, context);
-  arrivalRoute(app, context);
+  const arrival = arrivalRoute(app, context);
   nodeRoutes(app, context);
   fleetRoutes(app, context);
   groupRoutes(app, context);
@@ -85,7 +91,9 @@ export function createApp(options: AdminApiOptions): {
     events.close();
     context.close();
   };
-  return { app, stats: () => ({ requests, eventReaders: events.readers() }), close };
+  const fleet = Object.entries(fleetAnswers(context.localFleet)).map(([name, answer]) => [`fleet.${name}`, answer]);
+  const answers: PeerAnswers = { ...Object.fromEntries(fleet), arrival, events: events.answer };
+  return { app, answers, stats: () => ({ requests, eventReaders: events.readers() }), close };
 }
 
 function problemAnswer(c: Context, error: unknown): Response {

@@ -14,7 +14,6 @@ import { layerStats, type ServerStats } from "./contracts/stats.js";
 import type { CallInfo } from "./contracts/stream-info.js";
 import type { Accept, Refusal } from "./contracts/transport.js";
 import type { LiveOptions, ServerOptions, XdsServer } from "./contracts/xds-server.js";
-import { allEventLoops } from "./event-loop/all-event-loops.js";
 import { defaultEventLoopOptions } from "./event-loop/event-loop-stats.js";
 import { createEventLoopWatch } from "./event-loop/event-loop-watch.js";
 import { createListeners } from "./listeners.js";
@@ -46,25 +45,19 @@ import { serverRefusal } from "./streams/server-refusal.js";
 import { Session } from "./streams/session.js";
 import type { SessionContext } from "./streams/session-context.js";
 import { SourceTroubles } from "./streams/source-troubles.js";
-import type { RemoteStream } from "./workers/remote-stream.js";
-import { createSharedNumbers } from "./workers/shared-numbers.js";
-import { countersOf } from "./workers/summed-counters.js";
-import { createWorkerPool, pools, type WorkerPool } from "./workers/worker-pool.js";
-import { bothOf, workerCount, workerSettings } from "./workers/worker-settings.js";
 
 /** Makes a server. Throws an XdskitError if an option, or the settings of the groups or of load reports, are wrong. */
 export function createServer(options: ServerOptions = {}): XdsServer {
   const settings = readOptions(options);
-  const core = createCore(settings, (isAwaited) => pool?.awaited(isAwaited));
+  const core = createCore(settings);
   const { types, limits, keepalive, clock } = settings;
   const { events, counters, layers, publication, arrivals, loop, views, ledger } = core;
   const discovery = createDiscovery(settings, core);
   const admission = createAdmission(settings, core, () => discovery.open + services.open);
   const { callInfo, refusedCall, refuseIfClosed } = admission;
   const { loadReports, services } = createOtherServices(settings, core, admission);
-  const pool = createPool(settings, core, admission);
   const listeners = createListeners({
-    ...{ types, clock, events, limits, keepalive, pool, services, callInfo, refuseIfClosed },
+    ...{ types, clock, events, limits, keepalive, services, callInfo, refuseIfClosed },
     accept: admission.admitting(discovery.accept),
     polls: discovery.polls,
     refused: (peer, code, message) => refusedCall(callInfo("gRPC", peer), { code, message }),
@@ -72,7 +65,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     tls: options.tls,
   });
   const configuring = new Configuring({
-    ...{ layers, publication, arrivals, events, counters, authorities: settings.authorities, pool },
+    ...{ layers, publication, arrivals, events, counters, authorities: settings.authorities },
     troubles: core.troubles,
     judges: () => core.judges(),
     published: services.update,
@@ -94,8 +87,6 @@ export function createServer(options: ServerOptions = {}): XdsServer {
 
   const server: XdsServer = {
     config: createConfig(core.config, configuring.apply, configuring.drop, (layer, awaited) => {
-      if (pool !== undefined)
-        throw XdskitError.of("XDSKIT_SERVER_OPTION", "awaits cannot be called where there are workers");
       publication.awaits(layer, awaited);
     }),
     types,
@@ -106,7 +97,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     },
     reconfigure(change) {
       refuseIfClosed();
-      reconfigure(change, { settings, core, pool, orders: discovery.orders });
+      reconfigure(change, { settings, core, orders: discovery.orders });
       configuring.retryRefused();
     },
     checkChange(updates) {
@@ -126,10 +117,9 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     on(...listening) {
       checkListener(listening[0]);
       const stop = events.on(...listening);
-      pool?.update();
       return stop;
     },
-    stats: () => statsOf(core, pool),
+    stats: () => statsOf(core),
     snapshotOf: (group) => publication.snapshotOf(group),
     danglingNames: (group) => (settings.references === "refuse" ? publication.namesOf(group) : undefined),
     layerSnapshot: (layer) => layers.get(layer),
@@ -145,7 +135,6 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     },
     loadTotals: loadReports.totals,
   };
-  if (pool !== undefined) pools.set(server, pool);
   return server;
 }
 
@@ -169,13 +158,12 @@ function readOptions(options: ServerOptions) {
     references: options.references ?? "warn",
     live: { groups: options.groups, rollout: options.rollout, onReject: options.onReject } as LiveOptions,
     loadReports,
-    workers: workerCount(options),
     clock: options.clock ?? systemClock,
   };
 }
 
-/** Makes the parts between the configuration and the streams. `awaits` hears whether somebody waits for arrivals. */
-function createCore(settings: Settings, awaits: (isAwaited: boolean) => void) {
+/** Makes the parts between the configuration and the streams. */
+function createCore(settings: Settings) {
   const { options, types, limits, clock, authorities } = settings;
   const counters = createCounters();
   const events = createEvents();
@@ -193,15 +181,14 @@ function createCore(settings: Settings, awaits: (isAwaited: boolean) => void) {
   const groups = createGroups(options.groups, options.ttl, options);
   const publication = new Publication(layers, groups, limits, views, clock, onDemand);
   const sessions = new Set<Session>();
-  const remoteStreams = new Set<RemoteStream>();
-  const streams: Iterable<LedgerStream> = settings.workers > 1 ? bothOf(sessions, remoteStreams) : sessions;
+  const streams: Iterable<LedgerStream> = sessions;
   return {
-    ...{ counters, events, layers, config, onDemand, views, publication, sessions, remoteStreams, streams },
+    ...{ counters, events, layers, config, onDemand, views, publication, sessions, streams },
     judges: createJudges(settings, { layers, publication, onDemand }),
     loop: watchEventLoop(options.eventLoop, counters, events),
     ledger: createLedger(streams, clock, types),
-    arrivals: new Arrivals(streams, clock, events, awaits),
-    numbers: createSharedNumbers(),
+    arrivals: new Arrivals(streams, clock, events),
+    ids: countUp(),
     rejections: createRejections(),
     histories: new NodeHistories(events),
     troubles: new SourceTroubles(),
@@ -264,7 +251,7 @@ function createDemand(context: DemandContext, tell: (changes: readonly LayerChan
 
 /** Answers discovery: streams, unary calls and polls. */
 function createDiscovery({ options, types, limits, rest, authorities, clock }: Settings, core: Core) {
-  const { counters, events, publication, onDemand, sessions, loop, numbers } = core;
+  const { counters, events, publication, onDemand, sessions, loop, ids } = core;
   const { rejections, histories, arrivals } = core;
   const shared = {
     ...{ types, limits, publication, counters, events, rejections, histories, clock, arrivals },
@@ -278,7 +265,7 @@ function createDiscovery({ options, types, limits, rest, authorities, clock }: S
     ...shared,
     bodies: createSharedBodies(createResourceJson(options.registry, jsonNotes.kept), jsonNotes.leftOut),
     holdMs: rest.holdMs,
-    nextId: numbers.nextId,
+    nextId: ids,
   });
   const orders = createNodeOrders(options.ordering);
   const work = (session: Session) => {
@@ -300,11 +287,11 @@ function createDiscovery({ options, types, limits, rest, authorities, clock }: S
     const { only, unary } = connection.method;
     if (unary && only !== undefined) {
       calls += 1;
-      return new UnaryFetch(context, connection, only, numbers.nextId(), () => {
+      return new UnaryFetch(context, connection, only, ids(), () => {
         calls -= 1;
       });
     }
-    const session = new Session(context, connection, numbers.nextId());
+    const session = new Session(context, connection, ids());
     sessions.add(session);
     return session;
   };
@@ -320,16 +307,15 @@ function createDiscovery({ options, types, limits, rest, authorities, clock }: S
 }
 
 /** Decides whether a further stream or call is let in. `openHere` is how many this thread has open. */
-function createAdmission({ limits }: Settings, { counters, events, numbers, loop }: Core, openHere: () => number) {
+function createAdmission({ limits }: Settings, { counters, events, ids, loop }: Core, openHere: () => number) {
   let isClosing = false;
   function refusal(): Refusal | undefined {
-    numbers.setOpen(0, openHere());
-    return serverRefusal(isClosing, numbers.open(), limits.streams);
+    return serverRefusal(isClosing, openHere(), limits.streams);
   }
   return {
     openHere,
     refusal,
-    callInfo: (service: string, peer: string): CallInfo => ({ id: numbers.nextId(), service, peer }),
+    callInfo: (service: string, peer: string): CallInfo => ({ id: ids(), service, peer }),
     refusedCall(call: CallInfo, { code, message }: Refusal): void {
       counters.refuse(code);
       events.emit(() => ({ kind: "call-refused", call, node: undefined, code, message }));
@@ -349,7 +335,7 @@ function createAdmission({ limits }: Settings, { counters, events, numbers, loop
         if (refused === undefined) return accept(connection);
         counters.refuse(refused.code);
         const { method, peer } = connection;
-        const stream = { id: numbers.nextId(), method, peer };
+        const stream = { id: ids(), method, peer };
         events.emit(() => ({ kind: "stream-refused", stream, node: undefined, ...refused }));
         return refused;
       },
@@ -389,35 +375,36 @@ function createOtherServices(settings: Settings, core: Core, { callInfo, refusal
   return { loadReports, services };
 }
 
-/** The threads that serve gRPC, if there are several. */
-function createPool(settings: Settings, core: Core, { openHere }: Admission) {
-  const { options, types, clock, limits, keepalive, workers } = settings;
-  if (workers <= 1) return undefined;
-  const { layers, publication, arrivals, events, counters, numbers, rejections, remoteStreams } = core;
-  return createWorkerPool({
-    ...{ count: workers, types, clock, layers, publication, arrivals, events, counters, numbers, openHere, rejections },
-    streams: remoteStreams,
-    settings: workerSettings(options, limits, keepalive),
-  });
-}
-
-function statsOf(core: Core, pool: WorkerPool | undefined): ServerStats {
+function statsOf(core: Core): ServerStats {
   const { counters, publication, onDemand, views, loop, layers } = core;
   return {
-    ...countersOf(pool?.counters() ?? counters),
+    ...countersOf(counters),
     polls: counters.polls,
     pollsRefused: counters.pollsRefused,
-    workers: pool?.workers ?? [],
     nodes: publication.nodes,
     groups: publication.groups,
     onDemand: onDemand?.stats(),
     views: views.stats(),
-    eventLoop: loop && allEventLoops([loop.stats(), ...(pool?.eventLoops ?? [])]),
+    eventLoop: loop?.stats(),
     configuration: {
       applied: counters.configurationsApplied,
       refused: counters.configurationsRefused,
       layers: layers.names.map((name) => layerStats(name, layers.get(name))),
     },
+  };
+}
+
+/** What the counters say of streams; they count on, and are read when this is called. */
+function countersOf({ streams, types, fetches, refused, waitsEnded }: Counters) {
+  return { streams, types, fetches, refused, waitsEnded };
+}
+
+/** The next id of a stream or a call, counted from 1. */
+function countUp(): () => number {
+  let last = 0;
+  return () => {
+    last += 1;
+    return last;
   };
 }
 

@@ -153,11 +153,12 @@ export { createFolderSource } from "./sources/folder/folder-source.js";
 export type { AdoptedFile, FolderSummary, SkippedCounts } from "./sources/folder/folder-summary.js";
 export { createMemorySource, type MemorySource } from "./sources/memory/memory-source.js";
 export { KeptSource, type KeptSourceOptions } from "./stores/kept-source.js";
+export type { TimeLeft } from "./stores/lease-book.js";
 export { createMemoryStore } from "./stores/memory-store.js";
 export { type OtherThread, RevisionStore } from "./stores/revision-store.js";
 export { decodeStored, encodeStored } from "./stores/stored-content.js";
 export { type Reader, type TableName, type Tables, tableNames, type Writer } from "./stores/tables.js";
-export { WrittenLayers, type WrittenLayersOptions } from "./stores/written-layers.js";
+export { type StoreAway, WrittenLayers, type WrittenLayersOptions } from "./stores/written-layers.js";
 export { ordersItself } from "./streams/node-orders.js";
 export type { Renewable, ServerTls, TlsContents } from "./tls/server-tls.js";
 export type { Validity } from "./tls/validity.js";
@@ -173,4 +174,3 @@ export {
 export type { MemoryReceiver, MemoryStatus, MemoryStream } from "./transports/memory/memory-stream.js";
 export { createMemoryTransport, type MemoryTransport } from "./transports/memory/memory-transport.js";
 export { createRestTransport, type RestTransportOptions } from "./transports/rest/rest-transport.js";
-export { mostWorkers } from "./workers/shared-numbers.js";

@@ -15,7 +15,6 @@ import { createCertificates } from "./tls/certificates.js";
 import type { Renewable, ServerTls } from "./tls/server-tls.js";
 import { createGrpcTransport } from "./transports/grpc/grpc-transport.js";
 import { createRestTransport } from "./transports/rest/rest-transport.js";
-import type { WorkerPool } from "./workers/worker-pool.js";
 
 /**
  * The addresses that a server listens on: its own gRPC and REST, with or without TLS, and transports that a program
@@ -37,8 +36,6 @@ export interface ListenersContext {
   readonly keepalive: Keepalive;
   readonly rest: RestOptions;
   readonly tls: ServerTls | undefined;
-  /** Serves gRPC instead of this thread, if there are workers. */
-  readonly pool: WorkerPool | undefined;
   readonly accept: Accept;
   readonly services: Services;
   readonly polls: Polls;
@@ -50,7 +47,7 @@ export interface ListenersContext {
 }
 
 export function createListeners(context: ListenersContext): Listeners {
-  const { types, clock, events, limits, keepalive, pool, refused, refuseIfClosed } = context;
+  const { types, clock, events, limits, keepalive, refused, refuseIfClosed } = context;
   const transports = new Set<Transport | PollTransport>();
   let grpc: (Transport & Renewable) | undefined;
   let rest: (PollTransport & Renewable) | undefined;
@@ -93,10 +90,8 @@ export function createListeners(context: ListenersContext): Listeners {
     await certificates?.ready();
     if (addresses.grpc !== undefined) {
       const tls = certificates?.current;
-      if (tls !== undefined) pool?.renew(tls);
       const { requestBytes } = limits;
-      grpc ??=
-        pool ?? createGrpcTransport({ types, keepalive, requestBytes, limits, fault, refused, tls, handshakeFailed });
+      grpc ??= createGrpcTransport({ types, keepalive, requestBytes, limits, fault, refused, tls, handshakeFailed });
       listening.grpc = await listenOn(grpc, addresses.grpc);
     }
     if (addresses.rest !== undefined) {

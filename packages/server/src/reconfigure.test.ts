@@ -94,7 +94,6 @@ describe("a server that is configured anew while it runs", () => {
       [{ groups: () => undefined }, /that a function names cannot/],
       [{ rollout: "off" }, /that a function names cannot/, { groups: () => undefined }],
       [{ ordering: { lingerMs: -1 } }, /ordering\.lingerMs must be/],
-      [{ limits: { streams: 7 } }, /with workers only `references`/, { workers: 2 }],
       [{ reference: "warn" } as LiveOptions, /references/],
     ];
     for (const [change, message, options] of wrong) {

@@ -18,20 +18,16 @@ interface Running {
     live: LiveOptions;
   };
   readonly core: { readonly publication: Publication; readonly sessions: Iterable<Session> };
-  /** Undefined: all streams are in this thread. */
-  readonly pool: unknown;
   readonly orders: NodeOrders;
 }
 
 /**
  * Puts options in place of those that a server runs with. Throws an XdskitError, and changes nothing, if one is wrong.
  */
-export function reconfigure(change: LiveOptions, { settings, core, pool, orders }: Running): void {
+export function reconfigure(change: LiveOptions, { settings, core, orders }: Running): void {
   checkCall("server.reconfigure", change);
   checkOptions(change);
-  const { references, ...others } = change;
-  if (pool !== undefined && Object.values(others).some((value) => value !== undefined))
-    throw wrong("with workers only `references` can change");
+  const { references } = change;
   const given = Object.entries(change.limits ?? {}).filter(([, most]) => most !== undefined);
   const limits: ServerLimits = { ...defaultServerLimits, ...Object.fromEntries(given) };
   const fixed = fixedLimits.filter((limit) => change.limits !== undefined && limits[limit] !== settings.limits[limit]);

@@ -5,8 +5,10 @@ import { createShowResource, type FieldNames, type ShowResource } from "../answe
 import { type RevisionJson, revisionJson } from "../answers/revision-json.js";
 import type { AdminApiOptions, ApiLayer } from "../contract/admin-options.js";
 import type { Fleet } from "../contract/fleet.js";
+import type { Peer } from "../contract/peers.js";
 import { ApiProblem } from "../contract/problem.js";
-import { createLocalFleet } from "../fleet/local-fleet.js";
+import { createLocalFleet, type LocalFleet } from "../fleet/local-fleet.js";
+import { createReplicatedFleet } from "../fleet/replicated-fleet.js";
 import { type Bodies, createBodies } from "../requests/read-body.js";
 
 /** What all routes share. */
@@ -16,6 +18,9 @@ export class ApiContext {
   /** The same with the names of fields as in protos, for people. */
   readonly showProto: ShowResource;
   readonly fleet: Fleet;
+  /** The nodes with streams to this server. */
+  readonly localFleet: LocalFleet;
+  readonly peers: () => readonly Peer[];
   readonly bodies: Bodies = createBodies();
   /** Ends what it listens to. */
   readonly close: () => void;
@@ -26,7 +31,10 @@ export class ApiContext {
     this.show = createShowResource(options.registry);
     this.showProto = createShowResource(options.registry, "proto");
     const { server, replica = hostname(), whereIs } = options;
-    this.fleet = options.fleet ?? createLocalFleet({ server, show: this.showProto, replica, whereIs });
+    this.peers = options.peers ?? (() => []);
+    this.localFleet = createLocalFleet({ server, show: this.showProto, replica, whereIs });
+    const everywhere = options.peers && createReplicatedFleet(this.localFleet, options.peers, server.types);
+    this.fleet = options.fleet ?? everywhere ?? this.localFleet;
     this.close = options.server.on(
       () => {
         this.#applied += 1;

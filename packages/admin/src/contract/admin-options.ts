@@ -1,6 +1,7 @@
 import type { Finding, Registry, ResourceName, TypeUrl, Where } from "@xdskit/api";
 import type { KeptSource, LayerName, Revision, Store, WrittenLayers, XdsServer } from "@xdskit/server";
 import type { Fleet } from "./fleet.js";
+import type { Peer } from "./peers.js";
 
 /** A layer as the API shows it. */
 export interface ApiLayer {
@@ -60,6 +61,8 @@ export interface AdminApiOptions {
   readonly onRevision?: ((listener: (revision: Revision) => void) => () => void) | undefined;
   /** What is asked about nodes. Default: the nodes with streams to this server. */
   readonly fleet?: Fleet | undefined;
+  /** The other servers of the store, as they are known now; what they say of nodes and changes counts here, too. */
+  readonly peers?: (() => readonly Peer[]) | undefined;
   /** What this server is called among others. Default: the name of its host. */
   readonly replica?: string | undefined;
   /** Where a resource of a group is written, if that is known. `type`: a type URL. */

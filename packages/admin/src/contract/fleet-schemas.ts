@@ -67,6 +67,9 @@ export const fleetSummarySchema = z
     groups: z.array(countedSchema),
     clients: z.array(countedSchema),
     replicas: z.array(countedSchema),
+    silent: z
+      .array(z.object({ replica: z.string(), reason: z.string() }))
+      .openapi({ description: "Other servers that did not say which nodes they have" }),
   })
   .openapi("FleetSummary");
 

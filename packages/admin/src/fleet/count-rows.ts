@@ -8,7 +8,7 @@ type Counts = FleetSummary["states"];
 const mostNames = 200;
 
 /** Counts nodes by everything that they are told apart by. `order`: types in the order of delivery. */
-export function summaryOf({ at, rows }: RowsAsOf, order: readonly string[]): FleetSummary {
+export function summaryOf({ at, rows, silent }: RowsAsOf, order: readonly string[]): FleetSummary {
   const states = noNodes();
   const [types, groups, clients, replicas] = [new Tally(), new Tally(), new Tally(), new Tally()];
   for (const row of rows) {
@@ -26,6 +26,7 @@ export function summaryOf({ at, rows }: RowsAsOf, order: readonly string[]): Fle
     groups: groups.all(),
     clients: clients.all(),
     replicas: replicas.all(),
+    silent: [...silent],
   };
 }
 

@@ -10,12 +10,10 @@ import type {
   NodeResourcesQuery,
   NodeTimeline,
 } from "../contract/fleet.js";
-import { mapOf, summaryOf } from "./count-rows.js";
+import { answersFromRows } from "./answers-from-rows.js";
 import { nodeJson } from "./node-json.js";
-import { problemsOf } from "./problem-groups.js";
 import { rowOf } from "./row.js";
-import { RowCache } from "./row-cache.js";
-import { fitting, pageOf } from "./select-rows.js";
+import { lookAt, RowCache, type RowsAsOf } from "./row-cache.js";
 
 /** The most resources that one node's page lists. */
 const mostPageResources = 1_000;
@@ -34,22 +32,18 @@ export interface LocalFleetOptions {
 }
 
 /** The nodes with streams to one server. */
-export function createLocalFleet({ server, show, replica, whereIs }: LocalFleetOptions): Fleet {
-  const cache = new RowCache(server, replica);
-  const order = () =>
-    [...server.types.all].toSorted((a, b) => a.deliveryOrder - b.deliveryOrder).map(({ name }) => name);
+export interface LocalFleet extends Fleet {
+  /** All of them. */
+  all(): Promise<RowsAsOf>;
+}
+
+/** Answers from the streams of one server. */
+export function createLocalFleet({ server, show, replica, whereIs }: LocalFleetOptions): LocalFleet {
+  const cache = new RowCache(() => lookAt(server, replica));
+  const all = () => cache.rows();
   return {
-    async rows(query) {
-      return pageOf(await cache.rows(), query);
-    },
-    async summary(filter) {
-      const { at, rows } = await cache.rows();
-      return summaryOf({ at, rows: fitting(rows, filter) }, order());
-    },
-    async map(filter, columns) {
-      const { at, rows } = await cache.rows();
-      return mapOf({ at, rows: fitting(rows, filter) }, columns, order());
-    },
+    ...answersFromRows(all, server.types),
+    all,
     async nodes({ limit, ...rest }) {
       // No node has an unknown state. One more shows whether there is a next page.
       const filter = { ...rest, most: limit === undefined ? undefined : limit + 1 } as Parameters<
@@ -59,14 +53,19 @@ export function createLocalFleet({ server, show, replica, whereIs }: LocalFleetO
       const isCut = limit !== undefined && nodes.length > limit;
       const told = isCut ? nodes.slice(0, limit) : nodes;
       const next = isCut ? told.at(-1)?.id : undefined;
-      return { nodes: told.map(nodeJson), ...(next === undefined ? {} : { next }) };
+      return { nodes: told.map((node) => nodeJson(node, replica)), ...(next === undefined ? {} : { next }) };
     },
     async node(id, { type, all }) {
       const node = server.node(id);
       const config = server.nodeConfig(id, { type, most: mostLookedAt });
       if (node === undefined || config === undefined) return undefined;
       const listed = config.resources.filter(({ state }) => all || state !== "synced").slice(0, mostPageResources);
-      return { ...nodeJson(node), resourceStates: countStates(config), isCut: config.isCut, resources: listed };
+      return {
+        ...nodeJson(node, replica),
+        resourceStates: countStates(config),
+        isCut: config.isCut,
+        resources: listed,
+      };
     },
     async row(id) {
       const node = server.node(id);
@@ -83,9 +82,6 @@ export function createLocalFleet({ server, show, replica, whereIs }: LocalFleetO
       return moments.length === 0 && !isConnected ? undefined : { isConnected, moments: moments.map(momentJson) };
     },
     loads: async (id) => server.loadReports({ node: id }).slice(0, mostLoads).map(loadJson),
-    async problems() {
-      return problemsOf((await cache.rows()).rows);
-    },
   };
 }
 

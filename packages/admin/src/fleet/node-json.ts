@@ -1,9 +1,17 @@
 import type { NodeStatus, StreamStatus } from "@xdskit/server";
 
 /** A node as the API lists it, without its metadata, which may hold anything. */
-export function nodeJson({ id, node, group, state, streams }: NodeStatus): object {
+export function nodeJson({ id, node, group, state, streams }: NodeStatus, replica: string): object {
   const { cluster, locality } = node;
-  return { id, cluster, locality, client: clientOf(node), group, state, streams: streams.map(streamJson) };
+  return {
+    id,
+    cluster,
+    locality,
+    client: clientOf(node),
+    group,
+    state,
+    streams: streams.map((stream) => streamJson(stream, replica)),
+  };
 }
 
 /** The program and its version: `envoy 1.38.0`. */
@@ -11,7 +19,7 @@ export function clientOf({ userAgentName, userAgentVersion }: NodeStatus["node"]
   return [userAgentName, userAgentVersion].filter((part) => part !== "").join(" ");
 }
 
-function streamJson({ stream: { id, method, peer }, openedAt, types }: StreamStatus): object {
+function streamJson({ stream: { id, method, peer }, openedAt, types }: StreamStatus, replica: string): object {
   const { only, variant, api } = method;
-  return { id, service: only?.name ?? "ads", variant, api, peer, openedAt, types };
+  return { id, service: only?.name ?? "ads", variant, api, peer, replica, openedAt, types };
 }

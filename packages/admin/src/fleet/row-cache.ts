@@ -16,20 +16,31 @@ export interface RowsAsOf {
   readonly at: number;
   /** By id. */
   readonly rows: readonly NodeRow[];
+  /** Servers that did not say what they have. */
+  readonly silent: readonly Silent[];
 }
 
-/** Looks at all nodes of a server, for everybody who asks within a short time. Costs nothing while nobody asks. */
+/** The same, with how long the look took, in milliseconds. */
+export interface Looked extends RowsAsOf {
+  readonly worked: number;
+}
+
+/** A server that did not answer. */
+export interface Silent {
+  readonly replica: string;
+  readonly reason: string;
+}
+
+/** Looks at all nodes, for everybody who asks within a short time. Costs nothing while nobody asks. */
 export class RowCache {
-  readonly #server: Pick<XdsServer, "nodes">;
-  readonly #replica: string;
+  readonly #lookNow: () => Promise<Looked>;
   #last: RowsAsOf | undefined;
   /** Until when the last look is good enough, by `performance.now()`. */
   #goodUntil = 0;
   #looking: Promise<RowsAsOf> | undefined;
 
-  constructor(server: Pick<XdsServer, "nodes">, replica: string) {
-    this.#server = server;
-    this.#replica = replica;
+  constructor(look: () => Promise<Looked>) {
+    this.#lookNow = look;
   }
 
   async rows(): Promise<RowsAsOf> {
@@ -41,19 +52,25 @@ export class RowCache {
   }
 
   async #look(): Promise<RowsAsOf> {
-    const rows: NodeRow[] = [];
-    const at = Date.now();
-    let worked = 0;
-    for (;;) {
-      const began = performance.now();
-      const page = this.#server.nodes({ after: rows.at(-1)?.id, most: nodesInTurn });
-      for (const node of page) rows.push(rowOf(node, this.#replica, at));
-      worked += performance.now() - began;
-      if (page.length < nodesInTurn) break;
-      await nextTurn();
-    }
+    const { worked, ...found } = await this.#lookNow();
     this.#goodUntil = performance.now() + Math.max(freshMs, worked * restFactor);
-    this.#last = { at, rows };
-    return this.#last;
+    this.#last = found;
+    return found;
   }
+}
+
+/** Looks at the nodes with streams to a server. */
+export async function lookAt(server: Pick<XdsServer, "nodes">, replica: string): Promise<Looked> {
+  const rows: NodeRow[] = [];
+  const at = Date.now();
+  let worked = 0;
+  for (;;) {
+    const began = performance.now();
+    const page = server.nodes({ after: rows.at(-1)?.id, most: nodesInTurn });
+    for (const node of page) rows.push(rowOf(node, replica, at));
+    worked += performance.now() - began;
+    if (page.length < nodesInTurn) break;
+    await nextTurn();
+  }
+  return { at, rows, silent: [], worked };
 }

@@ -83,7 +83,7 @@ function namesText(names: readonly string[]): string {
 }
 
 /** A type may be asked for on several streams: the worst counts. */
-function mergedTypes(types: readonly RowType[]): RowType[] {
+export function mergedTypes(types: readonly RowType[]): RowType[] {
   const merged = new Map<string, RowType>();
   for (const one of types) {
     const known = merged.get(one.type);

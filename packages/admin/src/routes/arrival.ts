@@ -18,12 +18,13 @@ const arrival = createRoute({
 /** Who waits for a revision asks for it again and again. */
 const mostKept = 16;
 
-/** The route that says how far a revision has come. */
-export function arrivalRoute(app: OpenAPIHono, context: ApiContext): void {
+type ArrivalJson = z.output<typeof arrivalSchema>;
+
+/** The route that says how far a revision has come. Returns what is said of the nodes with streams to this server. */
+export function arrivalRoute(app: OpenAPIHono, context: ApiContext): (id: string) => Promise<ArrivalJson> {
   const { server } = context.options;
   const known = new Map<string, ConfigArrival>();
-  app.openapi(arrival, async (c) => {
-    const { id } = c.req.valid("param");
+  const here = async (id: string): Promise<ArrivalJson> => {
     const found = known.get(id) ?? (await arrivalOf(context, id));
     known.delete(id);
     known.set(id, found);
@@ -31,11 +32,33 @@ export function arrivalRoute(app: OpenAPIHono, context: ApiContext): void {
       if (known.size <= mostKept) break;
       known.delete(oldest);
     }
-    return c.json(
-      arrivalJson(id, found.status(), (node) => server.node(node)?.group ?? ""),
-      200,
-    );
+    return arrivalJson(id, found.status(), (node) => server.node(node)?.group ?? "");
+  };
+  app.openapi(arrival, async (c) => {
+    const { id } = c.req.valid("param");
+    const own = await here(id);
+    // One that has gone, or is cut off, has no clients that count: they come back to others.
+    const others = await Promise.allSettled(context.peers().map((peer) => peer.ask("arrival", id)));
+    const parts = others.flatMap((one) => (one.status === "fulfilled" ? [one.value as ArrivalJson] : []));
+    return c.json(parts.reduce(together, own), 200);
   });
+  return here;
+}
+
+/** Of many that are not there only some are named. */
+const mostNamed = 200;
+
+function together(a: ArrivalJson, b: ArrivalJson): ArrivalJson {
+  const { acknowledged, rejected, pending } = b.counts;
+  return {
+    revision: a.revision,
+    counts: {
+      acknowledged: a.counts.acknowledged + acknowledged,
+      rejected: a.counts.rejected + rejected,
+      pending: a.counts.pending + pending,
+    },
+    nodes: [...a.nodes, ...b.nodes].slice(0, mostNamed),
+  };
 }
 
 async function arrivalOf(context: ApiContext, id: string): Promise<ConfigArrival> {
@@ -58,7 +81,7 @@ function arrivalJson(
   revision: string,
   { acknowledged, rejected, pending, rejections, waiting }: ConfigArrivalStatus,
   groupOf: (node: string) => string,
-): z.output<typeof arrivalSchema> {
+): ArrivalJson {
   const nodes = [
     ...rejections.map(({ node, type, message }) => {
       return {

@@ -3,6 +3,7 @@ import type { ApiContext } from "../context/api-context.js";
 import { EventRing } from "../events/event-ring.js";
 import { EventStreams } from "../events/event-stream.js";
 import { gatherEvents } from "../events/gather-events.js";
+import { type EventsAnswer, type EventsAsked, eventsAfter, PeerEvents } from "../events/peer-events.js";
 import { problems } from "./definition.js";
 
 const events = createRoute({
@@ -24,19 +25,44 @@ const events = createRoute({
   },
 });
 
-/** The route of events. `readers` counts those that are open, `close` ends them. */
-export function eventRoute(app: OpenAPIHono, context: ApiContext): { readers(): number; close(): void } {
+/** What the route of events leaves behind. */
+export interface EventRoute {
+  /** How many readers there are. */
+  readers(): number;
+  /** Answers other servers of the store: what happened here after an event. */
+  answer(asked: EventsAsked): Promise<EventsAnswer>;
+  /** Ends readers, and what is gathered for them. */
+  close(): void;
+}
+
+/** The route of events. */
+export function eventRoute(app: OpenAPIHono, context: ApiContext): EventRoute {
   let streams: EventStreams | undefined;
+  let own: EventRing | undefined;
   const stops: (() => void)[] = [];
 
-  /** Nothing is gathered before somebody reads. */
-  function started(): EventStreams {
+  /** What happens here. Nothing is gathered before somebody reads. */
+  function ownEvents(): EventRing {
+    if (own !== undefined) return own;
     const { server, onRevision } = context.options;
     const ring = new EventRing();
+    own = ring;
     stops.push(gatherEvents(server, ring));
     const stop = onRevision?.((revision) => ring.add("revision", context.revisionJson(revision)));
     if (stop !== undefined) stops.push(stop);
-    return new EventStreams(ring);
+    return ring;
+  }
+
+  /** What happens at all servers of the store. */
+  function started(): EventStreams {
+    const ring = ownEvents();
+    if (context.options.peers === undefined) return new EventStreams(ring);
+    const everywhere = new EventRing();
+    stops.push(ring.listen(({ kind, data }) => everywhere.add(kind, data)));
+    const streams = new EventStreams(everywhere);
+    const following = new PeerEvents(context.peers, everywhere, () => streams.readers > 0);
+    stops.push(() => following.close());
+    return streams;
   }
 
   app.openapi(events, (c) => {
@@ -49,6 +75,7 @@ export function eventRoute(app: OpenAPIHono, context: ApiContext): { readers(): 
   });
   return {
     readers: () => streams?.readers ?? 0,
+    answer: (asked) => eventsAfter(ownEvents(), asked),
     close() {
       for (const stop of stops) stop();
       streams?.close();

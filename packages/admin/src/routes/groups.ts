@@ -119,7 +119,7 @@ export function groupRoutes(app: OpenAPIHono, context: ApiContext): void {
 function contextOf({ options, showProto }: ApiContext, group: string): GroupContext {
   const { server, layers } = options;
   const snapshot: Snapshot | undefined = server.snapshotOf(group);
-  if (snapshot === undefined) throw ApiProblem.of(404, "XDSKIT_API_UNKNOWN", `there is no group ${quoted(group)}`);
+  if (snapshot === undefined) throw ApiProblem.of(404, "XDSKIT_GROUP_UNKNOWN", `there is no group ${quoted(group)}`);
   const highestFirst = layers.toReversed();
   const layerOf = ({ type, key, version }: Resource) =>
     highestFirst.find(({ layer }) => server.layerSnapshot(layer)?.of(type).get(key)?.version === version)?.name ?? null;

@@ -133,6 +133,11 @@ export const errorCodes = {
     cause: "A match key that does not exist, a name that is used twice, or a group without layers or folders.",
     fix: "Match by id, cluster, locality.region, locality.zone, locality.sub_zone or metadata.<path>, and name at least one folder.",
   },
+  XDSKIT_GROUP_UNKNOWN: {
+    meaning: "There is no group of nodes of that name.",
+    cause: "A typo, or a group that the settings name no more.",
+    fix: "Look at the groups in the settings; without any, there is one group: all.",
+  },
   XDSKIT_TYPE_NAME_UNKNOWN: {
     meaning: "There is no resource type of that name.",
     cause: "A typo, or a type of your own that the server was not told about.",

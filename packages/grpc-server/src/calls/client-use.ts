@@ -1,8 +1,7 @@
 /** What one connection, all connections of an address, and all clients may use. */
 export interface UseLimits {
   /**
-   * Open streams from one address. Default 50,000: a proxy may stand in front of many clients. With workers, in each of
-   * them.
+   * Open streams from one address. Default 50,000: a proxy may stand in front of many clients.
    */
   readonly streamsPerAddress: number;
   /**

@@ -23,22 +23,14 @@ export class Arrivals {
   readonly #streams: Iterable<LedgerStream>;
   readonly #clock: Clock;
   readonly #events: Events;
-  readonly #awaits: (isAwaited: boolean) => void;
   readonly #waiters = new Set<ArrivalWaiter>();
   #revision = 0;
   #closed = false;
 
-  /** `awaits` is called before the first caller waits for streams, and after the last one has stopped. */
-  constructor(
-    streams: Iterable<LedgerStream>,
-    clock: Clock,
-    events: Events,
-    awaits: (isAwaited: boolean) => void = () => {},
-  ) {
+  constructor(streams: Iterable<LedgerStream>, clock: Clock, events: Events) {
     this.#streams = streams;
     this.#clock = clock;
     this.#events = events;
-    this.#awaits = awaits;
   }
 
   /** Of the last change that made a difference. */
@@ -123,12 +115,12 @@ export class Arrivals {
         isNewest: () => revision === this.#revision,
         clock: this.#clock,
         ended: (outcome) => {
-          if (this.#waiters.delete(waiter) && this.#waiters.size === 0) this.#awaits(false);
+          this.#waiters.delete(waiter);
           this.#events.emit(() => ({ kind: "configuration-arrived", outcome }));
           resolve(outcome);
         },
       });
-      if (!this.#closed && this.#waiters.add(waiter).size === 1) this.#awaits(true);
+      if (!this.#closed) this.#waiters.add(waiter);
       waiter.start(changed === undefined ? [] : awaited, isIds(nodes) ? nodes : []);
       if (this.#closed) waiter.end("closed");
       else waiter.limit(timeout);

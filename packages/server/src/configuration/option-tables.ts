@@ -82,7 +82,6 @@ const server = {
   registry: "object",
   validate: "boolean",
   clock: "object",
-  workers: ["number", "string"],
   tls: {
     options: { certificateFile: "string", keyFile: "string", clientCaFile: "string" } satisfies TableOf<ServerTls>,
   },

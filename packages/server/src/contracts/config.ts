@@ -44,7 +44,7 @@ export interface ConfigLayer {
   /**
    * Names the types whose content in this layer is not known yet, though other types are. Clients that ask for all
    * resources of such a type, or for a collection, get no answer for it and keep what they have, until a later call
-   * leaves the type out. Throws for an unknown type, and on a server with `workers`.
+   * leaves the type out. Throws for an unknown type.
    */
   awaits(types: Iterable<string>): void;
   /**

@@ -197,13 +197,6 @@ export type ServerEvent =
    * of the time that it is made for. Once for each state.
    */
   | ({ readonly kind: "certificate-untimely" } & Validity)
-  /**
-   * A worker ended by itself, and with it its connections; after so many milliseconds another takes its place. Only
-   * with `workers`.
-   */
-  | { readonly kind: "worker-ended"; readonly worker: number; readonly reason: string; readonly restartMs: number }
-  /** A worker accepts connections instead of one that ended. */
-  | { readonly kind: "worker-started"; readonly worker: number }
   /** A fault of xdskit itself: the stream was ended with INTERNAL, the server goes on. Please report it. */
   | { readonly kind: "fault"; readonly stream: StreamInfo | CallInfo; readonly error: unknown };
 

@@ -108,18 +108,6 @@ export interface OnDemandStats {
   readonly refused: number;
 }
 
-/** One of the threads that serve gRPC. */
-export interface WorkerStats {
-  /** Counted from 1. */
-  readonly worker: number;
-  /** False from when it ended by itself until another takes its place. */
-  readonly isUp: boolean;
-  /** Open discovery streams whose node is known. */
-  readonly streams: number;
-  /** How often it ended by itself and was started again, since the start of the server. */
-  readonly restarts: number;
-}
-
 /** Numbers about a server, cheap enough to be read every second. */
 export interface ServerStats {
   readonly streams: readonly StreamStats[];
@@ -142,8 +130,6 @@ export interface ServerStats {
   readonly onDemand: OnDemandStats | undefined;
   /** How long the event loop works without coming around; undefined where it is not watched. */
   readonly eventLoop: EventLoopStats | undefined;
-  /** The threads that serve gRPC, where there are several; empty else. */
-  readonly workers: readonly WorkerStats[];
   /** Rollouts and quarantines. */
   readonly views: ViewStats;
   readonly configuration: {

@@ -118,12 +118,6 @@ export interface ServerOptions {
   /** The clock of heartbeats, rollouts and supply on demand; for tests. Default: the system's. */
   readonly clock?: Clock | undefined;
   /**
-   * How many threads serve streams over gRPC: a number, or `auto` for one for each processor. Default 1: the calling
-   * thread. With more, `groups` must be settings, and `types`, `clock` and `onDemand` cannot be given
-   * (docs/workers.md).
-   */
-  readonly workers?: number | "auto" | undefined;
-  /**
    * The certificates of gRPC and of REST; see `ServerTls`. They are read when the server begins to listen. Default:
    * plaintext.
    */
@@ -177,7 +171,7 @@ export interface XdsServer {
    * - `limits`: those of requests per second are for new streams. Limits of connections, half requests and answers
    *   about clients cannot change (`fixedLimits`).
    *
-   * With `workers` only `references` can change; groups that a function names cannot.
+   * Groups that a function names cannot change.
    */
   reconfigure(options: LiveOptions): void;
   /**
@@ -203,7 +197,7 @@ export interface XdsServer {
   close(options?: { readonly timeoutMs?: number }): Promise<void>;
   /**
    * Calls a function at every event, or at those of the kinds that it wants, in order; returns a function that stops
-   * it. With workers, events that come with every push cost least if no listener wants them.
+   * it. Events that come with every push cost least if no listener wants them.
    */
   on(listener: ServerListener, wants?: (kind: ServerEvent["kind"]) => boolean): () => void;
   /** Numbers about the server, cheap to read. */

@@ -11,8 +11,6 @@ export interface WorkDone {
 
 /** A stretch during which the event loop did not come around: nothing was read, written or answered. */
 export interface EventLoopBlock {
-  /** The worker whose event loop it was; without one it was the main thread's. */
-  readonly worker?: number | undefined;
   /** When it was noticed. */
   readonly at: Date;
   /**
@@ -30,10 +28,7 @@ export interface EventLoopBlock {
   readonly work: WorkDone;
 }
 
-/**
- * How long the event loop works without coming around. With workers, counts are those of all threads together, and
- * lengths those of the worst one. All but `lastMinuteMs` is since the start.
- */
+/** How long the event loop works without coming around. All but `lastMinuteMs` is since the start. */
 export interface EventLoopStats {
   /** The shortest stretch that counts as a block, in milliseconds. */
   readonly blockedMs: number;

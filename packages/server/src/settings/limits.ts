@@ -13,8 +13,7 @@ export interface ServerLimits extends GrpcLimits, StreamLimits, LoadStatsLimits,
    * Bytes of memory for what clients say and streams keep: names that they subscribe to or wait for (64 bytes for
    * each, and two for each character), nodes, and versions that they claim to have. Equal lists of names count once in
    * all, and once for each connection, as does a node that the streams of a connection repeat. Default 512 MiB in all,
-   * but at most a quarter of the heap, and 128 MiB for one connection, but at most half of that. With workers, in each
-   * of them.
+   * but at most a quarter of the heap, and 128 MiB for one connection, but at most half of that.
    */
   readonly heldBytes: number;
   readonly heldBytesPerConnection: number;

@@ -44,6 +44,13 @@ export interface WrittenLayersOptions {
   readonly onAway?: ((finding: Finding | undefined) => void) | undefined;
 }
 
+/** A store that cannot be read. */
+export interface StoreAway {
+  /** In milliseconds since 1970. */
+  readonly since: number;
+  readonly finding: Finding;
+}
+
 /** Another process may move a head in between so many times: then a change is given up. */
 const mostConflicts = 30;
 
@@ -77,6 +84,7 @@ export class WrittenLayers implements Source {
   #loaded: readonly LayerUpdate[] = [];
   #sink: SourceSink | undefined;
   #watch: StoreWatch | undefined;
+  #away: StoreAway | undefined;
   /** What the store told last, until it is looked at. */
   #moved: readonly Revision[] | undefined;
 
@@ -121,18 +129,22 @@ export class WrittenLayers implements Source {
     this.#loaded = [];
     if (updates.length > 0) sink.apply(updates);
     this.#leases.restart();
-    let isAway = false;
     this.#watch = this.store.watch({
       moved: (heads) => {
-        if (isAway) this.#options.onAway?.(undefined);
-        isAway = false;
+        if (this.#away !== undefined) this.#options.onAway?.(undefined);
+        this.#away = undefined;
         this.#hear(heads);
       },
       away: (finding) => {
-        isAway = true;
+        this.#away = { since: Date.now(), finding };
         this.#options.onAway?.(finding);
       },
     });
+  }
+
+  /** Since when the store cannot be read, and why; undefined: it can. What is served stays meanwhile. */
+  get away(): StoreAway | undefined {
+    return this.#away;
   }
 
   /** Waits for changes that are under way. */
@@ -204,6 +216,8 @@ export class WrittenLayers implements Source {
   /** `asked` says anew at each try what to write. */
   async #write(layer: LayerName, asked: () => LayerWrite): Promise<LayerWritten> {
     const leases = this.#leases.of(layer);
+    // Nobody waits until every member of a store has failed to answer.
+    if (this.#away !== undefined) throw new XdskitError([this.#away.finding]);
     await this.#takeBacks.settle(layer);
     let lease: Pick<Lease, "id" | "ttlMs"> | undefined;
     for (let tries = 0; tries < mostConflicts; tries += 1) {

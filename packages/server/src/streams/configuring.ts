@@ -15,14 +15,6 @@ import type { Publication } from "./publication.js";
 import { onePerLayer, RefusedChanges } from "./refused-changes.js";
 import type { SourceTroubles } from "./source-troubles.js";
 
-/** Threads that serve streams of their own, and must hear of each change. */
-interface Replicas {
-  /** The differences and the number of the change; without differences, the number of the last change that had some. */
-  changed(changes: readonly LayerChange[], rollout: ChangeOptions["rollout"]): void;
-  /** Called once it is published. */
-  update(): void;
-}
-
 /** Finds, before a change is made, what it is refused for in each group. */
 export interface Judge {
   /** Whether it may find something: costs the change, and no plan of it. */
@@ -48,7 +40,6 @@ interface ConfiguringContext {
   readonly counters: Counters;
   /** Resources of other authorities are refused; undefined: none are. */
   readonly authorities: ReadonlySet<string> | undefined;
-  readonly pool: Replicas | undefined;
   readonly troubles: SourceTroubles;
   /** Those that are asked by now: none are where everything is applied. */
   readonly judges: () => readonly Judge[];
@@ -57,8 +48,7 @@ interface ConfiguringContext {
 }
 
 /**
- * Takes every change of the configuration, from programs and sources, into the layers, then out to streams and
- * workers.
+ * Takes every change of the configuration, from programs and sources, into the layers, then out to streams.
  */
 export class Configuring {
   readonly #context: ConfiguringContext;
@@ -137,7 +127,7 @@ export class Configuring {
       this.#failed.set(name, release);
       throw error;
     }
-    this.#tell([], release);
+    release();
     published();
   }
 
@@ -180,9 +170,8 @@ export class Configuring {
 
   /** Nobody is told anything yet: the changes leave nothing but the snapshots in between. */
   #resume(steps: readonly StepBack[]): void {
-    const { layers, publication, pool } = this.#context;
-    // Workers have no snapshots of before.
-    if (pool !== undefined || publication.isOpen) return;
+    const { layers, publication } = this.#context;
+    if (publication.isOpen) return;
     const remember = publication.rememberEarlier();
     for (const { back } of steps) {
       publication.publish(layers.apply(back));
@@ -261,7 +250,7 @@ export class Configuring {
       upserted: count("upserted"),
       removed: count("removed"),
     }));
-    this.#tell(changes, () => publication.publish(changes, how?.rollout), how);
+    publication.publish(changes, how?.rollout);
     published();
     this.retryRefused();
     return revision;
@@ -272,19 +261,8 @@ export class Configuring {
     this.#refusedChanges.retry((updates) => this.#refusalOf(updates) === undefined);
   }
 
-  /** Publishes to streams with `tell`, and passes the same changes to workers. */
-  #tell(changes: readonly LayerChange[], tell: () => void, how?: ChangeOptions): void {
-    const { pool } = this.#context;
-    pool?.changed(changes, how?.rollout);
-    try {
-      tell();
-    } finally {
-      pool?.update();
-    }
-  }
-
   #forgetFailure(name: string): void {
-    this.#tell([], () => this.#failed.get(name)?.());
+    this.#failed.get(name)?.();
     this.#failed.delete(name);
   }
 }

@@ -21,9 +21,7 @@ async function stall(running: Running, variant: SotwOrDelta, bytes: number, chan
     stalled.pause();
     for (let change = 1; change <= changes; change++) {
       publish(change);
-      // In a worker of its own the other one is told of it later, or of two changes as one.
-      const isTold = () => behindOf(running) > 0 || sentBy(running) === 2 * (change + 1);
-      await waitFor(`change ${change}`, () => healthy.seen.at(-1) === change && isTold());
+      await waitFor(`change ${change}`, () => healthy.seen.at(-1) === change);
     }
     const sent = sentBy(running) - healthy.seen.length;
     const behind = behindOf(running);

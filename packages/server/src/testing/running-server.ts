@@ -22,15 +22,9 @@ export interface Running {
  * fault.
  */
 export async function withServer(options: ServerOptions, test: (running: Running) => Promise<void>): Promise<void> {
-  const { server, events } = start({ ...workersOf(options), ...options });
+  const { server, events } = start(options);
   const { grpc: address } = await server.listen({ grpc: "127.0.0.1:0" });
   await run({ server, client: grpcClient(resourceTypes, address), address, events }, test);
-}
-
-/** With WORKERS=2 in the environment, what can be served by workers is. */
-function workersOf({ groups, types, clock, onDemand }: ServerOptions): ServerOptions {
-  const cannot = typeof groups === "function" || types !== undefined || clock !== undefined || onDemand !== undefined;
-  return cannot ? {} : { workers: Number(process.env.WORKERS ?? 1) };
 }
 
 /** The same in memory: for what needs many streams, or exact control of a slow client. */

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { request } from "node:http";
+import { hostname } from "node:os";
 import { after, before, describe, test } from "node:test";
 import { create, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { createAdminApi } from "@xdskit/admin";
@@ -127,7 +128,8 @@ describe("admin pages", () => {
     const { streams, ...told } = nodes[0];
     const locality = { region: "", zone: "", subZone: "" };
     assert.deepEqual(told, { id, cluster: "edge", locality, client: "envoy", group: "all", state: "synced" });
-    const { openedAt, types, ...about } = streams[0];
+    const { openedAt, types, replica, ...about } = streams[0];
+    assert.equal(replica, hostname());
     assert.deepEqual(about, { id: 1, service: "ads", variant: "sotw", api: "v3", peer: about.peer });
     assert.ok(Date.parse(openedAt) <= Date.now());
     assert.deepEqual(

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { problem as problemDocument } from "@xdskit/admin/problem";
 import type { Finding, XdskitErrorCode } from "@xdskit/api";
-import { isFromBrowser } from "@xdskit/server";
+import { isFromBrowser, type StoreAway } from "@xdskit/server";
 import type { Address } from "@xdskit/server/address";
 import { findingText } from "../output/failure.js";
 import { skippedText } from "../output/skipped.js";
@@ -152,7 +152,7 @@ function json(value: object): Answer {
 /** The errors that a start waits for, or that resources are skipped for. */
 function readyAnswer(state: AdminState): Answer {
   const readiness = state.readiness();
-  if (readiness === "ready") return { status: 200, body: readyBody(state.sources()) };
+  if (readiness === "ready") return { status: 200, body: readyBody(state.sources()) + awayLine(state.storeAway?.()) };
   const errors = state.sources().flatMap(errorsOf);
   if (readiness === "stopping" || errors.length === 0) return { status: 503, body: `${readiness}\n` };
   return { status: 503, body: `starting: nothing is served until these errors are fixed\n${findingLines(errors)}` };
@@ -165,6 +165,11 @@ function readyBody(sources: readonly AnySourceStatus[]): string {
   const { name, restored } = degraded;
   const reason = `${name} has errors; its revision ${restored.revision} of ${restored.time} is served`;
   return `degraded: ${reason}\n${findingLines(errorsOf(degraded))}`;
+}
+
+function awayLine(away: StoreAway | undefined): string {
+  if (away === undefined) return "";
+  return `store away since ${new Date(away.since).toISOString()}: ${away.finding.message}\n`;
 }
 
 function rolledBackLine({ name, rolledBack }: AnySourceStatus): string {

@@ -1,5 +1,5 @@
 import type { AdminApi } from "@xdskit/admin";
-import type { XdsServer } from "@xdskit/server";
+import type { StoreAway, XdsServer } from "@xdskit/server";
 import type { RolloutsInput } from "./rollout-pages.js";
 import type { AnySourceStatus } from "./source-status.js";
 
@@ -16,4 +16,6 @@ export interface AdminState {
   sources(): readonly AnySourceStatus[];
   readonly rollouts: RolloutsInput;
   readonly stats: XdsServer["stats"];
+  /** The store cannot be read; undefined: it can, or there is none. */
+  readonly storeAway?: (() => StoreAway | undefined) | undefined;
 }

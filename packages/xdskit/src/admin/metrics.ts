@@ -41,7 +41,7 @@ export function createMetrics(input: MetricsInput): Metrics {
   addStreamMetrics(scrape);
   addPollMetrics(scrape);
   addNodeMetrics(scrape, input);
-  addThreadMetrics(scrape);
+  addEventLoopMetrics(scrape);
   addConfigurationMetrics(scrape, input);
   addRolloutMetrics(scrape, input);
   addSourceMetrics(scrape, input);
@@ -173,8 +173,8 @@ function addNodeMetrics(scrape: Scrape, { server }: MetricsInput): void {
   scrape.counter("xdskit_waits_ended_total", waits, [], () => [[scrape.stats.waitsEnded]]);
 }
 
-/** The event loop and the workers. */
-function addThreadMetrics(scrape: Scrape): void {
+/** The event loop. */
+function addEventLoopMetrics(scrape: Scrape): void {
   const seconds = (field: "blockedForMs" | "lastMinuteMs") => (): readonly Row[] => [
     [(scrape.stats.eventLoop?.[field] ?? 0) / 1000],
   ];
@@ -186,17 +186,6 @@ function addThreadMetrics(scrape: Scrape): void {
   scrape.counter("xdskit_event_loop_blocked_seconds_total", blocked, [], seconds("blockedForMs"));
   const longest = "The longest block of the event loop in the last one or two minutes.";
   scrape.gauge("xdskit_event_loop_longest_seconds", longest, [], seconds("lastMinuteMs"));
-  scrape.gauge("xdskit_workers_up", "Workers that serve, if there are several.", [], () => {
-    const { workers } = scrape.stats;
-    return workers.length === 0 ? [] : [[workers.filter(({ isUp }) => isUp).length]];
-  });
-  scrape.gauge("xdskit_worker_streams", "Open streams of each worker.", ["worker"], () =>
-    scrape.stats.workers.map(({ worker, streams }) => [String(worker), streams]),
-  );
-  const restarts = "How often a worker ended by a fault and was restarted.";
-  scrape.counter("xdskit_worker_restarts_total", restarts, ["worker"], () =>
-    scrape.stats.workers.map(({ worker, restarts }) => [String(worker), restarts]),
-  );
 }
 
 /** Groups, what they are served, and changes of it. */

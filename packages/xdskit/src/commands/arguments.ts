@@ -41,9 +41,9 @@ export function readPort(text: string): number {
 /** Reads the number of threads. */
 export function readWorkers(text: string): number | "auto" {
   if (text === "auto") return text;
-  // The server checks the upper limit.
+  // The upper limit is checked where they are started.
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('Expected a number of threads, or "auto".');
+  throw new InvalidArgumentError('Expected a number of processes, or "auto".');
 }
 
 /** Reads an option's duration as milliseconds; a number without a unit is milliseconds. */

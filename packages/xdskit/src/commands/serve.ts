@@ -1,8 +1,9 @@
 import type { References } from "@xdskit/server";
+import type { Address } from "@xdskit/server/address";
 import { Command, InvalidArgumentError, Option } from "commander";
 import type { Terminal } from "../output/terminal.js";
 import { parseStoreUrl, type StoreUrl } from "../settings/store-url.js";
-import { readDuration, readWorkers, wordOption } from "./arguments.js";
+import { readAddress, readDuration, readOption, readWorkers, wordOption } from "./arguments.js";
 import { addOutputOptions, addPortOptions, type ServingArguments, servingOptions } from "./serving-options.js";
 
 interface Options extends ServingArguments {
@@ -13,6 +14,8 @@ interface Options extends ServingArguments {
   readonly allowPartial?: boolean;
   readonly workers?: number | "auto";
   readonly references?: References;
+  readonly replica?: Address;
+  readonly advertise?: Address;
 }
 
 /** Reads where revisions are kept. */
@@ -59,6 +62,14 @@ export function serveCommand(terminal: Terminal, exit: (status: number) => void)
         .argParser(readStoreUrl)
         .conflicts("state"),
     )
+    .addOption(
+      readOption(
+        "--replica <host:port>",
+        "address where other servers of the store ask this one (docs/replicas.md)",
+        readAddress,
+      ),
+    )
+    .addOption(readOption("--advertise <host:port>", "where they reach it, if that is another address", readAddress))
     .option("--settle <duration>", "changes within this time are published together (default: 100ms)", readDuration)
     .option("--allow-empty", "start even if there is nothing to serve")
     .option("--allow-partial", "without a last good revision, leave out files with errors and serve the rest")
@@ -68,14 +79,16 @@ export function serveCommand(terminal: Terminal, exit: (status: number) => void)
         "warn",
       ]),
     )
-    .option("--workers <count>", "threads that serve gRPC; auto: one for each processor (default: 1)", readWorkers);
+    .option("--workers <count>", "processes that serve; auto: one for each processor (default: 1)", readWorkers);
   return addOutputOptions(command)
     .addHelpText("after", details)
     .action(async (directory: string, options: Options) => {
       // Loaded only now: other commands start faster without gRPC and the messages.
       const { runServe } = await import("../serve/run-serve.js");
       const { settings, state, store, settle, allowEmpty = false, allowPartial = false, workers, references } = options;
-      const own = { directory, settings, state, store, settle, allowEmpty, allowPartial, workers, references };
+      const { replica, advertise } = options;
+      const changes = { settle, allowEmpty, allowPartial, references };
+      const own = { directory, settings, state, store, workers, replica, advertise, ...changes };
       exit(await runServe({ ...servingOptions(options, command), ...own }, terminal));
     });
 }

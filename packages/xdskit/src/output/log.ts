@@ -15,12 +15,21 @@ export interface Log {
 
 const severity = { debug: 20, info: 30, warn: 40, error: 50, silent: Number.POSITIVE_INFINITY } as const;
 
+/** How a log is written. */
+export interface LogOptions {
+  readonly level: LogLevel;
+  readonly format: LogFormat;
+  /** What every line says. */
+  readonly fields?: Fields | undefined;
+}
+
 /** Writes lines to standard error: `json` for machines, an object on each line; `pretty` for people. */
-export function createLog(terminal: Terminal, options: { readonly level: LogLevel; readonly format: LogFormat }): Log {
+export function createLog(terminal: Terminal, options: LogOptions): Log {
   const least = severity[options.level];
   const lineOf = options.format === "json" ? jsonLine : prettyLineWith(paintOf(terminal, "err"));
   const at = (level: Exclude<LogLevel, "silent">) => (fields: Fields, message: string) => {
-    if (severity[level] >= least) terminal.err(lineOf(level, new Date().toISOString(), fields, message));
+    if (severity[level] < least) return;
+    terminal.err(lineOf(level, new Date().toISOString(), { ...options.fields, ...fields }, message));
   };
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }

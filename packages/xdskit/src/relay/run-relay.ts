@@ -25,7 +25,7 @@ const mostGroupFindings = 100;
  * has answered: a client never meets a relay that has nothing to say.
  */
 export function runRelay(options: RelayCommandOptions, terminal: Terminal): Promise<number> {
-  return runServing("relay", options, terminal, (serving) => startRelay(options, serving));
+  return runServing({ command: "relay" }, options, terminal, (serving) => startRelay(options, serving));
 }
 
 async function startRelay(options: RelayCommandOptions, serving: Serving): Promise<void> {

@@ -5,12 +5,11 @@ import { commandFile, eventually, start, within } from "../testing/command.js";
 import { clusterYaml, testFolder } from "../testing/folder.js";
 
 /**
- * Loaded into each thread: the first worker comes around no more once there is a file `block`, and says so by another.
+ * Loaded into each process: the first worker comes around no more once there is a file `block`, and says so by another.
  */
 const preload = `
   const { existsSync, writeFileSync } = require("node:fs");
-  const { workerData } = require("node:worker_threads");
-  if (workerData?.settings?.worker === 1) setInterval(() => {
+  if (process.env.XDSKIT_PLACE?.startsWith("1/")) setInterval(() => {
     if (!existsSync(__dirname + "/block")) return;
     writeFileSync(__dirname + "/blocked", "");
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);

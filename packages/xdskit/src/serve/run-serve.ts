@@ -1,16 +1,21 @@
 import { XdskitError } from "@xdskit/api";
 import { createServer, type References, type Revision } from "@xdskit/server";
+import { type Address, formatAddress } from "@xdskit/server/address";
 import { mustBeFolder } from "../files/must-be-folder.js";
 import { counted } from "../output/counts.js";
+import { createLog } from "../output/log.js";
 import type { Terminal } from "../output/terminal.js";
+import { processPlace } from "../processes/process-place.js";
 import { logFinding } from "../serving/logs/source-log.js";
 import { runServing, type Serving, type ServingOptions } from "../serving/serving.js";
 import { loadSettings } from "../settings/load-settings.js";
 import type { Settings } from "../settings/schema.js";
 import { groupNames, layersOf, serverOptions, serverTls } from "../settings/server-settings.js";
 import type { StoreUrl } from "../settings/store-url.js";
+import { workerCount } from "../settings/worker-count.js";
 import { mustNotBeServed } from "../to-files/not-served.js";
 import { LiveSettings } from "./live-settings.js";
+import { Peering } from "./peering.js";
 import { RevisionEvents } from "./revision-events.js";
 import { folderLayers, ServedFolder, type ServedFolderOptions } from "./served-folder.js";
 import { openState } from "./state.js";
@@ -27,6 +32,10 @@ export interface ServeOptions extends ServingOptions, ServedFolderOptions {
   readonly references?: References;
   /** Undefined: what the settings say. */
   readonly workers?: number | "auto";
+  /** Where other servers of the store ask this one; undefined: they do not. */
+  readonly replica?: Address;
+  /** Where they reach it, if that is another address. */
+  readonly advertise?: Address;
 }
 
 /**
@@ -36,8 +45,20 @@ export interface ServeOptions extends ServingOptions, ServedFolderOptions {
  * or only a part. The admin port is open from the start, and `/readyz` answers 503 until then, with the errors that
  * must be fixed first.
  */
-export function runServe(options: ServeOptions, terminal: Terminal): Promise<number> {
-  return runServing("serve", options, terminal, (serving) => startServe(options, serving));
+export async function runServe(options: ServeOptions, terminal: Terminal): Promise<number> {
+  const place = processPlace();
+  // What is wrong is said by the start below.
+  const count = place === undefined ? await processCount(options).catch(() => 1) : 1;
+  if (count > 1) {
+    const { superviseProcesses } = await import("../processes/supervisor.js");
+    const log = createLog(terminal, { level: options.logLevel, format: options.logFormat });
+    return await superviseProcesses(count, { terminal, log });
+  }
+  return await runServing({ command: "serve", place }, options, terminal, (serving) => startServe(options, serving));
+}
+
+async function processCount({ directory, settings, workers }: ServeOptions): Promise<number> {
+  return workerCount(workers ?? (await loadSettings(directory, settings)).settings.workers);
 }
 
 /** An empty folder may be intended: the error says how to start anyway. */
@@ -65,18 +86,20 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
     await mustNotBeServed({ served: directory, folders: layersOf(settings), written: toFiles.directory });
   const { registry, types } = await serving.definitions(loaded);
   const fromSettings = serverOptions(settings);
-  const workers = options.workers ?? fromSettings.workers;
+  workerCount(options.workers ?? settings.workers);
   const tls = serverTls(loaded);
   const rest = serving.restOptions(fromSettings);
   const references = options.references ?? fromSettings.references ?? "refuse";
   // Where errors are skipped, both of two listeners are served, as those of the folder are.
   const addresses = settings.on_invalid === "skip" ? "warn" : "refuse";
-  const server = createServer({ ...fromSettings, types, registry, rest, workers, tls, references, addresses });
-  const { store, heads, findings } = await openState(options.state, directory, options.store);
-  for (const finding of findings) logFinding(serving.log, finding);
+  const server = createServer({ ...fromSettings, types, registry, rest, tls, references, addresses });
+  const { place } = serving;
+  const state = await openState({ option: options.state, served: directory, url: options.store, place });
+  const { store, heads, findings, isDurable } = state;
+  for (const finding of findings) logFinding(serving.told, finding);
   if (store !== undefined) serving.closers.push(() => store.close());
   const hasLastGood = heads.some(({ layer }) => folderLayers(loaded).includes(layer));
-  const { log } = serving;
+  const { told: log } = serving;
   const revisions = new RevisionEvents();
   const around = { server, registry, types, log, store, onRevision: revisions.tell };
   const folder = new ServedFolder(options, {
@@ -88,17 +111,29 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
     revisions.tell(revision);
     live.folder.checkNames();
   };
-  const written = await openWritten({ settings, server, registry, types, store, log, changed });
-  const layers = [...apiLayers(settings, written, folder, store)];
+  const peering = new Peering({
+    ...{ shared: store?.shared, place, tls, listen: options.replica },
+    advertise: options.advertise && formatAddress(options.advertise),
+    gone(replica) {
+      log.info({ replica: replica.name }, "another server of the store is gone");
+      written.restartLeases();
+    },
+    problem: (finding) => finding && logFinding(serving.log, finding),
+  });
+  serving.closers.unshift(() => peering.close());
+  const { timeLeft } = peering;
+  const written = await openWritten({ settings, server, registry, types, store, log, changed, timeLeft });
+  const layers = [...apiLayers(settings, written, folder, { store, isDurable })];
   const live: LiveSettings = new LiveSettings(
     {
-      ...{ server, references: options.references, isWhole: (workers ?? 1) === 1 && toFiles === undefined },
+      ...{ server, references: options.references, isWhole: toFiles === undefined },
       folderWith(next, nothingServed) {
         const successor = { loaded: { ...loaded, settings: next }, hasLastGood: false, before: live.folder };
         return new ServedFolder(options, { ...around, ...successor, nothingServed });
       },
       // The API looks at the list with each request.
-      moved: (folder, next) => void layers.splice(0, layers.length, ...apiLayers(next, written, folder, store)),
+      moved: (folder, next) =>
+        void layers.splice(0, layers.length, ...apiLayers(next, written, folder, { store, isDurable })),
     },
     settings,
     folder,
@@ -106,6 +141,8 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
   await serving.serve({
     server,
     layers,
+    peering,
+    storeAway: () => written.away,
     onRevision: revisions.on,
     registry,
     settingsFile: loaded.file,

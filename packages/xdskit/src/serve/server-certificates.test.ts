@@ -53,50 +53,42 @@ const reasons = (events: readonly ServerEvent[]) =>
   events.flatMap((event) => (event.kind === "handshake-failed" ? event.reason : []));
 
 describe("a server's certificates", () => {
-  for (const workers of [1, 2]) {
-    it(`let in over gRPC and REST who shows one that is trusted, and say why others were not, with ${workers} threads`, async () => {
-      await using folder = await testFolder(files);
-      await using serving = await serve({ workers, tls: mutual(folder) });
-      const { grpc, rest, events } = serving;
-      assert.deepEqual(await clustersByGrpc(grpc, known), ["a"]);
-      assert.equal(await statusByRest(rest, known), 200);
-      for (const port of [grpc, rest]) {
-        const before = reasons(events).length;
-        for (const client of [nobody, stranger]) {
-          const answer = await (port === grpc ? clustersByGrpc : statusByRest)(port, client);
-          assert.equal(typeof answer, "string");
-        }
-        const socket = connect(port, "127.0.0.1", () => socket.write("GET / HTTP/1.1\r\n\r\n"));
-        socket.on("error", () => {}).resume();
-        const untrusted = /^its certificate is not trusted \(/;
-        // Each thread tells of its own: the last that came need not be the last that is told.
-        await waitFor("the reasons to be told", () => {
-          const told = reasons(events).slice(before);
-          const isTold = ["it showed no certificate", "it does not speak TLS"].every((each) => told.includes(each));
-          return isTold && told.some((each) => untrusted.test(each));
-        });
-        assert.ok(events.every((event) => event.kind !== "handshake-failed" || /^127\.0\.0\.1:\d+$/.test(event.peer)));
+  it("let in over gRPC and REST who shows one that is trusted, and say why others were not", async () => {
+    await using folder = await testFolder(files);
+    await using serving = await serve({ tls: mutual(folder) });
+    const { grpc, rest, events } = serving;
+    assert.deepEqual(await clustersByGrpc(grpc, known), ["a"]);
+    assert.equal(await statusByRest(rest, known), 200);
+    for (const port of [grpc, rest]) {
+      const before = reasons(events).length;
+      for (const client of [nobody, stranger]) {
+        const answer = await (port === grpc ? clustersByGrpc : statusByRest)(port, client);
+        assert.equal(typeof answer, "string");
       }
-    });
+      const socket = connect(port, "127.0.0.1", () => socket.write("GET / HTTP/1.1\r\n\r\n"));
+      socket.on("error", () => {}).resume();
+      const untrusted = /^its certificate is not trusted \(/;
+      await waitFor("the reasons to be told", () => {
+        const told = reasons(events).slice(before);
+        const isTold = ["it showed no certificate", "it does not speak TLS"].every((each) => told.includes(each));
+        return isTold && told.some((each) => untrusted.test(each));
+      });
+      assert.ok(events.every((event) => event.kind !== "handshake-failed" || /^127\.0\.0\.1:\d+$/.test(event.peer)));
+    }
+  });
 
-    it(`are replaced by what was moved into their place, with ${workers} threads`, async () => {
-      await using folder = await testFolder(files);
-      await using serving = await serve({ workers, tls: mutual(folder) });
-      const { grpc, rest, events } = serving;
-      const isRenewed = () => events.some(({ kind }) => kind === "certificates-renewed");
-      await folder.write("own.pem", later.certificate);
-      await folder.write("own.key", later.key);
-      await waitFor("the renewal", isRenewed);
-      assert.equal(await serialAt(rest, known), later.serial);
-      const serials = await Promise.all(Array.from({ length: 20 }, () => serialAt(grpc, known)));
-      // The other threads hear of it a moment later.
-      if (workers === 1) assert.deepEqual([...new Set(serials)], [later.serial]);
-      for (let round = 0; round < 500 && new Set(serials).size > 1; round++) {
-        serials.splice(0, 20, ...(await Promise.all(Array.from({ length: 20 }, () => serialAt(grpc, known)))));
-      }
-      assert.deepEqual([...new Set(serials)], [later.serial]);
-    });
-  }
+  it("are replaced by what was moved into their place", async () => {
+    await using folder = await testFolder(files);
+    await using serving = await serve({ tls: mutual(folder) });
+    const { grpc, rest, events } = serving;
+    const isRenewed = () => events.some(({ kind }) => kind === "certificates-renewed");
+    await folder.write("own.pem", later.certificate);
+    await folder.write("own.key", later.key);
+    await waitFor("the renewal", isRenewed);
+    assert.equal(await serialAt(rest, known), later.serial);
+    const serials = await Promise.all(Array.from({ length: 20 }, () => serialAt(grpc, known)));
+    assert.deepEqual([...new Set(serials)], [later.serial]);
+  });
 
   it("stay as they were while what lies there does not fit, which is told once", async () => {
     await using folder = await testFolder(files);

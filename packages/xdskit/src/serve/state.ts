@@ -3,6 +3,7 @@ import { homedir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { type Finding, XdskitError } from "@xdskit/api";
 import type { Revision, Store } from "@xdskit/server";
+import type { ProcessPlace } from "../processes/process-place.js";
 import type { StoreUrl } from "../settings/store-url.js";
 import { etcdCredentials } from "./etcd-credentials.js";
 
@@ -37,28 +38,47 @@ export interface State {
   readonly store: Store | undefined;
   /** The newest revisions at the start. */
   readonly heads: readonly Revision[];
+  /** It outlives the server. */
+  readonly isDurable: boolean;
   readonly findings: readonly Finding[];
+}
+
+/** Where to keep the state of a server. */
+export interface StateOptions {
+  readonly option: string | undefined;
+  /** The served folder. */
+  readonly served: string;
+  readonly url?: StoreUrl | undefined;
+  /** One of several processes: they must share a store, also where nothing is to be kept. */
+  readonly place?: ProcessPlace | undefined;
 }
 
 /**
  * Opens the state of a served folder: in the store of `url`, else in a folder of this machine. What is wrong is in the
  * findings: without a store the server goes on.
  */
-export async function openState(option: string | undefined, served: string, url?: StoreUrl): Promise<State> {
+export async function openState(options: StateOptions): Promise<State> {
+  const { option, served, url, place } = options;
+  let found: Opened;
   try {
-    const opened = url?.kind === "etcd" ? await openInEtcd(url) : await openHere(url?.directory ?? option, served);
-    const { store, findings } = opened;
-    return { store, findings, heads: (await store?.heads()) ?? [] };
+    found = url?.kind === "etcd" ? await openInEtcd(url) : await openHere(url?.directory ?? option, served);
   } catch (error) {
-    return { store: undefined, heads: [], findings: problemsOf(error).map(nothingKept) };
+    found = { store: undefined, findings: problemsOf(error).map(nothingKept) };
   }
+  const { findings } = found;
+  const isDurable = found.store !== undefined;
+  if (!isDurable && place !== undefined) found = await openLmdb(join(place.directory, "state"));
+  return { ...found, heads: (await found.store?.heads()) ?? [], isDurable, findings };
 }
 
-type Opened = Omit<State, "heads">;
+type Opened = Pick<State, "store" | "findings">;
 
 async function openHere(option: string | undefined, served: string): Promise<Opened> {
   const directory = stateFolder(option, served);
-  if (directory === undefined) return { store: undefined, findings: [] };
+  return directory === undefined ? { store: undefined, findings: [] } : await openLmdb(directory);
+}
+
+async function openLmdb(directory: string): Promise<Opened> {
   // Loaded only now: it is native, and may be missing on a machine.
   const { openLmdbStore } = await import("@xdskit/store-lmdb");
   return await openLmdbStore(directory);

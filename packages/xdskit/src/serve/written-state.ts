@@ -1,6 +1,13 @@
 import type { ApiLayer } from "@xdskit/admin";
 import type { Finding, Registry, ResourceTypes } from "@xdskit/api";
-import { createMemoryStore, type Revision, type Store, WrittenLayers, type XdsServer } from "@xdskit/server";
+import {
+  createMemoryStore,
+  type Revision,
+  type Store,
+  type TimeLeft,
+  WrittenLayers,
+  type XdsServer,
+} from "@xdskit/server";
 import type { Log } from "../output/log.js";
 import { printable } from "../output/printable.js";
 import { logFinding } from "../serving/logs/source-log.js";
@@ -17,6 +24,8 @@ interface WrittenStateOptions {
   /** Undefined: what is written lasts as long as the process. */
   readonly store: Store | undefined;
   readonly log: Log;
+  /** Asked before leases end. */
+  readonly timeLeft: TimeLeft;
   /** Called after each change. */
   readonly changed: (revision: Revision) => void;
 }
@@ -25,7 +34,7 @@ interface WrittenStateOptions {
 export async function openWritten(options: WrittenStateOptions): Promise<WrittenLayers> {
   const { settings, server, registry, types, log } = options;
   const written = new WrittenLayers({
-    ...{ server, registry, types, retention: retentionNow() },
+    ...{ server, registry, types, timeLeft: options.timeLeft, retention: retentionNow() },
     onProblem(findings: readonly Finding[]) {
       for (const finding of findings) logFinding(log, finding);
     },
@@ -52,18 +61,18 @@ export function apiLayers(
   settings: Settings,
   written: WrittenLayers,
   folder: ServedFolder,
-  store: Store | undefined,
+  { store, isDurable }: { readonly store: Store | undefined; readonly isDurable: boolean },
 ): readonly ApiLayer[] {
   const ofApi = writtenLayers(settings).map(
     ({ name, place }): ApiLayer => ({
-      ...{ name, layer: name, place, durable: store !== undefined, store: written.store },
+      ...{ name, layer: name, place, durable: isDurable, store: written.store },
       filled: { by: "api", written },
     }),
   );
   const folders = folderLayers({ settings });
   const ofFolder = folders.map(
     (layer): ApiLayer => ({
-      ...{ name: layerInApi(layer, folders), layer, place: null, durable: store !== undefined, store },
+      ...{ name: layerInApi(layer, folders), layer, place: null, durable: isDurable, store },
       filled: { by: "source", kept: folder.kept },
     }),
   );

@@ -34,7 +34,7 @@ test("who listens beyond this machine without TLS is warned, once for each port"
       logLevel: "info",
       logFormat: "json",
     };
-    const serving = new Serving(options, { out: () => {}, err });
+    const serving = new Serving(options, { out: () => {}, err }, undefined);
     await serving.serve({
       server: createServer(),
       registry: createRegistry(),

@@ -1,20 +1,19 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { AdminApi, AdminApiOptions, ApiLayer, WhereIs } from "@xdskit/admin";
-import { type Finding, type Registry, type Resource, type ResourceTypes, type Where, XdskitError } from "@xdskit/api";
-import { type GroupSettings, listenError, type ServerOptions, type ServerTls, type XdsServer } from "@xdskit/server";
+import { type Registry, type ResourceTypes, XdskitError } from "@xdskit/api";
+import { listenError, type ServerOptions, type XdsServer } from "@xdskit/server";
 import { type Address, formatAddress, parseAddress } from "@xdskit/server/address";
 import { type AdminServer, startAdminServer } from "../admin/admin-server.js";
 import type { Readiness } from "../admin/admin-state.js";
-import type { Metrics } from "../admin/metrics.js";
 import type { AnySourceStatus } from "../admin/source-status.js";
 import { countsOfSnapshot } from "../output/counts.js";
 import { reportFailure } from "../output/failure.js";
-import { createLog, type Fields, type Log } from "../output/log.js";
+import { createLog, type Log } from "../output/log.js";
 import type { LogFormat, LogLevel } from "../output/log-options.js";
 import type { Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
 import { listenForStop } from "../process/signals.js";
 import { version } from "../process/version.js";
+import type { ProcessPlace } from "../processes/process-place.js";
 import { registryWith } from "../settings/descriptors.js";
 import { type LoadedSettings, pathFromSettings } from "../settings/load-settings.js";
 import { typesFor } from "../settings/own-types.js";
@@ -26,9 +25,10 @@ import { createJsonFindings } from "./json-findings.js";
 import { createEventLog, loggedAt } from "./logs/event-log.js";
 import { warnOfOlderEnvoys } from "./older-envoys.js";
 import { warnOfOpenAdmin, warnOfPlaintext } from "./open-ports.js";
+import type { Served } from "./served.js";
+import { ServedAdmin } from "./served-admin.js";
 import { type TakeSettings, watchSettings } from "./settings-watch.js";
 import { startSummary } from "./start-summary.js";
-import { createTroubles } from "./troubles.js";
 
 /** The options of every command that serves. */
 export interface ServingOptions {
@@ -45,32 +45,6 @@ export interface ServingOptions {
   readonly logFormat: LogFormat;
 }
 
-/** What a command serves. */
-export interface Served {
-  readonly server: XdsServer;
-  readonly registry: Registry;
-  readonly settingsFile: string | undefined;
-  /** Undefined: all nodes are one group. */
-  readonly groups: readonly Pick<GroupSettings, "name" | "match">[] | undefined;
-  readonly tls: ServerTls | undefined;
-  /** The layers that the API shows and writes. */
-  readonly layers: readonly ApiLayer[];
-  /** Calls a function at each new revision; undefined: there are none. */
-  readonly onRevision?: AdminApiOptions["onRevision"];
-  /** Where a resource of a group is, if that is known. */
-  whereIs(group: string, resource: Pick<Resource, "type" | "key">): Where | undefined;
-  /** The sources, for the admin pages. `about`: the findings about what groups are served. */
-  sources(about: (...groups: readonly string[]) => readonly Finding[]): readonly AnySourceStatus[];
-  /** Metrics besides the server's, in Prometheus' text format. */
-  metrics?(): string;
-  /** Resolves when the first configuration is there. Rejects with an XdskitError if there is none. */
-  begin(): Promise<void>;
-  /** Resolves when a group has everything; undefined: it has. */
-  whole?(group: string): Promise<void> | undefined;
-  /** What is said once it serves: `text` to people, `word` and `fields` to machines. */
-  banner(): { readonly text: string; readonly word: string; readonly fields: Fields };
-}
-
 /** The contract allows 5 s for a stop: streams and transports get this, everything else the rest. */
 const servingStopMs = 4_000;
 
@@ -79,13 +53,13 @@ const servingStopMs = 4_000;
  * rejects with the reason if it cannot.
  */
 export async function runServing(
-  command: string,
+  { command, place }: { readonly command: string; readonly place?: ProcessPlace | undefined },
   options: ServingOptions,
   terminal: Terminal,
   start: (serving: Serving) => Promise<void>,
 ): Promise<number> {
   const signals = listenForStop();
-  const serving = new Serving(options, terminal);
+  const serving = new Serving(options, terminal, place);
   try {
     const outcome = await Promise.race([start(serving).then(() => "ready"), signals.stop.then(() => "stopped")]);
     if (outcome === "ready") terminal.out("ready\n");
@@ -105,6 +79,10 @@ export async function runServing(
 /** A command that serves: its log, admin pages and ports, from the start to the end. */
 export class Serving {
   readonly log: Log;
+  /** For what several processes would say alike: only the first one says it. */
+  readonly told: Log;
+  /** This is one of several processes; undefined: it serves alone. */
+  readonly place: ProcessPlace | undefined;
   /** Closed after the server's streams have ended. */
   readonly closers: (() => Promise<void>)[] = [];
   /** Takes over what an edit of the settings changes; undefined: settings are read only at the start. */
@@ -118,17 +96,25 @@ export class Serving {
   #admin: AdminServer | undefined;
   #isAdminAnnounced = false;
 
-  constructor(options: ServingOptions, terminal: Terminal) {
+  constructor(options: ServingOptions, terminal: Terminal, place: ProcessPlace | undefined) {
+    const { logLevel: level, logFormat: format } = options;
     this.#options = options;
     this.#terminal = terminal;
-    this.log = createLog(terminal, { level: options.logLevel, format: options.logFormat });
+    this.place = place;
+    this.log = createLog(terminal, { level, format, fields: place && { worker: place.slot } });
+    this.told = createLog(terminal, { level: this.#isFirst ? level : "silent", format });
+  }
+
+  /** It says and does what is the same in all processes. */
+  get #isFirst(): boolean {
+    return this.place === undefined || this.place.slot === 1;
   }
 
   /** The messages and the types of resources, with those of the settings. Edits of the settings are logged from now. */
   async definitions(
     loaded: LoadedSettings<Pick<Settings, "types" | "descriptors">>,
   ): Promise<{ readonly registry: Registry; readonly types: ResourceTypes }> {
-    this.closers.push(watchSettings(loaded.disk, this.log, (settings) => this.takeSettings?.(settings)));
+    this.closers.push(watchSettings(loaded.disk, this.told, (settings) => this.takeSettings?.(settings)));
     const fromSettings = loaded.settings.descriptors?.map((path) => pathFromSettings(loaded, path)) ?? [];
     const registry = await registryWith([...fromSettings, ...this.#options.descriptors]);
     return { registry, types: typesFor(registry, loaded) };
@@ -153,12 +139,12 @@ export class Serving {
     const grpc = await this.#listen(served.server, "grpc", this.#options.grpc);
     const rest = this.#options.rest && (await this.#listen(served.server, "rest", this.#options.rest));
     if (this.#readiness === "stopping") return;
-    if (served.tls === undefined) warnOfPlaintext(this.log, { grpc, rest });
-    warnOfOpenAdmin(this.log, admin);
+    if (served.tls === undefined) warnOfPlaintext(this.told, { grpc, rest });
+    warnOfOpenAdmin(this.told, admin);
     this.#announce("grpc", grpc);
     if (rest !== undefined) this.#announce("rest", rest);
     this.announceAdmin();
-    this.#sayWhatIsServed(served, grpc, admin);
+    if (this.#isFirst && this.place?.isAgain !== true) this.#sayWhatIsServed(served, grpc, admin);
     this.#readiness = "ready";
     this.#servesSince = new Date();
   }
@@ -204,54 +190,19 @@ export class Serving {
   }
 
   async #openAdmin(served: Served, sources: () => readonly AnySourceStatus[]): Promise<Address> {
-    const { server } = served;
     const { admin } = this.#options;
-    const readiness = () => this.#readiness;
-    let loaded: Promise<Metrics> | undefined;
-    const metrics = async () => {
-      // Loaded at the first scrape: a server without scrapes does not need them, and every server starts sooner.
-      loaded ??= import("../admin/metrics.js").then((one) =>
-        one.createMetrics({ server, readiness, sources, api: numbers }),
-      );
-      const { contentType, text } = await (await loaded).read();
-      return { contentType, text: text + (served.metrics?.() ?? "") };
-    };
-    const troubles = createTroubles(server);
-    let made: Promise<AdminApi> | undefined;
-    let ready: AdminApi | undefined;
-    const written = () => new Set(served.layers.flatMap(({ filled }) => (filled.by === "api" ? filled.written : [])));
-    const numbers = () => ({
-      ...(ready?.stats() ?? { requests: new Map(), eventReaders: 0 }),
-      leases: [...written()].reduce((sum, { leases }) => sum + leases.length, 0),
-    });
-    const api = () => {
-      // As late: few servers are written to.
-      made ??= import("@xdskit/admin").then((one) => {
-        const { registry, layers, onRevision } = served;
-        const where: WhereIs = (group, { type, key }) => {
-          const found = server.types.byTypeUrl(type);
-          return found && served.whereIs(group, { type: found.type, key });
-        };
-        const api = one.createAdminApi({
-          ...{ server, version, registry, layers, onRevision, sources, whereIs: where },
-          troubles: troubles.now,
-        });
-        this.closers.push(() => api.close());
-        ready = api;
-        return api;
-      });
-      return made;
-    };
-    const state = { api, readiness, sources, metrics, rollouts: server, stats: server.stats };
-    this.#admin = await startAdminServer(admin, state).catch((cause) => {
+    const shown = new ServedAdmin({ served, sources, readiness: () => this.#readiness, place: this.place });
+    this.closers.push(() => shown.close());
+    this.#admin = await startAdminServer(admin, shown.state).catch((cause) => {
       throw cannotListen("admin", admin, cause);
     });
+    if (served.peering?.isPossible === true) await served.peering.join(await shown.answers());
     return this.#admin.address;
   }
 
   async #writeFiles({ server, registry, groups, whole }: Served): Promise<void> {
     const { toFiles } = this.#options;
-    if (toFiles === undefined) return;
+    if (toFiles === undefined || !this.#isFirst) return;
     const names = groupNames({ groups });
     const write = async () => {
       const files = await startToFiles({ ...toFiles, server, groups: names, registry, log: this.log });

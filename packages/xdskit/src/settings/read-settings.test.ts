@@ -70,7 +70,7 @@ test("workers are as many as a server may have, or auto", () => {
     assert.deepEqual(readSettings("xdskit.yaml", `workers: ${workers}`), { workers });
   for (const wrong of ["99", "0", "1.5", "many"]) {
     assert.deepEqual(findingsOf(`ttl: always\nworkers: ${wrong}\n`), [
-      'xdskit.yaml:2:10: workers: expected "auto", or a whole number of threads from 1 to 64 [XDSKIT_SETTINGS_INVALID]',
+      'xdskit.yaml:2:10: workers: expected "auto", or a whole number of processes from 1 to 64 [XDSKIT_SETTINGS_INVALID]',
     ]);
   }
 });

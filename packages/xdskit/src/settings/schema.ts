@@ -1,7 +1,8 @@
 import { isAbsolute, normalize } from "node:path";
-import { defaultServerLimits, everyNode, mostWorkers } from "@xdskit/server";
+import { defaultServerLimits, everyNode } from "@xdskit/server";
 import { z } from "zod";
 import { parseDuration } from "./duration.js";
+import { mostWorkers } from "./worker-count.js";
 
 const folder = z.string().transform((text, context) => {
   const path = normalize(text).replace(/\/$/, "");
@@ -145,7 +146,7 @@ const folderSchema = z.strictObject({
   depth: count.optional(),
 });
 
-const aWorkerCount = `expected "auto", or a whole number of threads from 1 to ${mostWorkers}`;
+const aWorkerCount = `expected "auto", or a whole number of processes from 1 to ${mostWorkers}`;
 const ofWorkers = { error: aWorkerCount };
 const workerCount = z.int(ofWorkers).min(1, ofWorkers).max(mostWorkers, ofWorkers);
 

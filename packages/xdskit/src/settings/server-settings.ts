@@ -95,7 +95,6 @@ export function serverOptions(settings: Settings): ServerOptions {
     clientStatus: settings.csds !== "off",
     reflection: settings.reflection !== "off",
     ordering: orderingOptions(settings),
-    workers: settings.workers,
     keepalive: keepaliveOptions(settings),
     rest: defined({ holdMs: rest?.hold, requestTimeoutMs: rest?.request_timeout }),
     defaultNode: node === undefined ? undefined : nodeNamed(node.id, node.cluster ?? ""),

@@ -25,9 +25,8 @@ export function createBlockLog(
 ): (block: EventLoopBlock) => void {
   let last = Number.NEGATIVE_INFINITY;
   let unsaid = 0;
-  return ({ worker, at, ms, gcMs, cpuMs, work }) => {
-    const whose = worker === undefined ? {} : { worker };
-    const fields = { ...whose, ms: Math.round(ms), gcMs: Math.round(gcMs), cpuMs: Math.round(cpuMs), ...work };
+  return ({ at, ms, gcMs, cpuMs, work }) => {
+    const fields = { ms: Math.round(ms), gcMs: Math.round(gcMs), cpuMs: Math.round(cpuMs), ...work };
     const since = servesSince();
     if (since === undefined || at.getTime() - ms < since.getTime()) {
       log.debug(fields, "the event loop was blocked before anybody was served");

@@ -193,10 +193,6 @@ const writers: Writers = {
   "certificates-mended": (_, { log }) =>
     log.info({}, "the files of certificates are right again: they hold those in use"),
   "certificate-untimely": (event, { log }) => logValidity(log, event),
-  "worker-ended": ({ worker, reason, restartMs }, { log }) =>
-    log.error({ worker, reason, restartMs }, "a worker ended, and with it its connections; another follows"),
-  "worker-started": ({ worker }, { log }) =>
-    log.info({ worker }, "a worker accepts connections in the place of one that ended"),
   rollout: (event, { log }) => logRollout(log, event),
   quarantine: (event, { log }) => logQuarantine(log, event),
   "on-demand": (event, { log }) => {

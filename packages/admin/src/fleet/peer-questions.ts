@@ -1,0 +1,86 @@
+import type { Fleet, NodeListQuery, NodeResourcesQuery, NodeRow } from "../contract/fleet.js";
+import type { Peer } from "../contract/peers.js";
+import type { RowsAsOf, Silent } from "./row-cache.js";
+
+/** What servers ask each other about the nodes with streams to them. Null: nobody knows it there. */
+export interface FleetQuestions {
+  /** A page of rows by id. */
+  rows(asked: { readonly after?: string | undefined; readonly most: number }): Promise<RowsPage>;
+  nodes(asked: NodeListQuery): ReturnType<Fleet["nodes"]>;
+  node(asked: {
+    readonly id: string;
+    readonly type?: string | undefined;
+    readonly all: boolean;
+  }): Promise<object | null>;
+  resources(asked: {
+    readonly id: string;
+    readonly query: NodeResourcesQuery;
+  }): Promise<Awaited<ReturnType<Fleet["resources"]>> | null>;
+  contents(asked: {
+    readonly id: string;
+    readonly type: string;
+    readonly name: string;
+  }): Promise<Awaited<ReturnType<Fleet["contents"]>> | null>;
+  timeline(asked: string): Promise<Awaited<ReturnType<Fleet["timeline"]>> | null>;
+  loads(asked: string): ReturnType<Fleet["loads"]>;
+}
+
+/** A page of rows. */
+export interface RowsPage {
+  readonly rows: readonly NodeRow[];
+  readonly hasMore: boolean;
+}
+
+/** What the others say, and who says nothing. */
+export interface Gathered<T> {
+  readonly answers: readonly T[];
+  readonly silent: readonly Silent[];
+}
+
+/** So many rows come at once. */
+const rowsInPage = 2_000;
+
+/** What a server answers that knows it. */
+type Known<Q extends keyof FleetQuestions> = NonNullable<Awaited<ReturnType<FleetQuestions[Q]>>>;
+
+/** Asks all peers the same, at once. Does not reject. */
+export async function askPeers<Q extends keyof FleetQuestions>(
+  peers: readonly Peer[],
+  question: Q,
+  asked: Parameters<FleetQuestions[Q]>[0],
+): Promise<readonly Known<Q>[]> {
+  type Answer = Known<Q> | null;
+  const { answers } = await gather(peers, async (peer) => (await peer.ask(`fleet.${question}`, asked)) as Answer);
+  return answers.filter((answer): answer is Known<Q> => answer !== null && answer !== undefined);
+}
+
+/** All rows of all peers, page by page. */
+export async function peersRows(peers: readonly Peer[]): Promise<Gathered<readonly NodeRow[]>> {
+  return await gather(peers, async (peer) => {
+    const rows: NodeRow[] = [];
+    for (;;) {
+      const asked = { after: rows.at(-1)?.id, most: rowsInPage };
+      const page = (await peer.ask("fleet.rows", asked)) as RowsPage;
+      rows.push(...page.rows);
+      if (!page.hasMore || page.rows.length === 0) return rows;
+    }
+  });
+}
+
+/** A page of what a server has. */
+export function rowsPage({ rows }: RowsAsOf, { after, most }: Parameters<FleetQuestions["rows"]>[0]): RowsPage {
+  const from = after === undefined ? 0 : rows.findIndex(({ id }) => id > after);
+  if (from < 0) return { rows: [], hasMore: false };
+  return { rows: rows.slice(from, from + most), hasMore: from + most < rows.length };
+}
+
+async function gather<T>(peers: readonly Peer[], ask: (peer: Peer) => Promise<T>): Promise<Gathered<T>> {
+  const answers: T[] = [];
+  const silent: Silent[] = [];
+  const settled = await Promise.allSettled(peers.map(ask));
+  for (const [index, one] of settled.entries()) {
+    if (one.status === "fulfilled") answers.push(one.value);
+    else silent.push({ replica: peers[index]?.name ?? "", reason: (one.reason as Error).message });
+  }
+  return { answers, silent };
+}

@@ -1,0 +1,153 @@
+import cluster, { type Worker } from "node:cluster";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Log } from "../output/log.js";
+import type { Terminal } from "../output/terminal.js";
+import { exitStatus } from "../process/exit-status.js";
+import { listenForStop } from "../process/signals.js";
+import { environmentOf } from "./process-place.js";
+import { readWorkerOutput } from "./worker-output.js";
+
+/** A process that ended by itself is started again after so many milliseconds, and after twice as long each time. */
+const firstRestartMs = 100;
+const mostRestartMs = 30_000;
+/** Who served so long has earned the short wait again. */
+const longRunMs = 60_000;
+/** The contract allows 5 s for a stop; whoever needs longer is ended. */
+const stopMs = 4_800;
+
+/** What a process is for the others. */
+interface Slot {
+  readonly slot: number;
+  worker: Worker | undefined;
+  startedAt: number;
+  restartMs: number;
+  /** It was ready at least once. */
+  wasReady: boolean;
+}
+
+/**
+ * Runs a command in several processes behind the same ports; resolves to the exit status. This process only hands out
+ * connections, one to each in turn, and starts again what ends.
+ */
+export async function superviseProcesses(
+  count: number,
+  { terminal, log }: { readonly terminal: Terminal; readonly log: Log },
+): Promise<number> {
+  const directory = await mkdtemp(join(tmpdir(), "xdskit-"));
+  const signals = listenForStop();
+  const supervisor = new Supervisor(count, directory, terminal, log);
+  try {
+    const failed = supervisor.start();
+    const stopped = signals.stop.then((signal) => supervisor.stop(signal));
+    return await Promise.race([failed, stopped]);
+  } finally {
+    signals.release();
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+class Supervisor {
+  readonly #count: number;
+  readonly #directory: string;
+  readonly #terminal: Terminal;
+  readonly #log: Log;
+  readonly #slots: Slot[] = [];
+  readonly #said = new Set<string>();
+  readonly #ended = new Set<() => void>();
+  #isStopping = false;
+  #isReady = false;
+  #fail: (status: number) => void = () => {};
+
+  constructor(count: number, directory: string, terminal: Terminal, log: Log) {
+    this.#count = count;
+    this.#directory = directory;
+    this.#terminal = terminal;
+    this.#log = log;
+  }
+
+  /** Resolves to the status of the first process if it ends before it serves: what is wrong is wrong for all. */
+  start(): Promise<number> {
+    const [, program = "", ...args] = process.argv;
+    cluster.setupPrimary({ exec: program, args, stdio: ["ignore", "pipe", "inherit", "ipc"] });
+    this.#launch({ slot: 1, worker: undefined, startedAt: 0, restartMs: firstRestartMs, wasReady: false });
+    return new Promise((resolve) => {
+      this.#fail = resolve;
+    });
+  }
+
+  /** Ends all of them, as the signal would end one. */
+  async stop(signal: NodeJS.Signals): Promise<number> {
+    this.#isStopping = true;
+    const late = setTimeout(() => this.#signal("SIGKILL"), stopMs).unref();
+    this.#signal(signal);
+    while (this.#slots.some(({ worker }) => worker !== undefined))
+      await new Promise<void>((resolve) => this.#ended.add(resolve));
+    clearTimeout(late);
+    return exitStatus.ok;
+  }
+
+  #signal(signal: NodeJS.Signals): void {
+    for (const { worker } of this.#slots) worker?.process.kill(signal);
+  }
+
+  #launch(one: Slot): void {
+    const { slot } = one;
+    const place = { slot, count: this.#count, isAgain: one.startedAt > 0, directory: this.#directory };
+    const worker = cluster.fork(environmentOf(place));
+    one.worker = worker;
+    one.startedAt = performance.now();
+    this.#slots[slot - 1] = one;
+    worker.on("exit", (code, signal) => this.#exited(one, code, signal));
+    // Without it, the process cannot be started; `exit` follows.
+    worker.on("error", () => {});
+    if (worker.process.stdout !== null)
+      readWorkerOutput(worker.process.stdout, {
+        listening: (name, line) => this.#listening(one, name, line),
+        ready: () => this.#ready(one),
+      });
+  }
+
+  /** The others follow once the first one has opened its state, and says where it is, or what it waits for. */
+  #listening({ slot }: Slot, name: string, line: string): void {
+    if (this.#said.has(name)) return;
+    this.#said.add(name);
+    this.#terminal.out(`${line}\n`);
+    if (slot !== 1 || this.#slots.length > 1 || this.#isStopping) return;
+    for (let other = 2; other <= this.#count; other += 1)
+      this.#launch({ slot: other, worker: undefined, startedAt: 0, restartMs: firstRestartMs, wasReady: false });
+  }
+
+  #ready(one: Slot): void {
+    if (one.wasReady) this.#log.info({ worker: one.slot }, "a worker serves in the place of one that ended");
+    one.wasReady = true;
+    if (this.#isReady || this.#slots.length < this.#count || !this.#slots.every(({ wasReady }) => wasReady)) return;
+    this.#isReady = true;
+    this.#terminal.out("ready\n");
+  }
+
+  #exited(one: Slot, code: number | null, signal: string | null): void {
+    one.worker = undefined;
+    for (const ended of this.#ended) ended();
+    this.#ended.clear();
+    if (this.#isStopping) return;
+    if (one.slot === 1 && !one.wasReady && signal === null) {
+      this.#isStopping = true;
+      this.#signal("SIGTERM");
+      this.#fail(code ?? exitStatus.failed);
+      return;
+    }
+    if (performance.now() - one.startedAt > longRunMs) one.restartMs = firstRestartMs;
+    const reason = signal === null ? `status ${code}` : signal;
+    const { slot, restartMs } = one;
+    this.#log.error(
+      { worker: slot, reason, restartMs },
+      "a worker ended, and with it its connections; another follows",
+    );
+    setTimeout(() => {
+      if (!this.#isStopping) this.#launch(one);
+    }, restartMs);
+    one.restartMs = Math.min(2 * restartMs, mostRestartMs);
+  }
+}

@@ -1,0 +1,43 @@
+/** What one process says of itself, in Prometheus' text format. */
+export interface WorkerMetrics {
+  readonly worker: number;
+  readonly text: string;
+}
+
+interface Family {
+  /** Its HELP and TYPE. */
+  readonly about: string[];
+  readonly samples: string[];
+}
+
+/**
+ * The metrics of several processes as one text: each sample says by the label `worker` whose it is, and each metric is
+ * described once.
+ */
+export function metricsOfWorkers(texts: readonly WorkerMetrics[]): string {
+  const families = new Map<string, Family>();
+  for (const { worker, text } of texts) {
+    let family: Family | undefined;
+    let isNew = false;
+    for (const line of text.split("\n")) {
+      const [, kind, name = ""] = /^# (HELP|TYPE) (\S+)/.exec(line) ?? [];
+      if (kind !== undefined) {
+        const known = families.get(name);
+        isNew = known === undefined || (isNew && known === family);
+        family = known ?? { about: [], samples: [] };
+        families.set(name, family);
+        if (isNew) family.about.push(line);
+      } else if (line !== "") family?.samples.push(labelled(line, worker));
+    }
+  }
+  return [...families.values()].map(({ about, samples }) => `${[...about, ...samples].join("\n")}\n\n`).join("");
+}
+
+/** `name{a="b"} 1` and `name 1`: a value of a label may hold anything but a line break. */
+function labelled(sample: string, worker: number): string {
+  const label = `worker="${worker}"`;
+  const brace = sample.indexOf("{");
+  const space = sample.indexOf(" ");
+  if (brace < 0 || brace > space) return `${sample.slice(0, space)}{${label}}${sample.slice(space)}`;
+  return `${sample.slice(0, brace + 1)}${label},${sample.slice(brace + 1)}`;
+}

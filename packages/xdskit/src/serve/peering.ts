@@ -1,0 +1,100 @@
+import { randomBytes } from "node:crypto";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import type { Finding } from "@xdskit/api";
+import type { ServerTls, SharedKeys, TimeLeft } from "@xdskit/server";
+import type { Address } from "@xdskit/server/address";
+import { version } from "../process/version.js";
+import type { ProcessPlace } from "../processes/process-place.js";
+import type { Replica } from "../replicas/membership.js";
+import type { Answers } from "../replicas/questions.js";
+import type { ReplicaPlace } from "../replicas/replica-listener.js";
+import { Replicas } from "../replicas/replicas.js";
+
+/** How a server finds the other servers of its store. */
+export interface PeeringOptions {
+  readonly shared: SharedKeys | undefined;
+  /** One of several processes of this machine. */
+  readonly place: ProcessPlace | undefined;
+  /** Where the servers of other machines ask this one. */
+  readonly listen: Address | undefined;
+  readonly advertise: string | undefined;
+  readonly tls: ServerTls | undefined;
+  readonly gone: (replica: Replica) => void;
+  readonly problem: (finding: Finding | undefined) => void;
+}
+
+/** Who does not answer, and is not known to be gone, may have renewed a lease: it counts for so many milliseconds. */
+const perhapsMs = 3_000;
+
+/** The other servers of the store, once this one has joined them. */
+export class Peering {
+  /** What this server is called among them. */
+  readonly name: string;
+  readonly #options: PeeringOptions;
+  #replicas: Replicas | undefined;
+
+  constructor(options: PeeringOptions) {
+    const { place } = options;
+    this.#options = options;
+    this.name = place === undefined ? `${hostname()}:${process.pid}` : `worker ${place.slot}`;
+  }
+
+  /** Several servers may share the store, and can ask each other. */
+  get isPossible(): boolean {
+    return this.#options.shared !== undefined && this.#placeOfReplica() !== undefined;
+  }
+
+  /** The others, as they are known now. */
+  readonly peers = () =>
+    this.#others().map((replica) => ({
+      name: replica.name,
+      ask: (question: string, asked: unknown, timeoutMs?: number) => this.#ask(replica, question, asked, timeoutMs),
+    }));
+
+  /** What the others know of leases that nobody has renewed here. */
+  readonly timeLeft: TimeLeft = async (ids) => {
+    const most = new Map<string, number>();
+    await Promise.all(
+      this.#others().map(async (replica) => {
+        const unknown = Object.fromEntries(ids.map((id) => [id, perhapsMs]));
+        const left = (await this.#ask(replica, "leases", ids).catch(() => unknown)) as Record<string, number>;
+        for (const [id, ms] of Object.entries(left)) most.set(id, Math.max(ms, most.get(id) ?? 0));
+      }),
+    );
+    return most;
+  };
+
+  /** Begins to answer the others. Rejects if it cannot listen. */
+  async join(answers: Answers): Promise<void> {
+    const { shared, advertise, gone, problem } = this.#options;
+    const place = this.#placeOfReplica();
+    if (shared === undefined || place === undefined) return;
+    const self = { id: randomBytes(9).toString("base64url"), name: this.name, version };
+    this.#replicas = await Replicas.join({ shared, place, advertise, answers, gone, problem, self });
+  }
+
+  async close(): Promise<void> {
+    await this.#replicas?.close();
+  }
+
+  #others(): readonly Replica[] {
+    return this.#replicas?.others ?? [];
+  }
+
+  async #ask(replica: Replica, question: string, asked: unknown, timeoutMs?: number): Promise<unknown> {
+    return await this.#replicas?.ask(replica, question, asked, timeoutMs);
+  }
+
+  #placeOfReplica(): ReplicaPlace | undefined {
+    const { place, listen, tls } = this.#options;
+    if (listen !== undefined) return { kind: "port", address: listen, tls };
+    if (place === undefined) return undefined;
+    const again = place.isAgain ? `-${process.pid}` : "";
+    const path =
+      process.platform === "win32"
+        ? `\\\\.\\pipe\\xdskit-${process.ppid}-${place.slot}${again}`
+        : join(place.directory, `${place.slot}${again}.sock`);
+    return { kind: "socket", path };
+  }
+}

@@ -1,0 +1,112 @@
+import type { AdminApi, PeerAnswers, WhereIs } from "@xdskit/admin";
+import type { WrittenLayers } from "@xdskit/server";
+import type { AdminState, Readiness } from "../admin/admin-state.js";
+import type { Metrics } from "../admin/metrics.js";
+import type { AnySourceStatus } from "../admin/source-status.js";
+import { version } from "../process/version.js";
+import type { ProcessPlace } from "../processes/process-place.js";
+import { metricsOfWorkers, type WorkerMetrics } from "../processes/worker-metrics.js";
+import type { Served } from "./served.js";
+import { createTroubles } from "./troubles.js";
+
+/** What the admin port is made of. */
+export interface ServedAdminOptions {
+  readonly served: Served;
+  readonly readiness: () => Readiness;
+  readonly sources: () => readonly AnySourceStatus[];
+  /** One of several processes. */
+  readonly place: ProcessPlace | undefined;
+}
+
+/** What the admin port of a server shows, and what it says to other servers of the store. */
+export class ServedAdmin {
+  readonly #options: ServedAdminOptions;
+  readonly #troubles: ReturnType<typeof createTroubles>;
+  #metrics: Promise<Metrics> | undefined;
+  #api: Promise<AdminApi> | undefined;
+  #ready: AdminApi | undefined;
+
+  constructor(options: ServedAdminOptions) {
+    this.#options = options;
+    this.#troubles = createTroubles(options.served.server);
+  }
+
+  get state(): AdminState {
+    const { served, readiness, sources } = this.#options;
+    const { server, storeAway } = served;
+    const shown = { readiness, sources, storeAway, rollouts: server, stats: server.stats };
+    return { ...shown, api: () => this.#apiNow(), metrics: () => this.#allMetrics() };
+  }
+
+  /** What other servers of the store may ask. */
+  async answers(): Promise<PeerAnswers> {
+    const { answers } = await this.#apiNow();
+    return {
+      ...answers,
+      metrics: async () => (await this.#ownMetrics()).text,
+      leases: async (ids: readonly string[]) => this.#leases(ids),
+    };
+  }
+
+  async close(): Promise<void> {
+    await (await this.#api)?.close();
+  }
+
+  /** Loaded with the first request: few servers are written to. */
+  #apiNow(): Promise<AdminApi> {
+    this.#api ??= import("@xdskit/admin").then(({ createAdminApi }) => {
+      const { served, sources } = this.#options;
+      const { server, registry, layers, onRevision, peering } = served;
+      const whereIs: WhereIs = (group, { type, key }) => {
+        const found = server.types.byTypeUrl(type);
+        return found && served.whereIs(group, { type: found.type, key });
+      };
+      this.#ready = createAdminApi({
+        ...{ server, version, registry, layers, onRevision, sources, whereIs, troubles: this.#troubles.now },
+        ...(peering?.isPossible === true ? { peers: peering.peers, replica: peering.name } : {}),
+      });
+      return this.#ready;
+    });
+    return this.#api;
+  }
+
+  /** Loaded at the first scrape: a server without scrapes does not need them, and every server starts sooner. */
+  async #ownMetrics(): Promise<{ readonly contentType: string; readonly text: string }> {
+    const { served, readiness, sources } = this.#options;
+    this.#metrics ??= import("../admin/metrics.js").then(({ createMetrics }) =>
+      createMetrics({ server: served.server, readiness, sources, api: () => this.#numbers() }),
+    );
+    const { contentType, text } = await (await this.#metrics).read();
+    return { contentType, text: text + (served.metrics?.() ?? "") };
+  }
+
+  /** Of all processes of this machine: whoever scrapes gets any of them. Other machines are scraped by themselves. */
+  async #allMetrics(): Promise<{ readonly contentType: string; readonly text: string }> {
+    const { place, served } = this.#options;
+    const own = await this.#ownMetrics();
+    if (place === undefined) return own;
+    const others = (served.peering?.peers() ?? []).map(async ({ name, ask }): Promise<WorkerMetrics> => {
+      return { worker: Number(/^worker (\d+)$/.exec(name)?.[1]), text: (await ask("metrics", null)) as string };
+    });
+    const texts = await Promise.allSettled([{ worker: place.slot, text: own.text }, ...others]);
+    const told = texts.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+    return { ...own, text: metricsOfWorkers(told.toSorted((a, b) => a.worker - b.worker)) };
+  }
+
+  #written(): ReadonlySet<WrittenLayers> {
+    return new Set(this.#options.served.layers.flatMap(({ filled }) => (filled.by === "api" ? filled.written : [])));
+  }
+
+  #numbers() {
+    const api = this.#ready?.stats() ?? { requests: new Map(), eventReaders: 0 };
+    return { ...api, leases: [...this.#written()].reduce((sum, { leases }) => sum + leases.length, 0) };
+  }
+
+  /** How many milliseconds leases have left here. */
+  #leases(ids: readonly string[]): Readonly<Record<string, number>> {
+    const leases = [...this.#written()];
+    return Object.fromEntries(
+      ids.map((id) => [id, Math.max(0, ...leases.map((written) => written.lease(id)?.leftMs ?? 0))]),
+    );
+  }
+}

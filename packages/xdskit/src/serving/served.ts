@@ -1,0 +1,44 @@
+import type { AdminApiOptions, ApiLayer, PeerAnswers } from "@xdskit/admin";
+import type { Finding, Registry, Resource, Where } from "@xdskit/api";
+import type { GroupSettings, ServerTls, XdsServer } from "@xdskit/server";
+import type { AdminState } from "../admin/admin-state.js";
+import type { AnySourceStatus } from "../admin/source-status.js";
+import type { Fields } from "../output/log.js";
+
+/** The other servers of the store, as serving needs them. */
+export interface ServedPeering {
+  readonly name: string;
+  readonly isPossible: boolean;
+  readonly peers: NonNullable<AdminApiOptions["peers"]>;
+  join(answers: PeerAnswers): Promise<void>;
+}
+
+/** What a command serves. */
+export interface Served {
+  readonly server: XdsServer;
+  readonly registry: Registry;
+  readonly settingsFile: string | undefined;
+  /** Undefined: all nodes are one group. */
+  readonly groups: readonly Pick<GroupSettings, "name" | "match">[] | undefined;
+  readonly tls: ServerTls | undefined;
+  /** The layers that the API shows and writes. */
+  readonly layers: readonly ApiLayer[];
+  /** The other servers of the store; undefined: there is no store. */
+  readonly peering?: ServedPeering | undefined;
+  /** The store cannot be read. */
+  readonly storeAway?: AdminState["storeAway"];
+  /** Calls a function at each new revision; undefined: there are none. */
+  readonly onRevision?: AdminApiOptions["onRevision"];
+  /** Where a resource of a group is, if that is known. */
+  whereIs(group: string, resource: Pick<Resource, "type" | "key">): Where | undefined;
+  /** The sources, for the admin pages. `about`: the findings about what groups are served. */
+  sources(about: (...groups: readonly string[]) => readonly Finding[]): readonly AnySourceStatus[];
+  /** Metrics besides the server's, in Prometheus' text format. */
+  metrics?(): string;
+  /** Resolves when the first configuration is there. Rejects with an XdskitError if there is none. */
+  begin(): Promise<void>;
+  /** Resolves when a group has everything; undefined: it has. */
+  whole?(group: string): Promise<void> | undefined;
+  /** What is said once it serves: `text` to people, `word` and `fields` to machines. */
+  banner(): { readonly text: string; readonly word: string; readonly fields: Fields };
+}
