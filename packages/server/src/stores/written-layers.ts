@@ -18,6 +18,7 @@ import { followedSince } from "./following.js";
 import { LeaseBook, type TimeLeft } from "./lease-book.js";
 import { Queue } from "./queue.js";
 import { refuse } from "./refuse.js";
+import { stepsBack } from "./steps-back.js";
 import { decodeStored } from "./stored-content.js";
 import { TakeBacks, takeBackFailed } from "./take-backs.js";
 import { commitOf, restoring, touchedBy, updateOf } from "./written-update.js";
@@ -38,6 +39,11 @@ export interface WrittenLayersOptions {
   readonly clock?: Clock | undefined;
   /** Asked before leases end: another server may have renewed them. Undefined: there is no other one. */
   readonly timeLeft?: TimeLeft | undefined;
+  /**
+   * Resolves once the other sources have applied what they have: clients that come back had it beside these layers.
+   * Undefined: there are none.
+   */
+  readonly others?: (() => Promise<unknown>) | undefined;
   /** What of the store cannot be read any more, or cleaned up; what cannot be removed although its lease is over. */
   readonly onProblem: (findings: readonly Finding[]) => void;
   /** The store cannot be read, with the reason; undefined: it can again. What is served stays meanwhile. */
@@ -56,6 +62,9 @@ const mostConflicts = 30;
 
 /** Writers that meet again and again wait up to so many milliseconds more with each try. */
 const moreWaitMs = 2;
+
+/** A start waits at most so many milliseconds for what the layers held before. */
+const mostResumeMs = 2_000;
 
 /** So many writers may wait. */
 const mostWaiting = 1_000;
@@ -127,7 +136,10 @@ export class WrittenLayers implements Source {
     this.#sink = sink;
     const updates = this.#loaded;
     this.#loaded = [];
-    if (updates.length > 0) sink.apply(updates);
+    if (updates.length > 0) {
+      sink.apply(updates);
+      await this.#resumeInTime(sink, updates);
+    }
     this.#leases.restart();
     this.#watch = this.store.watch({
       moved: (heads) => {
@@ -140,6 +152,23 @@ export class WrittenLayers implements Source {
         this.#options.onAway?.(finding);
       },
     });
+  }
+
+  /** A start does not wait for a slow store: clients then come back with the newest at once. */
+  async #resumeInTime(sink: SourceSink, now: readonly LayerUpdate[]): Promise<void> {
+    await this.#options.others?.().catch(() => {});
+    const late = new AbortController();
+    const waiting = delay(mostResumeMs, undefined, { ref: false, signal: late.signal }).catch(() => {});
+    const heads = new Map(this.#heads);
+    const resumed = stepsBack(this.store, now, this.#options).then(
+      (steps) => {
+        const isSame = now.every(({ layer }) => this.#heads.get(layer) === heads.get(layer));
+        if (steps.length > 0 && isSame && !late.signal.aborted) sink.resume?.(steps);
+      },
+      (error) => this.#problem(error),
+    );
+    await Promise.race([resumed, waiting]);
+    late.abort();
   }
 
   /** Since when the store cannot be read, and why; undefined: it can. What is served stays meanwhile. */

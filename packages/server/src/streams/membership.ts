@@ -57,6 +57,11 @@ export class Membership {
     return this.#stack.earlier;
   }
 
+  /** What the client may have from another server, newest first. */
+  get recent(): readonly Snapshot[] {
+    return this.#stack.recent.list();
+  }
+
   /**
    * The node's target now: the newest snapshot, or, during a rollout or after a rejection, a view of it. Undefined
    * while nothing is known yet (rule 7).

@@ -20,9 +20,14 @@ class Client implements ResumingStream {
   isSettled = true;
   overs = 0;
   #claims: readonly [ofEarlier: Claims, ofNewest: Claims, ofOlder: Claims] = [new Map(), new Map(), new Map()];
-  readonly resumption = new Resumption([earlier, older], this.clock, this, () => {
-    this.overs += 1;
-  });
+  readonly resumption: Resumption;
+
+  constructor(isRestart = true) {
+    const over = () => {
+      this.overs += 1;
+    };
+    this.resumption = new Resumption([earlier, older], { clock: this.clock, stream: this, over, isRestart });
+  }
 
   has(snapshot: Snapshot): Claims {
     return this.#claims[snapshot === earlier ? 0 : snapshot === newest ? 1 : 2];
@@ -66,6 +71,19 @@ describe("a client that comes back after a restart", () => {
     assert.equal(client.asks(), earlier);
     client.clock.advance(20);
     assert.equal(client.overs, 1);
+    assert.equal(client.asks(), newest);
+  });
+
+  it("gets the newest at once where it comes from another server and has the newest of the first type", () => {
+    assert.equal(new Client(false).asks([clusters, true, true]), newest);
+  });
+
+  it("stays with what it has where it comes from another server and has something earlier", () => {
+    const client = new Client(false);
+    assert.equal(client.asks([clusters, true, false]), earlier);
+    client.clock.advance(90);
+    assert.equal(client.asks([listeners, true, true]), earlier);
+    client.clock.advance(110);
     assert.equal(client.asks(), newest);
   });
 

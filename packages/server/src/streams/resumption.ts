@@ -13,8 +13,23 @@ export interface ResumingStream {
   readonly isSettled: boolean;
 }
 
+/** What a resumption is made with. */
+export interface ResumptionOptions {
+  readonly clock: Clock;
+  readonly stream: ResumingStream;
+  /** Called when time ends it. */
+  readonly over: () => void;
+  /**
+   * Every client may have something earlier: it is waited for what it says of all types. Otherwise most come back with
+   * the newest, and who has it of the first type is given it at once.
+   */
+  readonly isRestart: boolean;
+}
+
 /**
- * Brings a client that was served before a restart from there to the newest snapshot in the order of make before break.
+ * Brings a client that was served before a restart, or by another server, from there to the newest snapshot in the
+ * order of make before break.
+ *
  * The client says what it has. Where that is something that the server served earlier, that snapshot is its target
  * first: it has all of it, so nothing is sent. Once it has asked for everything that it had, the newest snapshot is a
  * change like any other: its stages are planned from what the client uses.
@@ -30,18 +45,20 @@ export class Resumption {
   readonly #clock: Clock;
   readonly #stream: ResumingStream;
   readonly #over: () => void;
+  readonly #isRestart: boolean;
   readonly #since: number;
   #hasEarlier = false;
   /** How many types were asked for that no snapshot was given for, as of the last look. */
   #asked = 0;
   #cancel: (() => void) | undefined;
 
-  /** `earlier`: newest first. `over` is called when time ends it. */
-  constructor(earlier: readonly Snapshot[], clock: Clock, stream: ResumingStream, over: () => void) {
+  /** `earlier`: newest first. */
+  constructor(earlier: readonly Snapshot[], { clock, stream, over, isRestart }: ResumptionOptions) {
     this.#earlier = earlier;
     this.#clock = clock;
     this.#stream = stream;
     this.#over = over;
+    this.#isRestart = isRestart;
     this.#since = clock.now();
   }
 
@@ -52,6 +69,10 @@ export class Resumption {
   target(newest: Snapshot): Snapshot | undefined {
     if (this.#earlier === undefined) return newest;
     const ofNewest = this.#stream.has(newest);
+    if (!this.#isRestart && !this.#hasEarlier && ofNewest.size > 0 && ![...ofNewest.values()].includes(false)) {
+      this.end();
+      return newest;
+    }
     const [earlier, ...older] = this.#earlier.filter((one) => ![...this.#stream.has(one).values()].includes(false));
     // Its first request says that it has nothing, or asks by a name whose version tells nothing.
     const isMute = ofNewest.size === 0 && this.#cancel === undefined;

@@ -374,14 +374,19 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
     }
     const membership = this.#join(admission, node);
     const ordered = this.#ordered(node, membership);
-    const { earlier } = membership;
-    const resumed = () => this.#wantsWork("changes");
-    const isResumed = ordered.order !== undefined && earlier.length > 0;
-    const resumption = isResumed ? new Resumption(earlier, this.#context.clock, this.#stream, resumed) : undefined;
-    const joined = this.#joinedAs(node, admission, membership, ordered, resumption);
+    const joined = this.#joinedAs(node, admission, membership, ordered, this.#resumption(membership, ordered.order));
     this.#joined = joined;
     events.emit(() => ({ kind: "stream-opened", stream: joined.stream }));
     this.#history = this.#context.histories?.of(node.id);
+  }
+
+  /** Undefined where there is nothing to come back from, or no order to come back in. */
+  #resumption({ earlier, recent }: Membership, order: unknown): Resumption | undefined {
+    const isRestart = earlier.length > 0;
+    const known = [...recent, ...earlier];
+    if (order === undefined || known.length === 0) return undefined;
+    const resumed = () => this.#wantsWork("changes");
+    return new Resumption(known, { clock: this.#context.clock, stream: this.#stream, over: resumed, isRestart });
   }
 
   /**

@@ -16,6 +16,7 @@ import type { ViewClient } from "../rollouts/member.js";
 import type { ViewedGroup, Wish } from "../rollouts/views.js";
 import type { LayerName } from "../settings/group-settings.js";
 import { createPulse, type Pulse } from "./pulse.js";
+import { RecentSnapshots } from "./recent-snapshots.js";
 
 /** A client that is told when its group has a new snapshot. */
 export interface GroupClient extends ViewClient {
@@ -40,6 +41,8 @@ export class SharedStack {
   readonly pulse: Pulse;
   /** What clients may have from before a restart, newest first; empty where that was long ago. */
   earlier: readonly Snapshot[] = [];
+  /** What clients may have that come from another server, newest first. */
+  readonly recent: RecentSnapshots;
   /** How many groups use it. */
   groups = 0;
   #names: DanglingNames | undefined;
@@ -50,6 +53,7 @@ export class SharedStack {
     this.key = key;
     this.layers = [...(below === undefined ? [] : [below]), ...(names ?? [undefined])];
     this.stack = createLayerStack(shared.layers, names, below);
+    this.recent = new RecentSnapshots(shared.clock);
     this.pulse = createPulse(shared.clock, () => this.#snapshots());
   }
 
@@ -81,7 +85,10 @@ export class SharedStack {
     const before = this.stack.known;
     if (!this.stack.update(changes) || !isOpen) return;
     const after = this.stack.known;
-    if (before !== undefined && after !== undefined) for (const view of this.views) view.changed(before, after, wish);
+    if (before !== undefined && after !== undefined) {
+      for (const view of this.views) view.changed(before, after, wish);
+      this.recent.add(before, countOf(changes));
+    }
     let isPlain = after !== undefined;
     for (const view of this.views) isPlain &&= view.isPlain;
     if (after !== undefined) this.line.goOn(after, isPlain);
@@ -132,6 +139,10 @@ export class SharedStack {
     if (newest !== undefined) yield newest;
     for (const view of this.views) yield* view.snapshots();
   }
+}
+
+function countOf(changes: readonly LayerChange[]): number {
+  return changes.reduce((sum, { upserted, removed }) => sum + upserted.length + removed.length, 0);
 }
 
 /**

@@ -101,9 +101,10 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
   const hasLastGood = heads.some(({ layer }) => folderLayers(loaded).includes(layer));
   const { told: log } = serving;
   const revisions = new RevisionEvents();
-  const around = { server, registry, types, log, store, onRevision: revisions.tell };
+  const around = { server, registry, types, log, store };
+  const ofFolder = { ...around, onRevision: revisions.tell };
   const folder = new ServedFolder(options, {
-    ...{ ...around, loaded, hasLastGood, before: undefined },
+    ...{ ...ofFolder, loaded, hasLastGood, before: undefined },
     nothingServed: () => serving.announceAdmin(),
   });
   await folder.kept?.load();
@@ -122,14 +123,16 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
   });
   serving.closers.unshift(() => peering.close());
   const { timeLeft } = peering;
-  const written = await openWritten({ settings, server, registry, types, store, log, changed, timeLeft });
+  let fromFolder: Promise<unknown> = Promise.resolve();
+  const others = () => fromFolder;
+  const written = await openWritten({ ...around, settings, changed, timeLeft, others });
   const layers = [...apiLayers(settings, written, folder, { store, isDurable })];
   const live: LiveSettings = new LiveSettings(
     {
       ...{ server, references: options.references, isWhole: toFiles === undefined },
       folderWith(next, nothingServed) {
         const successor = { loaded: { ...loaded, settings: next }, hasLastGood: false, before: live.folder };
-        return new ServedFolder(options, { ...around, ...successor, nothingServed });
+        return new ServedFolder(options, { ...ofFolder, ...successor, nothingServed });
       },
       // The API looks at the list with each request.
       moved: (folder, next) =>
@@ -151,7 +154,7 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
     whereIs: (group, resource) => live.folder.whereIs(group, resource),
     sources: (about) => [live.folder.status(about(...groupNames(live.settings)))],
     async begin() {
-      const fromFolder = server.addSource(live.folder.source).catch((error: unknown) => {
+      fromFolder = server.addSource(live.folder.source).catch((error: unknown) => {
         throw withAdvice(error);
       });
       // Both at once: no client gets the one without the other.

@@ -24,6 +24,8 @@ interface WrittenStateOptions {
   /** Undefined: what is written lasts as long as the process. */
   readonly store: Store | undefined;
   readonly log: Log;
+  /** Resolves once the folder is applied. */
+  readonly others: () => Promise<unknown>;
   /** Asked before leases end. */
   readonly timeLeft: TimeLeft;
   /** Called after each change. */
@@ -34,7 +36,7 @@ interface WrittenStateOptions {
 export async function openWritten(options: WrittenStateOptions): Promise<WrittenLayers> {
   const { settings, server, registry, types, log } = options;
   const written = new WrittenLayers({
-    ...{ server, registry, types, timeLeft: options.timeLeft, retention: retentionNow() },
+    ...{ server, registry, types, timeLeft: options.timeLeft, others: options.others, retention: retentionNow() },
     onProblem(findings: readonly Finding[]) {
       for (const finding of findings) logFinding(log, finding);
     },
