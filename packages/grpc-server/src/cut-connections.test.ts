@@ -75,7 +75,7 @@ for (const isTls of [false, true]) {
     ["are reset", (_client, socket) => socket?.resetAndDestroy()],
   ];
   for (const [how, cut] of ways) {
-    it(`lets go of all clients over ${over} that ${how} at once, and then closes`, async () => {
+    it(`a server releases all clients over ${over} that ${how} at once, and then closes`, async () => {
       const { transport, told, clients, sockets, server } = await setUp();
       for (const client of clients) client.write(Buffer.concat([opening, messageOn(1, Buffer.from("hello"))]));
       await waitFor("the calls", () => told.bytes === many * 5);
@@ -87,7 +87,7 @@ for (const isTls of [false, true]) {
     });
   }
 
-  it(`reads all that clients over ${over} say before they end, though many wait for their turn`, async () => {
+  it(`a server reads all that clients over ${over} say before they end, though many wait for their turn`, async () => {
     const { transport, told, clients, server } = await setUp();
     const long = messageOn(1, Buffer.alloc(16_000));
     const last = messageOn(1, Buffer.alloc(1), flag.endStream);

@@ -41,17 +41,17 @@ const provocations: Readonly<Record<string, (stream: number) => readonly Uint8Ar
 
 describe("floods of one client end its connection, and cost no memory:", () => {
   for (const [name, make] of Object.entries(provocations)) {
-    it(`resets that it provokes by ${name}`, () => {
+    it(`a flood of resets that a client provokes by ${name} ends its connection`, () => {
       const times = repeat(3_000, make);
       assert.ok(times !== undefined && times <= 2_100, `${times}`);
     });
   }
 
-  it("pings", () => {
+  it("a flood of pings ends the connection of its client", () => {
     assert.ok((repeat(11_000, () => [frame(6, 0, 0, Buffer.alloc(8))]) ?? Infinity) <= 10_001);
   });
 
-  it("settings (CVE-2019-9515)", () => {
+  it("a flood of settings ends the connection of its client (CVE-2019-9515)", () => {
     assert.ok((repeat(11_000, () => [noSettings]) ?? Infinity) <= 10_001);
   });
 
@@ -140,7 +140,7 @@ describe("a connection is closed", () => {
 
   const goneOf = (socket: Socket) => new Promise<void>((resolve) => socket.once("close", () => resolve()));
 
-  it("that does not say what it wants within ten seconds", () =>
+  it("a connection that does not say what it wants within ten seconds is closed", () =>
     withSocket(async (socket) => {
       const gone = goneOf(socket);
       socket.on("end", () => socket.end());
@@ -149,7 +149,7 @@ describe("a connection is closed", () => {
       await gone;
     }));
 
-  it("that was ended, and whose client does not close it", () =>
+  it("a connection that was ended, and whose client does not close it, is closed", () =>
     withSocket(async (socket) => {
       const ended = once(socket, "end");
       socket.resume();

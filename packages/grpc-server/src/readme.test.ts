@@ -49,7 +49,7 @@ async function talk(port: number, authorization: string): Promise<readonly [body
 }
 
 describe("README.md", () => {
-  it("has an example of an echo that asks who calls", async () => {
+  it("README.md has an example of an echo that asks who calls", async () => {
     const { server, port } = await loadExample();
     try {
       assert.deepEqual(await talk(port, "Bearer let-me-in"), [framed(Buffer.from("hello")).toString(), "0"]);
@@ -59,7 +59,7 @@ describe("README.md", () => {
     }
   });
 
-  it("names tests that exist", () => {
+  it("README.md names tests that exist", () => {
     const files = [...readme.matchAll(/`([\w/.-]+\.(?:test\.)?ts)`/g)].map(([, file = ""]) => file);
     assert.ok(files.length > 10);
     for (const file of files) {

@@ -5,12 +5,12 @@ import { http2Error } from "../frames/http2-errors.js";
 import { data, http2Bench, open, request, setting, uint32 } from "../testing/http2-bench.js";
 
 describe("what a peer may send", () => {
-  it("pings, and they are answered", () => {
+  it("pings are answered", () => {
     const { send, out } = http2Bench();
     send(frame(6, 0, 0, Buffer.from("12345678")));
     assert.deepEqual(out(), ["ping"]);
   });
-  it("nothing for a while: then it is asked, once, and not where it said something meanwhile", () => {
+  it("a silent peer is pinged once, and not if it said something meanwhile", () => {
     const { connection, send, out } = http2Bench();
     connection.ping();
     assert.deepEqual([out(), connection.pings], [[], 0]);
@@ -21,12 +21,12 @@ describe("what a peer may send", () => {
     connection.ping();
     assert.deepEqual(out(), []);
   });
-  it("frames and settings that nobody knows (5.5)", () => {
+  it("unknown frames and settings are skipped (5.5)", () => {
     const { send, out } = http2Bench();
     send(frame(77, 0xff, 9, Buffer.alloc(100)), setting(77, 7));
     assert.deepEqual(out(), ["settings-ack"]);
   });
-  it("padding, priorities and header blocks in parts", () => {
+  it("padding, priorities and header blocks in parts are read", () => {
     const { send, told } = http2Bench();
     const block = Buffer.concat([Buffer.of(3), Buffer.of(0, 0, 0, 0, 9), request.subarray(0, 10), Buffer.alloc(3)]);
     send(
@@ -37,7 +37,7 @@ describe("what a peer may send", () => {
     );
     assert.deepEqual(told, ["data:hello", "ended"]);
   });
-  it("content for several streams in turns, whole frames or not", () => {
+  it("content for several streams is read in turns, in whole frames or not", () => {
     const { connection, send, told } = http2Bench();
     send(open(1), open(3));
     const frames = [data(1, "a"), data(3, "b"), data(3, "c"), data(1, "d"), data(3, "e", flag.endStream), data(1, "f")];
@@ -48,7 +48,7 @@ describe("what a peer may send", () => {
     const words = [..."abcde"].map((letter) => `data:${letter}`);
     assert.deepEqual(told, [...words, "ended", "data:f", "data:ghi", "data:j"]);
   });
-  it("what a fleet claims when it comes back, without a wait for room", () => {
+  it("what a fleet claims when it comes back is read without a wait for room", () => {
     const { send, out } = http2Bench();
     send(open(1));
     for (let part = 0; part < 8; part++) send(data(1, "x".repeat(16_000)));
@@ -57,7 +57,7 @@ describe("what a peer may send", () => {
     send(data(1, "x".repeat(4_000)));
     assert.deepEqual(out(), ["window:0", "window:1"]);
   });
-  it("frames for a stream that was reset meanwhile", () => {
+  it("frames for a stream that was reset meanwhile do no harm", () => {
     const { streams, send, out, told } = http2Bench();
     send(open(1));
     streams[0]?.reset(http2Error.cancel);
@@ -69,7 +69,7 @@ describe("what a peer may send", () => {
 });
 
 describe("sending", () => {
-  it("keeps to the windows of stream and connection, and to the peer's frame size", () => {
+  it("a connection keeps to the windows of stream and connection, and to the peer's frame size", () => {
     const { streams, send, out, told, sentBytes } = http2Bench({ settings: setting(4, 20_000) });
     send(open(1));
     const [stream] = streams;
@@ -83,7 +83,7 @@ describe("sending", () => {
     assert.equal(sentBytes(1), 100_000);
     assert.deepEqual(told, ["drained"]);
   });
-  it("copies the first part, which may be another's a moment later, and no other", () => {
+  it("sending copies the first part, which may change a moment later, and no other part", () => {
     for (const window of [0, 10, 100_000]) {
       for (const size of [0, 10, 5_000]) {
         const { streams, send, outBytes } = http2Bench({ settings: setting(4, window) });
@@ -96,7 +96,7 @@ describe("sending", () => {
       }
     }
   });
-  it("gives each stream its turn", () => {
+  it("each stream gets its turn to send", () => {
     const { streams, send, out } = http2Bench();
     send(open(1), open(3));
     for (const stream of streams) stream.respond(request);
@@ -111,7 +111,7 @@ describe("sending", () => {
       ["data:1:16384", "data:3:16384", "data:1:13616", "data:3:13616"],
     );
   });
-  it("writes once what several streams are sent in one callback of the event loop, and what is much at once", async () => {
+  it("what several streams are sent in one callback of the event loop is written once, and large content at once", async () => {
     const { streams, send, out, room, writes } = http2Bench({ settings: setting(4, 10_000_000) });
     send(open(1), open(3), frame(8, 0, 0, uint32(10_000_000)));
     for (const stream of streams) stream.respond(request);
@@ -132,7 +132,7 @@ describe("sending", () => {
     streams[0]?.send(Buffer.alloc(5), Buffer.alloc(500_000));
     assert.equal(writes(), 1);
   });
-  it("waits for the socket, and writes nothing into it meanwhile", () => {
+  it("a connection waits for the socket, and writes nothing into it meanwhile", () => {
     const { streams, send, out, room } = http2Bench();
     send(open(1));
     streams[0]?.respond(request);
@@ -143,7 +143,7 @@ describe("sending", () => {
     room(true);
     assert.deepEqual(out(), ["data:1:11"]);
   });
-  it("sends trailers behind the data, then closes; a client that still sends is told that nobody listens", () => {
+  it("a stream sends its trailers behind the data and closes, and a client that still sends is told that nobody listens", () => {
     const { streams, send, out, told } = http2Bench({ settings: setting(4, 5) });
     send(open(1));
     streams[0]?.respond(request);
@@ -154,7 +154,7 @@ describe("sending", () => {
     assert.deepEqual(out(), ["data:1:5", "headers:1:end", "rst:1:0"]);
     assert.deepEqual(told, ["closed"]);
   });
-  it("goes away once the last stream is over, and takes no new one", () => {
+  it("a connection that goes away ends with its last stream, and takes no new one", () => {
     const { connection, streams, send, out, isFinished } = http2Bench();
     send(open(1, flag.endStream));
     connection.goAway();

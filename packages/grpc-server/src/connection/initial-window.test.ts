@@ -18,7 +18,7 @@ function withStreams(count: number) {
 }
 
 describe("a changed initial window", () => {
-  it("costs the same with one stream and with 50,000 that are silent", () => {
+  it("a changed window costs the same with one stream and with 50,000 silent ones", () => {
     const { send, isFinished } = withStreams(50_000);
     const settings = Array.from({ length: 9_000 }, (_, index) => initialWindow(1_000 + (index % 2)));
     const before = process.cpuUsage();
@@ -28,7 +28,7 @@ describe("a changed initial window", () => {
     assert.equal(isFinished(), false);
   });
 
-  it("ends the connection that makes its waiting streams be visited again and again", () => {
+  it("a connection ends whose client makes its waiting streams be visited again and again", () => {
     const { streams, send, out } = withStreams(20_000);
     send(initialWindow(0));
     for (const stream of streams) {
@@ -46,7 +46,7 @@ describe("a changed initial window", () => {
     assert.ok(cpuMs(before) < 3_000, `${cpuMs(before)} ms`);
   });
 
-  it("concerns streams that opened before and after it alike (6.9.2)", async () => {
+  it("a changed window concerns streams that opened before and after it alike (6.9.2)", async () => {
     const { streams, send, sentBytes } = http2Bench({ settings: initialWindow(1_000) });
     send(open(1), update(1, 500));
     send(initialWindow(2_000), open(3));
@@ -63,7 +63,7 @@ describe("a changed initial window", () => {
     assert.deepEqual([sentBytes(1), sentBytes(3)], [2_600, 2_100]);
   });
 
-  it("that makes a window larger than 2^31-1 is an error of the connection (6.9.2)", () => {
+  it("a window larger than 2^31-1 is an error of the connection (6.9.2)", () => {
     const { send, out } = http2Bench();
     send(initialWindow(1_000), open(1), open(3), update(3, 101));
     out();
@@ -73,7 +73,7 @@ describe("a changed initial window", () => {
     assert.deepEqual(out(), [`goaway:${http2Error.flowControlError}`]);
   });
 
-  it("is no error where the stream with the largest window is gone, or used it", async () => {
+  it("a larger window is no error where the stream with the largest window is gone, or used it", async () => {
     const { streams, send, out, isFinished } = http2Bench();
     send(open(1), open(3), update(1, 1_000), update(3, 1_000));
     streams[0]?.reset(http2Error.cancel);
@@ -87,7 +87,7 @@ describe("a changed initial window", () => {
     assert.deepEqual(out(), [`rst:3:${http2Error.flowControlError}`]);
   });
 
-  it("ends the connection that has windows compared with the largest again and again", () => {
+  it("a connection ends whose client has windows compared with the largest again and again", () => {
     const { send, out, isFinished } = withStreams(20_000);
     let times = 0;
     for (let id = 40_001; times < 2_000 && !isFinished(); times++, id += 2) {
@@ -97,7 +97,7 @@ describe("a changed initial window", () => {
     assert.equal(out().at(-1), `goaway:${http2Error.enhanceYourCalm}`);
   });
 
-  it("lets a fleet that asked for much go on when its client makes its windows larger, as gRPC's clients do", () => {
+  it("a fleet that asked for much is served when its client makes its windows larger, as gRPC's clients do", () => {
     const { streams, send, isFinished, sentBytes } = withStreams(20_000);
     send(initialWindow(0));
     for (const stream of streams) {

@@ -24,7 +24,7 @@ function fading(bytes: Buffer, times: number, pieceBytes: number): Again & { rea
   };
 }
 
-it("goes on with the same bytes where those that it began with are gone", () => {
+it("a queue goes on with the same bytes when those that it began with are gone", () => {
   const random = randomFrom(11);
   let faded = 0;
   for (let run = 0; run < 300; run++) {
@@ -52,7 +52,7 @@ it("goes on with the same bytes where those that it began with are gone", () => 
   assert.ok(faded > 100, `${faded} times`);
 });
 
-it("leaves in the socket of who has been silent for long no more than a frame, and no part of what is large", () => {
+it("a client that was silent for long has at most one frame left in the socket, and no part of large content", () => {
   const { streams, send, outBytes, room, keptBytes, wait } = http2Bench({ settings: setting(4, 10_000_000) });
   send(open(1), frame(8, 0, 0, uint32(10_000_000)));
   const [stream] = streams;

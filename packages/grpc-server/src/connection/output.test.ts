@@ -18,7 +18,7 @@ interface Pair {
 
 const sum = (all: readonly Buffer[]) => all.reduce((bytes, { length }) => bytes + length, 0);
 
-it("gives each of many slow readers exactly the bytes that were put for it, whoever shares the slab", async () => {
+it("each of many slow readers gets exactly its own bytes, whoever shares the slab", async () => {
   const random = randomFrom(7);
   const slab = new Slab();
   const server = createServer().listen(0, "127.0.0.1");

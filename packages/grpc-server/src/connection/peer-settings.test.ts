@@ -7,7 +7,7 @@ import { http2Bench, open, request, setting, uint32 } from "../testing/http2-ben
 import { withGrpcServer } from "../testing/with-server.js";
 
 describe("settings of a peer", () => {
-  it("take the window away from a stream that waits for the connection's: it sends again once it has one (6.9.2)", () => {
+  it("a stream that waits for the connection's window may lose its own, and sends again once it has one (6.9.2)", () => {
     const { streams, send, out, sentBytes } = http2Bench({ settings: setting(4, 200_000) });
     send(open(1));
     streams[0]?.respond(request);
@@ -26,7 +26,7 @@ describe("settings of a peer", () => {
   });
 
   for (const headerTableSize of [0, 100, 8_192]) {
-    it(`make the table for header fields ${headerTableSize} bytes large (RFC 7541, 4.2)`, { timeout: 30_000 }, () =>
+    it(`the table for header fields becomes ${headerTableSize} bytes large (RFC 7541, 4.2)`, { timeout: 30_000 }, () =>
       withGrpcServer({}, async ({ address }) => {
         const session = connect(`http://${address}`, { settings: { headerTableSize } });
         const failed: unknown[] = [];

@@ -52,7 +52,7 @@ describe("requests that come in parts", () => {
     });
   }
 
-  it("are each its own where several wait at once, whatever memory they have", () => {
+  it("requests that wait in several streams at once stay apart, whatever memory they have", () => {
     const readers = Array.from({ length: 5 }, () => bench());
     const bodies = readers.map((_, index) => [30_000, 70_000, 31_000].map((length) => `${index}`.repeat(length)));
     const bytes = bodies.map((texts) => Buffer.concat(texts.map((text) => message(Buffer.from(text)))));
@@ -70,7 +70,7 @@ describe("requests that come in parts", () => {
     );
   });
 
-  it("hold no more than a few times what came of them, whatever they announce, and nothing once they are gone", () => {
+  it("a request in parts holds no more than a few times what came of it, whatever it announces, and nothing once it is gone", () => {
     const { reader, held } = bench();
     reader.receive(message(Buffer.alloc(90_000)).subarray(0, 100));
     assert.ok(held.now >= 100 && held.now <= 800, `${held.now}`);
@@ -80,7 +80,7 @@ describe("requests that come in parts", () => {
     assert.equal(held.now, 0);
   });
 
-  it("are read in their order behind one that is inflated, however small their parts are", async () => {
+  it("requests are read in their order behind one that is inflated, however small their parts are", async () => {
     const { reader, told, held } = bench("gzip");
     reader.receive(message(gzipSync("first"), true));
     for (let at = 0; at < body.length; at += 11) reader.receive(body.subarray(at, at + 11));

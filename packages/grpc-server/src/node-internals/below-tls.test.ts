@@ -9,7 +9,7 @@ const psk = Buffer.alloc(16, 7);
 const byKey = { ciphers: "PSK", maxVersion: "TLSv1.2" } as const;
 
 describe("the socket below TLS", () => {
-  it("is the one that this Node's server accepted", async () => {
+  it("the socket below TLS is the one that this Node's server accepted", async () => {
     const server = createServer({ ...byKey, pskCallback: () => psk });
     const below = once(server, "connection") as Promise<[Socket]>;
     const above = once(server, "secureConnection") as Promise<[TLSSocket]>;
@@ -33,7 +33,7 @@ describe("the socket below TLS", () => {
     }
   });
 
-  it("is unknown where Node does not say", () => {
+  it("the socket below TLS is unknown where Node does not say", () => {
     const socket = new TLSSocket(connect({ port: 1, host: "127.0.0.1" }).on("error", () => {}));
     Object.defineProperty(socket, "_parent", { value: undefined });
     assert.equal(belowTls(socket), undefined);

@@ -66,7 +66,7 @@ for (const isShared of [true, false]) {
       ["broken", (client) => client.resetAndDestroy()],
     ];
     for (const [end, cut] of ways) {
-      it(`are let go of by nobody but who hears that they ended: ${end}`, () =>
+      it(`a socket that ended stays open until the listener that was told closes it: ${end}`, () =>
         withConnections(100, isShared, async (clients, accepted, server) => {
           for (const client of clients) cut(client);
           await waitFor("all to be told of", () => accepted.every(({ ends }) => ends.length > 0));
@@ -83,7 +83,7 @@ for (const isShared of [true, false]) {
         }));
     }
 
-    it("are told of once, too, where Node ends them without a word to us", () =>
+    it("the end of a socket is told once, also where Node ends it by itself", () =>
       withConnections(1, isShared, async (_clients, [accepted]) => {
         const { socket, ends, events } = accepted as Accepted;
         Socket.prototype.push.call(socket, null);
@@ -95,7 +95,7 @@ for (const isShared of [true, false]) {
         assert.deepEqual(ends, ["input"]);
       }));
 
-    it("may be written to until they are ended, and close by themselves then", () =>
+    it("a socket whose peer ended can be written to until we end it, and then closes by itself", () =>
       withConnections(1, isShared, async ([client], [one], server) => {
         assert.ok(client !== undefined && one !== undefined);
         let came = "";
@@ -114,7 +114,7 @@ for (const isShared of [true, false]) {
         assert.equal(await connectionsOf(server), 0);
       }));
 
-    it("that are written to though they ended, or broke, tell that they broke and do no harm", () =>
+    it("a write to a socket that ended or broke reports that it broke, and does no harm", () =>
       withConnections(2, isShared, async (clients, accepted) => {
         const [ending, breaking] = clients;
         // Its kernel answers what comes from now on with a reset.

@@ -43,7 +43,7 @@ interface Pair {
 }
 
 describe("sockets that share the memory that they read into", () => {
-  it("each have what came for them, whole and in order", () =>
+  it("each socket gets what came for it, whole and in order", () =>
     withPairs(3, async (pairs) => {
       const wanted = pairs.map((_, index) => String(index).repeat(300_000));
       for (const [index, { client }] of pairs.entries()) client.write(wanted[index] as string);
@@ -53,7 +53,7 @@ describe("sockets that share the memory that they read into", () => {
       }
     }));
 
-  it("stop to read, and go on, and hear of the end", () =>
+  it("a socket stops reading, goes on, and is told of the end", () =>
     withPairs(1, async ([pair]) => {
       const { client, socket, came } = pair as Pair;
       socket.pause();
@@ -66,7 +66,7 @@ describe("sockets that share the memory that they read into", () => {
       assert.equal(came(), "behind the pause");
     }));
 
-  it("are left to Node's own events where Node does not have what it takes", () =>
+  it("a socket keeps Node's own events where Node lacks what shared reads need", () =>
     withPairs(1, async ([pair]) => {
       const { socket } = pair as Pair;
       const readShared = createSharedReads();

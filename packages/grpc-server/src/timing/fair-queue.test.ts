@@ -4,7 +4,7 @@ import { waitFor } from "../testing/wait-for.js";
 import { createFairQueue } from "./fair-queue.js";
 
 describe("createFairQueue", () => {
-  it("works in order of arrival, never within add, each item once however often it is added", async () => {
+  it("items are worked on in order of arrival, never within add, and once however often they are added", async () => {
     const done: string[] = [];
     const queue = createFairQueue<string>((item) => done.push(item));
     for (const item of ["a", "b", "a", "c"]) queue.add(item, "changes");
@@ -13,7 +13,7 @@ describe("createFairQueue", () => {
     assert.deepEqual(done, ["a", "b", "c"]);
   });
 
-  it("answers crowds in turn, however many one of them has", async () => {
+  it("crowds are answered in turn, however many items one of them has", async () => {
     const done: string[] = [];
     const queue = createFairQueue<string>((item) => done.push(item), { crowdOf: ([crowd = ""]) => crowd });
     for (const item of ["a1", "a2", "a3", "a4", "b1", "a1", "c1", "b2", "c2"]) queue.add(item, "answers");
@@ -26,7 +26,7 @@ describe("createFairQueue", () => {
     assert.deepEqual(done, ["a1", "b1", "c3", "a2", "b2", "a4"]);
   });
 
-  it("keeps the turn of a crowd of which the first leaves", async () => {
+  it("a crowd keeps its turn when its first item leaves", async () => {
     const done: string[] = [];
     const queue = createFairQueue<string>((item) => done.push(item), { crowdOf: ([crowd = ""]) => crowd });
     for (const item of ["a1", "b1", "a2", "b2"]) queue.add(item, "answers");
@@ -38,7 +38,7 @@ describe("createFairQueue", () => {
     assert.deepEqual(done, ["a2", "b1"]);
   });
 
-  it("lets the event loop go on between slices", async () => {
+  it("the event loop goes on between slices", async () => {
     let turns = 0;
     const timer = setInterval(() => {
       turns += 1;
@@ -53,7 +53,7 @@ describe("createFairQueue", () => {
     assert.ok(turns >= 5, `100 ms of work left the event loop only ${turns} turns`);
   });
 
-  it("works on what is added while it works, and leaves out what was deleted", async () => {
+  it("items that are added during the work are worked on, and deleted ones are left out", async () => {
     const done: number[] = [];
     const queue = createFairQueue<number>((item) => {
       done.push(item);
@@ -67,7 +67,7 @@ describe("createFairQueue", () => {
     assert.deepEqual(done, [1, 3, 1.5]);
   });
 
-  it("keeps the order where items leave and come back, and where it ran empty in between", async () => {
+  it("the order stays where items leave and come back, and where the queue ran empty in between", async () => {
     const done: number[] = [];
     const queue = createFairQueue<number>((item) => {
       done.push(item);
@@ -87,7 +87,7 @@ describe("createFairQueue", () => {
     assert.deepEqual(done, [0, 3, 0.5, 1, 6, 4, ...many]);
   });
 
-  it("works on answers and changes in turn", async () => {
+  it("answers and changes are worked on in turn", async () => {
     const done: string[] = [];
     const queue = createFairQueue<string>((item) => done.push(item));
     for (const item of ["c1", "c2", "c3", "c4"]) queue.add(item, "changes");
