@@ -104,7 +104,7 @@ for (const api of ["v3", "v2"] as const) {
 }
 
 describe("a server", () => {
-  it("waits while nothing is known, and answers when it is (rule 7)", () =>
+  it("a server waits while nothing is known, and answers when it is (rule 7)", () =>
     withServer({}, async ({ server, client }) => {
       const stream = sotw(client.open(ads("sotw", "v3")));
       stream.send({ node, typeUrl: urlOf("cluster", "v3") });
@@ -114,7 +114,7 @@ describe("a server", () => {
       assert.equal((await stream.next()).resources.length, 1);
     }));
 
-  it("sends one change for several calls in one turn, and none for equal content", () =>
+  it("a server sends one change for several calls in one turn, and none for equal content", () =>
     withServer({}, async ({ server, client }) => {
       server.config.set([cluster("a")]);
       const stream = delta(client.open(ads("delta", "v3")));
@@ -130,7 +130,7 @@ describe("a server", () => {
       assert.equal(server.stats().configuration.applied, 3);
     }));
 
-  it("serves each group its layers, a later one winning, and refuses a node of no group", () =>
+  it("a server serves each group its layers, a later one winning, and refuses a node of no group", () =>
     withServer(
       {
         groups: [
@@ -171,7 +171,7 @@ describe("a server", () => {
       },
     ));
 
-  it("delivers a change of all types in order over ADS (rule 117)", () =>
+  it("a server delivers a change of all types in order over ADS (rule 117)", () =>
     withServer({}, async ({ server, client }) => {
       const all = (content: string, port: number) => [
         cluster("c", content),
@@ -195,7 +195,7 @@ describe("a server", () => {
       );
     }));
 
-  it("ends with OK when a client half-closes, and when it is closed itself (rules 14, 15)", async () => {
+  it("a stream ends with OK when its client half-closes, and when the server closes (rules 14, 15)", async () => {
     const server = createServer();
     server.config.set([cluster("a")]);
     const { grpc } = await server.listen({ grpc: "127.0.0.1:0" });
@@ -218,7 +218,7 @@ describe("a server", () => {
     client.close();
   });
 
-  it("answers what a client asked for before it half-closed", () =>
+  it("a server answers what a client asked for before it half-closed", () =>
     withServer({}, async ({ server, client }) => {
       server.config.set([cluster("a")]);
       for (const variant of ["sotw", "delta"] as const) {
@@ -230,7 +230,7 @@ describe("a server", () => {
       }
     }));
 
-  it("says what is wrong with an address", async () => {
+  it("a server says what is wrong with an address", async () => {
     const server = createServer();
     for (const address of ["127.0.0.1", "127.0.0.1:99999", "::1:80", "host:port", "http://x:1", ""]) {
       await assert.rejects(server.listen({ grpc: address }), { code: "XDSKIT_ADDRESS_INVALID" });

@@ -50,7 +50,7 @@ function listeners(snapshot: Snapshot | undefined): readonly Resource[] {
 }
 
 describe("addresses: refuse", () => {
-  it("refuses whole a change that puts a listener where another layer has one, and names both", () =>
+  it("a change that puts a listener where another layer has one is refused whole, and the error names both", () =>
     withRefusing({}, ({ config, checkChange, layerSnapshot, ...server }) => {
       config.layer("lower").set([listener("a", 80)]);
       const [finding, ...more] = refusal(() =>
@@ -74,7 +74,7 @@ describe("addresses: refuse", () => {
       config.layer("lower").update({ upsert: [listener("a", 82), listener("c", 80)] });
     }));
 
-  it("judges what a group gets: a listener of the same name takes the place of the lower one, and gives it back", () =>
+  it("a listener takes the place of one with its name in a lower layer, which counts again when the upper one goes", () =>
     withRefusing({}, ({ config }) => {
       const [lower, upper] = ["lower", "upper"].map((name) => config.layer(name));
       lower?.set([listener("a", 80)]);
@@ -86,7 +86,7 @@ describe("addresses: refuse", () => {
       assert.equal(refusal(() => upper?.set([listener("x", 80), listener("y", 80), listener("z", 80)])).length, 1);
     }));
 
-  it("judges each group by its own layers, and leaves what the change does not touch", () => {
+  it("each group is judged by its own layers, and what the change does not touch is left alone", () => {
     const groups: GroupSettings[] = [
       { name: "east", match: { cluster: "east" }, layers: ["shared", "east"] },
       { name: "far-east", match: { cluster: "far" }, layers: ["shared", "east"] },
@@ -100,7 +100,7 @@ describe("addresses: refuse", () => {
     });
   });
 
-  it("does not judge names that are asked for: of xdstp, and of gRPC's servers", () =>
+  it("listeners that clients ask for by name are not judged: xdstp names, and those of gRPC's servers", () =>
     withRefusing({}, ({ config }) => {
       const server = "grpc/server?xds.resource.listening_address=10.0.0.1:80";
       config.layer("lower").set([listener(`a/${server}`, 80), listener("p", 81)]);
@@ -109,7 +109,7 @@ describe("addresses: refuse", () => {
         .set([listener(`b/${server}`, 80), listener("xdstp://x/envoy.config.listener.v3.Listener/c", 81)]);
     }));
 
-  it("takes a source's refused change as soon as another layer leaves the address", () =>
+  it("a source's refused change is taken as soon as another layer leaves the address", () =>
     withRefusing({}, async ({ config, addSource, ...server }) => {
       let retries = 0;
       config.set([listener("a", 80)]);
@@ -140,7 +140,7 @@ describe("addresses: refuse", () => {
       assert.equal(retries, 1);
     }));
 
-  it("is off by default, and no other word", () => {
+  it("addresses are not judged by default, and the setting takes no unknown word", () => {
     const server = createServer();
     server.config.set([listener("a", 80), listener("b", 80)]);
     void server.close();
@@ -149,7 +149,7 @@ describe("addresses: refuse", () => {
 });
 
 describe("judging listeners", () => {
-  it("finds the same, after any sequence of changes, as looking at all listeners of the group does", () => {
+  it("after any sequence of changes the judge finds the same as a look at all listeners of the group", () => {
     const order = ["l1", "l2", "l3"];
     for (let seed = 1; seed <= 60 * effort; seed += 1) {
       const int = randomFrom(seed);
@@ -194,7 +194,7 @@ describe("judging listeners", () => {
     }
   });
 
-  it("costs the listeners of the change, and not those that there are", () => {
+  it("judging costs the listeners of the change, and not all that exist", () => {
     const layers = createLayers();
     const many = Array.from({ length: 20_000 }, (_, at) => createResource(listener(`l${at}`, at + 1)));
     layers.apply([{ layer: "lower", kind: "replace", upsert: many }]);

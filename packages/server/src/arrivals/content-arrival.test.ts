@@ -9,7 +9,7 @@ import { waitFor } from "../testing/wait-for.js";
 
 const cluster = (name: string, altStatName: string) => createResource(create(ClusterSchema, { name, altStatName }));
 
-test("tells how far nodes are with contents, whatever brought them", () =>
+test("a content arrival tells how far nodes are with contents, whatever brought them", () =>
   withMemoryServer({}, async ({ server, transport, address }) => {
     const good = cluster("a", "good");
     const bad = cluster("b", "bad");

@@ -11,7 +11,7 @@ test("HOST:PORT is read and written, IPv6 in brackets", () => {
   assert.deepEqual(parseAddress("[fe80::1]:80"), { host: "fe80::1", port: 80 });
 });
 
-test("what is no HOST:PORT is refused", () => {
+test("a text that is no HOST:PORT is refused", () => {
   const wrong = [
     "[::1]",
     "unix:/tmp/x",

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { it } from "node:test";
 import { callListener } from "./call-listener.js";
 
-it("makes a warning of what a listener throws, at once or later", async () => {
+it("a listener that throws, at once or later, causes a warning", async () => {
   for (const listener of [
     () => {
       throw new Error("mine");

@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { createRateLimit } from "./rate-limit.js";
 
 describe("createRateLimit", () => {
-  it("lets a burst through, then so many per second", () => {
+  it("a rate limit lets a burst through, then so many per second", () => {
     const limit = createRateLimit(10, 3);
     assert.deepEqual(
       [0, 0, 0, 0].map((at) => limit.take(at)),
@@ -14,7 +14,7 @@ describe("createRateLimit", () => {
     assert.equal(limit.take(120), false);
   });
 
-  it("never saves up more than the burst", () => {
+  it("a rate limit never saves up more than the burst", () => {
     const limit = createRateLimit(10, 3);
     limit.take(0);
     assert.deepEqual(

@@ -34,7 +34,7 @@ function asking(method: "FetchClientStatus" | "StreamClientStatus") {
   return { handler, seen };
 }
 
-it("makes and keeps only so many answers at once, until a client has read or is gone", async () => {
+it("the server makes and keeps only so many answers at once, until a client has read them or is gone", async () => {
   const clients = Array.from({ length: 4 }, () => asking("StreamClientStatus"));
   // Those that are being made count, and those that wait for their clients.
   assert.equal(asking("FetchClientStatus").seen.ended, statusCode.resourceExhausted);

@@ -27,9 +27,9 @@ const byId = (matchPattern: NonNullable<Pattern>, ignoreCase = false): Matcher =
 const regex = (expression: string) => byId({ case: "safeRegex", value: { regex: expression } });
 
 describe("matchers of nodes", () => {
-  it("match every node where there are none", () => assert.equal(matched().length, 4));
+  it("a request without matchers matches every node", () => assert.equal(matched().length, 4));
 
-  it("match ids in each of the ways", () => {
+  it("a matcher matches ids in each of the ways", () => {
     assert.deepEqual(matched(byId({ case: "exact", value: "edge-1" })), ["edge-1"]);
     assert.deepEqual(matched(byId({ case: "prefix", value: "edge-" })), ["edge-1", "edge-2"]);
     assert.deepEqual(matched(byId({ case: "prefix", value: "edge-" }, true)), ["edge-1", "edge-2", "Edge-3"]);
@@ -40,19 +40,19 @@ describe("matchers of nodes", () => {
     assert.deepEqual(matched(regex("edge")), []);
   });
 
-  it("never match what is too long to be looked at", () => {
+  it("a text that is too long to be looked at never matches", () => {
     const long = node("x".repeat(5_000));
     for (const matcher of [byId({ case: "prefix", value: "x" }), regex("x*")]) {
       assert.equal(createNodeMatch([create(NodeMatcherSchema, matcher)])(long), false);
     }
   });
 
-  it("of several, one is enough", () => {
+  it("one matcher of several is enough", () => {
     const both = [byId({ case: "exact", value: "edge-2" }), byId({ case: "exact", value: "inner-1" })];
     assert.deepEqual(matched(...both), ["edge-2", "inner-1"]);
   });
 
-  it("match metadata: each condition of a matcher, and the id", () => {
+  it("a matcher matches metadata if each of its conditions and the id do", () => {
     const app = node("a", { app: { name: "web", ports: [80, 443], canary: true, weight: 2.5, owner: null } });
     const holds = (path: string, value: Value, id?: Pattern) => {
       const nodeMetadatas = [
@@ -110,7 +110,7 @@ describe("matchers of nodes", () => {
     assert.ok(holds("app.name", or));
   });
 
-  it("refuse what cannot be matched, and what would cost too much", () => {
+  it("a matcher that cannot be matched, or would cost too much, is refused", () => {
     assert.throws(() => matched(regex("(")), /RE2/);
     assert.throws(() => matched(regex("(a{1,100}){1,100}")), /too large/);
     assert.throws(() => matched({ nodeId: {} }), /without a pattern/);

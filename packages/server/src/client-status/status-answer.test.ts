@@ -20,7 +20,7 @@ const node = {
   clientFeatures: [],
 };
 
-it("is made in small steps, of what there was when it began", () => {
+it("a status answer is made in small steps, from the state in which it began", () => {
   const count = 5_000;
   const before = updateSnapshot(emptySnapshot(), {
     upsert: Array.from({ length: count }, (_, index) => clusterResource(`cluster-${index}`)),

@@ -22,7 +22,7 @@ async function asking<T>(address: string, ask: (client: StatusClient) => Promise
 }
 
 describe("a client of CSDS", () => {
-  it("asks for all nodes, or for those whose ids match", () =>
+  it("a client of CSDS asks for all nodes, or for those whose ids match", () =>
     withServer({}, async ({ server, client, address }) => {
       server.config.set([cluster("a")]);
       for (const id of ["edge-1", "edge-2", "edge.3", "inner-(1)"]) {
@@ -42,7 +42,7 @@ describe("a client of CSDS", () => {
       assert.deepEqual(await found("*(?)"), ["inner-(1)"]);
     }));
 
-  it("asks a server that knows no matchers, and one that has the stream alone", async () => {
+  it("a client of CSDS can ask a server without matchers, and one that has only the stream", async () => {
     const response = create(ClientStatusResponseSchema, { config: [{ node: { id: "a" } }, { node: { id: "b" } }] });
     const answer = Buffer.from(toBinary(ClientStatusResponseSchema, response));
     let refused = 0;
@@ -64,7 +64,7 @@ describe("a client of CSDS", () => {
     );
   });
 
-  it("says why there is no answer", async () => {
+  it("a client of CSDS says why there is no answer", async () => {
     const codeOf = async (address: string, ms: number) => {
       const error = await asking(address, (client) => client.ask({ nodes: [], timeoutMs: ms })).catch(
         (e: unknown) => e,

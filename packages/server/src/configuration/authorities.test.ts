@@ -44,7 +44,7 @@ it("names of other authorities do not exist, and resources with them are refused
   }
 });
 
-it("who is told errors hears at once, on SotW too, that there is none", async () => {
+it("a client that understands errors is told at once, on SotW too, that a name does not exist", async () => {
   const group = { name: "all", match: {}, layers: ["default"] };
   const always = createServer({ resourceErrors: "always" });
   await hearsAtOnce(always);

@@ -56,7 +56,7 @@ describe("createGroups", () => {
     });
   }
 
-  it("keeps the order, so that the first match can win", () => {
+  it("groups keep their order, so that the first match wins", () => {
     const groups = createGroups([
       { name: "first", match: { cluster: "edge-*" }, layers: ["a"] },
       { name: "second", match: {}, layers: ["b"] },
@@ -65,7 +65,7 @@ describe("createGroups", () => {
     assert.equal(groups.of(testNode({ cluster: "core" }))?.name, "second");
   });
 
-  it("is one group of all nodes and layers where there are no settings", () => {
+  it("without settings all nodes are in one group with all layers", () => {
     const groups = createGroups(undefined);
     const { name, layers, ttl, key, ...others } = groups.of(node)!;
     assert.deepEqual({ name, layers, ttl, key }, { name: "all", layers: undefined, ttl: "auto", key: "all" });
@@ -73,14 +73,14 @@ describe("createGroups", () => {
     assert.deepEqual(groups.configured, [groups.of(testNode())]);
   });
 
-  it("may be a function", () => {
+  it("a function may choose the group", () => {
     const groups = createGroups(({ id }) => (id === "edge-7" ? { name: "mine", layers: ["l"] } : undefined));
     assert.equal(groups.of(node)?.name, "mine");
     assert.equal(groups.of(testNode()), undefined);
     assert.deepEqual(groups.configured, []);
   });
 
-  it("lists everything that is wrong with settings", () => {
+  it("an error lists everything that is wrong with the settings", () => {
     const settings: GroupSettings[] = [
       { name: "a", match: { zone: "x", metadata: "y", "metadata.": "z" }, layers: ["l"] },
       { name: "a", match: {}, layers: [] },

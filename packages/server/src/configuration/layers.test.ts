@@ -16,7 +16,7 @@ const shown = (changes: readonly LayerChange[]) =>
   ]);
 
 describe("createLayers", () => {
-  it("turns a replacement into what really differs", () => {
+  it("a replacement becomes only what really differs", () => {
     const layers = createLayers();
     layers.apply([replace("l", clusterResource("a"), clusterResource("b"), clusterResource("c"))]);
     const kept = layers.get("l")?.of(clusters).get("b");
@@ -28,7 +28,7 @@ describe("createLayers", () => {
     assert.equal(layers.get("l")?.of(clusters).get("b"), kept);
   });
 
-  it("changes nothing at all where the content is equal", () => {
+  it("an update with equal content changes nothing", () => {
     const layers = createLayers();
     layers.apply([replace("l", clusterResource("a"))]);
     const before = layers.get("l");
@@ -40,7 +40,7 @@ describe("createLayers", () => {
     assert.equal(layers.get("l"), before);
   });
 
-  it("patches what is named; what is removed and put in is there", () => {
+  it("a patch changes what it names, and a resource that it removes and puts in is there", () => {
     const layers = createLayers();
     layers.apply([replace("l", clusterResource("a"), clusterResource("b"))]);
     const remove = [key("a"), key("b")];
@@ -50,13 +50,13 @@ describe("createLayers", () => {
     );
   });
 
-  it("tells of a new layer, even an empty one", () => {
+  it("a new layer is reported, even an empty one", () => {
     const layers = createLayers();
     assert.deepEqual(shown(layers.apply([replace("l")])), [["l", [], []]]);
     assert.deepEqual(layers.names, ["l"]);
   });
 
-  it("forgets a layer that is dropped, and says what it held", () => {
+  it("a dropped layer is forgotten, and the change says what it held", () => {
     const layers = createLayers();
     layers.apply([replace("l", clusterResource("a")), replace("m", clusterResource("b"))]);
     const change = layers.drop("l");
@@ -65,7 +65,7 @@ describe("createLayers", () => {
     assert.equal(layers.drop("l"), undefined);
   });
 
-  it("applies all updates or none", () => {
+  it("either all updates are applied or none", () => {
     const layers = createLayers();
     layers.apply([replace("l", clusterResource("a"))]);
     const before = layers.get("l");
@@ -93,7 +93,7 @@ describe("createLayerStack", () => {
   const versions = (...resources: Resource[]) =>
     Object.fromEntries(resources.map(({ name, version }) => [name, version]));
 
-  it("lets the later layer win, and the earlier one's resource come back", () => {
+  it("the later layer wins, and the earlier one's resource comes back when it is removed", () => {
     const layers = createLayers();
     const stack = createLayerStack(layers, ["low", "high"]);
     const [low, high, other] = [clusterResource("a", "low"), clusterResource("a", "high"), clusterResource("b")];
@@ -113,7 +113,7 @@ describe("createLayerStack", () => {
   });
 
   for (const names of [["low", "high"], undefined]) {
-    it(`lets go of a layer that is dropped, with ${names === undefined ? "all layers" : "a list of layers"}`, () => {
+    it(`a stack releases a layer that is dropped, with ${names === undefined ? "all layers" : "a list of layers"}`, () => {
       const layers = createLayers();
       const stack = createLayerStack(layers, names);
       const drop = (layer: string) => {
@@ -130,7 +130,7 @@ describe("createLayerStack", () => {
       assert.deepEqual(content(stack), versions(high));
     });
 
-    it(`is empty once its only layer is dropped, with ${names === undefined ? "all layers" : "a list of layers"}`, () => {
+    it(`a stack is empty once its only layer is dropped, with ${names === undefined ? "all layers" : "a list of layers"}`, () => {
       const layers = createLayers();
       const stack = createLayerStack(layers, names);
       layers.apply([replace("low", clusterResource("a"))]);
@@ -144,7 +144,7 @@ describe("createLayerStack", () => {
     });
   }
 
-  it("is unknown while none of its layers is there, and takes those that are", () => {
+  it("a stack is unknown while none of its layers exists, and takes those that do", () => {
     const layers = createLayers();
     const stack = createLayerStack(layers, ["low", "high"]);
     layers.apply([replace("elsewhere", clusterResource("x"))]);
@@ -155,7 +155,7 @@ describe("createLayerStack", () => {
     assert.deepEqual(content(stack), versions(clusterResource("a"), clusterResource("b")));
   });
 
-  it("shares the snapshot of a single layer", () => {
+  it("a stack of a single layer shares that layer's snapshot", () => {
     const layers = createLayers();
     const all = createLayerStack(layers, undefined);
     layers.apply([replace("only", clusterResource("a"))]);
@@ -166,7 +166,7 @@ describe("createLayerStack", () => {
     assert.deepEqual(content(all), versions(clusterResource("b", "wins"), clusterResource("c")));
   });
 
-  it("ends as a stack that is built at once, whatever came in between", () => {
+  it("a stack ends equal to one that is built at once, whatever came in between", () => {
     const names = ["one", "two", "three"];
     const random = generator(42);
     const layers: Layers = createLayers();

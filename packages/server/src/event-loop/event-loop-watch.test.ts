@@ -50,7 +50,7 @@ function setUp() {
   };
 }
 
-test("only what was not idle counts, and a block says what was done in it", () => {
+test("only time that was not idle counts, and a block says what was done in it", () => {
   const { watch, blocks, turn } = setUp();
   turn(2, 500);
   turn(49, 100);
@@ -81,7 +81,7 @@ test("a loop that does next to nothing is looked at a tenth as often", () => {
   assert.deepEqual(waits.slice(4), [100, 10]);
 });
 
-test("garbage collection that is told after the block is told apart", () => {
+test("garbage collection that is reported after the block is named separately", () => {
   const { watch, blocks, turn, pause } = setUp();
   turn(5, 5);
   pause(3, 2);
@@ -97,7 +97,7 @@ test("garbage collection that is told after the block is told apart", () => {
   assert.deepEqual(watch.stats().gc, { pauses: 2, ms: 72, longestMs: 70 });
 });
 
-test("the longest of the last minutes is forgotten, and of old blocks the last few are kept", () => {
+test("the longest block of the last minutes is forgotten in time, and the last few blocks are kept", () => {
   const { watch, blocks, turn } = setUp();
   for (let index = 0; index < 30; index++) turn(60 + index);
   turn(1);

@@ -27,7 +27,7 @@ function identified(bytes: Uint8Array) {
 }
 
 describe("a stream of load reports", () => {
-  it("has nothing to say before it knows who it is told by, and what is wanted", () => {
+  it("a stream sends nothing before it knows its node and what is wanted", () => {
     const stream = createLoadStream({ limits: defaultServerLimits, defaultNode: undefined });
     stream.step({ kind: "wanted", settings: all, clusters: clusters(snapshot("a")) });
     assert.equal(stream.next(), undefined);
@@ -36,7 +36,7 @@ describe("a stream of load reports", () => {
     assert.equal(stream.next(), undefined);
   });
 
-  it("names what is newest when it is asked, and not what was in between", () => {
+  it("a response names the newest clusters when it is asked for, and not those in between", () => {
     const stream = identified(request());
     const first = snapshot("a");
     stream.step({ kind: "wanted", settings: all, clusters: clusters(first) });
@@ -52,7 +52,7 @@ describe("a stream of load reports", () => {
     assert.deepEqual(fromBinary(LoadStatsResponseSchema, stream.next() ?? assert.fail()).clusters, ["a", "c"]);
   });
 
-  it("writes one response for all clients that are told the same names", () => {
+  it("one response is written for all clients that are told the same names", () => {
     const wanted = { kind: "wanted", settings: all, clusters: clusters(snapshot("a", "b")) } as const;
     const [one, other] = [identified(request()), identified(request())];
     for (const stream of [one, other]) stream.step(wanted);
@@ -60,7 +60,7 @@ describe("a stream of load reports", () => {
     assert.ok(response !== undefined && response === other.next());
   });
 
-  it("needs no snapshot for a client that sends all, nor for names of the settings", () => {
+  it("no snapshot is needed for a client that sends all clusters, nor for names in the settings", () => {
     for (const [bytes, settings] of [
       [request(["envoy.lrs.supports_send_all_clusters"]), all],
       [request(), settingsOf({ clusters: ["x"] })],
@@ -73,7 +73,7 @@ describe("a stream of load reports", () => {
     }
   });
 
-  it("is over once it was closed", () => {
+  it("a stream that was closed takes nothing more", () => {
     const stream = createLoadStream({ limits: defaultServerLimits, defaultNode: undefined });
     assert.equal(stream.step({ kind: "request", bytes: Uint8Array.of(1) })[0]?.kind, "close");
     assert.deepEqual(stream.step({ kind: "request", bytes: request() }), []);

@@ -25,7 +25,7 @@ function handDriven() {
 const [one, other] = [{}, {}];
 const numbers = (count: number, from = 0) => Array.from({ length: count }, (_, index) => from + index);
 
-describe("The queue of load reports", () => {
+describe("the queue of load reports", () => {
   it("takes over a short report at once", () => {
     const { clock } = handDriven();
     const taken: number[] = [];
@@ -33,7 +33,7 @@ describe("The queue of load reports", () => {
     assert.deepEqual(taken, [1, 2]);
   });
 
-  it("takes over a long report in several turns, and what comes after it in order", () => {
+  it("a long report is taken over in several turns, and what comes after it in order", () => {
     const hand = handDriven();
     const queue = new ReportQueue<number>(hand.clock);
     const taken: number[] = [];
@@ -51,7 +51,7 @@ describe("The queue of load reports", () => {
     assert.deepEqual(taken, numbers(2_003));
   });
 
-  it("takes over a short report at once while others report at length", () => {
+  it("a short report is taken over at once while others report at length", () => {
     const hand = handDriven();
     const queue = new ReportQueue<number>(hand.clock);
     const taken: number[] = [];
@@ -61,7 +61,7 @@ describe("The queue of load reports", () => {
     assert.deepEqual(taken, [1, 2]);
   });
 
-  it("takes nothing more while too much waits, and forgets what waits when it is closed", () => {
+  it("nothing more is taken while too much waits, and what waits is forgotten when the queue is closed", () => {
     const hand = handDriven();
     const queue = new ReportQueue<number>(hand.clock);
     let taken = 0;

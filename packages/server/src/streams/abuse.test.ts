@@ -34,7 +34,7 @@ async function serves(client: RawClient): Promise<void> {
 }
 
 describe("a server lives on, and forgets the stream,", () => {
-  it("when connections are reset in the middle of 200 streams", () =>
+  it("a server lives on and forgets the streams of connections that are reset in the middle of 200 streams", () =>
     withServer({}, async ({ server, client, address }) => {
       server.config.set([cluster("a", "x".repeat(100_000))]);
       const proxy = await createTcpProxy(address);
@@ -56,7 +56,7 @@ describe("a server lives on, and forgets the stream,", () => {
       await serves(client);
     }));
 
-  it("when a client is gone without a word: keepalive ends its streams", () =>
+  it("keepalive ends the streams of a client that is gone without a word", () =>
     withServer({ keepalive: { intervalMs: 100, timeoutMs: 1_500 } }, async ({ server, address, client }) => {
       server.config.set([cluster("a")]);
       const proxy = await createTcpProxy(address);
@@ -74,7 +74,7 @@ describe("a server lives on, and forgets the stream,", () => {
       await serves(client);
     }));
 
-  it("when what comes is not gRPC, not HTTP/2, or no method of its", () =>
+  it("a server lives on when what comes is not gRPC, not HTTP/2, or none of its methods", () =>
     withServer({}, async ({ server, client, address }) => {
       server.config.set([cluster("a")]);
       const [host = "", port = ""] = address.split(":");

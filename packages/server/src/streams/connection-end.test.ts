@@ -33,7 +33,7 @@ describe("a client that closes its half of the TCP connection", () => {
     ["behind the request of a stream that it left open", ads, 0],
   ];
   for (const [what, path, flags] of cases) {
-    it(`${what} is answered, and the connection ends`, () =>
+    it(`a client that closes its half ${what} is answered, and the connection ends`, () =>
       withServer({}, async ({ server, address }) => {
         server.config.set([cluster("a"), cluster("b")]);
         const client = await rawHttp2(address);
@@ -47,7 +47,7 @@ describe("a client that closes its half of the TCP connection", () => {
       }));
   }
 
-  it("is answered also where it has to wait for its turn among many", () =>
+  it("a client that closes its half is answered also where it waits for its turn among many", () =>
     withServer({}, async ({ server, address }) => {
       server.config.set(Array.from({ length: 50 }, (_, index) => cluster(`c${index}`)));
       const clients = await Promise.all(Array.from({ length: 200 }, () => rawHttp2(address, { handshake: false })));
@@ -61,7 +61,7 @@ describe("a client that closes its half of the TCP connection", () => {
       assert.equal(openStreams(server), 0);
     }));
 
-  it("and had its first answer long ago is gone at once, with its streams", () =>
+  it("a client that closes its half after its first answer is gone at once, with its streams", () =>
     withServer({}, async ({ server, address }) => {
       server.config.set([cluster("a")]);
       const client = await rawHttp2(address);
@@ -73,7 +73,7 @@ describe("a client that closes its half of the TCP connection", () => {
       assert.equal(client.goAway, undefined);
     }));
 
-  it("and came back with all that there is is gone at once, though nothing was said to it", () =>
+  it("a client that came back with everything and closes its half is gone at once, though it was sent nothing", () =>
     withServer({}, async ({ server, address, events }) => {
       server.config.set([cluster("a"), cluster("b")]);
       const stream = "/envoy.service.discovery.v3.AggregatedDiscoveryService/DeltaAggregatedResources";
@@ -104,7 +104,7 @@ describe("a client that closes its half of the TCP connection", () => {
       assert.equal(client.trailersOf(1), "");
     }));
 
-  it("and never reads the rest is not waited for for ever", () =>
+  it("the server does not wait for ever for a client that closes its half and never reads the rest", () =>
     withServer({}, async ({ server, address }) => {
       server.config.set([cluster("a", "x".repeat(500_000))]);
       const client = await rawHttp2(address);
@@ -127,7 +127,7 @@ describe("a client that closes its half of the TCP connection", () => {
 });
 
 describe("a server that closes", () => {
-  it("waits for no client that has no stream, says nothing, and does not close its half", () =>
+  it("a server that closes waits for no client without a stream that is silent and does not close its half", () =>
     withServer({}, async ({ server, address }) => {
       server.config.set([cluster("a")]);
       const idle = await rawHttp2(address);
@@ -159,7 +159,7 @@ describe("a server that closes", () => {
       for (const client of [idle, stranger, busy]) client.end();
     }));
 
-  it("ends a call of which half has come, and then the connection", () =>
+  it("a server that closes ends a call of which half has come, and then the connection", () =>
     withServer({}, async ({ server, address }) => {
       server.config.set([cluster("a")]);
       const client = await rawHttp2(address);
@@ -177,7 +177,7 @@ describe("a server that closes", () => {
 });
 
 describe("a connection that may be silent for longer than Node's timers know", () => {
-  it("is pinged no sooner", () =>
+  it("a connection that may be silent for very long is pinged no sooner", () =>
     withServer({ keepalive: { intervalMs: 2 ** 32, timeoutMs: 2 ** 32 } }, async ({ server, address }) => {
       const warnings: string[] = [];
       const note = ({ name }: Error) => warnings.push(name);
@@ -196,7 +196,7 @@ describe("a connection that may be silent for longer than Node's timers know", (
 });
 
 describe("a connection that becomes too old", () => {
-  it("says so, lets its streams go on for a while, and ends them with OK", () =>
+  it("a connection that becomes too old says so, lets its streams go on for a while, and ends them with OK", () =>
     withServer({ keepalive: { maxAgeMs: 300, maxAgeGraceMs: 300 } }, async ({ server, address }) => {
       server.config.set([cluster("a")]);
       const client = await rawHttp2(address);

@@ -22,7 +22,7 @@ function setUp() {
 }
 
 describe("createPulse", () => {
-  it("beats at most every third of the shortest TTL, and says which longer intervals are over", () => {
+  it("a pulse beats at most every third of the shortest TTL, and says which longer intervals are over", () => {
     const { clock, pulse, beats, listener, live } = setUp();
     pulse.join(listener);
     live("a", 3);
@@ -31,7 +31,7 @@ describe("createPulse", () => {
     assert.deepEqual(beats, [1000, 2000, 1000, 4000, 1000, 2000, 1000, 8000]);
   });
 
-  it("has no timer where nothing has a TTL, or where nobody listens", () => {
+  it("a pulse has no timer where nothing has a TTL, or where nobody listens", () => {
     const { clock, pulse, beats, listener, live } = setUp();
     assert.equal(clock.waiting, 0);
     live("a", 10);
@@ -49,7 +49,7 @@ describe("createPulse", () => {
     assert.deepEqual(beats, []);
   });
 
-  it("is not put off by changes, however often they come", () => {
+  it("changes do not put off a pulse, however often they come", () => {
     const { clock, pulse, beats, listener, live } = setUp();
     pulse.join(listener);
     live("a", 10);
@@ -61,7 +61,7 @@ describe("createPulse", () => {
     assert.equal(beats.filter((interval) => interval >= 2000).length, 5);
   });
 
-  it("tells once what is over when it comes late", () => {
+  it("a pulse that comes late tells once what is over", () => {
     const { clock, pulse, beats, listener, live } = setUp();
     pulse.join(listener);
     live("a", 1);
@@ -71,7 +71,7 @@ describe("createPulse", () => {
     assert.deepEqual(beats, [8000, 250]);
   });
 
-  it("needs few beats for many TTLs, and none longer than timers can wait", () => {
+  it("a pulse needs few beats for many TTLs, and none longer than timers can wait", () => {
     const { clock, pulse, beats, listener, live } = setUp();
     pulse.join(listener);
     live("a", 315_576_000_000);

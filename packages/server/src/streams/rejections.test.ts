@@ -7,7 +7,7 @@ import { createRejections } from "./rejections.js";
 const type = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
 
 describe("createRejections", () => {
-  it("tells the first rejection of a version from those that repeat it, for each node and type", () => {
+  it("the first rejection of a version is told from those that repeat it, for each node and type", () => {
     const { first } = createRejections();
     for (const node of ["n1", "n2", `${"x".repeat(1_000)}1`, `${"x".repeat(1_000)}2`]) {
       for (const of of [type, `${type}2`]) {
@@ -19,7 +19,7 @@ describe("createRejections", () => {
     }
   });
 
-  it("tells a rejection again that comes back after another version was accepted", () => {
+  it("a rejection that comes back after another version was accepted is told again", () => {
     const rejections = createRejections();
     const first = () => rejections.first("n", type, "bad");
     assert.deepEqual([first(), rejections.size], [true, 1]);
@@ -31,13 +31,13 @@ describe("createRejections", () => {
     assert.deepEqual([rejections.size, first()], [0, true]);
   });
 
-  it("forgets the oldest beyond its limit", () => {
+  it("the oldest rejections beyond the limit are forgotten", () => {
     const { first } = createRejections(2);
     for (const node of ["n1", "n2", "n3"]) first(node, type, "1");
     assert.deepEqual([first("n3", type, "1"), first("n1", type, "1")], [false, true]);
   });
 
-  it("keeps little of a node, however long its id is", () => {
+  it("little is kept of a node, however long its id is", () => {
     setFlagsFromString("--expose-gc");
     const collect: () => void = runInNewContext("gc");
     const used = () => {

@@ -50,18 +50,18 @@ class Client implements ResumingStream {
 }
 
 describe("a client that comes back after a restart", () => {
-  it("gets the newest at once where it has nothing", () => {
+  it("a client that has nothing gets the newest at once", () => {
     const client = new Client();
     assert.equal(client.asks(), newest);
     assert.equal(client.asks([clusters, true, false]), newest);
   });
 
-  it("gets the newest at once where it has the newest, or something else", () => {
+  it("a client that has the newest, or something else, gets the newest at once", () => {
     assert.equal(new Client().asks([clusters, false, true]), newest);
     assert.equal(new Client().asks([clusters, false, false]), newest);
   });
 
-  it("stays with what it has, until it has asked for everything that it had", () => {
+  it("a client stays with what it has until it has asked for everything that it had", () => {
     const client = new Client();
     assert.equal(client.asks([clusters, true, false]), earlier);
     client.clock.advance(90);
@@ -74,11 +74,11 @@ describe("a client that comes back after a restart", () => {
     assert.equal(client.asks(), newest);
   });
 
-  it("gets the newest at once where it comes from another server and has the newest of the first type", () => {
+  it("a client gets the newest at once where it comes from another server and has the newest of the first type", () => {
     assert.equal(new Client(false).asks([clusters, true, true]), newest);
   });
 
-  it("stays with what it has where it comes from another server and has something earlier", () => {
+  it("a client stays with what it has where it comes from another server and has something earlier", () => {
     const client = new Client(false);
     assert.equal(client.asks([clusters, true, false]), earlier);
     client.clock.advance(90);
@@ -87,7 +87,7 @@ describe("a client that comes back after a restart", () => {
     assert.equal(client.asks(), newest);
   });
 
-  it("stays with what it has, however long ago that was served", () => {
+  it("a client stays with what it has, however long ago that was served", () => {
     const client = new Client();
     assert.equal(client.asks([clusters, false, false, true]), older);
     client.clock.advance(90);
@@ -96,7 +96,7 @@ describe("a client that comes back after a restart", () => {
     assert.equal(client.asks(), newest);
   });
 
-  it("is taken for the newest of what it may have, until it says more", () => {
+  it("a client is taken to have the newest of what it may have, until it says more", () => {
     const client = new Client();
     assert.equal(client.asks([clusters, true, false, true]), earlier);
     assert.equal(client.asks([listeners, false, true, true]), older);
@@ -104,7 +104,7 @@ describe("a client that comes back after a restart", () => {
     assert.equal(client.asks([listeners, true, true, false]), newest);
   });
 
-  it("gets nothing as long as nobody knows which of the two it has, and then the newest", () => {
+  it("a client gets nothing while nobody knows which of the two it has, and then the newest", () => {
     const client = new Client();
     assert.equal(client.asks([clusters, true, true]), undefined);
     client.clock.advance(90);
@@ -116,7 +116,7 @@ describe("a client that comes back after a restart", () => {
     assert.equal(client.asks([clusters, true, true], [listeners, true, true]), newest);
   });
 
-  it("gets the newest as soon as it shows that it has that", () => {
+  it("a client gets the newest as soon as it shows that it has that", () => {
     const client = new Client();
     assert.equal(client.asks([clusters, true, true]), undefined);
     assert.equal(client.asks([clusters, true, true], [listeners, false, true]), newest);
@@ -124,7 +124,7 @@ describe("a client that comes back after a restart", () => {
     assert.equal(client.overs, 0);
   });
 
-  it("is not waited for where it asks again and again without anything new", () => {
+  it("the server does not wait for a client that asks again and again without anything new", () => {
     const client = new Client();
     for (let time = 0; time < 100; time += 50) {
       assert.equal(client.asks([clusters, true, true]), undefined);
@@ -133,7 +133,7 @@ describe("a client that comes back after a restart", () => {
     assert.equal(client.overs, 1);
   });
 
-  it("is waited for while it does not use what it asked for again, and not for ever", () => {
+  it("the server waits for a client while it does not use what it asked for again, and not for ever", () => {
     const client = new Client();
     client.isSettled = false;
     assert.equal(client.asks([clusters, true, false]), earlier);

@@ -8,7 +8,7 @@ import { SharedStacks } from "./shared-stacks.js";
 const clusters = resourceTypes.find("cluster")!;
 
 describe("SharedStacks", () => {
-  it("keeps the 16 stacks that were left last, up to date, and no more", () => {
+  it("the 16 stacks that were left last are kept up to date, and no more", () => {
     const layers = createLayers();
     const stacks = new SharedStacks(layers, systemClock, () => true);
     const set = (layer: string, ...names: string[]) => {

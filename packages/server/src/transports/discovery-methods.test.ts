@@ -29,7 +29,7 @@ v3 envoy.service.endpoint.v3.LocalityEndpointDiscoveryService Delta:LocalityEndp
 `;
 
 describe("discoveryMethods", () => {
-  it("are those of the protocol, each with its variant", () => {
+  it("the discovery methods are those of the protocol, each with its variant", () => {
     const found: string[] = [];
     const kindOf = ({ unary, variant }: Method) => (unary ? "Fetch" : variant === "delta" ? "Delta" : "Stream");
     for (const [service, methods] of discoveryMethods(resourceTypes)) {

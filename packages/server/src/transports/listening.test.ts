@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { listenAddress, listenError } from "./listening.js";
 
 describe("listenAddress", () => {
-  it("reads a host and a port, and says what is none", () => {
+  it("a host and a port are read, and anything else is refused with a reason", () => {
     assert.deepEqual(listenAddress("[::1]:0"), { host: "::1", port: 0 });
     assert.throws(() => listenAddress("unix:/tmp/x"), {
       code: "XDSKIT_ADDRESS_INVALID",
@@ -13,7 +13,7 @@ describe("listenAddress", () => {
 });
 
 describe("listenError", () => {
-  it("says the cause in words, and keeps what is unknown", () => {
+  it("a known error is explained in words, and an unknown one is kept", () => {
     const of = (text: string) => listenError("127.0.0.1:80", new Error(text)).message;
     assert.match(
       of("listen EADDRINUSE: address already in use"),

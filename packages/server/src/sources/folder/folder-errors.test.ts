@@ -12,7 +12,7 @@ import { clusters, folderSource, startedSource, temporaryFolder } from "./testin
 
 const nobody = 65534;
 
-test("while a file has an error nothing is applied; mended, everything is, at once", async (t) => {
+test("while a file has an error nothing is applied, and once it is mended everything is, at once", async (t) => {
   const folder = await temporaryFolder(t);
   await folder.write("a.yaml", clusters(["a"]));
   await folder.write("b.yaml", clusters(["b"]));

@@ -23,7 +23,7 @@ test("a file that is written in place with pauses is read once it is whole, thou
   assert.deepEqual(numbers(sink.applied.map(([update]) => update?.upsert ?? [])), [3, 3]);
 });
 
-test("so is a new file", async (t) => {
+test("a new file that is written in place with pauses is read once it is whole", async (t) => {
   const folder = await temporaryFolder(t);
   await folder.write("a.yaml", clusters(["a"]));
   const { sink } = await startedSource(t, { directory: folder.path, settleMs: 20, writeSettleMs: 1_000 });
@@ -34,7 +34,7 @@ test("so is a new file", async (t) => {
   assert.deepEqual(sink.held(), ["cluster a", "cluster b", "cluster c"]);
 });
 
-test("a file that is renamed into place does not wait for that", async (t) => {
+test("a file that is renamed into place is read without that wait", async (t) => {
   const folder = await temporaryFolder(t);
   await folder.write("a.yaml", clusters(["a"]));
   const { sink } = await startedSource(t, { directory: folder.path, settleMs: 20, writeSettleMs: 3_600_000 });

@@ -47,7 +47,7 @@ const refusals = ({ events }: Running) =>
   events.flatMap((event) => (event.kind === "call-refused" ? [`${event.code} ${event.message}`] : []));
 
 describe("a client that takes what is there for all", () => {
-  it("has so many streams on a connection, which it is told; another connection has its own", () =>
+  it("a client has so many streams on a connection, which it is told, and another connection has its own", () =>
     withServer({ limits: { streamsPerConnection: 10 } }, async (running) => {
       const client = await rawHttp2(running.address);
       await client.send(...ids(12).map((id) => headOf(path, id)));
@@ -68,7 +68,7 @@ describe("a client that takes what is there for all", () => {
       client.end();
     }));
 
-  it("has so many streams from an address, over all its connections, and gets them back", () =>
+  it("a client has so many streams from an address, over all its connections, and gets them back", () =>
     withServer({ limits: { streamsPerConnection: 10, streamsPerAddress: 15 } }, async (running) => {
       const clients = await Promise.all([1, 2].map(() => rawHttp2(running.address)));
       for (const client of clients) await client.send(...ids(10).map((id) => headOf(path, id)));
@@ -88,7 +88,7 @@ describe("a client that takes what is there for all", () => {
     partialRequestBytesPerAddress: 600_000,
     partialRequestBytesPerConnection: 300_000,
   };
-  it("holds so many bytes of half requests on a connection, and then no more of them", () =>
+  it("a connection holds so many bytes of half requests, and then no more of them", () =>
     withServer({ limits: partial }, async (running) => {
       const client = await rawHttp2(running.address);
       // Each has memory for what came, and eight times that.
@@ -99,7 +99,7 @@ describe("a client that takes what is there for all", () => {
       client.end();
     }));
 
-  it("and from an address, over all its connections", () =>
+  it("an address holds so many bytes of half requests, over all its connections", () =>
     withServer({ limits: partial }, async (running) => {
       const clients = await Promise.all([1, 2, 3, 4].map(() => rawHttp2(running.address)));
       for (const client of clients) {
@@ -111,7 +111,7 @@ describe("a client that takes what is there for all", () => {
       await othersAreServed(running);
     }));
 
-  it("by default leaves room for others: a connection, an address and all have each more than the one before", () => {
+  it("the default limits of a connection, an address and the server grow, so that one leaves room for others", () => {
     const limits = defaultServerLimits;
     assert.ok(limits.streamsPerNode <= limits.streamsPerConnection);
     assert.ok(2 * limits.streamsPerConnection <= limits.streamsPerAddress);
@@ -144,7 +144,7 @@ describe("a request that does not come", () => {
   const noRequest = "4 a stream was opened, and no request came in time";
   const noRest = "4 a request began, and its rest did not come in time";
 
-  it("ends its stream with DEADLINE_EXCEEDED, and so does a rest, and no other stream of the connection", () =>
+  it("a request that does not come ends its stream with DEADLINE_EXCEEDED, as a rest does, and no other stream of the connection", () =>
     impatient(async (address, refused) => {
       const client = await rawHttp2(address);
       await client.send(
@@ -172,7 +172,7 @@ describe("a request that does not come", () => {
       client.end();
     }));
 
-  it("is waited for as long as it comes, at 64 KiB a second or faster", () =>
+  it("the server waits for a request as long as it comes at 64 KiB a second or faster", () =>
     impatient(async (address, refused) => {
       const client = await rawHttp2(address);
       await client.send(headOf(path, 1), headOf(path, 3), part(3, 900_000, 10));

@@ -54,7 +54,7 @@ function removedFor({ dataOf }: RawHttp2): readonly string[] {
   return fromBinary(DeltaDiscoveryResponseSchema, bytes.subarray(5, 5 + bytes.readUInt32BE(1))).removedResources;
 }
 
-it("reads what clients say at once, each cut anywhere and between what others say, as if each was alone", async () => {
+it("clients whose requests are cut anywhere and mixed with others are read as if each was alone", async () => {
   const random = randomFrom(5);
   const server = createServer({});
   server.config.set([]);
