@@ -66,7 +66,7 @@ const read = (text: string, more: BootstrapSource = {}) =>
   clientOptionsFromBootstrap({ text, path: "envoy.yaml", ...more });
 
 describe("Envoy's bootstrap", () => {
-  it("leads to the servers of ADS, whatever else stands in it", async () => {
+  it("an Envoy's bootstrap leads to the servers of ADS, whatever else stands in it", async () => {
     const options = await read(meshLike);
     assert.deepEqual(options, {
       kind: "envoy",
@@ -93,7 +93,7 @@ describe("Envoy's bootstrap", () => {
     });
   });
 
-  it("takes addresses and TLS from the cluster, each endpoint a server", async () => {
+  it("addresses and TLS come from the cluster, each endpoint being a server", async () => {
     const ads = `dynamic_resources: { ads_config: { api_type: GRPC, ${envoyGrpc} } }`;
     const endpoints = [socket("::1", 1), socket("xds.example", 2)];
     const { servers, nodeOn } = await read(ads + cluster(endpoints, tls()));
@@ -115,7 +115,7 @@ describe("Envoy's bootstrap", () => {
     assert.equal(typeof first === "object" && first.kind === "grpc" && first.tls?.serverName, "san.example");
   });
 
-  it("reads the sources of each type: gRPC, REST, files", async () => {
+  it("the sources of each type are read: gRPC, REST, files", async () => {
     const kinds = { GRPC: ["sotw", false], DELTA_GRPC: ["delta", false], AGGREGATED_GRPC: ["sotw", true] } as const;
     for (const [kind, expected] of Object.entries(kinds)) {
       const source = `{ api_config_source: { api_type: ${kind}, transport_api_version: V3, ${envoyGrpc} } }`;
@@ -143,7 +143,7 @@ dynamic_resources:
     ]);
   });
 
-  it("takes one source where fields lead to different ones, if it is told which", async () => {
+  it("one source is taken where fields lead to different ones, if the caller says which", async () => {
     const text = `
 dynamic_resources:
   lds_config: { path: /lds.yaml }
@@ -158,7 +158,7 @@ ${cluster([socket("a", 1)])}`;
     await assert.rejects(read(text, { use: "ads_config" }), /dynamic_resources\.ads_config: is missing/);
   });
 
-  it("reads JSON with JSON's names, targets of google_grpc, and authorities", async () => {
+  it("a bootstrap in JSON is read with JSON's names, targets of google_grpc, and authorities", async () => {
     const grpc = (target: string, more: object = {}) => ({
       googleGrpc: { targetUri: target, statPrefix: "x", ...more },
     });
@@ -188,7 +188,7 @@ ${cluster([socket("a", 1)])}`;
     assert.deepEqual(authorities, { "b.example": { servers: [secured] } });
   });
 
-  it("says where it is wrong, and shows nothing of it", async () => {
+  it("an error says where the bootstrap is wrong, and shows nothing of it", async () => {
     const ads = (more: string) => `dynamic_resources:\n  ads_config: { ${more} }\n`;
     const good = ads(`api_type: GRPC, ${envoyGrpc}`);
     const google = (more: string) =>

@@ -69,7 +69,7 @@ const cloudLike = `{
 }`;
 
 describe("gRPC's bootstrap", () => {
-  it("is read from the environment: a file first, then the JSON itself", async () => {
+  it("a bootstrap is read from the environment: a file first, then the JSON itself", async () => {
     const inline = { GRPC_XDS_BOOTSTRAP_CONFIG: meshLike };
     const options = await clientOptionsFromBootstrap({ env: inline });
     assert.equal(options.kind, "grpc");
@@ -99,7 +99,7 @@ describe("gRPC's bootstrap", () => {
     await assert.rejects(clientOptionsFromBootstrap({ env: {} }), /no bootstrap is named/);
   });
 
-  it("says who the client is, and where certificates are", async () => {
+  it("a bootstrap says who the client is, and where certificates are", async () => {
     const { node, nodeOn, grpc } = await clientOptionsFromBootstrap({ text: meshLike });
     assert.deepEqual(node, {
       id: "sidecar~10.1.2.3~shop-1.default~default.svc.cluster.local",
@@ -119,7 +119,7 @@ describe("gRPC's bootstrap", () => {
     assert.equal(grpc?.serverListenerOf("0.0.0.0:50051"), "xds.istio.io/grpc/lds/inbound/0.0.0.0:50051");
   });
 
-  it("takes the first credentials that it knows, the server's features, and authorities with their servers", async () => {
+  it("the first known credentials are taken, with the server's features, and authorities with their servers", async () => {
     const { servers, authorities } = await clientOptionsFromBootstrap({ text: cloudLike });
     const [server] = servers ?? [];
     assert.ok(typeof server === "object" && server.kind === "grpc");
@@ -132,7 +132,7 @@ describe("gRPC's bootstrap", () => {
     assert.deepEqual([other.tokenFile, other.failOnDataErrors], ["/token", true]);
   });
 
-  it("names listeners by its templates", async () => {
+  it("a bootstrap names listeners by its templates", async () => {
     const { grpc } = await clientOptionsFromBootstrap({ text: cloudLike });
     const start = "xdstp://td.xds.example/envoy.config.listener.v3.Listener/";
     assert.equal(grpc?.listenerOf("xds:///a/b?c#d é%"), `${start}a/b%3Fc%23d%20%C3%A9%25`);
@@ -145,7 +145,7 @@ describe("gRPC's bootstrap", () => {
     assert.throws(() => grpc?.serverListenerOf("[::]:1"), /server_listener_resource_name_template: is missing/);
   });
 
-  it("says where it is wrong, and shows nothing of it", async () => {
+  it("an error says where the bootstrap is wrong, and shows nothing of it", async () => {
     const server = (more: string) => `{ "xds_servers": [\n{ "server_uri": "a:1"${more} }] }`;
     const insecure = `, "channel_creds": [{ "type": "insecure" }]`;
     const cases: [string, RegExp][] = [

@@ -6,12 +6,12 @@ function leaves(root: string, graph: Readonly<Record<string, readonly string[]>>
   return leavesOf(root, (name) => graph[name] ?? "end");
 }
 
-test("the ends below an aggregate cluster, depth first, each once (A37)", () => {
+test("an aggregate cluster gives the clusters at its ends, depth first, each once (A37)", () => {
   const graph = { a: ["x", "b", "y"], b: ["z", "c", "x"], c: ["w", "z"] };
   assert.deepEqual(leaves("a", graph), { leaves: ["x", "z", "w", "y"] });
 });
 
-test("aggregate clusters that lead back are an error, two ways to one cluster are none", () => {
+test("aggregate clusters that lead back to themselves are an error, and two ways to one cluster are none", () => {
   assert.deepEqual(leaves("a", { a: ["a"] }), { problem: 'aggregate clusters lead back to "a"' });
   assert.deepEqual(leaves("a", { a: ["b"], b: ["c"], c: ["x", "b"] }), {
     problem: 'aggregate clusters lead back to "b"',
@@ -26,7 +26,7 @@ test("sixteen clusters may stand below each other, and no more", () => {
   assert.deepEqual(leaves("c0", chain(17)), { problem: "aggregate clusters lead deeper than 16 levels" });
 });
 
-test("looking costs what there is, not the number of ways through it", () => {
+test("the search costs what there is, not the number of ways through it", () => {
   const ladder = Object.fromEntries(
     Array.from({ length: 14 }, (_, level) =>
       Array.from({ length: 20 }, (_, index) => [

@@ -54,7 +54,7 @@ function* lesser(json: JsonValue): Iterable<JsonValue> {
   }
 }
 
-it("follows what breaks the rules as far as it leads, and ends in a configuration or an error", async () => {
+it("a configuration with broken resources is followed as far as it leads, and ends in a configuration or an error", async () => {
   let broken = 0;
   for (const [index, original] of world.entries()) {
     for (const mutant of mutants(original)) {

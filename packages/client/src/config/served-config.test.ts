@@ -53,7 +53,7 @@ for (const variant of ["sotw", "delta"] as const) {
       };
 
       describe(`a configuration from a server, ${variant}, ${aggregated ? "ADS" : "per type"}, ${api}`, () => {
-        it("is told whole, changes, and asks for what it needs alone", () =>
+        it("a configuration is told whole, changes, and asks for nothing that it does not need", () =>
           served(async ({ server, client, told }) => {
             server.config.set([
               apiListener("app", "r"),
@@ -99,7 +99,7 @@ for (const variant of ["sotw", "delta"] as const) {
             assert.deepEqual(names(), []);
           }));
 
-        it("comes to what the server has, however it changes", () =>
+        it("a configuration becomes what the server has, however that changes", () =>
           served(async ({ server, client, told }) => {
             const random = randomFrom(variant.length * 100 + Number(aggregated) * 10 + api.length);
             const keys = Object.entries(worldNames).flatMap(([type, names]) => names.map((name) => `${type} ${name}`));
@@ -140,7 +140,7 @@ for (const variant of ["sotw", "delta"] as const) {
 
 describe("a configuration from a server", () => {
   for (const variant of ["sotw", "delta"] as const) {
-    it(`goes on while the server is away, says so, and follows when it is back, ${variant}`, {
+    it(`a configuration stays while the server is away, says so, and follows when it is back, ${variant}`, {
       timeout: 60_000,
     }, async () => {
       const resources = [
@@ -192,7 +192,7 @@ describe("a configuration from a server", () => {
     });
   }
 
-  it("ends with the client, as an iterator too", async () => {
+  it("a configuration ends with the client, as an iterator too", async () => {
     const server = createServer();
     server.config.set([apiListener("app", routes("r"))]);
     const { grpc: address = "" } = await server.listen({ grpc: "127.0.0.1:0" });

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { host } from "../testing/config-messages.js";
 import { virtualHostFor } from "./virtual-host.js";
 
-test("the virtual host of an authority: exact, then the longest suffix, then the longest prefix, then all", () => {
+test("the virtual host of an authority is the exact one, else that of the longest suffix, the longest prefix, or all", () => {
   const choose = (authority: string, ...domains: readonly string[]) =>
     virtualHostFor(
       domains.map((domain) => host(domain, [domain])),

@@ -23,7 +23,7 @@ import { createConfigIterator } from "./config-iterator.js";
 import { createWatchConfig } from "./watch-config.js";
 
 describe("watching a configuration", () => {
-  it("tells nothing before each leaf is known, then all at once", async () => {
+  it("a watcher is told nothing before each leaf is known, then all at once", async () => {
     const { client, calls } = watching("app");
     await client.give(apiListener("app", "r"));
     assert.deepEqual(client.watched, ["listener app", "route r"]);
@@ -36,7 +36,7 @@ describe("watching a configuration", () => {
     assert.deepEqual(calls, ["r; a: a-endpoints 1 2; b: error"]);
   });
 
-  it("tells each change once it is complete, and drops what it replaced only then", async () => {
+  it("each change is told once it is complete, and what it replaced is dropped only then", async () => {
     const log: string[] = [];
     const { client, calls } = watching("app", {}, log);
     await client.give(apiListener("app", routes("inline", "a")));
@@ -53,7 +53,7 @@ describe("watching a configuration", () => {
     assert.deepEqual(calls, ["inline; a: a 1", "inline; b: b 3"]);
   });
 
-  it("goes on with a cluster as it was until the load assignment is there that its change names (rule 126)", async () => {
+  it("a cluster stays as it was until the load assignment is there that its change names (rule 126)", async () => {
     const { client, calls } = watching("app");
     await client.give(apiListener("app", routes("inline", "a")));
     await client.give(edsCluster("a", "one"));
@@ -66,7 +66,7 @@ describe("watching a configuration", () => {
     assert.deepEqual(client.watched, ["cluster a", "endpoint two", "listener app"]);
   });
 
-  it("lets go of what was on the way and came to nothing", async () => {
+  it("a change that came to nothing leaves nothing behind", async () => {
     const { client, calls } = watching("app");
     await client.give(apiListener("app", routes("inline", "a")));
     await client.give(inlineCluster("a", Cluster_DiscoveryType.STATIC, 1));
@@ -76,7 +76,7 @@ describe("watching a configuration", () => {
     assert.deepEqual(calls, ["inline; a: static 1", "inline; a: static 1"]);
   });
 
-  it("tells an error of the whole where there is no listener or no routes, and comes back", async () => {
+  it("an error of the whole is told where there is no listener or no routes, and the configuration comes back", async () => {
     const { client, calls } = watching("app");
     await client.fail("listener", "app");
     await client.give(apiListener("app", "r"));
@@ -97,7 +97,7 @@ describe("watching a configuration", () => {
     ]);
   });
 
-  it("chooses the virtual host of the authority, and only its clusters", async () => {
+  it("the virtual host of the authority is chosen, with only its clusters", async () => {
     const { client, calls } = watching("app", { authority: "shop.example" });
     await client.give(apiListener("app", "r"));
     await client.give(hosts("r", host("other", ["*"], "x"), host("shop", ["*.example"], "a")));
@@ -107,7 +107,7 @@ describe("watching a configuration", () => {
     assert.match(calls[1] ?? "", /^error route "r": no virtual host serves the authority "shop.example"/);
   });
 
-  it("notes mirrored and weighted clusters, plugins and headers", async () => {
+  it("mirrored and weighted clusters, plugins and headers are noted", async () => {
     const { client, configs } = watching("app");
     const action = (value: object) => ({ match: {}, action: { case: "route" as const, value } });
     const weighted = { clusters: [{ name: "w1" }, { clusterHeader: "x-weighted" }, { name: "w2" }] };
@@ -136,7 +136,7 @@ describe("watching a configuration", () => {
     assert.deepEqual([found.plugins, found.clusterHeaders], [["lookup"], ["x-weighted", "x-cluster"]]);
   });
 
-  it("reports all route configurations of a listener with filter chains, each with its own error, and what its filters name", async () => {
+  it("all route configurations of a listener with filter chains are reported, each with its own error, and what its filters name", async () => {
     const { client, configs } = watching("ingress");
     await client.give(
       socketListener(
@@ -158,7 +158,7 @@ describe("watching a configuration", () => {
     assert.deepEqual([...(configs[0]?.clusters.keys() ?? [])].sort(), ["a", "db", "i"]);
   });
 
-  it("adds clusters that are subscribed to, until the last subscription is cancelled", async () => {
+  it("clusters that are subscribed to are added until the last subscription is cancelled", async () => {
     const { client, calls, watch } = watching("app");
     await client.give(apiListener("app", routes("inline", "a")));
     await client.give(inlineCluster("a", Cluster_DiscoveryType.STATIC, 1));
@@ -175,7 +175,7 @@ describe("watching a configuration", () => {
     assert.deepEqual(calls, ["inline; a: static 1", "inline; a: static 1; b: static 2", "inline; a: static 1"]);
   });
 
-  it("holds nothing after cancel, and calls nobody", async () => {
+  it("a cancelled watch holds nothing, and calls nobody", async () => {
     const { client, calls, watch } = watching("app");
     await client.give(apiListener("app", routes("inline", "a")));
     const given = client.give(inlineCluster("a", Cluster_DiscoveryType.STATIC, 1));
@@ -184,7 +184,7 @@ describe("watching a configuration", () => {
     assert.deepEqual([client.watched, calls], [[], []]);
   });
 
-  it("keeps what is ambient beside what is used, and says when it is over", async () => {
+  it("an ambient error is kept beside what is used, and its end is told", async () => {
     const { client, calls } = watching("app");
     await client.give(apiListener("app", routes("inline", "a")));
     await client.give(edsCluster("a"));
@@ -207,7 +207,7 @@ describe("watching a configuration", () => {
     ]);
   });
 
-  it("leaves parts that did not change the same objects, and takes changes of one turn as one", async () => {
+  it("parts that did not change stay the same objects, and changes of one turn are one", async () => {
     const { client, configs } = watching("app");
     await client.give(apiListener("app", routes("inline", "a", "b", "loop")));
     const given = [client.give(edsCluster("a")), client.give(edsCluster("b"))];
@@ -222,7 +222,7 @@ describe("watching a configuration", () => {
     assert.deepEqual(same, [false, true, true]);
   });
 
-  it("holds up reading while the watcher is busy, and then gives it the newest", async () => {
+  it("reading waits while the watcher is busy, which then gets the newest", async () => {
     const client = createScriptedClient();
     const calls: string[] = [];
     let release = () => {};
@@ -251,7 +251,7 @@ describe("watching a configuration", () => {
     assert.equal(calls.at(-1), "inline; a: static 3");
   });
 
-  it("goes on after a watcher that throws, and says so", async () => {
+  it("the watch goes on after its watcher threw, and says so", async () => {
     const client = createScriptedClient();
     const failures: unknown[] = [];
     const calls: string[] = [];
@@ -266,7 +266,7 @@ describe("watching a configuration", () => {
     assert.deepEqual([calls.length, failures.length], [2, 2]);
   });
 
-  it("is an iterator too, which gives the newest", async () => {
+  it("a watch is an iterator, too, which gives the newest", async () => {
     const client = createScriptedClient();
     const iterator = configOf(client)("app");
     await client.give(apiListener("app", routes("inline", "a")));
@@ -282,7 +282,7 @@ describe("watching a configuration", () => {
     assert.deepEqual(client.watched, []);
   });
 
-  it("is an iterator that says nothing of what was wrong and is over", async () => {
+  it("an iterator does not tell an error that is over", async () => {
     let watcher: ConfigWatcher | undefined;
     const iterator = createConfigIterator((given) => {
       watcher = given;
@@ -300,7 +300,7 @@ describe("watching a configuration", () => {
     await next;
   });
 
-  it("takes no collection for a listener, and asks for no cluster that is one", async () => {
+  it("a collection is not taken for a listener, and no cluster that is one is asked for", async () => {
     const { client, calls } = watching("app");
     assert.throws(() => configOf(client)("*", { onChanged: () => {} }), /XDSKIT_CLIENT_OPTION/);
     await client.give(apiListener("app", routes("inline", "*")));

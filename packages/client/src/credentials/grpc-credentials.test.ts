@@ -96,13 +96,13 @@ describe("credentials of a gRPC server", () => {
   const failWith = (port: number, more: Partial<GrpcServerSettings>) =>
     failure(`127.0.0.1:${port}`, credentialsOf(settings(port, more)));
 
-  it("sends headers, in plaintext too", async () => {
+  it("credentials send headers, in plaintext too", async () => {
     const told = await askWith(plain.port, { headers: { "X-Team": "one", "some-bin": "AQI=" } });
     assert.equal(told["x-team"], "one");
     assert.deepEqual(told["some-bin"], { type: "Buffer", data: [1, 2] });
   });
 
-  it("trusts whom it is to trust, by the name that it is to have", async () => {
+  it("a client trusts the given authorities, and checks the given name", async () => {
     await askWith(tls.port, { tls: { caFile } });
     await askWith(tls.port, { tls: { caFile, serverName: "xds.example" } });
     assert.match(
@@ -115,7 +115,7 @@ describe("credentials of a gRPC server", () => {
     assert.match(await failWith(plain.port, { tls: { caFile } }), /TLS with 127\.0\.0\.1 failed/);
   });
 
-  it("shows its own certificate, and another one once the files hold it", async () => {
+  it("a client shows its certificate, and another one once the files hold it", async () => {
     const certificateFile = write("own.pem", first.certificate);
     const keyFile = write("own.key", first.key);
     const credentials = credentialsOf(settings(mutual.port, { tls: { caFile, certificateFile, keyFile } }));
@@ -132,7 +132,7 @@ describe("credentials of a gRPC server", () => {
     );
   });
 
-  it("says which file is wrong and why, and nothing of its content", async () => {
+  it("an error says which file is wrong and why, and shows nothing of its content", async () => {
     const certificateFile = write("first.pem", first.certificate);
     const keyFile = write("second.key", second.key);
     const noCertificate = write("none.pem", "SECRET\n");
@@ -157,7 +157,7 @@ describe("credentials of a gRPC server", () => {
     }
   });
 
-  it("reads the token anew for each stream", async () => {
+  it("the token is read anew for each stream", async () => {
     const tokenFile = write("token", "t1\n");
     const credentials = credentialsOf(settings(tls.port, { tls: { caFile }, tokenFile }));
     assert.equal((await ask(`127.0.0.1:${tls.port}`, credentials)).authorization, "Bearer t1");
@@ -172,7 +172,7 @@ describe("credentials of a gRPC server", () => {
     assert.equal((await askWith(plain.port, { tokenFile: write("token", "t4") })).authorization, "Bearer t4");
   });
 
-  it("refuses what would give a secret away, or cannot be", () => {
+  it("settings that would give a secret away, or cannot be meant, are refused", () => {
     const refused = (more: Partial<GrpcServerSettings>, expected: RegExp) =>
       assert.throws(
         () => credentialsOf({ kind: "grpc", address: "xds.example:80", ...more }),

@@ -35,7 +35,7 @@ const ask = (port: number, options: HttpsOptions): Promise<string> =>
     request.on("error", reject);
   });
 
-it("shows a REST server the client's certificate, and asks it for its name", async () => {
+it("a REST server is shown the client's certificate, and is asked for its name", async () => {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
   const url = `https://127.0.0.1:${port}`;
@@ -53,7 +53,7 @@ it("shows a REST server the client's certificate, and asks it for its name", asy
   await assert.rejects(ask(port, await httpsOptionsOf({ kind: "rest", url, tls: files })()), /altnames|IP/);
 });
 
-it("refuses TLS settings with a plaintext URL", () => {
+it("TLS settings with a plaintext URL are refused", () => {
   const refused = () => httpsOptionsOf({ kind: "rest", url: "http://127.0.0.1:1", tls: {} });
   assert.throws(refused, (error) => error instanceof XdskitError && error.code === "XDSKIT_CREDENTIALS");
 });

@@ -102,7 +102,7 @@ for (const kind of ["grpc", "rest"] as const) {
         backoff: { firstMs: 50, mostMs: 50 },
       });
 
-    it("shows its certificate, and the newer one with the next connection", () =>
+    it("a client shows its certificate, and the newer one with the next connection", () =>
       withFront(async (front) => {
         const client = clientOf(front, files());
         try {
@@ -118,7 +118,7 @@ for (const kind of ["grpc", "rest"] as const) {
         }
       }));
 
-    it("says which file is wrong, and goes on once it is mended", () =>
+    it("a client says which file is wrong, and goes on once it is mended", () =>
       withFront(async (front) => {
         const tls = files();
         write("own.key", second.key);

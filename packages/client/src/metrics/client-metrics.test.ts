@@ -23,7 +23,7 @@ const linesOf = (metrics: ClientMetrics, name: string) =>
 
 describe("metrics of a client", () => {
   for (const variant of ["sotw", "delta"] as const) {
-    it(`count what came, what was rejected, and what is known, ${variant}`, async () => {
+    it(`the metrics count what came, what was rejected, and what is known, ${variant}`, async () => {
       const server = createServer();
       const { grpc: address } = await server.listen({ grpc: "127.0.0.1:0" });
       const client = createClient({
@@ -82,7 +82,7 @@ describe("metrics of a client", () => {
     });
   }
 
-  it("are on docs/metrics.md with kind and labels, and no other", async () => {
+  it("the metrics are on docs/metrics.md with kind and labels, and no others are", async () => {
     const client = createClient({ servers: ["127.0.0.1:1"], node: { id: "me" } });
     const real = createClientMetrics(client)
       .read()
@@ -97,7 +97,7 @@ describe("metrics of a client", () => {
     assert.deepEqual(listed, real);
   });
 
-  it("are written so that Prometheus reads them", () => {
+  it("the metrics are written so that Prometheus reads them", () => {
     const values = [{ labels: { "grpc.target": 'a"b\\c\nd' }, value: 3 }];
     const one = {
       name: "grpc.x.y",

@@ -40,7 +40,7 @@ test("a password with a bare % is taken as it is", async () => {
   await client.close();
 });
 
-test("a gRPC address that is written as a URL is said to be one, with how it is written", async () => {
+test("a gRPC address that is written as a URL is refused with how to write it", async () => {
   const server = createServer();
   const { grpc } = await server.listen({ grpc: "127.0.0.1:0" });
   const client = createClient({ servers: [`http://${grpc}`], node: { id: "a" } });

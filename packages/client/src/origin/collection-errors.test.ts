@@ -20,7 +20,7 @@ function answerWith(one: ScriptedUpstream, change: Partial<ResourceUpdate>): voi
 const error = (name: string, code: number): ResourceError => ({ name, code, message: "so it is" });
 
 describe("errors of a collection", () => {
-  it("are no empty collection", () =>
+  it("an error of a collection is not an empty collection", () =>
     withOneServer(async (client, one) => {
       const all = watchClusters(client);
       answerWith(one, { failing: [error("*", statusCode.permissionDenied)] });
@@ -31,7 +31,7 @@ describe("errors of a collection", () => {
       assert.deepEqual(all.lines.slice(1), ["changed "]);
     }));
 
-  it("of one of its members are told beside it, once for all members", () =>
+  it("errors of one member are told beside the collection, once for all members", () =>
     withOneServer(async (client, one) => {
       const [all, a] = [watchClusters(client), watchCluster(client, "a")];
       answerWith(one, { upserted: [receivedCluster("a", "1"), receivedCluster("b", "1")] });
@@ -47,7 +47,7 @@ describe("errors of a collection", () => {
       );
     }));
 
-  it("say that a type has no such service, where nobody can be asked", async () => {
+  it("an error says that a type has no such service, where nobody can be asked", async () => {
     const transport = scriptedTransport(() => 0);
     const client = createClientWith({ servers: ["one:1"], node: { id: "me" } }, (_, context, sink) =>
       createStreamUpstream(

@@ -60,7 +60,7 @@ const switches = (events: readonly ClientEvent[]) =>
 describe("fallback (A71)", () => {
   const servers = ["one:1", "two:2", "three:3"];
 
-  it("asks the next server once the one before is away and something is missing, and goes back", () =>
+  it("a client asks the next server once the one before is away and something is missing, and goes back", () =>
     withClient({ servers }, async ({ client, of, events, watch }) => {
       const a = watch("a");
       assert.deepEqual([of("one:1").log, of("two:2").log], [["+cluster a"], []]);
@@ -102,7 +102,7 @@ describe("fallback (A71)", () => {
       assert.deepEqual(of("two:2").log, []);
     }));
 
-  it("tells watchers only when there is nobody left to ask, and what happens then", () =>
+  it("watchers are told of a failure only when there is nobody left to ask, and of what happens then", () =>
     withClient({ servers }, async ({ of, watch }) => {
       const [a, all] = [watch("a"), watch("*")];
       for (const server of servers) of(server).fail();
@@ -122,7 +122,7 @@ describe("fallback (A71)", () => {
       assert.deepEqual(of("three:3").log, ["hold cluster a@", "forget", "+cluster a,b,*"]);
     }));
 
-  it("asks the next server at once where the program wants that, and goes back", () =>
+  it("a client asks the next server at once if the program wants that, and goes back", () =>
     withClient({ servers, fallback: "when-away" }, async ({ of, events, watch }) => {
       const all = watch("*");
       of("one:1").answer(cluster, { upserted: [receivedCluster("a", "1")] });
@@ -137,7 +137,7 @@ describe("fallback (A71)", () => {
       assert.deepEqual(all.take(), ["a +a -", "a,b +a,b -", "a,b +a -", "a + -b"]);
     }));
 
-  it("leaves the server behind it when the first answers before that one does", () =>
+  it("a client leaves the next server when the first answers before that one does", () =>
     withClient({ servers }, async ({ of, events, watch }) => {
       const a = watch("a");
       of("one:1").fail();
@@ -149,7 +149,7 @@ describe("fallback (A71)", () => {
       assert.deepEqual([a.take(), switches(events)], [["1"], []]);
     }));
 
-  it("asks another server when something new is missing while all else is there", () =>
+  it("a client asks another server when something new is missing while all else is there", () =>
     withClient({ servers }, async ({ of, watch }) => {
       watch("a");
       of("one:1").answer(cluster, { upserted: [receivedCluster("a", "1")] });
@@ -161,7 +161,7 @@ describe("fallback (A71)", () => {
       assert.deepEqual(of("two:2").log, ["hold cluster a@", "forget", "+cluster a,b"]);
     }));
 
-  it("asks another server when the time of what was there is over while the first is away", () =>
+  it("a client asks another server when a TTL is over while the first server is away", () =>
     withClient({ servers }, async ({ of, watch }) => {
       const a = watch("a");
       of("one:1").answer(cluster, { upserted: [receivedCluster("a", "1")] });
@@ -185,7 +185,7 @@ describe("fallback (A71)", () => {
       assert.deepEqual([a.take(), late.take()], [["2"], ["2"]]);
     }));
 
-  it("tells the first server what is there when it is tried again, so that it tells what is gone", () =>
+  it("a client tells the first server what it has when it is tried again, so that it learns what is gone", () =>
     withClient({ servers }, async ({ of, watch }) => {
       const [all, x] = [watch("*"), watch("x")];
       of("one:1").answer(cluster, { upserted: [receivedCluster("a", "1"), receivedCluster("x", "1")] });
@@ -208,7 +208,7 @@ describe("fallback (A71)", () => {
       assert.deepEqual([x.take(), y.take()], [["1", "beside one:1", "2", "1"], ["2"]]);
     }));
 
-  it("does not take turns between two servers, each of which lacks one service", () =>
+  it("a client does not take turns between two servers, each of which lacks one service", () =>
     withClient({ servers: ["one:1", "two:2"] }, async ({ client, of, events }) => {
       client.watch("cluster", "a", { onChanged() {} });
       client.watch("endpoint", "a", { onChanged() {} });
@@ -227,7 +227,7 @@ describe("fallback (A71)", () => {
 });
 
 describe("federation (A47)", () => {
-  it("asks the servers of a name's authority, which authorities with equal servers share", () =>
+  it("a client asks the servers of a name's authority, and authorities with equal servers share them", () =>
     withClient(
       {
         servers: ["one:1"],
@@ -258,7 +258,7 @@ describe("federation (A47)", () => {
       },
     ));
 
-  it("tells who asks for what has no server", () =>
+  it("a watcher of a name without a server is told so", () =>
     withClient({ authorities: { x: { servers: ["one:1"] } } }, async ({ of, watch }) => {
       const [plain, other] = [watch("plain"), watch(`xdstp://other/${type}/a`)];
       await settle();
@@ -268,7 +268,7 @@ describe("federation (A47)", () => {
 });
 
 describe("what a program kept from an earlier run", () => {
-  it("is there at once, told to the first server with its versions, and no reason to ask another", () => {
+  it("kept contents are there at once, are told to the first server with their versions, and are no reason to ask another", () => {
     const held = [{ type: cluster, resources: [receivedCluster("a", "0"), receivedCluster("b", "0")], version: "v7" }];
     return withClient({ servers: ["one:1", "two:2"], held }, async ({ of, watch }) => {
       const [all, a] = [watch("*"), watch("a")];

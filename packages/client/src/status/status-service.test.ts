@@ -82,7 +82,7 @@ const ignored = { onChanged: () => {} };
 
 describe("client status of a client (CSDS)", () => {
   for (const variant of ["sotw", "delta"] as const) {
-    it(`says what was asked for, taken and rejected, and what does not exist, ${variant}`, () =>
+    it(`client status says what was asked for, taken and rejected, and what does not exist, ${variant}`, () =>
       withStatus(variant, async ({ server, client, fetch }) => {
         const before = Date.now();
         assert.deepEqual(brief(await fetch()), []);
@@ -118,7 +118,7 @@ describe("client status of a client (CSDS)", () => {
       }));
   }
 
-  it("never tells secrets, and leaves contents out when asked", () =>
+  it("client status never tells secrets, and leaves contents out when asked", () =>
     withStatus("delta", async ({ server, client, fetch }) => {
       const key = { specifier: { case: "inlineString", value: "S3CR3T" } } as const;
       const chain = { specifier: { case: "inlineString", value: "public" } } as const;
@@ -134,7 +134,7 @@ describe("client status of a client (CSDS)", () => {
       assert.deepEqual([bare?.name, bare?.xdsConfig], ["one", undefined]);
     }));
 
-  it("answers each request of a stream, and ends when the caller does", () =>
+  it("each request of a stream is answered, and the stream ends when the caller ends it", () =>
     withStatus("delta", async ({ caller }) => {
       const call = caller.makeBidiStreamRequest(path("Stream"), asIs, asIs, { deadline: Date.now() + 20_000 });
       const answers: Buffer[] = [];
@@ -151,7 +151,7 @@ describe("client status of a client (CSDS)", () => {
       assert.equal(await ended, status.OK);
     }));
 
-  it("refuses what it cannot answer, and goes on", () =>
+  it("a request that cannot be answered is refused, and the service goes on", () =>
     withStatus("delta", async ({ caller, fetch }) => {
       const refusal = (request: Request | Buffer) =>
         fetch(request).then(

@@ -45,7 +45,7 @@ for (const api of ["v3", "v2"] as const) {
         const pair = (test: (tools: Tools) => Promise<void>, more?: Partial<ClientOptions>) =>
           withPair({ api, variant, aggregated }, test, more);
 
-        it("gets resources, and hears of changes and removals", () =>
+        it("a client gets resources, and is told of changes and removals", () =>
           pair(async ({ server, client, events }) => {
             server.config.set([cluster("a"), cluster("b"), endpoints("a")]);
             const got = await client.get(ClusterSchema, "a");
@@ -77,7 +77,7 @@ for (const api of ["v3", "v2"] as const) {
             );
           }));
 
-        it("says after a while that a name does not exist", () =>
+        it("a client says after a while that a name does not exist", () =>
           pair(
             async ({ server, client }) => {
               server.config.set([cluster("a")]);
@@ -89,7 +89,7 @@ for (const api of ["v3", "v2"] as const) {
             { absentAfterMs: 300 },
           ));
 
-        it("rejects what breaks a rule, keeps what it had, and takes what is good", () =>
+        it("a client rejects what breaks a rule, keeps what it had, and takes what is good", () =>
           pair(
             async ({ server, client, events }) => {
               server.config.set([cluster("a")]);

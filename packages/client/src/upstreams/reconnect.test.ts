@@ -23,7 +23,7 @@ async function freePort(): Promise<number> {
 describe("a client of a server that goes and comes", () => {
   for (const variant of ["sotw", "delta"] as const) {
     for (const aggregated of [true, false]) {
-      it(`gets what is different, ${variant}, ${aggregated ? "ADS" : "per type"}`, async () => {
+      it(`a client that comes back gets only what is different, ${variant}, ${aggregated ? "ADS" : "per type"}`, async () => {
         const address = `127.0.0.1:${await freePort()}`;
         const client = createClient({
           servers: [{ kind: "grpc", address, variant, aggregated }],
@@ -77,7 +77,7 @@ describe("a client of a server that goes and comes", () => {
     }
   }
 
-  it("is not overwhelmed by a response above its limit", async () => {
+  it("a client refuses a response above its limit, and goes on", async () => {
     const server = createServer();
     const { grpc: address } = await server.listen({ grpc: "127.0.0.1:0" });
     server.config.set([cluster("a", "x".repeat(100_000)), cluster("b")]);

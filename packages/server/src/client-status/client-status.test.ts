@@ -155,7 +155,7 @@ describe("client status (CSDS)", () => {
       assert.equal(found.genericXdsConfigs[1]?.xdsConfig, undefined);
     }));
 
-  it("never tells secrets, and leaves contents out when asked", () =>
+  it("client status never tells secrets, and leaves contents out when asked", () =>
     withStatus({}, async ({ server, client, fetch }) => {
       const key = { specifier: { case: "inlineString", value: "S3CR3T" } } as const;
       const chain = { specifier: { case: "inlineString", value: "public" } } as const;

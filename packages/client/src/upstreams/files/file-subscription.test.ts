@@ -30,7 +30,7 @@ function having(...resources: readonly ReceivedResource[]) {
 }
 
 describe("what is wanted of a file", () => {
-  it("is held as long as any of its names is asked for", () => {
+  it("a resource of a file is held as long as any of its names is asked for", () => {
     const member = glob.replace("*", "m");
     const { subscribe, unsubscribe } = having(cluster("a", "www"), cluster("b"), cluster(member));
     assert.deepEqual(subscribe("a", "www", "b", glob), ["a", "b", member]);
@@ -43,7 +43,7 @@ describe("what is wanted of a file", () => {
     assert.deepEqual(unsubscribe(member), []);
   });
 
-  it("costs what is given up, and not what is held", () => {
+  it("giving up names costs what is given up, and not what is held", () => {
     let looks = 0;
     const counted = (name: string) =>
       Object.defineProperty({ ...cluster(name) }, "aliases", {

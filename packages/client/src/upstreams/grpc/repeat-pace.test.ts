@@ -60,7 +60,7 @@ async function withServer(test: (tools: Tools) => Promise<void>): Promise<void> 
 }
 
 describe("a server that says the same again", () => {
-  it("as fast as it can is read ever more slowly", () =>
+  it("a server that repeats itself as fast as it can is read ever more slowly", () =>
     withServer(async ({ clock, transport, send, unread }) => {
       for (let count = 0; count < 1_000; count += 1) {
         await send(fullState("1"));
@@ -70,7 +70,7 @@ describe("a server that says the same again", () => {
       assert.equal(transport.last.isOver, false);
     }));
 
-  it("at a pace of its own is read as before, and a change after that at once", () =>
+  it("a server that repeats itself at its own pace is read as before, and a change after that at once", () =>
     withServer(async ({ clock, told, send }) => {
       for (let count = 0; count < 100; count += 1) {
         await send(fullState("1"));
@@ -80,7 +80,7 @@ describe("a server that says the same again", () => {
       assert.deepEqual(told, ["1", "2"]);
     }));
 
-  it("to keep alive what it sent is read at once, however much of it came together (rule 130)", () =>
+  it("a heartbeat is read at once, however many came together (rule 130)", () =>
     withServer(async ({ told, send, unread }) => {
       for (let count = 0; count < 100; count += 1) await send(fullState("1", 10n));
       await send(fullState("2", 10n));
