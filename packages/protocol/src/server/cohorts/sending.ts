@@ -6,12 +6,12 @@ import type { Subscriber } from "../state/subscriber.js";
 import { noneUnconfirmed } from "../state/subscriber.js";
 import type { MovingCohort, RecordedResponse, Sending } from "./cohort.js";
 
-/** How many are kept of each response; their place is the number of the response modulo this. */
+/** How many sendings are kept of each response. The place of one is the response's number modulo this. */
 const mostSendings = 8;
 
 /**
- * A recorded response as that with this number of a stream, at this time in milliseconds. Its transition was applied to
- * the subscriber already.
+ * A recorded response with this number, as sent at this time (milliseconds). The transition must have been applied to
+ * the subscriber.
  */
 export function sendingOf(recorded: RecordedResponse, subscriber: Subscriber, count: number, at: number): Sending {
   const { sendings } = recorded;
@@ -24,7 +24,10 @@ export function sendingOf(recorded: RecordedResponse, subscriber: Subscriber, co
   return made;
 }
 
-/** Notes that the client acknowledged a response, the only one of its type in flight: it uses all that it was sent. */
+/**
+ * Notes that the client acknowledged a response. It is the only one of its type in flight, so the client uses all that
+ * it was sent.
+ */
 export function acknowledgeRecorded(
   { sendings }: RecordedResponse,
   subscriber: Subscriber,
@@ -48,9 +51,7 @@ export function acknowledgeRecorded(
   return known.effects;
 }
 
-/**
- * The response that these bytes acknowledge in the usual way of the client; undefined where they are something else.
- */
+/** The response that these bytes acknowledge in the client's usual form. Undefined if they are something else. */
 export function usuallyAnswered(
   { open }: MovingCohort,
   subscribers: readonly Subscriber[],

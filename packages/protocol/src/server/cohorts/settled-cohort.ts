@@ -6,19 +6,19 @@ import type { SnapshotLineage } from "../ordering/snapshot-lineage.js";
 import { SettledCohort } from "./cohort.js";
 
 /**
- * Weak at both ends: cohorts are there for as long as streams are in them, and a snapshot that somebody remembers must
- * not hold what came after it.
+ * The cohorts at each snapshot, by key. Weak at both ends: a cohort lives as long as streams are in it, and an old
+ * snapshot that somebody holds must not keep newer ones alive.
  */
 const cohorts = new WeakMap<Snapshot, Map<string, WeakRef<SettledCohort>>>();
 
-/** The cohort with this key at a snapshot, for streams that ask for these types: one for all streams of a lineage. */
+/** The cohort with this key at a snapshot, for streams of these types. All streams of a lineage share it. */
 export function settledCohort(
   snapshot: Snapshot,
   key: string,
   typesOf: () => readonly ResourceType[],
   lineage: SnapshotLineage | undefined,
 ): SettledCohort {
-  // Such a stream is alone in its cohort.
+  // A long key is not remembered, so the stream is alone in its cohort.
   if (key.length > longestKey) return new SettledCohort(snapshot, key, typesOf());
   const inLineage = lineage?.position(snapshot, key, () => new SettledCohort(snapshot, key, typesOf()));
   if (inLineage !== undefined) return inLineage;
@@ -27,7 +27,7 @@ export function settledCohort(
     there = new Map();
     cohorts.set(snapshot, there);
   }
-  // Lineages may have a snapshot in common; a stream that arrives here belongs to one of them.
+  // Two lineages may share a snapshot, but a stream follows only one of them.
   const id = lineage === undefined ? key : `${numberOf(lineage)} ${key}`;
   const known = there.get(id)?.deref();
   if (known !== undefined) return known;

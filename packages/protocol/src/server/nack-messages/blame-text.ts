@@ -2,27 +2,25 @@ import type { ResourceName } from "@xdskit/api";
 
 /** What an error detail says of the resources in the response that was rejected. */
 export interface Blame {
-  /** Those that are at fault. */
+  /** The resources at fault. */
   readonly names: readonly ResourceName[];
-  /** Of what else the response carried the client uses the new content; otherwise that is not known. */
+  /** The client uses the new content of all other resources. If false, that is not known. */
   readonly usesRest: boolean;
 }
 
 /**
- * Reads one kind of text. Undefined: it is none, or names nothing; no names: it blames what the response did not carry.
+ * Reads one kind of text. Undefined: the text is of another kind, or names nothing. No names: the text blames resources
+ * that the response did not carry.
  */
 export type TextReader = (text: string, carried: CarriedNames) => Blame | undefined;
 
 /**
- * How many places a name may end at are tried: names hold what separates them from reasons once or twice, hostile texts
- * a thousand times.
+ * How many places are tried at which a name may end. A name may contain the separator once or twice, a hostile text a
+ * thousand times.
  */
 const mostEnds = 8;
 
-/**
- * The names of a response, found by looking up what a text says: the cost follows the text, whatever the number of
- * names.
- */
+/** The names of a response. Parts of a text are looked up in them, so the cost does not grow with their number. */
 export class CarriedNames implements Iterable<ResourceName> {
   readonly #names: Set<ResourceName>;
   readonly #longest: number;
@@ -81,7 +79,7 @@ export function namesOfParts(
   }
 }
 
-/** Reasons repeat the name. */
+/** The next separator that is not part of the name: reasons repeat the name. */
 function nextSeparator(text: string, separator: string, from: number, name: string | undefined): number {
   const inside = name?.indexOf(separator) ?? -1;
   let next = text.indexOf(separator, from);

@@ -2,8 +2,8 @@ import type { Snapshot } from "../../model/snapshot.js";
 import type { LineagePosition } from "./snapshot-lineage.js";
 
 /**
- * What setting out for a snapshot does to what an order remembers (`Ordering.setOut`), for the orders that set out with
- * the same `before`, `last` and `types`.
+ * What an order remembers after it set out for a snapshot (`Ordering.setOut`). Orders that set out with the same
+ * `before`, `last` and `types` share it.
  */
 export interface Departure {
   before: readonly Snapshot[] | undefined;
@@ -11,11 +11,11 @@ export interface Departure {
   /** The types that the order's streams ask for; undefined for an order of one stream. */
   types: string | undefined;
   after: readonly Snapshot[];
-  /** On the line, afterwards. */
+  /** Where the order stands on its lineage afterwards. */
   position: LineagePosition | undefined;
 }
 
-/** Of a way that no order has gone yet: it equals that of none. */
+/** The departure of a journey that no order has made yet. It equals no order's own. */
 export function newDeparture(): Departure {
   return { before: undefined, last: undefined, types: undefined, after: [], position: undefined };
 }

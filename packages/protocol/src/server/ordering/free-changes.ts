@@ -16,9 +16,9 @@ export function namesAny(resources: readonly Resource[]): boolean {
 }
 
 /**
- * Whether a change never holds anything back on the stream of these subscribers, whichever others share its order, as
- * long as those stand at `from` or `to`: it removes nothing, what it brings names nothing that may have to be warm
- * first, and no new cluster (`acknowledgedWarm`) comes on another stream.
+ * Whether a change holds nothing back on the stream of these subscribers. That is so if it removes nothing, if what it
+ * brings names no other resource, and if no new cluster (`acknowledgedWarm`) comes on another stream. The other streams
+ * of the order must stand at `from` or `to`.
  */
 export function isFree(subscribers: readonly Subscriber[], from: Snapshot, to: Snapshot): boolean {
   let changes = false;

@@ -4,21 +4,18 @@ import type { Subscriber } from "../state/subscriber.js";
 /** One of the streams of an order, as the order sees it. */
 export interface OrderedStream {
   readonly subscribers: readonly Subscriber[];
-  /**
-   * Something that this stream waits for on another one may be over, since that was answered or left: there may be
-   * something to send.
-   */
+  /** Another stream was answered or ended. This one may have waited for that, and may have something to send now. */
   progressed(): void;
   /**
-   * Another stream came, went, or does what this one may have to wait for: this one stops repeating what others did
-   * (`Membership`).
+   * Another stream came, ended, or does something that this one may have to wait for. This one stops repeating recorded
+   * transitions (`Membership`).
    */
   leaveCohort(): void;
   /**
-   * Another stream is about to go to a snapshot that this one is not on its way to: unless this one rests, it stops
-   * repeating, too.
+   * Another stream is about to go to a snapshot that is not this one's target. This one stops repeating, unless it is
+   * settled.
    */
   overtaken(): void;
-  /** Whether the stream rests at one of the two snapshots, or is on its way from the first to the second. */
+  /** Whether the stream is settled at one of the two snapshots, or is on its way from the first to the second. */
   isBetween(from: Snapshot, to: Snapshot): boolean;
 }

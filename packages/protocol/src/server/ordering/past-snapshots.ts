@@ -19,7 +19,7 @@ const lists = new WeakMap<Snapshot, WeakRef<readonly Snapshot[]>[]>();
 /** How many lists are remembered that end with the same snapshot. */
 const mostLists = 8;
 
-/** One and the same list for all who remember these snapshots, so that they compare by identity; not empty. */
+/** The same list for all who remember these snapshots, so that lists compare by identity. It must not be empty. */
 export function sharedList(snapshots: readonly Snapshot[]): readonly Snapshot[] {
   const last = snapshots[snapshots.length - 1] as Snapshot;
   let known = lists.get(last);

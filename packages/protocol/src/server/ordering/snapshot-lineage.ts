@@ -3,16 +3,16 @@ import { mostShared } from "../../model/limits.js";
 import type { Snapshot } from "../../model/snapshot.js";
 
 /**
- * Where streams (`SettledCohort`) or orders stand at a snapshot. It goes along with the line of
- * snapshots as long as nothing of these types becomes different.
+ * Where streams (`SettledCohort`) or orders stand in a lineage of snapshots. The position moves to the next snapshot as
+ * long as the sets of these types stay the same.
  */
 export class LineagePosition {
   /** Set by `goOn` alone. Not a getter, because it is read several times for each stream and change. */
   snapshot: Snapshot;
   readonly types: readonly ResourceType[];
   /**
-   * The line forgot it though its types may be the same: there were too many positions, or not every stream was to have
-   * the next snapshot.
+   * The lineage forgot this position though its sets may be the same. There were too many positions, or not every
+   * stream had to get the next snapshot.
    */
   isLost = false;
 
@@ -21,23 +21,23 @@ export class LineagePosition {
     this.types = types;
   }
 
-  /** The next snapshot has the same of these types: from now on, this is where whoever stands here stands. */
+  /** The next snapshot has the same sets of these types, so all who stand here stand there now. */
   goOn(to: Snapshot): void {
     this.snapshot = to;
   }
 }
 
 /**
- * The newest snapshot of one list of layers, as it follows one after the other. Streams that rest are not given each:
- * where a change does not concern what they ask for, their position moves to the new snapshot, which costs one step for
- * a thousand of them. To each it is as if it had been given the snapshot and had found nothing new in it.
+ * The snapshots of one stack, of which it knows the newest. Settled streams are not given each snapshot: where a change
+ * does not concern them, their position moves, which costs one step for a thousand streams. For a stream that is the
+ * same as getting the snapshot and finding nothing new in it.
  */
 export class SnapshotLineage {
   #newest: Snapshot | undefined;
   /** The positions at the newest snapshot, by key. Weak: one is there as long as a stream or an order stands there. */
   readonly #positions = new Map<string, WeakRef<LineagePosition>>();
 
-  /** Gives it the first snapshot that there is; later ones come by `goOn`. */
+  /** Sets the first snapshot. Later ones come by `goOn`. */
   start(first: Snapshot): void {
     this.#newest ??= first;
   }
@@ -47,8 +47,8 @@ export class SnapshotLineage {
   }
 
   /**
-   * Another snapshot is the newest, perhaps the first. `moves`: every stream that was to have the one before is to have
-   * this one; a rollout has some of them wait.
+   * Sets the newest snapshot, perhaps the first one. `moves`: every stream with the one before as target gets this one.
+   * It is false while a rollout has some of them wait.
    */
   goOn(to: Snapshot, moves: boolean): void {
     const before = this.#newest;
@@ -63,11 +63,11 @@ export class SnapshotLineage {
     }
   }
 
-  /** The position with this key at a snapshot; undefined where the line has gone on. */
+  /** The position with this key at a snapshot; undefined where the lineage has gone on. */
   position<Made extends LineagePosition>(snapshot: Snapshot, key: string, make: () => Made): Made | undefined {
     if (snapshot !== this.#newest) return undefined;
     const known = this.#positions.get(key)?.deref();
-    // The key says what it is the position of, and so its class.
+    // Streams and orders use different keys, so the key tells the class.
     if (known !== undefined) return known as Made;
     if (this.#positions.size >= mostShared) this.#forgetAll();
     const made = make();
