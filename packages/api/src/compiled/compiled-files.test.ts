@@ -72,7 +72,7 @@ for (const [what, content] of Object.entries(files)) {
     ["json", Buffer.from(JSON.stringify(content, undefined, 1))],
     ["yaml", Buffer.from(stringify(content, { aliasDuplicateObjects: false }))],
   ] as const) {
-    test(`${form}, ${what}: the same with and without a message in between`, () => {
+    test(`${form}, ${what}: a file reads the same with and without a message in between`, () => {
       const path = `some.${form}`;
       const compiled = readResources({ path, bytes });
       // With `places`, resources are made by way of messages.
@@ -118,7 +118,7 @@ const texts: { readonly [what: string]: string } = {
 };
 
 for (const [what, text] of Object.entries(texts)) {
-  test(`a text, ${what}: the same with and without a message in between`, () => {
+  test(`a text, ${what}, reads the same with and without a message in between`, () => {
     const bytes = Buffer.from(text);
     const { resources, ...rest } = readResources({ path: "some.json", bytes });
     const expected = readResources({ path: "some.json", bytes }, { places: true });
@@ -154,7 +154,7 @@ test("nothing keeps the text of a file whose resources are gone", () => {
   assert.ok(used() - before < length / 2);
 });
 
-test("bodies of files that share memory lie together, those of others by themselves", () => {
+test("the bodies of files that share memory lie together, and those of others by themselves", () => {
   const pieces = (bodies: BodyMemory | undefined) => {
     const read = Array.from({ length: 1_000 }, (_, index) => {
       const bytes = Buffer.from(JSON.stringify(cluster(`number-${index}`)));

@@ -26,7 +26,7 @@ function newer(version: string, typeName: string, json: JsonObject): readonly st
 const cluster = "envoy.config.cluster.v3.Cluster";
 
 describe("what an older Envoy does not know of a message", () => {
-  it("is a field that came later, once for a list, and nothing inside it", () => {
+  it("a field that came later is found once for a list, and nothing inside it", () => {
     const json = { name: "a", statsMatcher: { rejectAll: true }, perConnectionBufferHighWatermarkTimeout: "1s" };
     assert.deepEqual(newer("1.39", cluster, json), ['field stats_matcher: field "stats_matcher" is new in Envoy 1.40']);
     assert.deepEqual(newer("1.32", cluster, json), [
@@ -44,7 +44,7 @@ describe("what an older Envoy does not know of a message", () => {
     );
   });
 
-  it("is found in lists, maps and Anys, with its place", () => {
+  it("a newer part is found in lists, maps and Anys, with its place", () => {
     const options = {
       "@type": "type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions",
       explicitHttpConfig: { http2ProtocolOptions: { streamResetBurst: 5 } },
@@ -56,7 +56,7 @@ describe("what an older Envoy does not know of a message", () => {
     ]);
   });
 
-  it("is an extension that came later, at the Any that holds it", () => {
+  it("an extension that came later is found at the Any that holds it", () => {
     const credentials = {
       "@type": "type.googleapis.com/envoy.extensions.grpc_service.channel_credentials.insecure.v3.InsecureCredentials",
     };
@@ -67,14 +67,14 @@ describe("what an older Envoy does not know of a message", () => {
     ]);
   });
 
-  it("is a value that an enum got later, in packed lists too", () => {
+  it("a value that an enum got later is found, in packed lists too", () => {
     const filter = { comparison: { op: "NE", value: { defaultValue: 1, runtimeKey: "a" } } };
     assert.deepEqual(newer("1.35", "envoy.config.accesslog.v3.StatusCodeFilter", filter), [
       'value comparison.op: value "NE" is new in Envoy 1.37',
     ]);
   });
 
-  it("is found behind a packed list without anything in it", () => {
+  it("a newer part is found behind an empty packed list", () => {
     const version = parseEnvoyVersion("1.39") ?? assert.fail();
     const schema = schemaOf("envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.ConnPoolSettings");
     const policy = schema.fields.find(({ name }) => name === "read_policy") ?? assert.fail();
@@ -84,7 +84,7 @@ describe("what an older Envoy does not know of a message", () => {
     assert.deepEqual(found.map(describeNewerPart), ['value "LOCAL_ZONE_AFFINITY" is new in Envoy 1.38']);
   });
 
-  it("is nothing where the bytes are no such message, or hold what nobody knows", () => {
+  it("nothing is found where the bytes are no such message, or hold unknown parts", () => {
     const version = parseEnvoyVersion("1.32") ?? assert.fail();
     assert.deepEqual(newerParts(schemaOf(cluster), Uint8Array.of(0xff, 0xff), version, registry), []);
     const typedConfig = create(AnySchema, { typeUrl: "type.googleapis.com/a.B", value: Uint8Array.of(1) });
@@ -95,7 +95,7 @@ describe("what an older Envoy does not know of a message", () => {
 });
 
 describe("a version of Envoy", () => {
-  it("is read with or without a patch", () => {
+  it("a version of Envoy is read with or without a patch", () => {
     for (const text of ["1.36", "1.36.2", "v1.36.0-dev"])
       assert.deepEqual(parseEnvoyVersion(text), { major: 1, minor: 36 });
     for (const text of ["", "1", "a.b", "1.x", "-1.2"]) assert.equal(parseEnvoyVersion(text), undefined);

@@ -27,7 +27,7 @@ function faults(options: unknown): readonly string[] {
 }
 
 describe("options of a program without types", () => {
-  it("may be left out, or be of each kind that there is", () => {
+  it("options may be left out, or be of each kind that there is", () => {
     for (const options of [
       {},
       { name: undefined, nobody: undefined },
@@ -37,7 +37,7 @@ describe("options of a program without types", () => {
       assert.deepEqual(faults(options), []);
   });
 
-  it("are an object", () => {
+  it("options must be an object", () => {
     for (const [options, found] of [
       ["S3CR3T", "a string"],
       [undefined, "nothing"],
@@ -48,7 +48,7 @@ describe("options of a program without types", () => {
       assert.deepEqual(faults(options), [`make takes an object, such as { name: "a" }, not ${found}`]);
   });
 
-  it("have known names, or it is said what was probably meant, or what there is", () => {
+  it("an option with an unknown name is refused, with the name that was probably meant, or all names", () => {
     assert.deepEqual(faults({ nmae: "a" }), ['make: there is no option "nmae"; did you mean "name"?']);
     assert.deepEqual(faults({ limits: { byte: 1 } }), [
       'make: there is no option "limits.byte"; did you mean "bytes"?',
@@ -61,7 +61,7 @@ describe("options of a program without types", () => {
     ]);
   });
 
-  it("have values of the right kind, none of which is shown", () => {
+  it("an option with a value of the wrong kind is refused, and the value is not shown", () => {
     assert.deepEqual(faults({ name: 5, how: true, limits: "S3CR3T", servers: [7] }), [
       "make: name must be a string, not a number",
       "make: how must be a function or false, not true",
@@ -71,7 +71,7 @@ describe("options of a program without types", () => {
     assert.deepEqual(faults({ servers: { url: "a" } }), ["make: servers must be a list, not an object"]);
   });
 
-  it("are not one message where a list is wanted", () => {
+  it("one message is refused where a list is wanted", () => {
     const message = { $typeName: "envoy.config.cluster.v3.Cluster" };
     assert.throws(() => checkIterable({ ...made, call: "set", example: "[cluster]" }, message, "a list"), {
       message: "set takes a list, such as [cluster], not one envoy.config.cluster.v3.Cluster [XDSKIT_SERVER_OPTION]",

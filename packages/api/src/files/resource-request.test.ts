@@ -13,7 +13,7 @@ const places = ({ findings }: Awaited<ReturnType<typeof read>>) =>
   findings.map(({ code, file, line, field }) => `${file}:${line}: ${field}: ${code}`);
 
 describe("a request with resources", () => {
-  it("gives its resources, and what else it says", async () => {
+  it("a request gives its resources, and what else it says", async () => {
     const yaml = `message: m\nupsert:\n  - "@type": ${clusterUrl}\n    name: a\n  - "@type": ${clusterUrl}\n    name: b\n`;
     const json = JSON.stringify({
       upsert: ["a", "b"].map((name) => ({ "@type": clusterUrl, name })),
@@ -28,7 +28,7 @@ describe("a request with resources", () => {
     }
   });
 
-  it("says where each problem is", async () => {
+  it("a request with problems says where each of them is", async () => {
     const yaml = `upsert:\n  - "@type": ${clusterUrl}\n    name: a\n    connect_timeout: -1s\n  - name: b\n`;
     assert.deepEqual(places(await read("yaml", yaml)), [
       "body:4: connect_timeout: XDSKIT_RULE_BROKEN",
@@ -43,7 +43,7 @@ describe("a request with resources", () => {
     assert.deepEqual([code, line, field], ["XDSKIT_API_REQUEST", 3, "delete[0]"]);
   });
 
-  it("never throws, whatever the text is", async () => {
+  it("reading a request never throws, whatever the text is", async () => {
     for (const [text, code] of [
       ["", "XDSKIT_SYNTAX"],
       ["[]", "XDSKIT_API_REQUEST"],
@@ -56,13 +56,13 @@ describe("a request with resources", () => {
     assert.equal((await read("yaml", "a: 1\n---\nb: 1\n")).findings[0]?.code, "XDSKIT_SYNTAX");
   });
 
-  it("may be one resource alone", async () => {
+  it("a request may be one resource alone", async () => {
     const bytes = Buffer.from(JSON.stringify({ "@type": clusterUrl, name: "a" }));
     const { resources, findings } = await readResourceRequest(bytes, { form: "json", list: undefined, name: "body" });
     assert.deepEqual([resources[0]?.resource.name, findings], ["a", []]);
   });
 
-  it("leaves turns to others while it reads many", async () => {
+  it("reading many resources leaves turns to others", async () => {
     const upsert = Array.from({ length: 20_000 }, (_, i) => ({ "@type": clusterUrl, name: `c${i}` }));
     let [turns, isDone] = [0, false];
     const count = () => {
@@ -76,7 +76,7 @@ describe("a request with resources", () => {
     assert.ok(turns >= 2, `${turns} turns`);
   });
 
-  it("leaves turns to others while it reads a serialized response, too, and says what is wrong in it", async () => {
+  it("reading a serialized response leaves turns to others, too, and says what is wrong in it", async () => {
     const response = (...bodies: readonly Uint8Array[]) => {
       const writer = new BinaryWriter();
       for (const body of bodies) {

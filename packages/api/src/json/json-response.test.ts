@@ -27,7 +27,7 @@ function taken(body: unknown) {
 }
 
 suite("a DiscoveryResponse in JSON", () => {
-  test("becomes the same in binary, in both spellings (rules 140, 141)", () => {
+  test("a response in JSON becomes the same in binary, in both spellings (rules 140, 141)", () => {
     for (const body of [
       { versionInfo: "1", nonce: "n", typeUrl: url, resources: [{ "@type": url, name: "a", connectTimeout: "1s" }] },
       { version_info: "1", nonce: "n", type_url: url, resources: [{ "@type": url, name: "a", connect_timeout: "1s" }] },
@@ -41,7 +41,7 @@ suite("a DiscoveryResponse in JSON", () => {
     }
   });
 
-  test("may lack everything, be of v2, and hold wrapped resources", () => {
+  test("a response may lack every field, be of v2, and hold wrapped resources", () => {
     assert.deepEqual(taken({}).response.resources, []);
     assert.deepEqual(taken({ resources: null }).response.resources, []);
     const v2 = "type.googleapis.com/envoy.api.v2.Cluster";
@@ -53,7 +53,7 @@ suite("a DiscoveryResponse in JSON", () => {
     assert.deepEqual([inner.name, inner.ttl?.seconds, inner.resource?.typeUrl], ["a", 3n, url]);
   });
 
-  test("may have fields that are newer than we are, and 64 bits in a number", () => {
+  test("a response may have fields that are newer than we are, and 64 bits in a number", () => {
     const newer = { "@type": url, name: "a", field_of_next_year: { a: 1 }, max_requests_per_connection: 5 };
     const { response, unread } = taken({ resources: [newer], also_new: 1 });
     assert.deepEqual(unread, []);
@@ -63,7 +63,7 @@ suite("a DiscoveryResponse in JSON", () => {
     assert.equal(lbConfig.case === "ringHashLbConfig" && lbConfig.value.maximumRingSize, 9007199254740993n);
   });
 
-  test("tells by itself each resource that cannot be read, and takes the others", () => {
+  test("each resource that cannot be read is told by itself, and the others are taken", () => {
     const { response, unread } = taken({
       resources: [
         { "@type": url, name: "good" },
@@ -89,7 +89,7 @@ suite("a DiscoveryResponse in JSON", () => {
     );
   });
 
-  test("is none where it is no JSON, or no object, and what stands there is not shown", () => {
+  test("a text that is no JSON or no object is refused, and its content is not shown", () => {
     const cases: readonly (readonly [body: string, message: RegExp])[] = [
       ["", /^the body is empty$/],
       ["<html>hunter2</html>", /^the body is no JSON: line 1, column 1: /],

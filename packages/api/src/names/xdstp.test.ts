@@ -191,7 +191,7 @@ test("what can be decoded is what JavaScript decodes", () => {
   );
 });
 
-test("malformed names cost about as much as good ones", () => {
+test("a malformed name costs about as much as a good one", () => {
   const effort = (make: (index: number) => string) => {
     const names = Array.from({ length: 30_000 }, (_, index) => make(index));
     const before = process.cpuUsage().user;
@@ -212,7 +212,7 @@ test("malformed names cost about as much as good ones", () => {
   }
 });
 
-test("what is put together is taken apart again", () => {
+test("a name that is put together is taken apart into the same parts", () => {
   const text = fc.string({ unit: "grapheme" });
   const parts = fc.record(
     {

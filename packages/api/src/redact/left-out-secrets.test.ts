@@ -31,7 +31,7 @@ describe("a resource that was written without its secrets", () => {
     },
   });
 
-  it("is refused in each form of file, with the line of each field", () => {
+  it("a resource without its secrets is refused in each form of file, with the line of each field", () => {
     const json = readableJson(message, { fieldNames: "proto" });
     const refused = (line: number, field: string) =>
       new RegExp(
@@ -51,7 +51,7 @@ describe("a resource that was written without its secrets", () => {
     assert.deepEqual(read("a.yaml", stringify(json), false), ["one"]);
   });
 
-  it("says that something was left out of it, and nothing where nothing was", () => {
+  it("a resource says that something was left out of it, and nothing where nothing was", () => {
     const counted = (message: Message, secrets: boolean) => {
       let count = 0;
       readableJson(message, { secrets, leftOut: () => count++ });
@@ -62,7 +62,7 @@ describe("a resource that was written without its secrets", () => {
     assert.equal(counted(messageOf("envoy.config.cluster.v3.Cluster", { name: "web" }), false), 0);
   });
 
-  it("is refused for the password in a URL, and for what stands in a struct or in JSON", () => {
+  it("a resource is refused for a left-out password in a URL, and for what stands in a struct or in JSON", () => {
     const cluster = (metadata: object) =>
       read(
         "a.json",

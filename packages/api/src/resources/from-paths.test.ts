@@ -40,7 +40,7 @@ test("a cluster's endpoints come from a file, whatever source it names, but for 
   assert.deepEqual(sourceOf(cluster("a", own)), own);
 });
 
-test("so do routes, secrets and extensions, inside of what holds them", () => {
+test("routes, secrets and extensions come from files, too, also inside of what holds them", () => {
   const tls = url("extensions.transport_sockets.tls.v3.DownstreamTlsContext");
   const listener = moved({
     "@type": url("config.listener.v3.Listener"),

@@ -34,11 +34,11 @@ enum Outdated removed=1.37
 `;
 
 describe("the text of a package", () => {
-  it("is written as it was read", () => {
+  it("the text of a package is written as it was read", () => {
     assert.equal(formatPackage(parsePackage(everything, "acme.v1.txt")), everything);
   });
 
-  it("gives the options as protobuf's JSON has them", () => {
+  it("the text of a package gives the options as protobuf's JSON has them", () => {
     const [name] = parsePackage(everything, "acme.v1.txt").files[1]?.messages[0]?.fields ?? [];
     assert.deepEqual(name?.options, {
       deprecated: true,
@@ -58,7 +58,7 @@ describe("the text of a package", () => {
     ["package a\nfile a.proto\n  enum A\n    NONE", 4, /expected a value: NUMBER NAME/],
     ["package a\nfile a.proto\n  service A\n    rpc Get A", 4, /expected a method: rpc NAME/],
   ] as const) {
-    it(`says that ${JSON.stringify(mistake)} is wrong at line ${line}`, () => {
+    it(`the reader says that ${JSON.stringify(mistake)} is wrong at line ${line}`, () => {
       assert.throws(
         () => parsePackage(mistake, "a.txt"),
         ({ message }: Error) => message.startsWith(`a.txt:${line}: `) && problem.test(message),

@@ -87,7 +87,7 @@ describe("names of v2 and v3", () => {
     });
   }
 
-  test("what has no counterpart has none", () => {
+  test("a name without a counterpart has none in the other version", () => {
     assert.equal(v3TypeUrlOf(google("envoy.api.v2.Nothing")), undefined);
     assert.equal(v3TypeUrlOf(google(v3.router)), undefined);
     assert.equal(v2TypeUrlOf(google(v3.httpOptions)), undefined);
@@ -115,26 +115,26 @@ describe("a resource as v2 has it", () => {
     }),
   );
 
-  test("has v2 type URLs at every depth", () => {
+  test("a resource for v2 has v2 type URLs at every depth", () => {
     const encoded = encodedAs(listener, "v2");
     assert.equal(encoded.typeUrl, google("envoy.api.v2.Listener"));
     const message = fromBinary(schemaOf("listener"), encoded.value);
     assert.deepEqual(anysIn(message), [v2.fault, v2.hcm, v2.router].sort());
   });
 
-  test("is made once, and v3 is the body itself", () => {
+  test("a resource for v2 is made once, and for v3 it is the body itself", () => {
     assert.equal(encodedAs(listener, "v2"), encodedAs(listener, "v2"));
     assert.equal(encodedAs(listener, "v3").value, listener.body);
     assert.deepEqual(anysIn(fromBinary(schemaOf("listener"), listener.body)), [v3.fault, v3.hcm, v3.router].sort());
   });
 
-  test("shares the body where nothing differs", () => {
+  test("a resource for v2 shares the body where nothing differs", () => {
     const cluster = createResource(read("cluster", { name: "c", connect_timeout: "1s" }));
     assert.deepEqual(encodedAs(cluster, "v2"), { typeUrl: google("envoy.api.v2.Cluster"), value: cluster.body });
     assert.equal(encodedAs(cluster, "v2").value, cluster.body);
   });
 
-  test("keeps what v2 did not have, what is not known, and TypedStructs", () => {
+  test("a resource for v2 keeps what v2 did not have, unknown parts, and TypedStructs", () => {
     const opaque = create(AnySchema, { typeUrl: "example.com/x.Unknown", value: new Uint8Array([255]) });
     const typedStruct = { "@type": google("xds.type.v3.TypedStruct"), type_url: google(v3.router), value: { a: 1 } };
     const cluster = read("cluster", {
@@ -163,7 +163,7 @@ describe("a resource as v2 has it", () => {
     assert.equal(value, config.body);
   });
 
-  test("an Any inside an Any", () => {
+  test("an Any inside an Any becomes v2, too", () => {
     const router = anyPack(schemaOf(v3.router), create(schemaOf(v3.router)));
     const message = read("route", { name: "r" }) as Message & { typedPerFilterConfig: Record<string, Any> };
     message.typedPerFilterConfig.x = anyPack(AnySchema, router);
@@ -195,7 +195,7 @@ describe("a resource as v2 has it", () => {
 });
 
 describe("a message of v2 read as v3", () => {
-  test("has v3 type URLs at every depth, and is not changed itself", () => {
+  test("a v2 message that is read as v3 has v3 type URLs at every depth, and is not changed itself", () => {
     const resource = createResource(
       read("listener", {
         name: "l",
@@ -224,7 +224,7 @@ describe("a message of v2 read as v3", () => {
     assert.deepEqual(createResource(old), resource);
   });
 
-  test("is the same object when it was v3 already", () => {
+  test("a message that was v3 already is the same object", () => {
     const message = read("cluster", { name: "c", connect_timeout: "1s" });
     assert.equal(upgradeMessage(message), message);
   });

@@ -22,7 +22,7 @@ function check(typeName: string, json: JsonValue, warnings = false): readonly st
 const broken = "[XDSKIT_RULE_BROKEN]";
 
 suite("rules of Envoy's protos", () => {
-  test("what is well has no findings", () => {
+  test("a message without mistakes has no findings", () => {
     assert.deepEqual(check("envoy.config.cluster.v3.Cluster", { name: "web", connectTimeout: "1s" }), []);
   });
 

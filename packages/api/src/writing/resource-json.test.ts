@@ -33,7 +33,7 @@ const router = { "@type": "type.googleapis.com/envoy.extensions.filters.http.rou
 const parse = (bytes: Uint8Array) => JSON.parse(Buffer.from(bytes).toString());
 
 describe("a resource as JSON", () => {
-  it("says its type, and that of every message in it, first", () => {
+  it("a resource as JSON says its type, and that of every message in it, first", () => {
     const json = createResourceJson();
     assert.deepEqual(parse(json(listener(router), "v3")), {
       "@type": "type.googleapis.com/envoy.config.listener.v3.Listener",
@@ -56,7 +56,7 @@ describe("a resource as JSON", () => {
     assert.match(Buffer.from(json(listener(router), "v3")).toString(), /^\{"@type":/);
   });
 
-  it("is in v2 what v2 clients are sent", () => {
+  it("a resource for v2 clients is written as they are sent it", () => {
     const resource = listener(router);
     const text = Buffer.from(createResourceJson()(resource, "v2")).toString();
     assert.doesNotMatch(text, /\.v3\./);
@@ -66,14 +66,14 @@ describe("a resource as JSON", () => {
     assert.equal(typeUrl, "type.googleapis.com/envoy.api.v2.Listener");
   });
 
-  it("reads back to the same bytes", () => {
+  it("a resource as JSON reads back to the same bytes", () => {
     const resource = listener(router);
     const any: Any = fromJson(AnySchema, parse(createResourceJson()(resource, "v3")), { registry });
     assert.deepEqual(Buffer.from(any.value), Buffer.from(resource.body));
     assert.ok(toJson(AnySchema, any, { registry }));
   });
 
-  it("is written once", () => {
+  it("the JSON of a resource is written once", () => {
     const json = createResourceJson();
     const resource = listener(router);
     assert.equal(json(resource, "v3"), json(resource, "v3"));
@@ -81,7 +81,7 @@ describe("a resource as JSON", () => {
     assert.notEqual(json(resource, "v2"), json(resource, "v3"));
   });
 
-  it("holds a message that nobody knows in base64, says so once, and is read back", () => {
+  it("an unknown message is written in base64, is told once, and is read back", () => {
     // example.Unknown instead of the router: bytes as in a .pb file.
     const any = fromJson(AnySchema, router, { registry });
     const known = listener(router);
@@ -102,7 +102,7 @@ describe("a resource as JSON", () => {
     assert.deepEqual(resources[0]?.resource, resource);
   });
 
-  it("cannot be had of what JSON cannot say, and says where and what, again and again", () => {
+  it("a resource that JSON cannot say is refused each time, with what and where", () => {
     const type = resourceTypes.find("cluster");
     assert.ok(type?.schema);
     const struct = { fields: { x: { kind: { case: "numberValue", value: Number.NaN } } } };
@@ -125,7 +125,7 @@ describe("a resource as JSON", () => {
 });
 
 describe("a JSON text", () => {
-  it("is read, or it is said where it is none", () => {
+  it("a JSON text is read, or refused with the reason", () => {
     assert.deepEqual(parseJsonText('{"a": [1]}'), { kind: "value", value: { a: [1] } });
     assert.deepEqual(parseJsonText('{\n  "a": tru\n}'), {
       kind: "problem",

@@ -10,11 +10,11 @@ const findingsOf = ({ resource }: Case) =>
   readResources({ path: "case.json", bytes: Buffer.from(JSON.stringify(resource)) }).findings;
 
 describe("the corpus", () => {
-  it("is the same in each run", () => {
+  it("the corpus is the same in each run", () => {
     assert.equal(JSON.stringify(corpus()), JSON.stringify(cases));
   });
 
-  it("has resources of each type, valid ones and broken ones", () => {
+  it("the corpus has resources of each type, valid ones and broken ones", () => {
     for (const type of rootTypes) {
       const ofType = cases.filter((each) => each.type === type);
       assert.ok(ofType.length > 1, type);
@@ -23,7 +23,7 @@ describe("the corpus", () => {
     assert.ok(cases.filter(({ breaks }) => breaks !== undefined).length > 1_000);
   });
 
-  it("sets each field of each message that it reaches", () => {
+  it("the corpus sets each field of each message that it reaches", () => {
     const fields = new Set(cases.filter(({ breaks }) => breaks === undefined).map(({ field }) => field));
     const types = new Set([...fields].map((field) => field.slice(0, field.lastIndexOf("."))));
     const missing = [...types].flatMap((type) =>
@@ -35,7 +35,7 @@ describe("the corpus", () => {
     assert.deepEqual(missing.sort(), placesWithoutExtensions);
   });
 
-  it("leaves out what stands in no resource", () => {
+  it("the corpus leaves out messages that stand in no resource", () => {
     const core = unreached(cases).filter((name) => /^envoy\.config\.(cluster|listener|route|rbac)\.v3\./.test(name));
     assert.deepEqual(core, [
       "envoy.config.cluster.v3.ClusterCollection",
@@ -45,7 +45,7 @@ describe("the corpus", () => {
   });
 
   // What rules cannot say, such as how two fields relate, is judged in e2e/, where a real Envoy is asked too.
-  it("keeps the rules where it says so", () => {
+  it("the corpus keeps the rules where it says so", () => {
     const refused = cases
       .filter(({ breaks }) => breaks === undefined)
       .flatMap((each) =>
@@ -56,7 +56,7 @@ describe("the corpus", () => {
     assert.deepEqual(refused, []);
   });
 
-  it("breaks the rule that it says, and validation finds that", () => {
+  it("the corpus breaks the rule that it names, and validation finds that", () => {
     const passed = cases.filter((each) => each.breaks !== undefined && !isFound(each)).map(({ name }) => name);
     assert.deepEqual(passed, []);
   });
