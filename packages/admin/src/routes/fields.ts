@@ -27,6 +27,6 @@ export function fieldRoute(app: OpenAPIHono, { options }: ApiContext): void {
     const name = message.slice(message.lastIndexOf("/") + 1);
     const found = describeField(options.registry, name, path.split("."));
     if (found !== undefined) return c.json(found, 200);
-    throw ApiProblem.of(404, "XDSKIT_API_UNKNOWN", `${quoted(name)} has no field ${quoted(path)}`);
+    throw ApiProblem.of(404, "XDSKIT_RESOURCE_ABSENT", `${quoted(name)} has no field ${quoted(path)}`);
   });
 }

@@ -92,8 +92,7 @@ const timeline = createRoute({
   method: "get",
   path: "/api/v1/nodes/{id}/timeline",
   summary: "Tells what happened between a node and the server last",
-  description:
-    "The last 40 moments of each node with a stream, and of the last 1,000 that have gone; in memory. With workers there are no responses and acknowledgements among them.",
+  description: "The last 40 moments of each node with a stream, and of the last 1,000 that have gone; in memory.",
   request: { params: idParam },
   responses: { 200: json(timelineSchema, "The moments, the newest first"), ...problems(404) },
 });
