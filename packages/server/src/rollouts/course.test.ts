@@ -74,7 +74,8 @@ describe("the course of a rollout that several carry out", () => {
             break;
           }
           default:
-            if (random(150) !== 0) break;
+            // In the last quarter nobody halts it any more, and who finds it halted resumes it.
+            if (turn < 30_000 ? random(150) !== 0 : course.phase !== "halted") break;
             course = course.phase === "halted" ? resumed(course, 0) : halted(course, "by hand");
             version += 1;
         }
@@ -83,6 +84,14 @@ describe("the course of a rollout that several carry out", () => {
       assert.deepEqual(steps, [0, 1, 2]);
     });
   }
+});
+
+it("chooses its nodes after it was resumed, if it was halted before they were chosen", () => {
+  const resumedCourse = resumed(halted(begun(newCourse(settings), settings), "by hand"), 0);
+  assert.equal(resumedCourse.phase, "choosing");
+  const chosen = decide(resumedCourse, [countOf(resumedCourse, ["a", "b", "c"], 0)], false) ?? assert.fail();
+  assert.equal(chosen.reach.positions.length, 2);
+  assert.equal(resumed(halted(chosen, "by hand"), 0).phase, "waiting");
 });
 
 it("a step by count takes the lowest positions of all, and a node counts once that several have", () => {

@@ -25,6 +25,8 @@ export interface Course {
   readonly turn: number;
   /** Counted up whenever all reached members are to be asked anew. */
   readonly round: number;
+  /** It is decided whom this step reaches: whoever resumes it need not choose again. */
+  readonly isChosen: boolean;
   /** The soak time of this step is over. */
   readonly isSoaked: boolean;
   /** Rejections that somebody has decided to go on with. */
@@ -53,7 +55,8 @@ export interface Count {
 }
 
 const start: Omit<Course, "settings"> = {
-  ...{ phase: "waiting", reason: "", step: 0, list: 0, turn: 0, round: 0, isSoaked: false, forgiven: 0, reach: nobody },
+  ...{ phase: "waiting", reason: "", step: 0, list: 0, turn: 0, round: 0, forgiven: 0, reach: nobody },
+  ...{ isChosen: false, isSoaked: false },
 };
 
 /** Before its first change. */
@@ -72,10 +75,17 @@ export function halted(course: Course, reason: string): Course {
   return { ...course, phase: "halted", reason };
 }
 
-/** It waits at its step again; so many rejections count no more. */
+/** It goes on where its step was; so many rejections count no more. */
 export function resumed(course: Course, forgiven: number): Course {
-  const { turn, round } = course;
-  return { ...course, phase: "waiting", reason: "", forgiven, turn: turn + 1, round: round + 1 };
+  const { turn, round, isChosen } = course;
+  return {
+    ...course,
+    phase: isChosen ? "waiting" : "choosing",
+    reason: "",
+    forgiven,
+    turn: turn + 1,
+    round: round + 1,
+  };
 }
 
 export function ended(course: Course, how: Ending): Course {
@@ -114,7 +124,7 @@ function chosen(course: Course, counts: readonly Count[]): Course {
   const step = course.settings.steps[course.step];
   if (step === undefined) return ended(course, "completed");
   const reach = reachOf(step, candidatesOf(counts), course.reach);
-  return { ...course, phase: "waiting", reach, turn: course.turn + 1, round: course.round + 1 };
+  return { ...course, phase: "waiting", isChosen: true, reach, turn: course.turn + 1, round: course.round + 1 };
 }
 
 function goneOn(course: Course, counts: readonly Count[]): Course {
@@ -122,7 +132,7 @@ function goneOn(course: Course, counts: readonly Count[]): Course {
   if (!course.isSoaked && !addsNobody && course.settings.soakMs > 0) return { ...course, phase: "soaking" };
   const step = course.step + 1;
   if (step >= course.settings.steps.length) return ended({ ...course, step }, "completed");
-  return { ...course, phase: "choosing", step, turn: course.turn + 1, isSoaked: false };
+  return { ...course, phase: "choosing", step, turn: course.turn + 1, isChosen: false, isSoaked: false };
 }
 
 function isAcknowledged(counts: readonly Count[]): boolean {
