@@ -6,14 +6,13 @@ import { createClientUse } from "./calls/client-use.js";
 import { type GrpcContext, serveGrpc } from "./calls/grpc-call.js";
 import { defaultGrpcLimits, type GrpcLimits } from "./calls/limits.js";
 import { Patience } from "./calls/patience.js";
-import type { Http2Connection } from "./connection/http2-connection.js";
 import { Slab } from "./connection/output.js";
 import { type GrpcCode, grpcCode } from "./messages/grpc-code.js";
 import { createSharedReads } from "./node-internals/shared-reads.js";
 import { followHandshakes, type HandshakeFailed, handshakeMs } from "./sockets/handshakes.js";
 import { defaultKeepalive, type Keepalive } from "./sockets/keepalive.js";
 import { peerOf } from "./sockets/peer.js";
-import { type SocketContext, serveSocket } from "./sockets/served-socket.js";
+import { type ServedSocket, type SocketContext, serveSocket } from "./sockets/served-socket.js";
 import { createTurnBudget } from "./sockets/turn-budget.js";
 
 /** How a gRPC server serves. What is left out is as its default says. */
@@ -59,6 +58,13 @@ export interface GrpcServer {
    * milliseconds.
    */
   close(timeoutMs: number): Promise<void>;
+  /** Connections whose clients were not told to go. */
+  readonly connections: number;
+  /**
+   * Tells so many of them, chosen at random, to go and come back, to another server if there is one (GOAWAY; their
+   * calls end with OK after `keepalive.maxAgeGraceMs`). Returns how many were told.
+   */
+  askToGo(count: number): number;
   /** New connections use these certificates; open ones stay as they are. Without effect in plaintext. */
   renew(tls: TlsOptions): void;
   /** Node's servers, one an address. */
@@ -86,7 +92,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   const patience = new Patience(requestTimeoutMs, now);
   let { tls } = options;
   let isClosing = false;
-  const connections = new Map<Socket, Http2Connection>();
+  const connections = new Map<Socket, ServedSocket>();
   const servers = new Set<Server>();
   /** Sockets in their TLS handshake; `connections` has those that finished it. */
   const strangers: ReadonlySet<Socket>[] = [];
@@ -108,7 +114,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     const use = useOf(peer.host);
     const refused = (code: GrpcCode, message: string) => options.refused?.(peer.text, code, message);
     const calls: GrpcContext = { methods, requestBytes, peer, use, patience, refused };
-    const connection = serveSocket(
+    const served = serveSocket(
       socket,
       context,
       {
@@ -123,7 +129,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
         released: () => use.end(),
       },
     );
-    connections.set(socket, connection);
+    connections.set(socket, served);
   }
 
   return {
@@ -141,6 +147,14 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
       server.on("error", () => {});
       return port;
     },
+    get connections() {
+      return staying(connections).length;
+    },
+    askToGo(count) {
+      const told = shuffled(staying(connections)).slice(0, count);
+      for (const { age } of told) age.end();
+      return told.length;
+    },
     async close(timeoutMs) {
       isClosing = true;
       await closeAll(servers, connections, strangers, timeoutMs);
@@ -153,15 +167,27 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   };
 }
 
+function staying(connections: ReadonlyMap<Socket, ServedSocket>): ServedSocket[] {
+  return [...connections.values()].filter(({ connection, age }) => connection.isOpen && !age.isOver);
+}
+
+function shuffled<T>(all: T[]): readonly T[] {
+  for (let last = all.length - 1; last > 0; last--) {
+    const other = Math.floor(Math.random() * (last + 1));
+    [all[last], all[other]] = [all[other] as T, all[last] as T];
+  }
+  return all;
+}
+
 /** Lets nobody in any more, asks those who are there to go, and ends the connections that are left after the time. */
 async function closeAll(
   servers: ReadonlySet<Server>,
-  connections: ReadonlyMap<Socket, Http2Connection>,
+  connections: ReadonlyMap<Socket, ServedSocket>,
   strangers: readonly ReadonlySet<Socket>[],
   timeoutMs: number,
 ): Promise<void> {
   const ended = Array.from(servers, (server) => new Promise<void>((resolve) => server.close(() => resolve())));
-  for (const [socket, connection] of connections) {
+  for (const [socket, { connection }] of connections) {
     // A client that has not sent its preface yet cannot be told.
     if (connection.isOpen) connection.goAway();
     else socket.destroy();

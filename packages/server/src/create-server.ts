@@ -107,6 +107,8 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     listen: listeners.listen,
     listenOn: listeners.listenOn,
     pollOn: listeners.pollOn,
+    connections: listeners.connections,
+    askToGo: listeners.askToGo,
     async close(options = {}) {
       checkCall("server.close", options);
       const { timeoutMs = 4_000 } = options;

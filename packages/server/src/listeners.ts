@@ -13,7 +13,7 @@ import type { ServerLimits } from "./settings/limits.js";
 import type { RestOptions } from "./settings/rest-options.js";
 import { createCertificates } from "./tls/certificates.js";
 import type { Renewable, ServerTls } from "./tls/server-tls.js";
-import { createGrpcTransport } from "./transports/grpc/grpc-transport.js";
+import { createGrpcTransport, type SocketTransport } from "./transports/grpc/grpc-transport.js";
 import { createRestTransport } from "./transports/rest/rest-transport.js";
 
 /**
@@ -24,6 +24,10 @@ export interface Listeners {
   readonly listen: <Asked extends Addresses>(addresses: Asked) => Promise<Listening<Asked>>;
   readonly listenOn: (transport: Transport, address: string) => Promise<string>;
   readonly pollOn: (transport: PollTransport, address: string) => Promise<string>;
+  /** Connections of its own gRPC whose clients were not told to go. */
+  readonly connections: () => number;
+  /** Tells so many of them to go and come back. Returns how many were told. */
+  readonly askToGo: (count: number) => number;
   /** Accepts nothing further, and closes what is open: one promise for each transport, which keeps to the time. */
   close(timeoutMs: number): readonly Promise<void>[];
 }
@@ -49,7 +53,7 @@ export interface ListenersContext {
 export function createListeners(context: ListenersContext): Listeners {
   const { types, clock, events, limits, keepalive, refused, refuseIfClosed } = context;
   const transports = new Set<Transport | PollTransport>();
-  let grpc: (Transport & Renewable) | undefined;
+  let grpc: SocketTransport | undefined;
   let rest: (PollTransport & Renewable) | undefined;
   const certificates =
     context.tls &&
@@ -107,6 +111,8 @@ export function createListeners(context: ListenersContext): Listeners {
     listen,
     listenOn,
     pollOn,
+    connections: () => grpc?.connections ?? 0,
+    askToGo: (count) => grpc?.askToGo(count) ?? 0,
     close(timeoutMs) {
       certificates?.close();
       return Array.from(transports, (transport) => transport.close(timeoutMs));

@@ -2,7 +2,7 @@ import { lastWordMs } from "../connection/connection-end.js";
 import { longestTimerMs } from "../timing/longest-timer.js";
 import type { Keepalive } from "./keepalive.js";
 
-/** What happens to a connection that becomes too old. */
+/** What happens to a connection that is to go. */
 interface Ageing {
   /** Takes no more streams, and says so. */
   goAway(): void;
@@ -12,22 +12,41 @@ interface Ageing {
   destroy(): void;
 }
 
-/** Ends a connection that reached its greatest age; returns a function that stops that. */
+/** Ends a connection when it is too old, or when it is asked to. */
+export interface ConnectionAge {
+  /** It was told to go. */
+  readonly isOver: boolean;
+  /** Tells it to go now, if it was not told before. */
+  end(): void;
+  /** The connection is gone. */
+  stop(): void;
+}
+
 export function limitAge(
   connection: Ageing,
   { maxAgeMs, maxAgeGraceMs }: Pick<Keepalive, "maxAgeMs" | "maxAgeGraceMs">,
-): () => void {
-  if (maxAgeMs === Infinity) return () => {};
-  let timer: NodeJS.Timeout;
+): ConnectionAge {
+  let timer: NodeJS.Timeout | undefined;
+  let isOver = false;
   const after = (ms: number, then: () => void) => {
     timer = setTimeout(then, Math.min(ms, longestTimerMs)).unref();
   };
-  after(maxAgeMs * (0.9 + 0.2 * Math.random()), () => {
+  const end = () => {
+    if (isOver) return;
+    isOver = true;
+    clearTimeout(timer);
     connection.goAway();
     after(maxAgeGraceMs, () => {
       connection.stopCalls();
       after(lastWordMs, () => connection.destroy());
     });
-  });
-  return () => clearTimeout(timer);
+  };
+  if (maxAgeMs !== Infinity) after(maxAgeMs * (0.9 + 0.2 * Math.random()), end);
+  return {
+    get isOver() {
+      return isOver;
+    },
+    end,
+    stop: () => clearTimeout(timer),
+  };
 }

@@ -6,7 +6,7 @@ import { Http2Connection } from "../connection/http2-connection.js";
 import { tellEnd } from "../node-internals/late-ends.js";
 import type { LentBytes } from "../node-internals/shared-reads.js";
 import { longestTimerMs } from "../timing/longest-timer.js";
-import { limitAge } from "./connection-age.js";
+import { type ConnectionAge, limitAge } from "./connection-age.js";
 import { handshakeMs } from "./handshakes.js";
 import type { Keepalive } from "./keepalive.js";
 import type { TurnBudget } from "./turn-budget.js";
@@ -40,13 +40,19 @@ interface SocketListener {
   released(): void;
 }
 
+/** A connection and how it ends. */
+export interface ServedSocket {
+  readonly connection: Http2Connection;
+  readonly age: ConnectionAge;
+}
+
 /** Joins a socket and the HTTP/2 connection over it, until the socket is gone. */
 export function serveSocket(
   socket: Socket,
   context: SocketContext,
   host: Pick<ConnectionHost, "slab" | "now" | "accept" | "full">,
   listener: SocketListener,
-): Http2Connection {
+): ServedSocket {
   const { keepalive, budget } = context;
   socket.setNoDelay(true);
   // Not before: a client that leaves during its TLS handshake has nothing to wait for.
@@ -82,7 +88,7 @@ export function serveSocket(
     }
   };
   const stopPings = keepAlive(socket, connection, keepalive);
-  const stopAgeing = limitAge(
+  const age = limitAge(
     {
       goAway: guarded(() => connection.goAway()),
       stopCalls: guarded(() => stopCalls(connection)),
@@ -103,7 +109,7 @@ export function serveSocket(
     // The timer would keep the connection in memory for as long.
     clearTimeout(last);
     stopPings();
-    stopAgeing();
+    age.stop();
     listener.closed();
     budget.spend(
       socket,
@@ -114,7 +120,7 @@ export function serveSocket(
       }),
     );
   });
-  return connection;
+  return { connection, age };
 }
 
 /** Passes received bytes to the connection, at once or, if this turn of the event loop was spent on others, later. */

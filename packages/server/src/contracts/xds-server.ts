@@ -185,6 +185,13 @@ export interface XdsServer {
    * opened before stay open.
    */
   listen<Asked extends Addresses>(addresses: Asked): Promise<Listening<Asked>>;
+  /** Open connections of `listen`'s gRPC whose clients were not told to go. */
+  connections(): number;
+  /**
+   * Tells so many of those clients, chosen at random, to go and come back, to another server if there is one. Their
+   * streams end with OK after `keepalive.maxAgeGraceMs`. Returns how many were told.
+   */
+  askToGo(count: number): number;
   /** Listens by another transport, such as the in-memory one of tests; `address` is the transport's own. */
   listenOn(transport: Transport, address: string): Promise<string>;
   /** The same for a transport of polls. */

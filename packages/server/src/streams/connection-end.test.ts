@@ -212,3 +212,29 @@ describe("a connection that becomes too old", () => {
       next.end();
     }));
 });
+
+describe("clients that are asked to go", () => {
+  it("hear GOAWAY, have the grace for their streams, and are asked once", () =>
+    withServer({ keepalive: { maxAgeGraceMs: 200 } }, async ({ server, address }) => {
+      server.config.set([cluster("a")]);
+      const clients = [await rawHttp2(address), await rawHttp2(address), await rawHttp2(address)];
+      for (const client of clients) {
+        await client.send(headOf(ads, 1), messageOn(1, first));
+        await waitFor("an answer", () => client.dataOf(1).length > 0);
+      }
+      assert.equal(server.connections(), 3);
+      assert.equal(server.askToGo(2), 2);
+      assert.equal(server.connections(), 1);
+      await waitFor("GOAWAY", () => clients.filter(({ goAway }) => goAway === 0).length === 2);
+      const asked = clients.filter(({ goAway }) => goAway === 0);
+      const [stayed] = clients.filter((client) => !asked.includes(client));
+      for (const client of asked) {
+        await client.closed();
+        assert.match(client.trailersOf(1), /grpc-status.*0/s);
+      }
+      assert.equal(openStreams(server), 1);
+      assert.equal(server.askToGo(5), 1);
+      assert.equal(server.askToGo(5), 0);
+      await stayed?.closed();
+    }));
+});

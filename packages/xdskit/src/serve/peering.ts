@@ -65,6 +65,12 @@ export class Peering {
     return most;
   };
 
+  /** How many connections of clients each other server has; undefined: one of them does not say so. */
+  async connections(): Promise<readonly number[] | undefined> {
+    const all = this.#others().map((replica) => this.#ask(replica, "connections", null) as Promise<number>);
+    return await Promise.all(all).catch(() => undefined);
+  }
+
   /** Begins to answer the others. Rejects if it cannot listen. */
   async join(answers: Answers): Promise<void> {
     const { shared, advertise, gone, problem } = this.#options;

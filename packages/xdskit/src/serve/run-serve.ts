@@ -1,24 +1,25 @@
 import { XdskitError } from "@xdskit/api";
-import { createServer, type References, type Revision } from "@xdskit/server";
+import { createServer, type References, type Revision, type ServerOptions, type XdsServer } from "@xdskit/server";
 import { type Address, formatAddress } from "@xdskit/server/address";
 import { mustBeFolder } from "../files/must-be-folder.js";
 import { counted } from "../output/counts.js";
-import { createLog } from "../output/log.js";
+import { createLog, type Log } from "../output/log.js";
 import type { Terminal } from "../output/terminal.js";
 import { processPlace } from "../processes/process-place.js";
+import { Rebalancing } from "../replicas/rebalancing.js";
 import { logFinding } from "../serving/logs/source-log.js";
 import { runServing, type Serving, type ServingOptions } from "../serving/serving.js";
 import { loadSettings } from "../settings/load-settings.js";
 import type { Settings } from "../settings/schema.js";
 import { groupNames, layersOf, serverOptions, serverTls } from "../settings/server-settings.js";
 import type { StoreUrl } from "../settings/store-url.js";
-import { workerCount } from "../settings/worker-count.js";
 import { mustNotBeServed } from "../to-files/not-served.js";
 import { LiveSettings } from "./live-settings.js";
 import { Peering } from "./peering.js";
 import { RevisionEvents } from "./revision-events.js";
 import { folderLayers, ServedFolder, type ServedFolderOptions } from "./served-folder.js";
 import { openState } from "./state.js";
+import { workersOf } from "./worker-options.js";
 import { apiLayers, openWritten } from "./written-state.js";
 
 /** The options of `serve`. */
@@ -57,8 +58,9 @@ export async function runServe(options: ServeOptions, terminal: Terminal): Promi
   return await runServing({ command: "serve", place }, options, terminal, (serving) => startServe(options, serving));
 }
 
-async function processCount({ directory, settings, workers }: ServeOptions): Promise<number> {
-  return workerCount(workers ?? (await loadSettings(directory, settings)).settings.workers);
+async function processCount({ directory, settings, workers, store, replica }: ServeOptions): Promise<number> {
+  const { settings: loaded } = await loadSettings(directory, settings);
+  return workersOf({ workers: workers ?? loaded.workers, store, replica });
 }
 
 /** An empty folder may be intended: the error says how to start anyway. */
@@ -85,14 +87,8 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
   if (toFiles !== undefined)
     await mustNotBeServed({ served: directory, folders: layersOf(settings), written: toFiles.directory });
   const { registry, types } = await serving.definitions(loaded);
-  const fromSettings = serverOptions(settings);
-  workerCount(options.workers ?? settings.workers);
   const tls = serverTls(loaded);
-  const rest = serving.restOptions(fromSettings);
-  const references = options.references ?? fromSettings.references ?? "refuse";
-  // Where errors are skipped, both of two listeners are served, as those of the folder are.
-  const addresses = settings.on_invalid === "skip" ? "warn" : "refuse";
-  const server = createServer({ ...fromSettings, types, registry, rest, tls, references, addresses });
+  const server = createServer({ ...optionsOfServer(options, serving, settings), types, registry, tls });
   const { place } = serving;
   const state = await openState({ option: options.state, served: directory, url: options.store, place });
   const { store, heads, findings, isDurable } = state;
@@ -122,6 +118,7 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
     problem: (finding) => finding && logFinding(serving.log, finding),
   });
   serving.closers.unshift(() => peering.close());
+  if (settings.rebalance !== "off" && peering.isPossible) serving.closers.unshift(rebalanced(server, peering, log));
   const { timeLeft } = peering;
   let fromFolder: Promise<unknown> = Promise.resolve();
   const others = () => fromFolder;
@@ -169,4 +166,23 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
     }),
   });
   serving.takeSettings = (next) => live.take(next as Settings);
+}
+
+function optionsOfServer(options: ServeOptions, serving: Serving, settings: Settings): ServerOptions {
+  const fromSettings = serverOptions(settings);
+  workersOf({ workers: options.workers ?? settings.workers, store: options.store, replica: options.replica });
+  const references = options.references ?? fromSettings.references ?? "refuse";
+  // Where errors are skipped, both of two listeners are served, as those of the folder are.
+  const addresses = settings.on_invalid === "skip" ? "warn" : "refuse";
+  return { ...fromSettings, rest: serving.restOptions(fromSettings), references, addresses };
+}
+
+/** Spreads clients over the servers of the store; returns what ends that. */
+function rebalanced(server: XdsServer, peering: Peering, log: Log): () => Promise<void> {
+  const rebalancing = new Rebalancing({
+    server,
+    others: () => peering.connections(),
+    asked: (count) => log.info({ count }, "clients were asked to go: other servers of the store have fewer"),
+  });
+  return () => rebalancing.close();
 }

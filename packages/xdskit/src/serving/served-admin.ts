@@ -45,6 +45,7 @@ export class ServedAdmin {
       ...answers,
       metrics: async () => (await this.#ownMetrics()).text,
       leases: async (ids: readonly string[]) => this.#leases(ids),
+      connections: async () => this.#options.served.server.connections(),
     };
   }
 

@@ -189,6 +189,7 @@ const settings = z.strictObject({
   types: z.array(ownType).optional(),
   layers: z.array(writtenLayer).superRefine(uniqueLayers).optional(),
   workers: z.union([z.literal("auto"), workerCount], { error: aWorkerCount }).optional(),
+  rebalance: onOrOff.optional(),
 });
 
 /** The shape of `xdskit.yaml`. Keys are snake_case, as in Envoy's own files. */
@@ -242,7 +243,15 @@ const relayedGroup = group.omit({ folders: true }).extend({
 
 /** The settings of a relay: those of a server without folders, and its origin. */
 export const relaySettingsSchema = settings
-  .omit({ groups: true, folder: true, on_invalid: true, references: true, workers: true, layers: true })
+  .omit({
+    groups: true,
+    folder: true,
+    on_invalid: true,
+    references: true,
+    workers: true,
+    rebalance: true,
+    layers: true,
+  })
   .extend({
     groups: z
       .array(relayedGroup)

@@ -52,6 +52,10 @@ export interface GrpcTransportOptions {
 export interface SocketTransport extends Transport, Renewable {
   /** `descriptor`: of a bound socket, which then belongs to the transport. */
   listen(...at: [...Parameters<Transport["listen"]>, descriptor?: number]): Promise<string>;
+  /** Connections whose clients were not told to go. */
+  readonly connections: number;
+  /** Tells so many of them to go and come back. Returns how many were told. */
+  askToGo(count: number): number;
   /** Node's servers, one for each address. */
   readonly servers: ReadonlySet<Server>;
 }
@@ -72,6 +76,10 @@ export function createGrpcTransport(options: GrpcTransportOptions): SocketTransp
   });
   return {
     servers: server.servers,
+    get connections() {
+      return server.connections;
+    },
+    askToGo: (count) => server.askToGo(count),
     async listen(address, accept, services, descriptor) {
       const { host, port } = listenAddress(address);
       if (methods.size === 0) {

@@ -1,0 +1,62 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { Balance, type BalanceTimes, type Wave } from "./balance.js";
+
+/** What spreading clients needs. */
+export interface RebalancingOptions {
+  /** This server. */
+  readonly server: { connections(): number; askToGo(count: number): number };
+  /** Asks all others for their connections; undefined: one of them does not answer, or there is none. */
+  readonly others: () => Promise<readonly number[] | undefined>;
+  /** So many clients were told to go. */
+  readonly asked: (count: number) => void;
+  /** For tests. */
+  readonly times?: BalanceTimes | undefined;
+}
+
+/**
+ * Spreads clients over the servers of a store again, after one of them came (back): each asks its surplus to go, a few
+ * a second, and the load balancer sends them on.
+ */
+export class Rebalancing {
+  readonly #options: RebalancingOptions;
+  readonly #stopped = new AbortController();
+  readonly #balance: Balance;
+  readonly #done: Promise<void>;
+
+  constructor(options: RebalancingOptions) {
+    this.#options = options;
+    this.#balance = new Balance(options.times);
+    this.#done = this.#run().catch((error) => {
+      if (!this.#stopped.signal.aborted) throw error;
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#stopped.abort();
+    await this.#done;
+  }
+
+  async #run(): Promise<void> {
+    const { server, others } = this.#options;
+    for (;;) {
+      const counts = await others();
+      const wave = this.#balance.next({ own: server.connections(), others: counts ?? [] });
+      await this.#tell(wave);
+      await this.#wait(wave.restMs);
+    }
+  }
+
+  /** One by one, at random moments: a crowd that comes back at once is a storm. */
+  async #tell({ ask, askMs }: Wave): Promise<void> {
+    let told = 0;
+    for (let left = ask; left > 0; left -= 1) {
+      await this.#wait((2 * Math.random() * askMs) / ask);
+      told += this.#options.server.askToGo(1);
+    }
+    if (told > 0) this.#options.asked(told);
+  }
+
+  async #wait(ms: number): Promise<void> {
+    await delay(ms, undefined, { signal: this.#stopped.signal, ref: false });
+  }
+}
