@@ -26,8 +26,9 @@ const loading = isBuilt
   ? ["--import", here("testing/load-typescript.mjs")]
   : ["--conditions=@xdskit/source", "--import", "tsx"];
 const reporter = flags.includes("--spec") || files.length === 1 ? "spec" : "files";
-// Each file is a process of its own, and many wait for most of their time: for timers, and for programs that start.
-const concurrency = Math.max(2, availableParallelism());
+// Each file is a process of its own. Many wait for most of their time, for timers and for programs that start: with one
+// more than there are processors, none of these has nothing to do.
+const concurrency = availableParallelism() + 1;
 console.log(`Running ${files.length} test files${isBuilt ? " as built" : ""}, ${concurrency} at a time`);
 const run = isBuilt ? files.map(compiledTest) : files;
 const child = spawn(
