@@ -152,6 +152,8 @@ export {
 export { createFolderSource } from "./sources/folder/folder-source.js";
 export type { AdoptedFile, FolderSummary, SkippedCounts } from "./sources/folder/folder-summary.js";
 export { createMemorySource, type MemorySource } from "./sources/memory/memory-source.js";
+export { CopiedStore, type CopiedStoreOptions } from "./stores/copied/copied-store.js";
+export { StoreCopy } from "./stores/copied/store-copy.js";
 export { KeptSource, type KeptSourceOptions } from "./stores/kept-source.js";
 export type { TimeLeft } from "./stores/lease-book.js";
 export { createMemoryStore } from "./stores/memory-store.js";

@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import type { Finding } from "@xdskit/api";
+import { setTimeout as delay } from "node:timers/promises";
+import { type Finding, XdskitError } from "@xdskit/api";
 import type { ServerTls, SharedKeys, TimeLeft } from "@xdskit/server";
 import type { Address } from "@xdskit/server/address";
 import { version } from "../process/version.js";
@@ -26,13 +27,17 @@ export interface PeeringOptions {
 
 /** Who does not answer, and is not known to be gone, may have renewed a lease: it counts for so many milliseconds. */
 const perhapsMs = 3_000;
+/** It is tried again to join the others after so many milliseconds. */
+const retryMs = 1_000;
 
 /** The other servers of the store, once this one has joined them. */
 export class Peering {
   /** What this server is called among them. */
   readonly name: string;
   readonly #options: PeeringOptions;
+  readonly #stopped = new AbortController();
   #replicas: Replicas | undefined;
+  #joining: Promise<void> | undefined;
 
   constructor(options: PeeringOptions) {
     const { place } = options;
@@ -71,8 +76,21 @@ export class Peering {
     return await Promise.all(all).catch(() => undefined);
   }
 
-  /** Begins to answer the others. Rejects if it cannot listen. */
+  /** Begins to answer the others; while the store is away, once it is back. Rejects if it cannot listen. */
   async join(answers: Answers): Promise<void> {
+    await this.#join(answers).catch((error: unknown) => {
+      if (!isStoreAway(error)) throw error;
+      this.#joining = this.#joinLater(answers);
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#stopped.abort();
+    await this.#joining;
+    await this.#replicas?.close();
+  }
+
+  async #join(answers: Answers): Promise<void> {
     const { shared, advertise, gone, problem } = this.#options;
     const place = this.#placeOfReplica();
     if (shared === undefined || place === undefined) return;
@@ -80,8 +98,18 @@ export class Peering {
     this.#replicas = await Replicas.join({ shared, place, advertise, answers, gone, problem, self });
   }
 
-  async close(): Promise<void> {
-    await this.#replicas?.close();
+  async #joinLater(answers: Answers): Promise<void> {
+    const { signal } = this.#stopped;
+    while (!signal.aborted) {
+      await delay(retryMs * (1 + Math.random()), undefined, { signal, ref: false }).catch(() => {});
+      if (signal.aborted) return;
+      try {
+        return await this.#join(answers);
+      } catch (error) {
+        const message = `other servers of the store cannot find this one: ${(error as Error).message}`;
+        if (!isStoreAway(error)) this.#options.problem({ code: "XDSKIT_STORE", severity: "error", message });
+      }
+    }
   }
 
   #others(): readonly Replica[] {
@@ -103,4 +131,8 @@ export class Peering {
         : join(place.directory, `${place.slot}${again}.sock`);
     return { kind: "socket", path };
   }
+}
+
+function isStoreAway(error: unknown): boolean {
+  return error instanceof XdskitError && error.code === "XDSKIT_STORE";
 }

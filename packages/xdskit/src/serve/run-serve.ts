@@ -1,4 +1,4 @@
-import { XdskitError } from "@xdskit/api";
+import { type Finding, XdskitError } from "@xdskit/api";
 import { createServer, type References, type Revision, type ServerOptions, type XdsServer } from "@xdskit/server";
 import { type Address, formatAddress } from "@xdskit/server/address";
 import { mustBeFolder } from "../files/must-be-folder.js";
@@ -90,12 +90,13 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
   const tls = serverTls(loaded);
   const server = createServer({ ...optionsOfServer(options, serving, settings), types, registry, tls });
   const { place } = serving;
-  const state = await openState({ option: options.state, served: directory, url: options.store, place });
+  const { told: log } = serving;
+  const problem = (finding: Finding | undefined) => finding && logFinding(log, finding);
+  const state = await openState({ option: options.state, served: directory, url: options.store, place, problem });
   const { store, heads, findings, isDurable } = state;
-  for (const finding of findings) logFinding(serving.told, finding);
+  for (const finding of findings) logFinding(log, finding);
   if (store !== undefined) serving.closers.push(() => store.close());
   const hasLastGood = heads.some(({ layer }) => folderLayers(loaded).includes(layer));
-  const { told: log } = serving;
   const revisions = new RevisionEvents();
   const around = { server, registry, types, log, store };
   const ofFolder = { ...around, onRevision: revisions.tell };

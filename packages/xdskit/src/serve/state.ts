@@ -1,11 +1,11 @@
 import { hash } from "node:crypto";
-import { homedir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { type Finding, XdskitError } from "@xdskit/api";
 import type { Revision, Store } from "@xdskit/server";
 import type { ProcessPlace } from "../processes/process-place.js";
 import type { StoreUrl } from "../settings/store-url.js";
-import { etcdCredentials } from "./etcd-credentials.js";
+import { openEtcdState } from "./etcd-state.js";
+import { stateHome } from "./state-home.js";
 
 /** Says that no state is kept. */
 const noState = "off";
@@ -23,13 +23,7 @@ export function stateFolder(
   const path = resolve(served);
   // Two servers that share a state, and serve different folders, must not mix them.
   const own = `${basename(path)}-${hash("sha256", path, "base64url").slice(0, 12)}`;
-  // Several folders, where a unit names several: the first one is as good as any.
-  const [fromSystemd = ""] = (env.STATE_DIRECTORY ?? "").split(":");
-  const given = option ?? fromSystemd;
-  if (given !== "") return join(resolve(given), own);
-  const { XDG_STATE_HOME: home = "" } = env;
-  // The specification ignores relative paths.
-  return join(home.startsWith("/") ? home : join(homedir(), ".local/state"), "xdskit", own);
+  return join(option === undefined || option === "" ? stateHome(env) : resolve(option), own);
 }
 
 /** The state of a server. */
@@ -51,17 +45,24 @@ export interface StateOptions {
   readonly url?: StoreUrl | undefined;
   /** One of several processes: they must share a store, also where nothing is to be kept. */
   readonly place?: ProcessPlace | undefined;
+  /** Hears what goes wrong with a copy of the store on this machine; undefined: it is well again. */
+  readonly problem: (finding: Finding | undefined) => void;
 }
 
 /**
- * Opens the state of a served folder: in the store of `url`, else in a folder of this machine. What is wrong is in the
- * findings: without a store the server goes on.
+ * Opens the state of a served folder: in the store of `url`, else in a folder of this machine. What is wrong with that
+ * folder is in the findings: without it the server goes on. Rejects with XDSKIT_STORE if etcd cannot be reached, and
+ * this machine has no copy of it.
  */
 export async function openState(options: StateOptions): Promise<State> {
-  const { option, served, url, place } = options;
+  const { option, served, url, place, problem } = options;
+  if (url?.kind === "etcd") {
+    const { store, findings } = await openEtcdState(url, problem);
+    return { store, findings, heads: await store.heads(), isDurable: true };
+  }
   let found: Opened;
   try {
-    found = url?.kind === "etcd" ? await openInEtcd(url) : await openHere(url?.directory ?? option, served);
+    found = await openHere(url?.directory ?? option, served);
   } catch (error) {
     found = { store: undefined, findings: problemsOf(error).map(nothingKept) };
   }
@@ -82,12 +83,6 @@ async function openLmdb(directory: string): Promise<Opened> {
   // Loaded only now: it is native, and may be missing on a machine.
   const { openLmdbStore } = await import("@xdskit/store-lmdb");
   return await openLmdbStore(directory);
-}
-
-async function openInEtcd({ endpoints, prefix }: Extract<StoreUrl, { kind: "etcd" }>): Promise<Opened> {
-  // Loaded only now: most servers have none.
-  const { openEtcdStore } = await import("@xdskit/store-etcd");
-  return { store: await openEtcdStore({ endpoints, prefix, ...(await etcdCredentials()) }), findings: [] };
 }
 
 type Problem = Omit<Finding, "severity">;

@@ -1,0 +1,171 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { type Finding, type ResourceName, type TypeUrl, type Version, XdskitError } from "@xdskit/api";
+import type { StoreWatch } from "../../contracts/shared-keys.js";
+import type {
+  CommitInfo,
+  CommitResult,
+  HeadsListener,
+  LayerCommit,
+  Retention,
+  Revision,
+  RevisionId,
+  Store,
+  StoredChange,
+  StoredResource,
+} from "../../contracts/store.js";
+import type { LayerName } from "../../settings/group-settings.js";
+import { Copying } from "./copying.js";
+import { LateShared, lateWatch } from "./late-shared.js";
+import type { StoreCopy } from "./store-copy.js";
+
+/** What a store with a copy is opened with. */
+export interface CopiedStoreOptions {
+  /** Where the store is, for messages. */
+  readonly name: string;
+  /** Reaches the store. Rejects if it is away. */
+  readonly open: () => Promise<Store>;
+  /** Undefined: there can be none on this machine. */
+  readonly copy: StoreCopy | undefined;
+  /** What goes wrong with the copy, once; undefined: it is well again. */
+  readonly problem: (finding: Finding | undefined) => void;
+}
+
+/** It is tried so often to reach the store, in milliseconds from the end of one try. */
+const retryMs = 1_000;
+
+/**
+ * A store over the network, with a copy of its heads on this machine. If the store is away at the start, what layers
+ * hold is read from the copy until the store is reached; nothing can be written meanwhile, and there is no history.
+ */
+export class CopiedStore implements Store {
+  readonly shared: LateShared;
+  readonly #options: CopiedStoreOptions;
+  readonly #waiting = new Set<(store: Store) => void>();
+  readonly #stopped = new AbortController();
+  #reached: Store | undefined;
+  #copying: Copying | undefined;
+  #finding: Finding;
+  #trying: Promise<void> | undefined;
+
+  private constructor(options: CopiedStoreOptions, finding: Finding) {
+    this.#options = options;
+    this.#finding = finding;
+    this.shared = new LateShared(() => this.#finding);
+  }
+
+  /** Rejects as `open` does, if there is no copy. */
+  static async open(options: CopiedStoreOptions): Promise<CopiedStore> {
+    const { open, copy } = options;
+    const store = new CopiedStore(options, { code: "XDSKIT_STORE", severity: "error", message: "" });
+    try {
+      store.#arrive(await open());
+    } catch (error) {
+      const seen = await copy?.seen();
+      if (copy === undefined || seen === undefined) {
+        await copy?.close();
+        throw error;
+      }
+      const reason = error instanceof XdskitError ? error.findings[0]?.message : (error as Error).message;
+      const message = `${reason}; served is a copy from ${new Date(seen).toISOString()}, in ${copy.name}`;
+      store.#finding = { code: "XDSKIT_STORE", severity: "error", message };
+      store.#trying = store.#try();
+    }
+    return store;
+  }
+
+  /** Why what the layers hold comes from the copy; undefined: it does not. */
+  get fromCopy(): Finding | undefined {
+    return this.#reached === undefined ? this.#finding : undefined;
+  }
+
+  get name(): string {
+    return this.#options.name;
+  }
+
+  async heads(): Promise<readonly Revision[]> {
+    return await (this.#reached ?? this.#copy()).heads();
+  }
+
+  async head(layer: LayerName): Promise<Revision | undefined> {
+    if (this.#reached !== undefined) return await this.#reached.head(layer);
+    return (await this.heads()).find((head) => head.layer === layer);
+  }
+
+  async revision(id: RevisionId): Promise<Revision | undefined> {
+    if (this.#reached !== undefined) return await this.#reached.revision(id);
+    return (await this.heads()).find((head) => head.id === id);
+  }
+
+  async history(
+    layer: LayerName,
+    page: { readonly limit: number; readonly before?: number },
+  ): Promise<readonly Revision[]> {
+    if (this.#reached !== undefined) return await this.#reached.history(layer, page);
+    const { limit, before = Number.POSITIVE_INFINITY } = page;
+    const head = await this.head(layer);
+    return head === undefined || head.number >= before || limit < 1 ? [] : [head];
+  }
+
+  async read(id: RevisionId): Promise<readonly StoredResource[]> {
+    if (this.#reached !== undefined) return await this.#reached.read(id);
+    return (await this.#copy().read(id)) ?? this.#isAway();
+  }
+
+  async changes(id: RevisionId): Promise<readonly StoredChange[]> {
+    return await (this.#reached ?? this.#isAway()).changes(id);
+  }
+
+  async content(type: TypeUrl, key: ResourceName, version: Version): Promise<Uint8Array | undefined> {
+    return await (this.#reached ?? this.#copy()).content(type, key, version);
+  }
+
+  async commit(layers: readonly LayerCommit[], info: CommitInfo): Promise<CommitResult> {
+    return await (this.#reached ?? this.#isAway()).commit(layers, info);
+  }
+
+  async retain(retention: Retention): Promise<number> {
+    return (await this.#reached?.retain(retention)) ?? 0;
+  }
+
+  watch(listener: HeadsListener): StoreWatch {
+    const away = () => this.#finding;
+    return lateWatch(this.#reached, this.#waiting, listener, away, (store) => store.watch(listener));
+  }
+
+  async close(): Promise<void> {
+    this.#stopped.abort();
+    await this.#trying;
+    await this.#copying?.close();
+    await this.#options.copy?.close();
+    await this.#reached?.close();
+  }
+
+  async #try(): Promise<void> {
+    const { signal } = this.#stopped;
+    while (!signal.aborted) {
+      await delay(retryMs * (1 + Math.random()), undefined, { signal, ref: false }).catch(() => {});
+      if (signal.aborted) return;
+      const store = await this.#options.open().catch(() => undefined);
+      if (store === undefined) continue;
+      this.#arrive(store);
+      return;
+    }
+  }
+
+  #arrive(store: Store): void {
+    const { copy, problem } = this.#options;
+    this.#reached = store;
+    if (copy !== undefined && !this.#stopped.signal.aborted) this.#copying = new Copying(store, copy, problem);
+    for (const begin of this.#waiting) begin(store);
+    this.#waiting.clear();
+    this.shared.reached(store.shared);
+  }
+
+  #copy(): StoreCopy {
+    return this.#options.copy ?? this.#isAway();
+  }
+
+  #isAway(): never {
+    throw new XdskitError([this.#finding]);
+  }
+}

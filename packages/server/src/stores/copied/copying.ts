@@ -1,0 +1,85 @@
+import { type Finding, XdskitError } from "@xdskit/api";
+import type { StoreWatch } from "../../contracts/shared-keys.js";
+import type { Revision, Store } from "../../contracts/store.js";
+import type { StoreCopy } from "./store-copy.js";
+
+/** So often the copy says that it is still the newest, in milliseconds. */
+const stillMs = 60_000;
+/** What could not be copied is tried again after so many milliseconds. */
+const retryMs = 5_000;
+
+/** Keeps a copy up to date while its store is there. */
+export class Copying {
+  readonly #from: Store;
+  readonly #copy: StoreCopy;
+  readonly #problem: (finding: Finding | undefined) => void;
+  readonly #watch: StoreWatch;
+  readonly #still: NodeJS.Timeout;
+  #retry: NodeJS.Timeout | undefined;
+  #heads: readonly Revision[] | undefined;
+  #isAway = false;
+  #hasProblem = false;
+  #isClosed = false;
+  #running: Promise<void> | undefined;
+
+  /** `problem` hears what goes wrong with it, once; undefined: it is well again. */
+  constructor(from: Store, copy: StoreCopy, problem: (finding: Finding | undefined) => void) {
+    this.#from = from;
+    this.#copy = copy;
+    this.#problem = problem;
+    this.#watch = from.watch({
+      moved: (heads) => {
+        this.#isAway = false;
+        this.#heads = heads;
+        this.#run();
+      },
+      away: () => {
+        this.#isAway = true;
+      },
+    });
+    this.#still = setInterval(() => this.#run(), stillMs).unref();
+  }
+
+  /** Waits for what is under way. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#watch.close();
+    clearInterval(this.#still);
+    clearTimeout(this.#retry);
+    await this.#running;
+  }
+
+  #run(): void {
+    if (this.#isClosed || this.#isAway) return;
+    this.#running ??= this.#take().finally(() => {
+      this.#running = undefined;
+    });
+  }
+
+  async #take(): Promise<void> {
+    const isFirst = this.#heads === undefined;
+    while (this.#heads !== undefined && !this.#isClosed) {
+      const heads = this.#heads;
+      this.#heads = undefined;
+      try {
+        await this.#copy.take(this.#from, heads);
+        if (this.#hasProblem) this.#problem(undefined);
+        this.#hasProblem = false;
+      } catch (error) {
+        this.#failed(heads, error as Error);
+        return;
+      }
+    }
+    // Nothing has moved since it was taken.
+    if (isFirst && !this.#hasProblem) await this.#copy.isNewest().catch(() => {});
+  }
+
+  #failed(heads: readonly Revision[], error: Error): void {
+    this.#heads ??= heads;
+    const [finding] = error instanceof XdskitError ? error.findings : [];
+    const message = `no copy of ${this.#from.name} is kept here: ${finding?.message ?? error.message}`;
+    if (!this.#hasProblem && !this.#isClosed) this.#problem({ code: "XDSKIT_STORE", severity: "warning", message });
+    this.#hasProblem = true;
+    if (!this.#isClosed) this.#retry = setTimeout(() => this.#run(), retryMs).unref();
+  }
+}

@@ -1,0 +1,80 @@
+import { type Finding, XdskitError } from "@xdskit/api";
+import type {
+  SharedEntry,
+  SharedKeys,
+  SharedListener,
+  SharedPut,
+  SharedSession,
+  SharedSessionOptions,
+  SharedVersion,
+  StoreWatch,
+} from "../../contracts/shared-keys.js";
+
+/** The shared keys of a store that is reached later: until then it is away. */
+export class LateShared implements SharedKeys {
+  readonly #away: () => Finding;
+  readonly #waiting = new Set<(shared: SharedKeys) => void>();
+  #reached: SharedKeys | undefined;
+
+  constructor(away: () => Finding) {
+    this.#away = away;
+  }
+
+  reached(shared: SharedKeys): void {
+    this.#reached = shared;
+    for (const begin of this.#waiting) begin(shared);
+    this.#waiting.clear();
+  }
+
+  async list(prefix: string): Promise<readonly SharedEntry[]> {
+    return await this.#now().list(prefix);
+  }
+
+  async put(put: SharedPut): Promise<SharedVersion | undefined> {
+    return await this.#now().put(put);
+  }
+
+  async remove(key: string, expected: SharedVersion | "any"): Promise<boolean> {
+    return await this.#now().remove(key, expected);
+  }
+
+  async session(options: SharedSessionOptions): Promise<SharedSession> {
+    return await this.#now().session(options);
+  }
+
+  watch(prefix: string, listener: SharedListener): StoreWatch {
+    return lateWatch(this.#reached, this.#waiting, listener, this.#away, (shared) => shared.watch(prefix, listener));
+  }
+
+  #now(): SharedKeys {
+    if (this.#reached === undefined) throw new XdskitError([this.#away()]);
+    return this.#reached;
+  }
+}
+
+/** A watch of what may be reached later: until then its listener hears that it is away. */
+export function lateWatch<Watched>(
+  reached: Watched | undefined,
+  waiting: Set<(watched: Watched) => void>,
+  listener: { away(finding: Finding): void },
+  away: () => Finding,
+  watch: (watched: Watched) => StoreWatch,
+): StoreWatch {
+  if (reached !== undefined) return watch(reached);
+  let isClosed = false;
+  let begun: StoreWatch | undefined;
+  const begin = (watched: Watched) => {
+    if (!isClosed) begun = watch(watched);
+  };
+  waiting.add(begin);
+  queueMicrotask(() => {
+    if (!isClosed && begun === undefined) listener.away(away());
+  });
+  return {
+    close() {
+      isClosed = true;
+      waiting.delete(begin);
+      begun?.close();
+    },
+  };
+}
