@@ -83,7 +83,7 @@ export function askedAs(set: ResourceSet, subscription: Subscription, resource: 
 }
 
 /** What a reconnecting client must be answered, by name, from its claims and its subscription (rules 105–107). */
-export function owedByClaims(
+export function pendingByClaims(
   set: ResourceSet,
   subscription: Subscription,
   versions: ReadonlyMap<ResourceName, Version>,
@@ -94,20 +94,20 @@ export function owedByClaims(
     const name = calledName(resource);
     return versions.get(name) === resource.version && !warming.has(name);
   };
-  const owed: ResourceName[] = [];
+  const pending: ResourceName[] = [];
   for (const name of names) {
     const found = findVariants(set, name);
-    if (found.length === 0 || !found.every(isCurrent)) owed.push(name);
+    if (found.length === 0 || !found.every(isCurrent)) pending.push(name);
   }
   for (const name of versions.keys()) {
     const inCollection = names.hasCollectionOf(name);
-    if ((wildcard || inCollection) && chosen(set, name, parameters) === undefined) owed.push(`${name}${parameters}`);
+    if ((wildcard || inCollection) && chosen(set, name, parameters) === undefined) pending.push(`${name}${parameters}`);
   }
-  if (!wildcard) return owed;
+  if (!wildcard) return pending;
   for (const resource of everyVariant(set, parameters)) {
-    if (!isCurrent(resource)) owed.push(`${calledName(resource)}${parameters}`);
+    if (!isCurrent(resource)) pending.push(`${calledName(resource)}${parameters}`);
   }
-  return owed;
+  return pending;
 }
 
 /**

@@ -10,8 +10,9 @@ import { newIn } from "./rejected.js";
 import { noteConfirmed } from "./unconfirmed-names.js";
 
 /**
- * Takes the answer to a response: `error_detail` alone makes it a rejection, whatever version it carries (rules 20, 21,
- * 26). `superseded`: it answers all older responses of the type, too (SotW); `each`: this one only (delta).
+ * Takes the answer to a response. `error_detail` alone makes it a rejection, whatever version it carries (rules 20, 21,
+ * 26). `superseded`: it also answers all older responses of the type (SotW). `each`: it answers this response only
+ * (delta).
  */
 export function answered(
   subscriber: Subscriber,
@@ -51,10 +52,10 @@ function taken(
   const about = superseded === "superseded" ? responseAgainst(subscriber, sent, inFlight) : sent;
   const carried = newIn(subscriber, about);
   const blame = blameOf(error.message, carried);
-  // A heartbeat of a full state would send what was rejected again (rule 17): so none of its TTLs is kept alive.
+  // A heartbeat of a full state would send the rejected content again (rule 17), so it keeps none of its TTLs alive.
   const isOneByOne = superseded === "each" || !type.fullState;
   noteAnswer(subscriber, sent, isOneByOne && blame?.usesRest ? blame.names : "everything");
-  // Logs, events and pages show the message: no secrets in it.
+  // Logs, events and pages show the message, so it must hold no secrets.
   const message = redactErrorText(error.message);
   const rejection: Rejection = {
     version,
@@ -69,14 +70,14 @@ function taken(
     carried,
   };
   if (!about.isHeartbeat) reject(subscriber, about, rejection);
-  // A rejected heartbeat says nothing about contents, which the client has.
+  // A rejected heartbeat says nothing about contents: the client has them.
   else settleSilently(subscriber);
   return { kind: "rejected", type, nonce, version, code, message, rejection };
 }
 
 /**
- * SotW: a heartbeat has the bodies once more, and a client that answers only the last response says by rejecting that
- * what it has against those before.
+ * SotW: a heartbeat holds the bodies again. A client that answers only the last response may reject a heartbeat because
+ * of the contents of a response before it.
  */
 function responseAgainst({ ackedLast }: Subscriber, sent: Sent, outstanding: readonly Sent[]): Sent {
   if (!sent.isHeartbeat) return sent;

@@ -11,19 +11,17 @@ export const mostInFlight = 32;
 
 /** Notes a response that was sent. */
 export function noteInFlight(subscriber: Subscriber, sent: Sent): void {
-  // Never changed in place: streams share these lists.
+  // Streams share these lists, so they are never changed in place.
   const { inFlight } = subscriber;
   subscriber.inFlight = inFlight.length === 0 ? [sent] : [...inFlight.slice(1 - mostInFlight), sent];
 }
 
-/**
- * The unanswered responses that may still change what the client uses: those after the one that it acknowledged last.
- */
+/** The unanswered responses that may still change what the client uses: those after its last acknowledged response. */
 export function unanswered({ inFlight, ackedLast }: Subscriber): readonly Sent[] {
   return after(inFlight, ackedLast?.order ?? 0);
 }
 
-/** Those of them for which something may still wait: not what is assumed to be acknowledged. */
+/** The unanswered responses that a change may still wait for, without those that are assumed to be acknowledged. */
 export function stillInFlight({ inFlight, ackedLast, assumed }: Subscriber): readonly Sent[] {
   return after(inFlight, Math.max(ackedLast?.order ?? 0, assumed?.upTo ?? 0));
 }
@@ -32,34 +30,34 @@ function after(inFlight: readonly Sent[], last: number): readonly Sent[] {
   return inFlight.every(({ count }) => count > last) ? inFlight : inFlight.filter(({ count }) => count > last);
 }
 
-/** What the client itself said. */
+/** What the client uses by its own answers, without assumptions. */
 export function saidBy({ assumed, used }: Subscriber): UsedState {
   return assumed?.said ?? used;
 }
 
-/** Notes that the client acknowledged a response. `before`: older ones that this answers, too (SotW). */
+/** Records that the client acknowledged a response. `before`: older responses that this also answers (SotW). */
 export function acknowledge(subscriber: Subscriber, sent: Sent, before: readonly Sent[], now: number): void {
   if (sent.count <= (subscriber.ackedLast?.order ?? 0)) return;
   subscriber.ackedLast = { version: sent.version, order: sent.count, at: now };
   const { used, isWhole } = subscriber;
-  // Most of the time nothing is rejected, and the keys are not needed.
+  // Mostly nothing is rejected, and then the keys are not needed.
   const keys = isRejecting(used) ? new Set([sent, ...before].flatMap((one) => [...keysIn(one)])) : noKeys;
   useNext(subscriber, sent.set, isWhole ? "everything" : keys);
-  // What has left `lastGood`, since it changed or is asked for no longer, may have been the fault: then the client may
-  // accept the rest of what it rejected now.
+  // A key that left `lastGood` (it changed, or the client no longer asks for it) may have been the fault. Then the
+  // client may now accept the rest of the rejected content.
   const gone = leftSince(used, subscriber.used);
   if (sent.isHeartbeat && gone.length === 0) return;
   sendAgain(subscriber, new Set([...keys, ...gone]), stillInFlight(subscriber));
 }
 
-/** The client uses `set`, or all that it was sent, where nothing of that is in flight. */
+/** The client uses `set`, or everything that it was sent if nothing is in flight. */
 function useNext(subscriber: Subscriber, set: Sent["set"], accepted: Accepted): void {
   const { used, subscription, sent } = subscriber;
   const next = stillInFlight(subscriber).length === 0 ? sent.set : set;
   subscriber.used = using(used, next, accepted, subscription);
 }
 
-/** The keys that a client has left behind of those that it rejected. */
+/** The keys of `lastGood` that are no longer in it. */
 function leftSince({ lastGood }: UsedState, now: UsedState): readonly ResourceName[] {
   return lastGood === now.lastGood ? [] : [...lastGood.keys()].filter((key) => !now.lastGood.has(key));
 }
@@ -69,35 +67,35 @@ function sendAgain(subscriber: Subscriber, accepted: ReadonlySet<ResourceName>, 
   if (again.length > 0) subscriber.sent = withPending(subscriber.sent, again);
 }
 
-/** Notes that the client rejected a response, and what it uses instead of what that carried. */
+/** Records that the client rejected a response, and what it uses in place of the contents. */
 export function reject(subscriber: Subscriber, sent: Sent, rejection: Rejection): void {
-  // An older response than one that was acknowledged: what the client uses is known from that.
+  // The client acknowledged a later response, which says what it uses.
   if (sent.count <= (subscriber.ackedLast?.order ?? 0)) return;
   const { used, isWhole, subscription } = subscriber;
   subscriber.used = rejecting(used, sent, rejection, isWhole, subscription);
 }
 
 /**
- * The client was brought to another set without a response, since nothing in it concerned it: it uses that set then,
- * once nothing else is in flight.
+ * The client was brought to another set without a response, since the change did not concern it. It uses that set once
+ * nothing else is in flight.
  */
 export function settleSilently(subscriber: Subscriber): void {
   const { used, sent, subscription } = subscriber;
   const { acked, rejection } = used;
   if (acked === sent.set || stillInFlight(subscriber).length > 0) return;
   if (acked !== undefined || rejection === undefined) subscriber.used = using(used, sent.set, noKeys, subscription);
-  // It rejected the first response that it ever got, and has nothing.
+  // It rejected its very first response and has nothing.
   else if (isSomeRejectedGone(subscriber, rejection)) {
     subscriber.used = forgiven(used, sent.set, noKeys, subscription);
   }
   const gone = leftSince(used, subscriber.used);
-  // What may have been the fault is gone: the rest of the rejected response is sent again.
+  // The possible fault is gone, so the rest of the rejected response is sent again.
   if (gone.length > 0) sendAgain(subscriber, new Set(gone), []);
 }
 
 /**
- * Something that the client rejected and goes on asking for has gone: SotW says nothing of that where a response is not
- * the full state.
+ * Whether something that the client rejected, and still asks for, is gone. SotW has no way to say so if a response is
+ * not the full state.
  */
 function isSomeRejectedGone({ subscription, sent, used }: Subscriber, { after }: Rejection): boolean {
   if (after === sent.set) return false;
@@ -108,8 +106,8 @@ function isSomeRejectedGone({ subscription, sent, used }: Subscriber, { after }:
 }
 
 /**
- * A client that does not answer in time is taken to have acknowledged the response `upTo` and all before it, until it
- * says what it has.
+ * Assumes that a client, which did not answer in time, acknowledged the response `upTo` and all before it. Its next
+ * answer ends the assumption.
  */
 export function assume(subscriber: Subscriber, { upTo, set }: Omit<Assumption, "said">): void {
   subscriber.assumed = { upTo, set, said: saidBy(subscriber) };
@@ -117,7 +115,8 @@ export function assume(subscriber: Subscriber, { upTo, set }: Omit<Assumption, "
 }
 
 /**
- * The client says something: an answer is taken from what it said before. Returns the assumption, for `assumeAgain`.
+ * The client answers: its answer applies to what it said before, without the assumption. Returns that for
+ * `assumeAgain`.
  */
 export function takeBack(subscriber: Subscriber): Assumption | undefined {
   const { assumed } = subscriber;
@@ -128,8 +127,8 @@ export function takeBack(subscriber: Subscriber): Assumption | undefined {
 }
 
 /**
- * The client has still not answered all of what was assumed to be acknowledged: what waited for that has gone on, and
- * does not go back.
+ * Restores the assumption if the client has not answered everything that was assumed: the changes that went on do not
+ * go back.
  */
 export function assumeAgain(subscriber: Subscriber, assumed: Assumption): void {
   if (unanswered(subscriber).some(({ count }) => count <= assumed.upTo)) assume(subscriber, assumed);

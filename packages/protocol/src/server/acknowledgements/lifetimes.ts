@@ -8,7 +8,7 @@ import { subscribed } from "../state/find.js";
 import { withPending } from "../state/sent-state.js";
 import type { Lifetimes, Subscriber } from "../state/subscriber.js";
 
-/** Names one content of one resource: its version, which has no space, and its key. */
+/** Names one content of one resource by its version (which has no space) and its key. */
 export function identityOf({ key, version }: Resource): string {
   return `${version} ${key}`;
 }
@@ -19,7 +19,7 @@ export function perishableOf(resources: readonly Resource[]): NameSet {
   return found.length === 0 ? NameSet.empty : NameSet.of(found.map(identityOf));
 }
 
-/** Those that are subscribed to and have a TTL. Costs the smaller of the two. */
+/** The subscribed resources with a TTL. Costs the smaller of the two numbers. */
 export function perishable(subscription: Subscription, current: ResourceSet): readonly Resource[] {
   const all = ResourceSets.perishable(current);
   if (all === undefined) return [];
@@ -29,26 +29,26 @@ export function perishable(subscription: Subscription, current: ResourceSet): re
   return subscribed(subscription, current).filter(({ ttl }) => ttl !== undefined);
 }
 
-/** Whether something of what the client was brought to has a TTL. */
+/** Whether the set that the client was brought to has a resource with a TTL. */
 export function isPerishable({ sent: { set: sentSet } }: Subscriber): boolean {
   return ResourceSets.perishable(sentSet) !== undefined;
 }
 
-/** Notes that resources are to have a heartbeat that need one at least every `interval` milliseconds. */
+/** Records that a heartbeat is due for resources that need one at least every `interval` milliseconds. */
 export function beat(subscriber: Subscriber, interval: number): void {
   if (!isPerishable(subscriber)) return;
   const lifetimes = lifetimesOf(subscriber);
-  // Twice the interval is still well below the TTL.
+  // One beat may be skipped: twice the interval is still well below the TTL.
   if (lifetimes.refreshed) lifetimes.refreshed = false;
   else lifetimes.due = Math.max(lifetimes.due, interval);
 }
 
-/** Has all that a reconnected client says to have get a heartbeat at once: its timers have gone on running. */
+/** Makes a heartbeat due at once for everything that a reconnected client says it has: its timers kept running. */
 export function beatAtOnce(subscriber: Subscriber, held: ResourceSet): void {
   if (ResourceSets.perishable(held) !== undefined) lifetimesOf(subscriber).due = Number.POSITIVE_INFINITY;
 }
 
-/** Notes a response in which these resources have a TTL. `everything`: it holds all that the client is to have. */
+/** Records a response in which these resources have a TTL. `everything`: it holds the client's whole target. */
 export function noteLifetimes(subscriber: Subscriber, perishable: NameSet, everything: boolean): void {
   if (perishable.size === 0) return;
   const lifetimes = lifetimesOf(subscriber);
@@ -59,8 +59,8 @@ export function noteLifetimes(subscriber: Subscriber, perishable: NameSet, every
 }
 
 /**
- * Notes the answer to a response that held something with a TTL. `unused`: which names in it the client does not use;
- * `nothing` where it acknowledged it.
+ * Records the answer to a response that held resources with a TTL. `unused`: the names in it that the client does not
+ * use; `nothing` if it acknowledged the response.
  */
 export function noteAnswer(
   subscriber: Subscriber,
@@ -74,12 +74,12 @@ export function noteAnswer(
   if (unused === "nothing") {
     if (lifetimes.rejected.size > 0) lifetimes.rejected = lifetimes.rejected.without(perishable);
   } else if (isBare) {
-    // The client does not hold what the heartbeat is about, since the TTL was over before it came, or knows no bare
-    // heartbeats: it gets the bodies.
+    // Either the TTL ended before the heartbeat came, so the client no longer has the resource, or the client does not
+    // know bare heartbeats. It gets the bodies.
     lifetimes.whole = true;
     subscriber.sent = withPending(subscriber.sent, heldOf(subscriber, perishable));
   } else {
-    // Of what was sent again since, the later answer decides.
+    // For content that was sent again since, the later answer decides.
     let again = NameSet.empty;
     for (const later of subscriber.inFlight) {
       if (later.count > count && !later.isBare) again = again.with(later.perishable);
@@ -90,7 +90,7 @@ export function noteAnswer(
   }
 }
 
-/** Of these identities, those whose resource has none of these names. */
+/** The identities whose resource has none of these names. */
 function othersThan(
   { sent: { set: sentSet } }: Subscriber,
   perishable: NameSet,
@@ -109,8 +109,7 @@ function lifetimesOf(subscriber: Subscriber): Lifetimes {
 }
 
 /**
- * Of the rejected contents those that the set still has: the others are forgotten, or the list would grow with every
- * rejection.
+ * The rejected contents that the set still has. The others are forgotten, or the list would grow with every rejection.
  */
 function stillThere({ sent: { set: sentSet } }: Subscriber, rejected: NameSet): readonly string[] {
   return [...rejected].filter((identity) => resourceWith(sentSet, identity) !== undefined);

@@ -9,12 +9,12 @@ import type { LastGood, Rejection, Sent, UsedState } from "../state/client-use.j
 import type { Subscriber } from "../state/subscriber.js";
 
 /*
- * What a client has after it rejected a response (NACK). What it uses, and what it must be sent again, depends on what
- * it says of the response: an Envoy that names one bad cluster uses the others (`usesRest`), a client that says nothing
- * may use all, a part or nothing. What is worked out here is shared by all clients that rejected the same.
+ * What a client has after it rejected a response (NACK). Its message decides what it uses and what must be sent again.
+ * An Envoy that names one bad cluster uses the others (`usesRest`). A client that names nothing may use all, a part or
+ * nothing. All clients that rejected the same share the results.
  */
 
-/** The keys of all that a response brought or removed. */
+/** The keys of everything that a response brought or removed. */
 export function keysIn({ carried, removed }: Sent): ReadonlySet<ResourceName> {
   return new Set([...carried.map(({ key }) => key), ...removed.map(canonicalName)]);
 }
@@ -22,8 +22,8 @@ export function keysIn({ carried, removed }: Sent): ReadonlySet<ResourceName> {
 const knownNew = new WeakMap<readonly Resource[], WeakMap<LastGood, readonly Resource[]>>();
 
 /**
- * The resources of a response that the client was not using: those that are new to it, and those that a full state
- * repeats though they were rejected before.
+ * The resources of a response that the client was not using: the new ones, and those that it rejected before and that a
+ * full state repeats.
  */
 export function newIn({ isWhole, used: { lastGood } }: Subscriber, { carried, set }: Sent): readonly Resource[] {
   if (!isWhole || lastGood.size === 0) return carried;
@@ -41,23 +41,28 @@ export function newIn({ isWhole, used: { lastGood } }: Subscriber, { carried, se
   return found;
 }
 
-const knownInstead = new PerKey<readonly Resource[], LastGood>(mostWays);
+const knownLastGood = new PerKey<readonly Resource[], LastGood>(mostWays);
 
-/** By key, what a client uses instead of what it rejected: the same map for all clients that rejected the same. */
+/**
+ * By key, what a client uses in place of the content that it rejected: the same map for all clients that rejected the
+ * same.
+ */
 export function lastGoodOf(rejection: Rejection, sent: Sent, isWhole: boolean): LastGood {
   const { before, after, carried, blamed = [], usesRest } = rejection;
   const key = `${before && ResourceSets.id(before)} ${ResourceSets.id(after)} ${usesRest ? blamed.join(" ") : "?"}`;
-  const known = knownInstead.get(carried, key);
+  const known = knownLastGood.get(carried, key);
   if (known !== undefined) return known;
   const faulty = new Set(blamed);
   const keys = carried.filter(({ name }) => !usesRest || faulty.has(name)).map(({ key }) => key);
-  // Where it may not use what the response carried, it may not have carried out its removals either.
+  // If the client may not use the contents of the response, it may not have made its removals either.
   if (!usesRest) keys.push(...removedBy(sent, before, isWhole));
-  const instead = new Map(keys.map((key) => [key, before && ResourceSets.get(before, key)]));
-  return knownInstead.set(carried, key, instead);
+  const lastGood = new Map(keys.map((key) => [key, before && ResourceSets.get(before, key)]));
+  return knownLastGood.set(carried, key, lastGood);
 }
 
-/** The keys of what a client used and a response removed: a full state does so by leaving it out. */
+/**
+ * The keys of resources that a client used and a response removed. A full state removes a resource by leaving it out.
+ */
 function removedBy({ removed, set }: Sent, before: ResourceSet | undefined, isWhole: boolean): readonly ResourceName[] {
   if (before === undefined) return [];
   if (isWhole) return changeBetween(before, set).removed.map(({ key }) => key);
@@ -65,9 +70,9 @@ function removedBy({ removed, set }: Sent, before: ResourceSet | undefined, isWh
 }
 
 /**
- * The sets that a client uses if, all the same, it took what it rejected: of the last response, unless it said what it
- * did not take, and of those before. Each is what it uses now with that laid over it, since what it did not reject may
- * have changed since.
+ * The sets that a client may be using if it took contents that it rejected: one for the last response, unless the
+ * client said what it did not take, and one for each response before. Each is the set that it uses now, with those
+ * contents laid over it, since the rest may have changed since.
  */
 export function perhapsUsed(subscriber: Subscriber): readonly ResourceSet[] {
   const {
@@ -83,23 +88,21 @@ export function perhapsUsed(subscriber: Subscriber): readonly ResourceSet[] {
 
 const noSets: readonly ResourceSet[] = [];
 
-/** How many rejections in a row are remembered: more matter only of clients that take another part each time. */
+/** Bounds how many rejections in a row are remembered. More matter only if a client takes another part each time. */
 const mostTaken = 8;
 
-/** By key, what the client may have taken of each of the responses that it rejected, the last one first. */
+/** By key, what the client may have used of each response that it rejected, the last one first. */
 export function perhapsTaken({ lastGood, rejection, perhaps }: UsedState): UsedState["perhaps"] {
   if (rejection === undefined || rejection.usesRest) return perhaps;
   const last = takenOf(lastGood, rejection.after);
   return perhaps.length === 0 ? [last] : [last, ...perhaps.slice(0, mostTaken - 1)];
 }
 
-const takenOf = perPair((instead: LastGood, after: ResourceSet): LastGood => {
-  return new Map([...instead.keys()].map((key) => [key, ResourceSets.get(after, key)]));
+const takenOf = perPair((lastGood: LastGood, after: ResourceSet): LastGood => {
+  return new Map([...lastGood.keys()].map((key) => [key, ResourceSets.get(after, key)]));
 });
 
-/**
- * The keys of what the client named as faulty, now and before; of a full state only now, since that holds everything.
- */
+/** The keys that the client named as faulty, now and before. For a full state only now, since that holds everything. */
 export function faultyIn(
   { carried, blamed }: Rejection,
   faulty: ReadonlySet<ResourceName>,
@@ -112,9 +115,9 @@ export function faultyIn(
 }
 
 /**
- * The keys of what a client did not get only because it was in a response with something faulty, and what it is to be
- * sent again. That is so once the client accepted another content of something that it rejected, or, where it named
- * what is faulty, anything later. Not before (rules 17, 100); and what is faulty is sent with another content only.
+ * The keys that must be sent again: the client did not use them only because they came with something faulty. They are
+ * due once the client accepts another content of something that it rejected, or anything later if it named the faulty
+ * resources. They are not due before (rules 17, 100). A faulty resource is sent only with another content.
  */
 export function toSendAgain(
   subscriber: Subscriber,
@@ -130,7 +133,7 @@ export function toSendAgain(
   } = subscriber;
   if (isWhole || lastGood.size === 0 || rejection === undefined) return [];
   const said = new Set(accepted);
-  // What was sent again before the rejection came is perhaps not in `instead`.
+  // A resource that was sent again before the rejection came may be missing in `lastGood`.
   const suspected = [...lastGood.keys(), ...rejection.carried.map(({ key }) => key)];
   const isAnother = rejection.blamed !== undefined || suspected.some((key) => said.has(key));
   if (!isAnother) return [];

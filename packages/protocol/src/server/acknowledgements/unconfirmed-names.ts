@@ -9,12 +9,12 @@ import { noneUnconfirmed, type Subscriber, type UnconfirmedNames, type Unconfirm
 import { mostInFlight } from "./in-flight.js";
 
 /*
- * A client has what it asks for by name only once it got it. The set that it acknowledged may hold the same already,
- * since others ask for that: so names that it asks for anew are remembered until it acknowledged what brings them. What
- * is worked out here is shared by clients that ask for the same.
+ * A client has a named resource only once it got it. The set that it acknowledged may hold the resource already,
+ * because other clients ask for it. So new names are remembered until the client acknowledges the response with them.
+ * Clients that ask for the same share the results.
  */
 
-/** Notes which of these names a client did not ask for before. */
+/** Records the names that a client did not ask for before. */
 export function noteAsked(subscriber: Subscriber, names: Iterable<ResourceName>, before: Subscription): void {
   const {
     lastSent,
@@ -25,7 +25,7 @@ export function noteAsked(subscriber: Subscriber, names: Iterable<ResourceName>,
     const dropped = NameSet.of(before.names.notIn(subscription.names));
     if (dropped.size > 0) forget(subscriber, () => dropped);
   }
-  // It has nothing yet, and what it is sent first it is sent with these.
+  // It has nothing yet, and its first response will hold these names.
   if (before.wildcard || (acked === undefined && lastSent === undefined)) return;
   const added: ResourceName[] = [];
   for (const name of names) if (!before.names.has(name) && subscription.names.has(name)) added.push(name);
@@ -36,8 +36,9 @@ export function noteAsked(subscriber: Subscriber, names: Iterable<ResourceName>,
 }
 
 /**
- * A client that does not answer makes ever more parts. Those between the same responses are one, and so are the first
- * two beyond as many as responses are remembered of: they count as asked for when the later one was.
+ * A client that does not answer makes ever more parts, so parts are merged. Requests between the same two responses
+ * make one part. Beyond `mostInFlight` parts, the first two become one, as if the client had asked for both at the
+ * later time.
  */
 function withPart(parts: UnconfirmedNames["parts"], part: UnconfirmedPart): UnconfirmedNames["parts"] {
   const last = parts.at(-1);
@@ -52,8 +53,8 @@ function joined(earlier: UnconfirmedPart, later: UnconfirmedPart): UnconfirmedPa
 }
 
 /**
- * The client answered some of the responses that were outstanding `before`: what they carried it has, unless it
- * rejected that.
+ * The client answered some of the responses that were outstanding `before`: it has their contents, unless it rejected
+ * them.
  */
 export function noteConfirmed(subscriber: Subscriber, before: readonly Sent[]): void {
   if (subscriber.unconfirmed === noneUnconfirmed) return;
@@ -69,12 +70,12 @@ export function noteConfirmed(subscriber: Subscriber, before: readonly Sent[]): 
     forget(subscriber, ({ names, after }) => (count > after ? broughtBy(names, taken) : NameSet.empty));
   }
   if (inFlight.length > 0) return;
-  // Of responses that were sent too long ago it is not known that they are answered.
+  // Responses from too long ago are forgotten, so nothing says that they were answered.
   const open = lastGood.size === 0 ? pending : pending.with(lastGood.keys());
   forget(subscriber, ({ names }) => names.without(open));
 }
 
-/** `heard`: what is to be forgotten of a part, and perhaps other names. */
+/** Forgets the names that `heard` returns for a part; it may return other names as well. */
 function forget(subscriber: Subscriber, heard: (part: UnconfirmedPart) => NameSet): void {
   let { names } = subscriber.unconfirmed;
   const still: UnconfirmedPart[] = [];
@@ -92,10 +93,7 @@ function forget(subscriber: Subscriber, heard: (part: UnconfirmedPart) => NameSe
   if (isOther) subscriber.unconfirmed = still.length === 0 ? noneUnconfirmed : { names, parts: still };
 }
 
-/**
- * Names that stand for something among these resources. Of collections and locators it is not told apart what they
- * bring.
- */
+/** The names that stand for one of these resources. For collections and locators, all names count. */
 const broughtBy = perPair((names: NameSet, carried: readonly Resource[]): NameSet => {
   if (names.hasCollections || names.hasLocators) return names;
   const brought: ResourceName[] = [];
@@ -105,12 +103,12 @@ const broughtBy = perPair((names: NameSet, carried: readonly Resource[]): NameSe
   return NameSet.of(brought);
 });
 
-/** Those of a client's names that it does not only just ask for. */
+/** The names that a client asks for, without the unconfirmed ones. */
 export function confirmedNames({ unconfirmed, subscription }: Subscriber): NameSet {
   return unconfirmed === noneUnconfirmed ? subscription.names : othersThan(subscription.names, unconfirmed.names).names;
 }
 
-/** What the client has of a set that it acknowledged: without what it has asked for and not confirmed. */
+/** What the client has of a set that it acknowledged, without the unconfirmed names. */
 export function hadOf({ unconfirmed, subscription }: Subscriber, set: ResourceSet): ResourceSet {
   if (unconfirmed === noneUnconfirmed || subscription.wildcard) return set;
   return withoutAsked(set, othersThan(subscription.names, unconfirmed.names));

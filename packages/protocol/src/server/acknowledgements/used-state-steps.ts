@@ -15,14 +15,14 @@ import {
 import { faultyIn, keysIn, lastGoodOf, perhapsTaken } from "./rejected.js";
 
 /*
- * What a client uses once it answered, as a function of what it used before and of the answer. Nothing here knows of
- * streams, numbers or times.
+ * Computes what a client uses after an answer, from what it used before and the answer. Nothing here knows streams,
+ * numbers or times.
  */
 
-/** Keys of contents that the client accepted; all of a full state. */
+/** Keys of the contents that the client accepted, or everything for a full state. */
 export type Accepted = ReadonlySet<ResourceName> | "everything";
 
-/** The client uses `set`, but for what it rejected of it and did not accept since. */
+/** The client uses `set`, except for contents that it rejected and did not accept since. */
 export function using(used: UsedState, set: ResourceSet, accepted: Accepted, subscription: Subscription): UsedState {
   const left = isRejecting(used) ? forgiven(used, set, accepted, subscription) : used;
   if (left.rejection === undefined) return usesAll(set);
@@ -35,7 +35,7 @@ export function isRejecting({ lastGood, rejection }: UsedState): boolean {
   return lastGood.size > 0 || rejection !== undefined;
 }
 
-/** The client rejected a response. `isWhole`: that was a full state. */
+/** The client rejected a response. `isWhole`: the response was a full state. */
 export function rejecting(
   before: UsedState,
   sent: Sent,
@@ -47,7 +47,7 @@ export function rejecting(
   const perhaps = perhapsTaken(before);
   const accepted = acceptedOf(sent, rejection);
   const used = before.rejection === undefined ? before : forgiven(before, sent.set, accepted, subscription);
-  // Where a key was rejected before, too, the later rejection says what is used.
+  // If a key was rejected before, the later rejection says what the client uses.
   const lastGood = used.lastGood.size === 0 || isWhole ? now : new Map([...used.lastGood, ...now]);
   // The same set for all clients that rejected the same.
   const hasNothing = rejection.before === undefined && !rejection.usesRest;
@@ -55,7 +55,7 @@ export function rejecting(
   return usedState(acked, rejection, lastGood, perhaps, faultyIn(rejection, used.faulty, isWhole));
 }
 
-/** The keys of what a client uses of a response that it rejected. */
+/** The keys of a rejected response that the client uses all the same. */
 function acceptedOf(sent: Sent, { usesRest, blamed = [], carried }: Rejection): ReadonlySet<ResourceName> {
   if (!usesRest) return noKeys;
   const faulty = new Set(blamed);
@@ -65,8 +65,8 @@ function acceptedOf(sent: Sent, { usesRest, blamed = [], carried }: Rejection): 
 }
 
 /**
- * Without that of `lastGood` which the client accepted since, asks for no longer, or must have with another content
- * than the rejected one.
+ * Drops from `lastGood` what the client accepted since, no longer asks for, or must have with another content than the
+ * rejected one.
  */
 export function forgiven(used: UsedState, set: ResourceSet, accepted: Accepted, subscription: Subscription): UsedState {
   const { acked, rejection, lastGood, perhaps, faulty } = used;
@@ -75,7 +75,7 @@ export function forgiven(used: UsedState, set: ResourceSet, accepted: Accepted, 
     for (const [key, good] of lastGood) {
       const rejected = ResourceSets.get(rejection.after, key);
       const current = ResourceSets.get(set, key);
-      // Where it rejected a removal, it uses the resource as long as it asks for it.
+      // If it rejected a removal, it uses the resource while it asks for it.
       const asked = current ?? good;
       const isAsked = asked === undefined || covers(subscription, asked);
       const isSame = current?.version === rejected?.version;
@@ -83,7 +83,7 @@ export function forgiven(used: UsedState, set: ResourceSet, accepted: Accepted, 
     }
   }
   if (still.size === 0) return usedState(acked, undefined, noLastGood, noneTaken, noKeys);
-  // The same map as long as it says the same, so that whoever compares it by identity sees no change.
+  // The same map while its content is the same, so that a comparison by identity sees no change.
   const left = still.size < lastGood.size ? still : lastGood;
   const stillFaulty = new Set([...faulty].filter((key) => still.has(key)));
   return usedState(acked, rejection, left, perhaps, stillFaulty);

@@ -10,9 +10,9 @@ import type { Told } from "../responses/told.js";
 import { noErrors, type Subscriber } from "../state/subscriber.js";
 
 /**
- * Whether the two values of a subscriber, and what drains, say everything about it: nothing is rejected or undecided,
- * all is not asked for again, and nothing has a TTL. What drains does so until a time that is known, and what stays
- * only because the client asks for it is named by that. Every guard of what streams may repeat is here.
+ * Whether a subscriber's two values and its draining listeners say everything about it. Nothing may be rejected or
+ * undecided, no full resend may be due, and nothing may have a TTL. Drain times must be known, and a removed resource
+ * that stays must still be named. This is the only guard for what streams may repeat.
  */
 export function isPlain(subscriber: Subscriber): boolean {
   const { sent, used, lifetimes, errors, inFlight } = subscriber;
@@ -24,21 +24,21 @@ export function isPlain(subscriber: Subscriber): boolean {
   return undecided.size + waitsFor.size === 0;
 }
 
-/** What decides what a stream does, besides what its client asked for and got. */
+/** What a stream's behaviour depends on, besides what its client asked for and got. */
 export interface CohortSurroundings {
   readonly options: StreamOptions;
   readonly node: Node;
   readonly told: Told;
-  /** What the client needs to have of a type to be settled (`Ordering.meanwhile`). */
+  /** The set of a type that the client must have to be settled (`Ordering.meanwhile`). */
   readonly needed: (subscriber: Subscriber) => ResourceSet;
   readonly isOrdered: boolean;
   /** Other streams share its order. */
   readonly isAccompanied: boolean;
-  /** The lineage of the snapshots that it is given; undefined where it has none. */
+  /** The lineage of the stream's snapshots; undefined if there is none. */
   readonly lineage: SnapshotLineage | undefined;
 }
 
-/** Tells cohorts from others with which something else drains, or stays for that. */
+/** Separates cohorts in which different listeners drain, or different resources stay for that. */
 export function keyOfDraining(subscribers: readonly Subscriber[], snapshot: Snapshot): string {
   let key = "";
   for (const {
@@ -53,9 +53,8 @@ export function keyOfDraining(subscribers: readonly Subscriber[], snapshot: Snap
 }
 
 /**
- * Equal for streams that send the same when they are given the same snapshot, once they settled at the same one.
- * Parameters, which are a client's own text, stand behind their length, or a client could write such that it has the
- * key of another cohort.
+ * Equal for streams that, once settled at the same snapshot, send the same for the next one. Parameters are a client's
+ * own text. Their length stands before them, or a client could forge the key of another cohort.
  */
 export function keyOfRequests(
   subscribers: readonly Subscriber[],

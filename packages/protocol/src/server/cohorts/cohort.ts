@@ -12,27 +12,26 @@ import type { SentState } from "../state/sent-state.js";
 import type { Subscriber } from "../state/subscriber.js";
 
 /*
- * What streams do from one snapshot to the next, as data: cohorts, which say what each of the types is at, and recorded
- * transitions between them. For example, where a route moves to a new cluster: the first transition sends the cluster;
- * once the client acknowledged it, the second sends the route; and after the next answer the third removes the old
- * cluster.
+ * What streams do from one snapshot to the next, as data: cohorts, which hold the state of each type, and recorded
+ * transitions between them. For example, a route moves to a new cluster. The first transition sends the cluster. Once
+ * the client acknowledged it, the second sends the route. After the next answer, the third removes the old cluster.
  */
 
-/** What streams were sent of one of their types, and what their clients use. */
+/** The state of one type: what streams were sent, and what their clients use. */
 interface TypeState {
   readonly sent: SentState;
   readonly used: UsedState;
 }
 
-/** What becomes of one type. */
+/** The new state of one type. */
 interface Change extends TypeState {
-  /** Which of the stream's types, in delivery order. */
+  /** The index of the type among the stream's types, in delivery order. */
   readonly index: number;
 }
 
 /**
- * What a stream notes and tells of a usual acknowledgement; streams whose clients acknowledge in the same millisecond
- * share it.
+ * What a stream records and reports for a usual acknowledgement. Streams whose clients acknowledge in the same
+ * millisecond share it.
  */
 interface Acknowledgement {
   readonly last: NonNullable<Subscriber["ackedLast"]>;
@@ -40,16 +39,16 @@ interface Acknowledgement {
 }
 
 /**
- * A recorded response as streams send and remember it that sent as many before (and so use the same nonce), in the same
- * millisecond: a few objects for a thousand streams. Each stream's own would live until its next response, and objects
- * of that age are what costs most to collect.
+ * A recorded response, as streams send and remember it. Streams share it if they send it in the same millisecond with
+ * the same nonce: a few objects for a thousand streams. An object for each stream would live until the next response,
+ * and objects of that age cost the garbage collector most.
  */
 export interface Sending {
   readonly sent: Sent;
-  /** What is in flight then of a type of which nothing else is. */
+  /** The list of responses in flight if this is the type's only one. */
   readonly inFlight: readonly Sent[];
   readonly response: OutgoingResponse;
-  /** As of the millisecond in which it was acknowledged last. */
+  /** The last acknowledgement; shared within its millisecond. */
   acknowledged: Acknowledgement | undefined;
 }
 
@@ -58,34 +57,34 @@ export interface RecordedResponse {
   /** The index of its type. */
   readonly index: number;
   readonly response: SharedResponse;
-  /** The set that it brings the client to. */
+  /** The client is at this set once it used the response. */
   readonly set: ResourceSet;
-  /** As it was sent lately, for streams that send it with the same nonce in the same millisecond (`sendingOf`). */
+  /** Recent sendings, for streams that send it with the same nonce in the same millisecond (`sendingOf`). */
   readonly sendings: (Sending | undefined)[];
 }
 
-/** What all streams of a cohort do when there is room to send. */
+/** What each stream of a cohort does when there is room to send. */
 export interface RecordedTransition {
-  /** What they send; undefined where they have nothing to send, and wait for answers or come to rest. */
+  /** The response that they send; undefined if they have none, and wait for answers or settle. */
   readonly sends: RecordedResponse | undefined;
-  /** What is different then: of the type that is sent, and of types of which there was nothing to say. */
+  /** The new states: of the sent type, and of types that needed no response. */
   readonly changes: readonly Change[];
-  /** What is held back then. */
+  /** What is held back from then on. */
   readonly stage: Stage;
   readonly to: MovingCohort | SettledCohort;
 }
 
 /**
  * Streams whose clients ask for the same in the same way (`key`), use what one snapshot has of it, and wait for
- * nothing. All of them send the same when they are given the next snapshot, so what the first one sends is remembered
- * here for the others (`Journey`).
+ * nothing. All of them send the same for the next snapshot, so the responses of the first one are remembered here for
+ * the others (`Journey`).
  */
 export class SettledCohort extends LineagePosition {
-  /** What tells it from other cohorts at the snapshot. */
+  /** Identifies the cohort among those at the snapshot. */
   readonly key: string;
   /** How many streams are in it. */
   members = 0;
-  /** What streams did that set out from here, by where they went. */
+  /** The journeys that streams made from here, by destination. */
   #journeys: WeakMap<Snapshot, RememberedJourney> | undefined;
 
   constructor(snapshot: Snapshot, key: string, types: readonly ResourceType[]) {
@@ -95,17 +94,17 @@ export class SettledCohort extends LineagePosition {
 
   override goOn(to: Snapshot): void {
     super.goOn(to);
-    // What was remembered was worked out from the snapshot before, whose other types may have mattered, too.
+    // The journeys were worked out from the previous snapshot, whose other types may have mattered.
     this.#journeys = undefined;
   }
 
-  /** The journey to a snapshot; undefined where no stream made it, or where it ends at a later snapshot by now. */
+  /** The journey to a snapshot; undefined if no stream made it, or if it now ends at a later snapshot. */
   journeyTo(to: Snapshot): Journey | undefined {
     const journey = this.#journeys?.get(to)?.journey;
     return journey?.leadsTo(to) ? journey : undefined;
   }
 
-  /** Remembers a journey for the other members, as long as both cohort and snapshot are there. */
+  /** Remembers a journey for the other members while both cohort and snapshot exist. */
   remember(journey: Journey, to: Snapshot): void {
     this.#journeys ??= new WeakMap();
     const bytes: Uint8Array[] = [];
@@ -117,25 +116,25 @@ export class SettledCohort extends LineagePosition {
 interface RememberedJourney {
   readonly journey: Journey;
   /**
-   * Keeps the bytes of its responses (`SharedBody`) for the streams that must still send them. A journey does not:
-   * streams hold on to it as long as they are on it.
+   * Keeps the bytes of its responses (`SharedBody`) for the streams that must still send them. The journey must not
+   * hold them: its streams may be on it for long.
    */
   readonly bytes: readonly Uint8Array[];
 }
 
-/** Cohorts of one journey that are remembered: only clients that answer in ever new orders make more. */
+/** Bounds how many cohorts of one journey are remembered. Only clients that always answer in a new order make more. */
 const mostCohorts = 64;
 
-/** Of so many responses of a journey the bytes are kept for streams that must still send them. */
+/** Bounds for how many responses of a journey the bytes are kept for streams that must still send them. */
 const mostBytes = 16;
 
-/** From one snapshot to another, in all orders in which clients answer. */
+/** The way from one snapshot to another, for every order in which clients answer. */
 export class Journey {
   readonly to: Snapshot;
-  /** What setting out did to the order of the stream that went last. */
+  /** What the departure did to the order of the last stream that set out. */
   readonly departure: Departure = newDeparture();
   readonly start: MovingCohort;
-  /** Weak: a stream that is on its way for long must not hold what was before. */
+  /** Weak: a stream on a long journey must not keep the old snapshot alive. */
   readonly #from: WeakRef<Snapshot>;
   readonly #cohorts = new Map<string, MovingCohort>();
   #bytes: WeakRef<Uint8Array[]> | undefined;
@@ -152,7 +151,7 @@ export class Journey {
     return this.to === to && this.#from.deref() === from;
   }
 
-  /** Whether it ends at this very snapshot: the cohort at its end may have gone along with the lineage since. */
+  /** Whether it ends at this very snapshot: the cohort at its end may have followed the lineage since. */
   leadsTo(to: Snapshot): boolean {
     return this.#end === undefined || this.#end.snapshot === to;
   }
@@ -170,7 +169,7 @@ export class Journey {
     if (bytes !== undefined && bytes.length < mostBytes) bytes.push(body.bytes);
   }
 
-  /** The cohort of streams at these states; undefined where too many are remembered. */
+  /** The cohort of streams at these states; undefined if too many are remembered. */
   cohortAt(states: readonly TypeState[], open: readonly RecordedResponse[]): MovingCohort | undefined {
     const key = keyOf(states, open);
     let cohort = this.#cohorts.get(key);
@@ -197,22 +196,22 @@ function statesOf(subscribers: readonly Subscriber[]): readonly TypeState[] {
 }
 
 /**
- * Streams on a journey that stand at equal values: all of them do the same next.
+ * Streams on a journey at equal values: all of them do the same next.
  *
- * Invariant: of each of their types at most one response is in flight, that of `open`, and no older one.
- * Invariant: `isPlain` holds for their subscribers: the states say everything about them.
+ * Invariant: each type has at most one response in flight, the one in `open`. Invariant: `isPlain` holds for their
+ * subscribers, so the states say everything about them.
  */
 export class MovingCohort {
   readonly journey: Journey;
-  /** Where the journey leads. */
+  /** The destination of the journey. */
   readonly snapshot: Snapshot;
   readonly states: readonly TypeState[];
   /** The responses that their clients have not answered, by index. */
   readonly open: readonly RecordedResponse[];
   readonly #acknowledged = new Map<RecordedResponse, MovingCohort>();
-  /** Where they settle once their clients acknowledged all of `open`, if nothing follows from that. */
+  /** The cohort in which they settle once their clients acknowledged all of `open`, if nothing more is due then. */
   settlesIn: SettledCohort | undefined;
-  /** Undefined until a stream found out. */
+  /** What they do next; undefined until a stream worked it out. */
   next: RecordedTransition | undefined;
 
   constructor(journey: Journey, states: readonly TypeState[], open: readonly RecordedResponse[]) {
@@ -222,7 +221,7 @@ export class MovingCohort {
     this.open = open;
   }
 
-  /** Where streams are once their client acknowledged a response; undefined where too many cohorts are remembered. */
+  /** The cohort of streams whose client acknowledged a response; undefined if too many cohorts are remembered. */
   acknowledged(response: RecordedResponse): MovingCohort | undefined {
     const known = this.#acknowledged.get(response);
     if (known !== undefined) {
@@ -240,7 +239,7 @@ export class MovingCohort {
     return cohort;
   }
 
-  /** What is known here by now: an answer may come before a stream found out that nothing follows. */
+  /** Hands on what is known by now: an answer may come before a stream found out that nothing more is due. */
   #tellWhereToSettle(cohort: MovingCohort): void {
     cohort.settlesIn ??= this.settlesIn;
     if (cohort.open.length === 0 && cohort.settlesIn !== undefined && this.next !== undefined) {
@@ -248,7 +247,7 @@ export class MovingCohort {
     }
   }
 
-  /** What became different of streams since they were here. */
+  /** The changes of a stream's types since it was in this cohort. */
   changesTo(subscribers: readonly Subscriber[]): readonly Change[] {
     const changes: Change[] = [];
     for (const [index, { sent, used }] of subscribers.entries()) {
@@ -258,19 +257,19 @@ export class MovingCohort {
     return changes;
   }
 
-  /** The cohort of streams that were here and sent something. */
+  /** The cohort of streams that were here and sent a response. */
   after(subscribers: readonly Subscriber[], sends: RecordedResponse): MovingCohort | undefined {
     const open = [...this.open, sends].sort((a, b) => a.index - b.index);
     return this.journey.cohortAt(statesOf(subscribers), open);
   }
 
-  /** The same for those that had nothing to send. */
+  /** The cohort of streams that were here and had nothing to send. */
   afterNothing(subscribers: readonly Subscriber[]): MovingCohort | undefined {
     return this.journey.cohortAt(statesOf(subscribers), this.open);
   }
 }
 
-/** Applies a transition to the types of a stream, but for the response. */
+/** Applies a transition to the types of a stream, without the response. */
 export function change(subscribers: readonly Subscriber[], changes: readonly Change[]): void {
   for (const { index, sent, used } of changes) {
     const subscriber = subscribers[index] as Subscriber;

@@ -8,69 +8,66 @@ import { type CohortSurroundings, isPlain, keyOfDraining, keyOfRequests } from "
 import { settledCohort } from "./settled-cohort.js";
 
 /**
- * Where one stream is: in a cohort, settled or on a journey, or by itself. A change of a group means the same to most
- * of its streams, and to work it out anew for each costs far more than to repeat it. So the first stream of a cohort
- * works out what it does next, which is recorded; the others repeat that. Whatever else happens (a rejection, another
- * subscription, a deadline) has a stream leave its cohort: it goes on by itself from where it is, until it settles
- * again.
+ * A stream's membership in a cohort (settled or on a journey), or none. A change of a group means the same to most of
+ * its streams, and to repeat the work of one stream costs far less than to do it for each. So the first stream of a
+ * cohort works out and records what it does next, and the others repeat that. On any other event (a rejection, another
+ * subscription, a deadline), a stream leaves its cohort. It then goes on alone until it settles again.
  */
 export class Membership {
   #cohort: SettledCohort | MovingCohort | undefined;
-  /** The snapshot that the stream was given last; undefined in a cohort, which knows it. */
+  /** The stream's last snapshot; undefined in a cohort, which knows it. */
   #given: Snapshot | undefined;
-  /** What the keys of the cohorts where the stream settles have in common, as long as it asks for the same. */
+  /** The part that the keys of its settled cohorts share while its subscription stays the same. */
   #key: string | undefined;
-  /** What the stream did by itself since it was last in a cohort whose next step nobody knows. */
+  /** The stage that the stream worked out for a cohort whose next transition is not known. */
   #stage: Stage | undefined;
   #response: SharedResponse | undefined;
-  /** The stream did what its moving cohort does next, which is to wait for answers. */
+  /** The stream made its cohort's transition, and now waits for answers. */
   #isWaiting = false;
 
-  /** The cohort of a stream that lacks nothing. */
+  /** The stream's cohort if it is settled. */
   get settled(): SettledCohort | undefined {
     return this.#cohort instanceof SettledCohort ? this.#cohort : undefined;
   }
 
-  /** The cohort of a stream on a journey. */
+  /** The stream's cohort if it is on a journey. */
   get moving(): MovingCohort | undefined {
     return this.#cohort instanceof MovingCohort ? this.#cohort : undefined;
   }
 
-  /**
-   * The snapshot that the client must have: the one given last, or the one to which the lineage of its cohort went on.
-   */
+  /** The client's target: the last given snapshot, or the newest one that its cohort followed the lineage to. */
   get newest(): Snapshot | undefined {
     return this.#cohort === undefined ? this.#given : this.#cohort.snapshot;
   }
 
-  /** The stream settled at one of the two, or is on a journey from the first to the second. */
+  /** Whether the stream settled at one of the two, or is on a journey from the first to the second. */
   isBetween(from: Snapshot, to: Snapshot): boolean {
     const { settled, moving } = this;
     if (settled !== undefined) return settled.snapshot === from || settled.snapshot === to;
     return moving?.journey.isBetween(from, to) === true;
   }
 
-  /** Nothing is to be sent: the stream settled, or its cohort waits for answers. */
+  /** Nothing is due: the stream settled, or its cohort waits for answers. */
   get isIdle(): boolean {
     return this.#isWaiting || this.settled !== undefined;
   }
 
-  /** Nothing is held back that time may let go: the stream settled, or waits for answers alone. */
+  /** The stream needs no `time` event: it settled, or it waits for answers alone. */
   get waitsForNoTime(): boolean {
     const cohort = this.#cohort;
     if (cohort === undefined) return false;
     return cohort instanceof SettledCohort || (this.#isWaiting && cohort.next?.stage === wholeStage);
   }
 
-  /** Notes which snapshot a stream by itself must have. */
+  /** Sets the target of a stream that goes alone. */
   give(snapshot: Snapshot | undefined): void {
     this.leave();
     this.#given = snapshot;
   }
 
   /**
-   * Sets out for a snapshot with the others of a settled cohort. False where the stream goes by itself.
-   * `isAccompanied`: other streams share its order; then it joins only where none of them can hold it back (`isFree`).
+   * Sets out for a snapshot with the others of a settled cohort. Returns false if the stream goes alone.
+   * `isAccompanied`: other streams share its order. Then it joins only if none of them can hold it back (`isFree`).
    */
   setOut(to: Snapshot, subscribers: readonly Subscriber[], isAccompanied: boolean): boolean {
     const cohort = this.settled;
@@ -88,7 +85,9 @@ export class Membership {
     return true;
   }
 
-  /** Something happens that its cohort does not share: the stream goes on by itself from where it is. */
+  /**
+   * The stream leaves its cohort, because of an event that the others do not share, and goes on alone from its state.
+   */
   leave(): void {
     const cohort = this.#cohort;
     if (cohort !== undefined) this.#given = cohort.snapshot;
@@ -99,13 +98,13 @@ export class Membership {
     this.#response = undefined;
   }
 
-  /** What the keys of its cohorts are made of may be different from now on. */
+  /** The stream leaves its cohort, and forgets its key because the key's parts may have changed. */
   changed(): void {
     this.leave();
     this.#key = undefined;
   }
 
-  /** The stream is in another cohort. */
+  /** Joins another cohort. */
   #join(cohort: SettledCohort | MovingCohort): void {
     this.#cohort = cohort;
     this.#isWaiting = false;
@@ -115,36 +114,36 @@ export class Membership {
     if (cohort instanceof SettledCohort) cohort.members += 1;
   }
 
-  /** The stream repeated a recorded transition. */
+  /** Records that the stream repeated a transition. */
   moved({ to }: RecordedTransition): void {
     if (to === this.#cohort) this.#isWaiting = true;
     else this.#join(to);
   }
 
-  /** The client acknowledged a response of its journey, and all of the stream's cohort follows from that. */
+  /** The client acknowledged a response of its journey, which leads to another cohort. */
   acknowledged(response: RecordedResponse): void {
     const to = this.moving?.acknowledged(response);
     if (to === undefined) this.leave();
     else this.#join(to);
   }
 
-  /** Notes the stage of a stream that goes by itself. */
+  /** Keeps the stage of a stream that works out its next transition. */
   noteStage(stage: Stage): void {
     if (this.#cohort !== undefined) this.#stage = stage;
   }
 
-  /** Notes a response of a stream that goes by itself. */
+  /** Keeps the response of a stream that works out its next transition. */
   noteResponse(response: SharedResponse): void {
     if (this.#cohort !== undefined) this.#response = response;
   }
 
-  /** A stream found out what its cohort sends next: others repeat it, if it follows from what the cohort shares. */
+  /** A stream worked out what its cohort sends next. Others repeat it if it depends only on what the cohort shares. */
   recordSent(subscribers: readonly Subscriber[], index: number): void {
     const from = this.moving;
     const [stage, response] = [this.#stage, this.#response];
     if (from === undefined || stage === undefined || response === undefined) return;
     const changes = from.changesTo(subscribers);
-    // Of a type that became empty it matters whether anything was ever sent (`isFirst`).
+    // For a type that became empty, it matters whether anything was ever sent (`isFirst`).
     const isShared = changes.every((one) => one.index === index || one.sent.set.size > 0);
     const { set } = (subscribers[index] as Subscriber).sent;
     const sends = { index, response, set, sendings: [] };
@@ -158,7 +157,7 @@ export class Membership {
     this.#join(to);
   }
 
-  /** The same where there is nothing to send before an answer comes, or ever. `mayRest`: nothing is held back. */
+  /** A stream has nothing to send until an answer comes, or at all. `mayRest`: nothing is held back. */
   recordNothing(subscribers: readonly Subscriber[], mayRest: boolean, around: CohortSurroundings): void {
     const from = this.moving;
     if (from === undefined) {
@@ -180,14 +179,14 @@ export class Membership {
       }
       if (to !== from) from.next = { sends: undefined, changes, stage, to };
       to.next = { sends: undefined, changes: [], stage, to };
-      // Once all is acknowledged nothing follows: then its streams settle without another look.
+      // Nothing is due after the last acknowledgement, so its streams settle then without more work.
       if (mayRest) to.settlesIn = this.#whereToSettle(subscribers, from.journey.to, around);
       if (to.settlesIn !== undefined) from.journey.endsIn(to.settlesIn);
       this.#join(to);
       this.#isWaiting = true;
       return;
     }
-    // Where nothing is in flight, only time lets a stream go on that may not rest.
+    // If nothing is in flight, only time can let a stream go on that must not settle.
     this.leave();
     if (!mayRest) return;
     this.#settle(subscribers, around);
@@ -197,9 +196,7 @@ export class Membership {
     from.next = { sends: undefined, changes, stage, to: settled };
   }
 
-  /**
-   * A stream by itself has nothing to send, and nothing of it is held back: it settles if its client uses everything.
-   */
+  /** A stream that goes alone has nothing to send and nothing held back. It settles if its client uses everything. */
   #settle(subscribers: readonly Subscriber[], around: CohortSurroundings): void {
     const snapshot = this.#given;
     if (snapshot === undefined || subscribers.some(({ inFlight }) => inFlight.length > 0)) return;
@@ -207,7 +204,7 @@ export class Membership {
     if (cohort !== undefined) this.#join(cohort);
   }
 
-  /** The cohort of streams whose clients use all that is in flight, if nothing is due then. */
+  /** The cohort of the stream once its client uses everything in flight, if nothing is due then. */
   #whereToSettle(
     subscribers: readonly Subscriber[],
     snapshot: Snapshot,

@@ -6,7 +6,7 @@ import type { Subscriber } from "../state/subscriber.js";
 import { noneUnconfirmed } from "../state/subscriber.js";
 import type { MovingCohort, RecordedResponse, Sending } from "./cohort.js";
 
-/** How many sendings are kept of each response. The place of one is the response's number modulo this. */
+/** How many sendings are kept of each response. The index of one is the response's number modulo this. */
 const mostSendings = 8;
 
 /**
@@ -25,8 +25,8 @@ export function sendingOf(recorded: RecordedResponse, subscriber: Subscriber, co
 }
 
 /**
- * Notes that the client acknowledged a response. It is the only one of its type in flight, so the client uses all that
- * it was sent.
+ * Records that the client acknowledged a response. It was its type's only one in flight, so the client uses everything
+ * that it was sent.
  */
 export function acknowledgeRecorded(
   { sendings }: RecordedResponse,
@@ -51,7 +51,7 @@ export function acknowledgeRecorded(
   return known.effects;
 }
 
-/** The response that these bytes acknowledge in the client's usual form. Undefined if they are something else. */
+/** The response that these bytes acknowledge in the client's usual form. Undefined if the bytes are anything else. */
 export function usuallyAnswered(
   { open }: MovingCohort,
   subscribers: readonly Subscriber[],

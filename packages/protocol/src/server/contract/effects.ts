@@ -4,16 +4,16 @@ import type { Wait } from "../../planning/wait.js";
 import type { StatusCode } from "../../wire/status-code.js";
 import type { Rejection } from "../state/client-use.js";
 
-/** A client did not answer a response in time: what waited for the answer is sent without it. */
+/** A client did not answer a response in time, so the changes that waited for the answer are sent without it. */
 export interface WaitEnded {
   readonly type: ResourceType;
-  /** Of the response that was not answered, as is the type. */
+  /** The version of the unanswered response; `type` is its type. */
   readonly version: Version;
-  /** What waited. */
+  /** The changes that waited. */
   readonly waits: readonly Wait[];
 }
 
-/** What the owner of a stream must do or may note down after an event. */
+/** What the owner of a stream must do, or may record, after an event. */
 export type StreamEffect =
   /**
    * The first request named the node: find its group and answer with a snapshot event, or end the stream. Once per
@@ -23,20 +23,19 @@ export type StreamEffect =
   /** End the stream with this status; the machine takes no further events. */
   | { readonly kind: "close"; readonly code: StatusCode; readonly message: string }
   | { readonly kind: "subscribed"; readonly type: ResourceType; readonly wildcard: boolean; readonly names: number }
-  /** The client asks for names of an authority that is not served. Once for each authority, and for a few of them. */
+  /** The client asks for names of an authority that is not served. Sent once for each of the first few authorities. */
   | { readonly kind: "foreign"; readonly type: ResourceType; readonly authority: string }
   /**
-   * What the client asks for by name changed, of a type that is supplied on demand. None of the lists names anything
-   * twice.
+   * The names that the client asks for changed, for a type that is supplied on demand. No list names anything twice.
    */
   | {
       readonly kind: "demanded";
       readonly type: ResourceType;
       readonly added: readonly ResourceName[];
-      /** Asked for before, and now once more: it waits for another decision. */
+      /** Names that it asked for before and asks for again: it waits for another decision. */
       readonly again: readonly ResourceName[];
       readonly dropped: readonly ResourceName[];
-      /** All that it asks for by name from now on; streams that ask for the same share it. */
+      /** All names that it asks for from now on; streams that ask for the same share the object. */
       readonly names: Iterable<ResourceName>;
     }
   | { readonly kind: "acknowledged"; readonly type: ResourceType; readonly nonce: Nonce; readonly version: Version }
@@ -50,12 +49,12 @@ export type StreamEffect =
       readonly message: string;
       readonly rejection: Rejection;
     }
-  /** A client did not answer in time: what waited for it goes on without. */
+  /** A client did not answer in time, so the changes that waited go on without its answer. */
   | ({ readonly kind: "wait-ended" } & WaitEnded)
   /**
-   * The client acknowledged what it is to have, of which so many resources have a TTL that it is not told
-   * (`TtlPolicy`). Once for each type.
+   * The client acknowledged its target. This many of its resources have a TTL that it is not told (`TtlPolicy`). Sent
+   * once for each type.
    */
   | { readonly kind: "ttl-untold"; readonly type: ResourceType; readonly resources: number }
-  /** A SotW request with an old or unknown nonce, which was ignored (rules 27, 28). */
+  /** The machine ignored a SotW request with an old or unknown nonce (rules 27, 28). */
   | { readonly kind: "stale"; readonly type: ResourceType };

@@ -5,8 +5,8 @@ import type { ClaimedVersions } from "../../wire/claimed-versions.js";
 import type { SotwOrDelta } from "../../wire/sotw-or-delta.js";
 
 /**
- * Which clients are told of TTLs: those that say that they understand them, and Envoys of which that is known by their
- * version (`auto`); only those that say so (`advertised`); or also those that say nothing, but for gRPC's (`always`).
+ * The clients that are told TTLs. `auto`: clients that say they understand them, and Envoys whose version understands
+ * them. `advertised`: only clients that say so. `always`: also clients that say nothing, except gRPC's.
  */
 export type TtlPolicy = (typeof ttlPolicies)[number];
 
@@ -14,45 +14,45 @@ export type TtlPolicy = (typeof ttlPolicies)[number];
 export const ttlPolicies = ["auto", "advertised", "always"] as const;
 
 /**
- * Which clients are told why a resource is not there (`resource_errors`, xRFC TP3): those that say that they understand
- * it (`advertised`), or all of v3 (`always`): TP3 lets servers send the field to everybody, since who does not know it
- * ignores it.
+ * The clients that are told why a resource is absent (`resource_errors`, xRFC TP3). `advertised`: clients that say they
+ * understand it. `always`: all clients of v3. TP3 lets servers send the field to everybody, since clients that do not
+ * know it ignore it.
  */
 export type ResourceErrorPolicy = "advertised" | "always";
 
 /**
- * What one stream may cost. A request that goes beyond a limit ends that stream with RESOURCE_EXHAUSTED (rule 162), no
- * other.
+ * What one stream may cost. A request beyond a limit ends that stream, and no other, with RESOURCE_EXHAUSTED (rule
+ * 162).
  */
 export interface StreamLimits {
   /** Names in one request. */
   readonly namesPerRequest: number;
   /**
-   * Names that one stream may be subscribed to, over all types, of 256 characters in the mean; also names of one type
-   * that may wait to be answered, and resources of one type that a reconnecting delta client may say it has.
+   * Names that one stream may be subscribed to, over all types, of 256 characters on average. The same limit holds for
+   * the unanswered names of one type, and for the resources of one type that a reconnecting delta client says it has.
    */
   readonly namesPerStream: number;
-  /** Bytes of a node, without its extensions: all that is kept of it for as long as the stream lives. */
+  /** Bytes of a node without its extensions, which is what the stream keeps of it for its lifetime. */
   readonly nodeBytes: number;
   /** Types that one stream may ask for. */
   readonly typesPerStream: number;
 }
 
-/** What streams keep of what their clients say: names, the node, and versions that a client claims to have. */
+/** What a stream keeps of its client's messages: names, the node, and versions that the client claims to have. */
 export type HeldItem = NameSet | Node | ClaimedVersions;
 
-/** Counts what the streams of one connection keep of what their client says. */
+/** Counts what the streams of one connection keep of their client's messages. */
 export interface HeldMemory {
-  /** A stream keeps `after` in the place of `before`, undefined for nothing; says why that is too much, if so. */
+  /** A stream keeps `after` in place of `before`; undefined means nothing. Returns why that is too much, if it is. */
   change(before: HeldItem | undefined, after: HeldItem | undefined): string | undefined;
-  /** The equal node that another stream of the connection keeps, or this one. */
+  /** The equal node that another stream of the connection keeps, or else `node`. */
   sameNode(node: Node): Node;
 }
 
-/** What one stream is, and what it may take. */
+/** What one stream is, and its limits. */
 export interface StreamOptions {
   readonly variant: SotwOrDelta;
-  /** Of the method that the client called: messages and type URLs of the responses follow it. */
+  /** The version of the method that the client called. It decides the messages and type URLs of the responses. */
   readonly api: ApiVersion;
   readonly types: ResourceTypes;
   /** The type of a per-type stream; undefined on ADS. */
@@ -61,9 +61,9 @@ export interface StreamOptions {
   /** Used for a client that sends no node; undefined refuses it with INVALID_ARGUMENT. */
   readonly defaultNode: Node | undefined;
   /**
-   * v3 type URLs of the types of which what is missing may be supplied on demand: what a client names and the snapshot
-   * lacks is not said to be absent before an `absent` event decides so. Whoever lists a type here must decide on every
-   * name of a `demanded` effect. Default: none.
+   * v3 type URLs of the types whose missing resources may be supplied on demand. If a client names a resource that the
+   * snapshot lacks, the client is not told that it is absent until an `absent` event decides so. The owner must then
+   * decide on every name of a `demanded` effect. Default: none.
    */
   readonly onDemand?: ReadonlySet<TypeUrl> | undefined;
   /**
@@ -72,12 +72,12 @@ export interface StreamOptions {
    */
   readonly authorities?: ReadonlySet<string> | undefined;
   /**
-   * Called when something happened on another stream of the same order that this one may have waited for: `next` may
-   * have something.
+   * Called when another stream of the same order made progress that this one may have waited for: `next` may have a
+   * response.
    */
   readonly progressed?: (() => void) | undefined;
-  /** Which clients are told why resources are not there. Default `advertised`. */
+  /** The clients that are told why resources are absent. Default `advertised`. */
   readonly resourceErrors?: ResourceErrorPolicy | undefined;
-  /** Is told of what the stream keeps of what its client says, until `end`. Default: nobody is. */
+  /** Counts what the stream keeps of its client's messages, until `end`. Default: nothing is counted. */
   readonly heldMemory?: HeldMemory | undefined;
 }

@@ -1,16 +1,19 @@
 import type { Nonce, ResourceType, Version } from "@xdskit/api";
 
-/** What many streams send. Its bytes are the same at all times, and must not be written to. */
+/** The part of a response that many streams share. Its bytes never change; do not write to them. */
 export interface ResponseBody {
   /** In bytes. */
   readonly length: number;
-  /** All of it: encoded once for those that send it about the same time, and kept as long as one of them holds it. */
+  /**
+   * The whole body. It is encoded once for the streams that send it at about the same time, and kept while one of them
+   * holds it.
+   */
   readonly bytes: Uint8Array;
-  /** The same, if it need not be encoded again. */
+  /** The whole body if it is encoded already. */
   readonly atHand: Uint8Array | undefined;
   /**
-   * What follows an offset, in pieces, each encoded as it is asked for: for who is slow, and would keep all of it for
-   * long.
+   * The bytes after an offset, in pieces; each is encoded when it is asked for. For a slow stream, which would hold the
+   * whole body for long.
    */
   rest(from: number): Iterator<Uint8Array>;
 }
@@ -19,12 +22,12 @@ export interface ResponseBody {
 export interface OutgoingResponse {
   readonly type: ResourceType;
   readonly nonce: Nonce;
-  /** The set's version that it brings the client to. */
+  /** The version of the set that the client is at once it used the response. */
   readonly version: Version;
-  /** How many resources it holds, and how many names it removes. */
+  /** How many resources it holds; `removed` is how many names it removes. */
   readonly resources: number;
   readonly removed: number;
-  /** It only starts TTLs anew: nothing in it is new to the client. */
+  /** It only restarts TTLs: nothing in it is new to the client. */
   readonly isHeartbeat: boolean;
   /** Everything but the nonce; shared by all streams that need the same response. */
   readonly body: ResponseBody;

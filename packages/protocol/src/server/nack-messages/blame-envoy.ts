@@ -12,8 +12,8 @@ const clusterTexts: TextReader = (text, carried) =>
     : undefined;
 
 /**
- * The same of listeners, one a line. A reason may be a message in text format, whose lines begin as a listener that is
- * called like a field.
+ * The same for listeners, one a line. A reason may be a message in text format. Its lines look like a listener whose
+ * name is that of a field.
  */
 const listenerTexts: TextReader = (text, carried) =>
   text.startsWith(listeners)
@@ -28,7 +28,7 @@ const listenerTexts: TextReader = (text, carried) =>
       }
     : undefined;
 
-/** The last may be cut. */
+/** A field in text format; the last one of a text may be cut. */
 const field = /[a-z_][a-z_0-9]*: (?:"|(?:-?[0-9][0-9a-fA-Fx.e+-]*|[A-Z][A-Z_0-9]*|true|false|)(?:\n|…?$)|[a-z]*…$)/y;
 
 function isField(text: string, from: number): boolean {
@@ -36,7 +36,7 @@ function isField(text: string, from: number): boolean {
   return field.test(text);
 }
 
-/** Scopes that are in each other's way: the response is not used at all. */
+/** Two scopes that conflict: Envoy uses nothing of the response. */
 const scopeTexts: TextReader = (text, carried) => {
   if (!text.startsWith(scopes)) return undefined;
   const names = [
@@ -52,15 +52,14 @@ function behind(text: string, opening: string, end: string, carried: CarriedName
   return at < 0 ? undefined : carried.at(text, at + opening.length, end);
 }
 
-/** Of the message that stands in the text: which resource it is. What else has such a text is inside of a resource. */
+/** Matches if the message in the text is a resource. Other messages with such a text are inside of a resource. */
 const broken =
   /Proto constraint validation failed \((?:Cluster|Listener|(?:Scoped)?RouteConfiguration|ClusterLoadAssignment|Secret|VirtualHost|Runtime|TypedExtensionConfig)ValidationError\./;
 const ownName = /^(?:cluster_)?name: (?=")/m;
 
 /**
- * A resource that breaks a rule of its proto. Today the whole message stands before the reason, so that of a long one
- * the reason is cut off; it used to stand behind it. Envoy reads all resources before it uses any: it uses nothing of
- * the response.
+ * A resource that breaks a rule of its proto. Today the message stands before the reason, so a long one cuts off the
+ * reason; older Envoys put it behind. Envoy reads all resources before it uses any, so it uses nothing of the response.
  */
 const constraintTexts: TextReader = (text, carried) => {
   const reason = broken.exec(text);
@@ -82,7 +81,7 @@ const constraintTexts: TextReader = (text, carried) => {
 };
 
 /**
- * The name ends the text: `Duplicate entry of domain a.com in route NAME`, `Unexpected EDS cluster (expecting a):
+ * Texts that end with the name: `Duplicate entry of domain a.com in route NAME`, `Unexpected EDS cluster (expecting a):
  * NAME`.
  */
 const endings = [
@@ -112,7 +111,7 @@ function named(name: string, carried: CarriedNames): Blame {
   return { names: carried.has(name) ? [name] : [], usesRest: false };
 }
 
-/** What Envoy says, also through the Istio agent, which hands it on. */
+/** Envoy's texts, also through the Istio agent, which forwards them. */
 export const envoyTexts: readonly TextReader[] = [
   ...[clusterTexts, listenerTexts, scopeTexts, constraintTexts, endingTexts, duplicateTexts],
 ];

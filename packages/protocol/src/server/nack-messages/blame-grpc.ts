@@ -4,15 +4,15 @@ import { type CarriedNames, quoted, type TextReader } from "./blame-text.js";
 const core = "xDS response validation errors: [";
 const index = /resource index \d+: /y;
 /**
- * What stands in the place of a name: a status of C++, or what Node's client and C++ say of a resource that they cannot
+ * Texts in the place of a name: a status of C++, or what Node's client and C++ say about a resource that they cannot
  * read.
  */
 const nameless =
   /(?:INVALID_ARGUMENT|UNKNOWN|INTERNAL|UNAVAILABLE|UNIMPLEMENTED|FAILED_PRECONDITION|OUT_OF_RANGE): |[A-Za-z]+ message validation failed|incorrect resource type|Can't decode|No resource/y;
 
 /**
- * C++, Python and all that wrap it: `[resource index 0: NAME: INVALID_ARGUMENT: REASON; resource index 2: …]`. What is
- * valid is used (gRFC A46). Node's client says the same without names.
+ * C++, Python and all wrappers of C++: `[resource index 0: NAME: INVALID_ARGUMENT: REASON; resource index 2: …]`. Valid
+ * resources are used (gRFC A46). Node's client says the same without names.
  */
 const coreTexts: TextReader = (text, carried) => {
   if (!text.startsWith(core)) return undefined;
@@ -36,8 +36,8 @@ const goTop = "top level errors: ";
 const goResource = 'resource "';
 
 /**
- * Go: `error parsing "ClusterResource" response: resource "NAME": REASON;⏎resource "NAME": …`. The errors of what it
- * could not read come first. Nothing separates the last of them from the first resource. Go uses what is valid.
+ * Go: `error parsing "ClusterResource" response: resource "NAME": REASON;⏎resource "NAME": …`. Errors of unreadable
+ * resources come first. Nothing separates the last of them from the first resource. Go uses the valid resources.
  */
 const goTexts: TextReader = (text, carried) => {
   const start = goStart.exec(text)?.[0];
@@ -72,7 +72,7 @@ const oldGoTexts: TextReader = (text, carried) => {
 
 const java = /(?:[A-Z]+ response [A-Za-z]+ '|[A-Z]+ response Resource index|Unsupported resource name: )/y;
 
-/** Java: `CDS response Cluster 'NAME' validation error: REASON`, one a line. What is valid is used. */
+/** Java: `CDS response Cluster 'NAME' validation error: REASON`, one a line. Java uses the valid resources. */
 const javaTexts: TextReader = (text, carried) => {
   const names: ResourceName[] = [];
   let parts = 0;
@@ -100,5 +100,5 @@ function javaName(text: string, from: number, start: string, carried: CarriedNam
   return start.endsWith("name: ") ? carried.at(text, from, " for type: ") : undefined;
 }
 
-/** What gRPC's own clients say. */
+/** The texts of gRPC's own clients. */
 export const grpcTexts: readonly TextReader[] = [coreTexts, goTexts, oldGoTexts, javaTexts];

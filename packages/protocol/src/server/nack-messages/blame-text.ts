@@ -1,10 +1,10 @@
 import type { ResourceName } from "@xdskit/api";
 
-/** What an error detail says of the resources in the response that was rejected. */
+/** What an error detail says about the resources of the rejected response. */
 export interface Blame {
   /** The resources at fault. */
   readonly names: readonly ResourceName[];
-  /** The client uses the new content of all other resources. If false, that is not known. */
+  /** True: the client uses the new content of all other resources. False: that is not known. */
   readonly usesRest: boolean;
 }
 
@@ -15,12 +15,12 @@ export interface Blame {
 export type TextReader = (text: string, carried: CarriedNames) => Blame | undefined;
 
 /**
- * How many places are tried at which a name may end. A name may contain the separator once or twice, a hostile text a
- * thousand times.
+ * How many possible ends of a name are tried. A name may contain the separator once or twice, a hostile text a thousand
+ * times.
  */
 const mostEnds = 8;
 
-/** The names of a response. Parts of a text are looked up in them, so the cost does not grow with their number. */
+/** The names of a response. Parts of a text are looked up in a set, so the cost does not grow with their number. */
 export class CarriedNames implements Iterable<ResourceName> {
   readonly #names: Set<ResourceName>;
   readonly #longest: number;
@@ -59,8 +59,7 @@ export class CarriedNames implements Iterable<ResourceName> {
 }
 
 /**
- * The names with which the parts of a text begin, each with `end` behind it. A separator inside of a name separates
- * nothing.
+ * The names at the start of each part of a text, each followed by `end`. A separator inside of a name does not count.
  */
 export function namesOfParts(
   text: string,
@@ -103,8 +102,8 @@ const plain = /[^"\\]+/y;
 const utf8 = new TextDecoder();
 
 /**
- * The string whose opening quote stands at `at`, as Go (`%q`) and protobuf's text format write it, and where it ends;
- * undefined where it is no such string, or is cut off.
+ * Reads the string with its opening quote at `at`, as Go (`%q`) and protobuf's text format write it. `end` is the
+ * offset behind it. Undefined if there is no such string, or if it is cut off.
  */
 export function quoted(text: string, at: number): { readonly value: string; readonly end: number } | undefined {
   let value = "";

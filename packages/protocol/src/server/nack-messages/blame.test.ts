@@ -15,7 +15,7 @@ for (const [client, cases] of [
       if (usesRest !== undefined) assert.equal(blameIn(text, carried)?.usesRest, usesRest);
       if (isAmbiguous) return;
       const others = carried.filter((name) => !(blames ?? []).includes(name));
-      // Never what was not carried, wherever the text has it.
+      // Resources that the response did not carry are never blamed, even if the text has their names.
       const without = blameIn(text, [...others, "some", "other"])?.names;
       assert.equal(without, undefined);
     });
@@ -112,7 +112,7 @@ test("a hostile text costs no more than one walk over it, with ten thousand name
     fill("Proto constraint validation failed (ClusterValidationError.", "): "),
     fill("xds: ", " in response: "),
   ];
-  // The index is made once for each text: that is what the names may cost.
+  // The index is made once for each text: the names may cost no more than that.
   const started = performance.now();
   for (const text of texts) blameIn(text, names);
   const took = performance.now() - started;

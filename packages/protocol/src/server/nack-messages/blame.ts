@@ -7,16 +7,16 @@ import { type Blame, CarriedNames } from "./blame-text.js";
 const texts = [...envoyTexts, ...grpcTexts];
 
 /**
- * Which resources of a rejected response an error detail says are at fault, and whether the client uses the others;
- * undefined where it does not say. Understood is what Envoy writes (each xDS type, SotW and delta, through the Istio
- * agent too), and gRPC's clients: C++ and what wraps it, Go, Java; Node's gives no names. The text is a client's: it
- * may be anything, and only names that the response carried are ever blamed. Clients name the first fault or all of
- * them, so that what is not blamed may be at fault as well.
+ * Reads from an error detail which resources of a rejected response are at fault, and whether the client uses the
+ * others; undefined if the text does not say. It understands Envoy (each xDS type, SotW and delta, also through the
+ * Istio agent) and gRPC's clients: C++ and its wrappers, Go and Java. Node's client gives no names. The text comes from
+ * a client and may be anything, so only names that the response carried are blamed. Some clients name only the first
+ * fault, so other resources may be at fault as well.
  */
 export function blameIn(message: string, carried: Iterable<ResourceName>): Blame | undefined {
   const names = new CarriedNames(carried);
   if (names.size === 0) return undefined;
-  // Requests bring no more: what was cut of a longer one ends with a mark.
+  // A longer message was cut when the request was read, and ends with a mark.
   const text = message.slice(0, longestErrorText + 1);
   for (const read of texts) {
     const blame = read(text, names);
@@ -24,7 +24,7 @@ export function blameIn(message: string, carried: Iterable<ResourceName>): Blame
     if (blame.names.length === 0) return undefined;
     return { names: [...new Set(blame.names)], usesRest: blame.usesRest && !isCut(message) };
   }
-  // Most texts of Envoy about routes, endpoints and secrets name nothing. Of one resource they need not.
+  // Most texts of Envoy about routes, endpoints and secrets name nothing. With a single resource, no name is needed.
   const [only] = names;
   return names.size === 1 && only !== undefined ? { names: [only], usesRest: false } : undefined;
 }
@@ -32,7 +32,7 @@ export function blameIn(message: string, carried: Iterable<ResourceName>): Blame
 const lastBlame = new WeakMap<readonly Resource[], { readonly message: string; readonly blame: Blame | undefined }>();
 
 /**
- * What an error detail says of these resources: streams that share a response and say the same of it cost one reading.
+ * What an error detail says about these resources. It is read once for all streams that share a response and its error.
  */
 export function blameOf(message: string, carried: readonly Resource[]): Blame | undefined {
   const last = lastBlame.get(carried);
@@ -45,7 +45,7 @@ export function blameOf(message: string, carried: readonly Resource[]): Blame | 
   return blame;
 }
 
-/** Further names may have been cut off, here or by Envoy. */
+/** Whether further names may have been cut off, here or by Envoy. */
 function isCut(message: string): boolean {
   return message.length >= longestErrorText || message.endsWith("...(truncated)");
 }

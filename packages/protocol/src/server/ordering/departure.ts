@@ -15,7 +15,7 @@ export interface Departure {
   position: LineagePosition | undefined;
 }
 
-/** The departure of a journey that no order has made yet. It equals no order's own. */
+/** The departure of a journey that no order has made yet. It matches no order. */
 export function newDeparture(): Departure {
   return { before: undefined, last: undefined, types: undefined, after: [], position: undefined };
 }

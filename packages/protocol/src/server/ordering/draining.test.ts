@@ -21,8 +21,8 @@ type Word = keyof typeof asked;
 const words = ["cluster", "listener", "route"] as const satisfies readonly Word[];
 
 /**
- * An Envoy that acknowledges all that it gets, and asks for the routes of its listeners, old ones too. `times`: of its
- * order. `isPerType`: it has a stream for each type.
+ * An Envoy that acknowledges everything, and asks for the routes of its listeners, old ones too. `times`: of its order.
+ * `isPerType`: it has a stream for each type.
  */
 function envoy(agent = "envoy", times = orderingTimesFor({ userAgentName: agent }), isPerType = false) {
   const ordering = new Ordering(times);
@@ -40,7 +40,7 @@ function envoy(agent = "envoy", times = orderingTimesFor({ userAgentName: agent 
     const bytes = encodeRequest("delta", { typeUrl: urlOf(word, "v3"), ...more });
     streamOf.get(word)?.step({ kind: "request", bytes }, now);
   };
-  /** What all of its streams send by now. */
+  /** Everything that its streams have to send now. */
   const take = (answers = true): readonly string[] => {
     const sent: string[] = [];
     isWoken = false;
@@ -61,7 +61,7 @@ function envoy(agent = "envoy", times = orderingTimesFor({ userAgentName: agent 
     isSettled: () => [...streams].every((stream) => stream.isSettled),
     deadline: () => [...streams].map((stream) => stream.deadline()).find((deadline) => deadline !== undefined),
     status: () => [...streams].flatMap((stream) => stream.status()),
-    /** What it is sent, all of which it acknowledges unless it is silent. */
+    /** Gives a snapshot, and returns what its streams send. It acknowledges that unless it is silent. */
     give(snapshot: Snapshot, silent = false): readonly string[] {
       for (const stream of streams) stream.step({ kind: "snapshot", snapshot, ordering }, now);
       return take(!silent);
@@ -75,7 +75,7 @@ function envoy(agent = "envoy", times = orderingTimesFor({ userAgentName: agent 
       for (const stream of streams) stream.step({ kind: "time" }, now);
       return take();
     },
-    /** So much time goes by, and nobody tells the stream. */
+    /** Time passes without a `time` event. */
     goTo(at: number): void {
       now = at;
     },
@@ -115,8 +115,8 @@ function draining(agent?: string, isPerType = false) {
 }
 
 for (const isPerType of [false, true]) {
-  describe(`a client whose old listeners drain, ${isPerType ? "on streams of one type each" : "on one stream"}`, () => {
-    it("the client is settled, and its status says what stays for it", () => {
+  describe(`draining listeners of a client ${isPerType ? "with a stream for each type" : "on one stream"}`, () => {
+    it("leave the client settled, and its status says what stays for it", () => {
       const { isSettled, status, waits } = draining("envoy", isPerType);
       assert.ok(isSettled());
       assert.deepEqual(waits(), ["linger cluster a", "linger route r"]);
@@ -126,7 +126,7 @@ for (const isPerType of [false, true]) {
       }
     });
 
-    it("the client gets the next change at once, and is settled only after it acknowledged that", () => {
+    it("do not delay the next change, and the client is settled only after it acknowledged that", () => {
       const { isSettled, give } = draining("envoy", isPerType);
       const next = updateSnapshot(moved, { upsert: [sampleResource("cluster", "b", "2->static")] });
       assert.deepEqual(give(next, true), ["b=2->static"]);
@@ -136,7 +136,7 @@ for (const isPerType of [false, true]) {
       assert.ok(client.isSettled());
     });
 
-    it("the client is not settled while a change waits for one that it must acknowledge first", () => {
+    it("leave the client unsettled while a change waits for one that it must acknowledge first", () => {
       const { isSettled, give, waits } = draining("envoy", isPerType);
       const next = updateSnapshot(moved, {
         upsert: [sampleResource("cluster", "c", "1->static"), sampleResource("route", "s", "2->c")],
@@ -146,7 +146,7 @@ for (const isPerType of [false, true]) {
       assert.ok(waits().includes("make route s"), waits().join());
     });
 
-    it("the client keeps what the old listener used for Envoy's drain time, and a little longer while it asks for it", () => {
+    it("keep what they used for Envoy's drain time, and a little longer while the client asks for it", () => {
       const { isSettled, deadline, pass, waits } = draining("envoy", isPerType);
       assert.deepEqual(pass(599_999), []);
       assert.equal(deadline(), 600_000);
@@ -157,14 +157,14 @@ for (const isPerType of [false, true]) {
       assert.ok(isSettled());
     });
 
-    it("the client loses what the old listener used as soon as it asks for none of it any more", () => {
+    it("lose what they used as soon as the client asks for none of it any more", () => {
       const { deadline, asks, pass } = draining("envoy", isPerType);
       pass(10_000);
       assert.deepEqual(asks({ unsubscribe: ["r"] }), ["-a"]);
       assert.equal(deadline(), undefined);
     });
 
-    it("the client keeps what the old listener used a little longer if it unsubscribed so soon that connections may be left", () => {
+    it("keep what they used a little longer if the client unsubscribed so soon that connections may be left", () => {
       const { asks, pass } = draining("envoy", isPerType);
       assert.deepEqual(asks({ unsubscribe: ["r"] }), []);
       assert.deepEqual(pass(1_999), []);
@@ -188,7 +188,7 @@ it("a client whose old listeners drain repeats what another did, with at most a 
     assert.ok(other.isSettled());
     assert.deepEqual(other.waits(), one.waits());
   }
-  // Each goes on by itself when its own time is over, or its own client asks for it no longer.
+  // Each goes on alone when its own time is over, or when its own client no longer asks for the route.
   one.pass(1_000);
   assert.equal(one.deadline(), 600_000);
   assert.deepEqual(other.pass(600_000), []);
@@ -206,7 +206,7 @@ it("a stream sees with the next snapshot that the drain time is over, if nobody 
   assert.deepEqual(other.waits(), ["break cluster a", "named route r"]);
 });
 
-describe("how long listeners drain", () => {
+describe("the drain time", () => {
   const untilGone = (agent: string): number => {
     const { deadline, pass } = draining(agent);
     for (let at = deadline(), passed = 0; at !== undefined; at = deadline()) {
@@ -216,18 +216,18 @@ describe("how long listeners drain", () => {
     return Number.NaN;
   };
 
-  it("listeners of Envoy and of unknown clients drain for Envoy's drain time", () => {
+  it("is Envoy's for listeners of Envoy and of unknown clients", () => {
     assert.equal(untilGone("envoy"), 605_000);
     assert.equal(untilGone("my proxy"), 605_000);
     assert.equal(untilGone(""), 605_000);
   });
 
-  it("the drain time is short for clients that serve nobody by their listeners", () => {
+  it("is short for clients that serve nobody with their listeners", () => {
     assert.equal(untilGone("gRPC Go"), 7_000);
     assert.equal(untilGone("xdskit"), 7_000);
   });
 
-  it("the times that are set apply, and nothing goes before the linger time is over", () => {
+  it("follows the settings, and is at least the linger time", () => {
     const set = { acknowledgement: 15_000, linger: 3_000, drain: 1_000, named: 0 };
     assert.deepEqual(orderingTimesFor({ userAgentName: "envoy" }, set), set);
     assert.equal(orderingTimesFor({ userAgentName: "grpc-java" }, { ...set, drain: 60_000 }).drain, 3_000);

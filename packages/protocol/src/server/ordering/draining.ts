@@ -11,22 +11,22 @@ import { type Draining, nothingDrains, type Replaced, type Subscriber } from "..
 import type { OrderingTimes } from "./ordering-times.js";
 
 /*
- * Listeners that were replaced or removed go on to serve their connections for a while, and no acknowledgement says
- * until when (Envoy on the wire, 14). So what only they name, such as the routes and clusters of an old listener, stays
- * for `drain` milliseconds after everything that the new listener names is in use. Where the client asked for some of
- * that by name, it says itself when the old listener is gone: it asks for none of it any more. Then it stays no longer,
- * but `linger` milliseconds at least.
+ * Replaced or removed listeners still serve their connections for a while, and no acknowledgement says how long (Envoy
+ * on the wire, 14). So the resources that only they name, such as the routes and clusters of an old listener, stay for
+ * `drain` milliseconds after everything that the new listener names is in use. If the client asked for some of these by
+ * name, it shows when the old listener is gone: it unsubscribes from all of them. Then they go earlier, after `linger`
+ * milliseconds at least.
  */
 
-/** How many changes of listeners are remembered; beyond this what the oldest replaced is taken to have drained. */
+/** How many changes of listeners are remembered. Beyond this, the oldest one counts as drained. */
 const mostDraining = 256;
 
-/** What one change replaced for clients that ask for the same. */
+/** By change and subscription, what was replaced. */
 const known = new PerKey<Change, Replaced>(mostWays);
 
 /**
- * The client went on from the set `before` to what is `acked` now: if resources of it are gone or name less, they drain
- * from `now` on (milliseconds). `all`: the subscribers of all streams of the order.
+ * The client went from the set `before` to `acked`. Resources that are gone, or that name less now, drain from `now` on
+ * (milliseconds). `all`: the subscribers of all streams of the order.
  */
 export function noteDraining(
   subscriber: Subscriber,
@@ -76,8 +76,8 @@ function asksForAny(references: readonly Reference[], all: readonly Subscriber[]
 }
 
 /**
- * Forgets what has drained by now. `all`: the subscribers of all streams of the order, which say whether the successors
- * are in use. Returns whether the client has said that something is to end sooner.
+ * Forgets what has drained by now. `all`: the subscribers of all streams of the order, which show whether the
+ * successors are in use. Returns whether the client has shown that something ends sooner.
  */
 export function drain(
   subscriber: Subscriber,
@@ -101,7 +101,7 @@ export function drain(
   return isSooner;
 }
 
-/** Since when the successors are in use. One that is never answered is taken to be in use once the answer is late. */
+/** When the successors came into use. A successor without an answer counts as in use once the answer is late. */
 function beginOf(
   { what, since }: Draining,
   all: readonly Subscriber[],
@@ -114,8 +114,8 @@ function beginOf(
 }
 
 /**
- * Whether the client uses what a new listener names: it acknowledged it, or it takes it from elsewhere (nobody asks for
- * it here, or it does not exist).
+ * Whether the client uses a resource that a new listener names. It acknowledged the resource, or it takes it from
+ * elsewhere (no stream asks for it here, or it does not exist).
  */
 function isInUse({ type, name }: Reference, all: readonly Subscriber[], wanted: Snapshot): boolean {
   const subscribers = all.filter((one) => one.type.typeUrl === type);
@@ -133,7 +133,7 @@ function isInUse({ type, name }: Reference, all: readonly Subscriber[], wanted: 
   });
 }
 
-/** When the next of these is to be looked at, in milliseconds; `Infinity` for never. */
+/** When the next drain time must be checked, in milliseconds; `Infinity` for never. */
 export function nextOfDraining({ draining }: Subscriber, times: OrderingTimes): number {
   let next = Number.POSITIVE_INFINITY;
   for (const { since, until = since + times.acknowledgement } of draining) next = Math.min(next, until);

@@ -5,7 +5,7 @@ import type { Subscriber } from "../state/subscriber.js";
 
 const naming = new WeakMap<readonly Resource[], boolean>();
 
-/** Whether one of them names another resource. */
+/** Whether one of the resources names another one. */
 export function namesAny(resources: readonly Resource[]): boolean {
   let known = naming.get(resources);
   if (known === undefined) {
@@ -16,9 +16,9 @@ export function namesAny(resources: readonly Resource[]): boolean {
 }
 
 /**
- * Whether a change holds nothing back on the stream of these subscribers. That is so if it removes nothing, if what it
- * brings names no other resource, and if no new cluster (`acknowledgedWarm`) comes on another stream. The other streams
- * of the order must stand at `from` or `to`.
+ * Whether a change holds nothing back on the stream of these subscribers. That is so if it removes nothing, if its new
+ * resources name no others, and if no new cluster (`acknowledgedWarm`) comes on another stream. The other streams of
+ * the order must stand at `from` or `to`.
  */
 export function isFree(subscribers: readonly Subscriber[], from: Snapshot, to: Snapshot): boolean {
   let changes = false;

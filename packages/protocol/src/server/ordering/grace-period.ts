@@ -7,10 +7,10 @@ import type { GracePeriods, Subscriber } from "../state/subscriber.js";
 import type { OrderingTimes } from "./ordering-times.js";
 
 /**
- * The target of a stage, with those removed resources that nothing names any more, but that the client still asks for
- * by name. They stay until it asks for them no longer, at most `named` milliseconds: clients of gRPC use a cluster
- * until they have the endpoints of its successor, whatever they acknowledged (gRPC on the wire, 8). `retained`: removed
- * resources that are kept by the stage, by key; their time begins when it keeps them no longer.
+ * Adds removed resources to the target of a stage: those that nothing names any more, but that the client still asks
+ * for by name. They stay until it no longer asks, at most `named` milliseconds. gRPC's clients use a cluster until they
+ * have the endpoints of its successor, whatever they acknowledged (gRPC on the wire, 8). `retained`: by key, the
+ * removed resources that the stage keeps. Their time begins when the stage no longer keeps them.
  */
 export function withGrace(
   subscriber: Subscriber,
@@ -35,14 +35,14 @@ export function withGrace(
   return kept.size === 0 ? target : sharedBranch(target, kept);
 }
 
-/** When the time of the first one is over, in milliseconds; `Infinity` for never. */
+/** When the first grace period ends, in milliseconds; `Infinity` for never. */
 export function nextOfGrace(grace: GracePeriods | undefined): number {
   let next = Number.POSITIVE_INFINITY;
   for (const { until = next } of grace?.values() ?? []) next = Math.min(next, until);
   return next;
 }
 
-/** What stays only because the client asks for it, as waits of kind `named`. */
+/** The resources that stay only because the client asks for them, as waits of kind `named`. */
 export function graceWaits(type: ResourceType, grace: GracePeriods): readonly Wait[] {
   const names: ResourceName[] = [];
   for (const { resource, until } of grace.values()) {

@@ -4,11 +4,11 @@ import type { Subscriber } from "../state/subscriber.js";
 /** One of the streams of an order, as the order sees it. */
 export interface OrderedStream {
   readonly subscribers: readonly Subscriber[];
-  /** Another stream was answered or ended. This one may have waited for that, and may have something to send now. */
+  /** Another stream got an answer or ended. This one may have waited for that, and may have something to send now. */
   progressed(): void;
   /**
-   * Another stream came, ended, or does something that this one may have to wait for. This one stops repeating recorded
-   * transitions (`Membership`).
+   * Another stream joined, ended, or does something that this one may have to wait for. This one stops repeating
+   * recorded transitions (`Membership`).
    */
   leaveCohort(): void;
   /**

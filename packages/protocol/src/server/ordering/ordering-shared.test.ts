@@ -18,10 +18,10 @@ import { sampleResource, urlOf } from "../../testing/sample-resources.js";
 import { typeOf } from "../../testing/sample-world.js";
 import { decodeResponse, encodeRequest, type SeenResponse } from "../../testing/wire.js";
 
-/** Of a stream that is named `endpoint e1`, say. */
+/** The type in the name of a stream such as `endpoint e1`. */
 const wordOf = (stream: string) => stream.split(" ")[0] ?? "";
 
-/** Streams per type of one node: each is only worked on when it was told that it may go on, as a server does. */
+/** Per-type streams of one node. As in a server, each gets a turn only when it was told that it may go on. */
 function createNode(types: readonly string[], first: Snapshot, times = defaultOrderingTimes) {
   const ordering = new Ordering(times);
   const woken = new Set<string>();
@@ -46,13 +46,13 @@ function createNode(types: readonly string[], first: Snapshot, times = defaultOr
   const give = (type: string) => streamOf(type).step({ kind: "snapshot", snapshot, ordering }, 0);
   for (const type of types) give(type);
   return {
-    /** A stream that comes later. */
+    /** Opens another stream later. */
     open(type: string) {
       streams.set(type, streamFor(type));
       give(type);
     },
     request(type: string, more: { readonly subscribe?: readonly string[]; readonly nonce?: string }) {
-      // An answer with a node is not the usual one.
+      // A usual answer has no node.
       const node = more.nonce === undefined ? { id: "n" } : undefined;
       const bytes = encodeRequest("delta", { typeUrl: urlOf(wordOf(type), "v3"), node, ...more });
       streamOf(type).step({ kind: "request", bytes }, 0);
@@ -62,7 +62,7 @@ function createNode(types: readonly string[], first: Snapshot, times = defaultOr
       snapshot = next;
       for (const type of types) give(type);
     },
-    /** What one stream has to send. */
+    /** Takes the next response of one stream. */
     take(type: string): SeenResponse | undefined {
       woken.delete(type);
       const response = streamOf(type).next(0);
@@ -73,7 +73,7 @@ function createNode(types: readonly string[], first: Snapshot, times = defaultOr
   };
 }
 
-/** Asks, and acknowledges what comes. */
+/** Sends requests, and acknowledges the responses. */
 function boot(node: ReturnType<typeof createNode>, asks: readonly (readonly [string, readonly string[]])[]): void {
   for (const [type, subscribe] of asks) {
     node.request(type, { subscribe });
@@ -98,7 +98,7 @@ test("a stream that goes on without a response wakes the streams that wait for i
     ["cluster", []],
     ["route", ["r"]],
   ]);
-  // Of the routes that named the cluster the client never asked for any.
+  // The client never asked for one of the routes that named the cluster.
   const after = updateSnapshot(before, {
     upsert: [sampleResource("route", "s", "2->b")],
     remove: [{ type: typeOf("cluster"), name: "a" }],
@@ -110,7 +110,7 @@ test("a stream that goes on without a response wakes the streams that wait for i
   assert.deepEqual(node.take("cluster")?.removed, ["a"]);
 });
 
-test("an acknowledgement of an unchanged resource wakes the streams that wait for it", () => {
+test("the acknowledgement of an unchanged resource wakes the streams that wait for it", () => {
   const before = updateSnapshot(emptySnapshot(), {
     upsert: [
       ...[sampleResource("cluster", "a", "1->x"), sampleResource("endpoint", "x", "1")],
@@ -203,7 +203,7 @@ test("the earlier target of a client keeps nothing in between alive, not even of
   await assertCollected(between);
 });
 
-test("a stream that opens beside one that repeats others is woken by that one's acknowledgement", () => {
+test("a stream that opens beside a repeating one is woken by that stream's acknowledgement", () => {
   const first = updateSnapshot(emptySnapshot(), {
     upsert: [sampleResource("cluster", "a", "1->x"), sampleResource("endpoint", "x", "1")],
   });
@@ -217,7 +217,7 @@ test("a stream that opens beside one that repeats others is woken by that one's 
     node.publish(next);
     const clusters = node.take("cluster");
     assert.equal(node.take("cluster"), undefined);
-    // Load assignments of what it still uses.
+    // It asks for the load assignment of a cluster that it still uses.
     node.open("endpoint");
     node.request("endpoint", { subscribe: ["x"] });
     const { resources = [], nonce = "" } = node.take("endpoint") ?? {};

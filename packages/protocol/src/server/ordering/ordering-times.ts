@@ -1,18 +1,20 @@
 import { clientKindOf } from "../../model/client-kind.js";
 import type { Node } from "../../model/node.js";
 
-/** How long an order waits, in milliseconds. */
+/** The times that an order waits, in milliseconds. */
 export interface OrderingTimes {
-  /** For a client to answer. Default 15,000. */
+  /** The wait for a client's answer. Default 15,000. */
   readonly acknowledgement: number;
-  /** For connections to drain after what replaces a listener is in use, at least. Default 2,000. */
+  /** The least wait for connections to drain, after a listener's replacement is in use. Default 2,000. */
   readonly linger: number;
   /**
-   * The same, at most: as long as Envoy drains a listener (`--drain-time-s`). Default 600,000. What is below `linger`
-   * is as much as that.
+   * The longest such wait: as long as Envoy drains a listener (`--drain-time-s`). Default 600,000. A value below
+   * `linger` counts as `linger`.
    */
   readonly drain: number;
-  /** For a client to stop asking for what is removed, after nothing that it uses names it. Default 5,000. */
+  /**
+   * The wait for a client to unsubscribe from a removed resource, after nothing that it uses names it. Default 5,000.
+   */
   readonly named: number;
 }
 
@@ -25,10 +27,9 @@ export const defaultOrderingTimes: OrderingTimes = {
 };
 
 /**
- * The times for one client. gRPC's clients, and clients made with `@xdskit/client`, serve nobody by their listeners:
- * with them nothing drains longer than `linger`. Every other client may be a proxy that serves by old listeners as long
- * as Envoy does, whatever it calls itself: to keep something too long harms nobody, to remove it too early fails
- * requests.
+ * The times for one client. gRPC's clients and clients made with `@xdskit/client` serve nobody with their listeners, so
+ * nothing drains longer than `linger`. Every other client may be a proxy that serves with old listeners as long as
+ * Envoy does, whatever its name is. To keep a resource too long harms nobody; to remove it too early fails requests.
  */
 export function orderingTimesFor(
   node: Pick<Node, "userAgentName">,
@@ -39,8 +40,8 @@ export function orderingTimesFor(
 }
 
 /**
- * Per-type streams: how long, in milliseconds, after a client acknowledged a cluster it may still ask for the load
- * assignment on another stream. It asks as it takes the cluster, before it acknowledges that (Envoy on the wire, 1),
- * but connections may be of different speed. A client that has not asked by then will not.
+ * Per-type streams: how long after the acknowledgement of a cluster, in milliseconds, the request for its load
+ * assignment may arrive on another stream. The client sends that request before it acknowledges the cluster (Envoy on
+ * the wire, 1), but connections may differ in speed. A client that has not asked by then will not ask.
  */
 export const askingTime = 1_000;

@@ -22,15 +22,18 @@ import { typeOf } from "../../testing/sample-world.js";
 
 const clusterUrl = typeOf("cluster").typeUrl;
 
-/** A client on one delta stream that applies what it gets at once, and acknowledges it when it comes to it. */
+/** A client on one delta stream. It applies each response at once, and acknowledges it some time later. */
 function createClient() {
-  // Nothing says when its listeners have drained.
+  // The client never shows when its listeners have drained.
   const ordering = new Ordering({ ...defaultOrderingTimes, drain: 8_000 });
   const options = { variant: "delta", api: "v3", types: resourceTypes, only: undefined } as const;
   const stream = createStream({ ...options, limits: defaultStreamLimits, defaultNode: undefined });
   const has = new Map<string, Resource>();
   const unanswered: { readonly typeUrl: string; readonly nonce: string; readonly names: readonly string[] }[] = [];
-  /** Clusters that it acknowledged and has; undefined before it acknowledged any, while all goes out at once. */
+  /**
+   * Clusters that it acknowledged and has; undefined before the first acknowledgement, while everything goes out at
+   * once.
+   */
   let warm: Set<string> | undefined;
   const made = new Map<string, Resource>();
   let now = 0;
@@ -57,7 +60,7 @@ function createClient() {
       }
       stream.step({ kind: "snapshot", snapshot, ordering }, now);
     },
-    /** Takes the next response, if there is one, and looks at what it then has. */
+    /** Takes the next response, if there is one, and checks what the client then has. */
     take(): boolean {
       const response = stream.next(now);
       if (response === undefined) return false;
@@ -122,7 +125,7 @@ test("whatever comes in between, no resource of a client names a cluster that it
         if (random.chance(0.4)) client.acknowledge();
         if (random.chance(0.2)) client.pass(random.int(500));
       }
-      // Each round something is taken or answered, or time goes by; a change takes a few of them.
+      // In each round, something is taken or answered, or time passes. A change takes a few rounds.
       for (let round = 0; round < 40; round++) {
         while (client.take());
         while (client.unanswered.length > 0) client.acknowledge();

@@ -20,33 +20,31 @@ import { LineagePosition, type SnapshotLineage } from "./snapshot-lineage.js";
 const noSnapshots: readonly Snapshot[] = [];
 
 /**
- * The order in which one client is brought to what it is to have: make before break (rule 120). Routes wait until the
- * client acknowledged a new cluster that they name; a cluster that was removed stays until the client acknowledged
- * routes without it. What waits follows from what the client may be using (`make-before-break.ts`, by way of
- * `shared-stage.ts`); here is whom that concerns, and for how long. An ADS stream has an order of its own; the per-type
- * streams of one node share one, since what is acknowledged on one of them frees what waits on another.
+ * The order in which one client reaches its target: make before break (rule 120). Routes wait until the client
+ * acknowledged a new cluster that they name. A removed cluster stays until the client acknowledged routes without it.
+ * `make-before-break.ts` computes what must wait from what the client may be using (through `shared-stage.ts`). This
+ * class knows which streams wait, and for how long. An ADS stream has its own order. The per-type streams of one node
+ * share one, since an acknowledgement on one of them may free a change on another.
  */
 export class Ordering {
   readonly times: OrderingTimes;
   readonly #streams = new Set<OrderedStream>();
-  /**
-   * Of the streams of which something is held back: how far they may be brought, as of when they were last looked at.
-   */
+  /** The stages of the streams with something held back, as of their last turn. */
   readonly #stages = new Map<OrderedStream, Stage>();
   /**
-   * What the client was to have before, oldest first. It may still use routes of these, and only now ask for a cluster
-   * that they name and that was removed since.
+   * The client's earlier targets, oldest first. It may still use routes of these, and only now ask for a cluster that
+   * they name and that was removed since.
    */
   #earlier: readonly Snapshot[] = noSnapshots;
-  /** What the client is to have, unless `#position` says so. */
+  /** The client's target, unless `#position` has it. */
   #wanted: Snapshot | undefined;
-  /** Set while the order goes along with a line of snapshots: what the client is to have is where that stands. */
+  /** Set while the order follows a lineage of snapshots. Then the target is the snapshot of the position. */
   #position: LineagePosition | undefined;
   /** The time that the order was told last, in milliseconds. */
   #now = 0;
-  /** Some stream was let rest, and is to be told (`leaveCohort`) when that is over. */
-  #hasResting = false;
-  /** What `#typesAsked` found, until streams ask for something else. */
+  /** A stream may have settled in a cohort. It must be told (`leaveCohort`) when that ends. */
+  #mayHaveSettled = false;
+  /** The result of `#typesAsked`, until streams ask for other types. */
   #types: string | undefined;
 
   constructor(times: OrderingTimes = defaultOrderingTimes) {
@@ -66,18 +64,18 @@ export class Ordering {
     this.progressed(stream);
   }
 
-  /** A stream does what the others may have to wait for, or take account of: they go on by themselves. */
+  /** A stream does something that the others may have to wait for or consider, so they go on alone. */
   leaveCohorts(): void {
     if (this.#streams.size > 1) this.#leaveAll();
   }
 
-  /** A stream asks for a type that it did not ask for before. */
+  /** A stream asks for a new type. */
   asksMore(): void {
     this.#types = undefined;
     this.#leaveLineage();
   }
 
-  /** The order goes along with its line no longer. */
+  /** Stops following the lineage. */
   #leaveLineage(): void {
     if (this.#position === undefined) return;
     this.#wanted = this.#position.snapshot;
@@ -87,28 +85,28 @@ export class Ordering {
   #leaveAll(): void {
     this.#types = undefined;
     this.#leaveLineage();
-    if (!this.#hasResting) return;
-    this.#hasResting = false;
+    if (!this.#mayHaveSettled) return;
+    this.#mayHaveSettled = false;
     for (const stream of this.#streams) stream.leaveCohort();
   }
 
   /**
-   * A client answered on stream `by`, something of this type or, left out, of any: those others that wait for that are
-   * told, and no more of what may be a thousand.
+   * A client answered on stream `by`, for `type` or, if left out, for any type. Tells only the other streams that wait
+   * for that: there may be a thousand.
    */
   progressed(by: OrderedStream, type?: ResourceType): void {
     if (this.#stages.size === 0) return;
     for (const [stream, { awaited, waits }] of this.#stages) {
       if (stream === by) continue;
-      // A linger begins when everything that the new listener names is acknowledged, whatever its type.
+      // A linger time begins when everything that the new listener names is acknowledged, whatever its type.
       const concerns = type === undefined || awaited.has(type.typeUrl) || waits.some(({ kind }) => kind === "linger");
       if (concerns) stream.progressed();
     }
   }
 
   /**
-   * A client answered, or is taken to have. `before`: the sets that it may have been using until then; those that it
-   * has left begin to drain.
+   * A client answered, or is assumed to have answered. `before`: the sets that it may have been using until then. Sets
+   * that it no longer uses begin to drain.
    */
   acknowledged(subscriber: Subscriber, before: readonly ResourceSet[], now: number): void {
     if (!subscriber.type.drains) return;
@@ -116,21 +114,21 @@ export class Ordering {
     for (const set of before) if (!still.includes(set)) noteDraining(subscriber, this.#subscribers(), set, now);
   }
 
-  /** How far a stream may be brought now on its way to the wanted snapshot; `now` in milliseconds. */
+  /** How far a stream may go now on its way to the wanted snapshot; `now` in milliseconds. */
   stageOf(stream: OrderedStream, wanted: Snapshot, now: number): Stage {
     this.#now = now;
-    // On other streams too: clusters on this one may wait until listeners on another one have drained.
+    // Other streams count too: clusters on this one may wait until listeners on another one have drained.
     for (const { subscribers } of this.#streams) {
       for (const subscriber of subscribers) {
         if (subscriber.draining.length === 0) continue;
-        // What another stream keeps for it may go, or goes sooner.
+        // Resources that another stream keeps for it may go now, or go sooner.
         if (drain(subscriber, this.#subscribers(), wanted, now, this.times)) this.progressed(stream);
       }
     }
     this.#follow(wanted);
     if (!this.#mayWait(stream, wanted)) return this.noteStage(stream, wholeStage);
     let patience = this.#patience();
-    // Only what names other resources waits for those to be warm.
+    // Only resources that name others wait until those are warm.
     if (patience !== "none" && !stream.subscribers.some((one) => namesOthers(one, wanted))) patience = "none";
     const isNew = stream.subscribers.some(isFirst);
     const circumstances = { earlier: isNew ? this.#earlier : [], patience };
@@ -138,8 +136,8 @@ export class Ordering {
   }
 
   /**
-   * Whether `stageOf` may hold anything back. Most changes remove nothing, bring no new cluster, and name nothing while
-   * clusters warm elsewhere: those are quickly seen.
+   * Whether `stageOf` may hold anything back: a fast check. Most changes remove nothing, bring no new cluster, and name
+   * nothing while clusters warm on another stream.
    */
   #mayWait({ subscribers: mine }: OrderedStream, wanted: Snapshot): boolean {
     let changes = false;
@@ -150,7 +148,7 @@ export class Ordering {
       } = subscriber;
       const current = wanted.of(type);
       if (sentSet === current) continue;
-      // The client may use what it was sent on an earlier stream.
+      // The client may use resources from an earlier stream.
       if (isFirst(subscriber)) return true;
       const { removed, upserted } = changeBetween(sentSet, current);
       if (removed.length > 0 || (namesAny(upserted) && this.#patience() !== "none")) return true;
@@ -166,7 +164,7 @@ export class Ordering {
         } = subscriber;
         if (!type.acknowledgedWarm || acked === undefined || !subscription.wildcard) continue;
         const current = wanted.of(type);
-        // The client may have carried out the removals of a response that it rejected: what they took away is new to it
+        // The client may have made the removals of a response that it rejected, so the removed resources are new to it
         // again.
         if (rejection?.usesRest === false || changeBetween(acked, current).adds) return true;
         for (const { set } of stillInFlight(subscriber)) if (changeBetween(set, current).adds) return true;
@@ -175,27 +173,27 @@ export class Ordering {
     return false;
   }
 
-  /** Several streams share this order, and may wait for each other. */
+  /** True if several streams share this order, so they may wait for each other. */
   get isShared(): boolean {
     return this.#streams.size > 1;
   }
 
   /**
-   * Whether a stream may rest (`Membership`): no answer is waited for, nor, where several streams share the order, does
-   * anything drain. It is told (`leaveCohort`) when another stream ends that.
+   * Whether a stream may settle (`Membership`): it waits for no answer, and if several streams share the order, nothing
+   * drains. The stream is told (`leaveCohort`) when another stream ends that.
    */
   mayRest(stream: OrderedStream): boolean {
     if (!this.#streams.has(stream)) return false;
     if (this.isShared && this.#subscribers().some(({ draining }) => draining.length > 0)) return false;
     for (const { awaited } of this.#stages.values()) if (this.isShared || awaited.size > 0) return false;
-    this.#hasResting = true;
+    this.#mayHaveSettled = true;
     return true;
   }
 
   /**
-   * Whether a stream that rests at `from` may repeat how another client's stream went to `to`: it is alone in its
-   * order, or each of the others rests at one of the two or is on the same way. If not, those that are on another way
-   * are told to go on by themselves.
+   * Whether a stream settled at `from` may repeat another client's journey to `to`. It may if it is alone in its order,
+   * or if each of the others settled at one of the two or is on the same journey. If not, streams on another journey
+   * are told to go on alone.
    */
   isInStep(stream: OrderedStream, from: Snapshot | undefined, to: Snapshot): boolean {
     if (!this.isShared) return true;
@@ -209,11 +207,11 @@ export class Ordering {
   }
 
   /**
-   * Notes that a stream sets out for `wanted` as others did: what `stageOf` would note. `departure`: that of the way.
+   * Records that a stream sets out for `wanted` as others did, as `stageOf` would. `departure`: that of the journey.
    */
-  setOut(wanted: Snapshot, departure: Departure, line: SnapshotLineage | undefined): void {
+  setOut(wanted: Snapshot, departure: Departure, lineage: SnapshotLineage | undefined): void {
     const last = this.#last;
-    // Another stream of the client set out for it before.
+    // Another stream of the client has set out for it already.
     if (wanted === last) return;
     const before = this.#earlier;
     const types = this.isShared ? this.#typesAsked() : undefined;
@@ -223,50 +221,49 @@ export class Ordering {
       departure.types = types;
       this.#follow(wanted);
       departure.after = this.#earlier;
-      departure.position = line && this.#positionOn(line, wanted);
+      departure.position = lineage && this.#positionOn(lineage, wanted);
     }
     this.#earlier = departure.after;
     this.#wanted = wanted;
     this.#position = departure.position?.snapshot === wanted ? departure.position : undefined;
   }
 
-  /** A stream rests at what it is to have now: from here on the order may go along with the line. */
-  joinLineage(wanted: Snapshot, line: SnapshotLineage): void {
+  /** A stream settled at its target: from now on the order may follow the lineage. */
+  joinLineage(wanted: Snapshot, lineage: SnapshotLineage): void {
     if (this.#position?.snapshot === wanted && !this.#position.isLost) return;
-    if (!line.isAt(wanted)) return;
+    if (!lineage.isAt(wanted)) return;
     this.#follow(wanted);
-    this.#position = this.#positionOn(line, wanted);
+    this.#position = this.#positionOn(lineage, wanted);
   }
 
   /**
-   * Nobody needs to tell it of a newer snapshot: it went along with the line, or one of its streams is about to be
-   * given what became different, and tells it.
+   * True if nobody needs to tell it of a newer snapshot: it followed the lineage, or one of its streams is about to get
+   * the change and tells it.
    */
   get goesAlong(): boolean {
     return this.#position !== undefined && !this.#position.isLost;
   }
 
-  /** Where orders stand whose streams ask for these types, and whose clients were to have the same before. */
-  #positionOn(line: SnapshotLineage, wanted: Snapshot): LineagePosition | undefined {
+  /** The position of orders whose streams ask for these types, and whose clients had the same earlier targets. */
+  #positionOn(lineage: SnapshotLineage, wanted: Snapshot): LineagePosition | undefined {
     const types = new Set(this.#subscribers().map(({ type }) => type));
     const key = `order ${this.#typesAsked()}/${numberOf(this.#earlier)}`;
-    return line.position(wanted, key, () => new LineagePosition(wanted, [...types]));
+    return lineage.position(wanted, key, () => new LineagePosition(wanted, [...types]));
   }
 
-  /** What the client is to have, as far as the order was told. */
+  /** The client's target, as far as the order knows. */
   get #last(): Snapshot | undefined {
     return this.#position === undefined ? this.#wanted : this.#position.snapshot;
   }
 
-  /** The types that the streams ask for, as a key. */
+  /** The key for the types that the streams ask for. */
   #typesAsked(): string {
     this.#types ??= [...new Set(this.#subscribers().map(({ type }) => numberOf(type)))].sort().join();
     return this.#types;
   }
 
   /**
-   * From now on the client is to have `wanted`; what it was to have before is remembered, if it differs in something
-   * that the client asks for.
+   * Sets the client's target. The previous target is remembered if it differs in something that the client asks for.
    */
   #follow(wanted: Snapshot): void {
     const last = this.#last;
@@ -278,7 +275,7 @@ export class Ordering {
     this.#earlier = sharedList([...this.#earlier.slice(1 - mostEarlier), last]);
   }
 
-  /** Whether two snapshots have the same of the types that the client asks for. */
+  /** Whether two snapshots have the same sets of the types that the client asks for. */
   #isSame(one: Snapshot, other: Snapshot): boolean {
     for (const { subscribers } of this.#streams) {
       for (const { type } of subscribers) if (one.of(type) !== other.of(type)) return false;
@@ -293,8 +290,8 @@ export class Ordering {
   }
 
   /**
-   * A cluster on a stream of its own is acknowledged before it is warm. Until when (milliseconds) what names it waits:
-   * see `Patience`.
+   * A cluster on a stream of its own is acknowledged before it is warm. Returns until when, in milliseconds, resources
+   * that name it wait (`Patience`).
    */
   #patientUntil(): Readonly<Record<Exclude<Patience, "none">, number>> {
     let last: number | undefined;
@@ -305,15 +302,15 @@ export class Ordering {
         last = Math.max(last ?? ackedLast.at, ackedLast.at);
       }
     }
-    // Not by a time long ago: patience may be without end.
+    // A time long ago would not do: patience may be infinite.
     if (last === undefined) return { asking: Number.NEGATIVE_INFINITY, acknowledging: Number.NEGATIVE_INFINITY };
     const { acknowledgement } = this.times;
     return { asking: last + Math.min(askingTime, acknowledgement), acknowledging: last + acknowledgement };
   }
 
   /**
-   * Notes the stage of a stream that does what another one did, and what of that its own client asks for by name.
-   * `sent`: the index of the type that it sends; undefined at the end.
+   * Records the stage of a stream that repeats another one, and the removed resources that its own client asks for by
+   * name. `sent`: the index of the type that it sends; undefined if it sends nothing.
    */
   repeat(stream: OrderedStream, stage: Stage, wanted: Snapshot, sent: number | undefined, now: number): void {
     this.noteStage(stream, stage);
@@ -328,8 +325,8 @@ export class Ordering {
   }
 
   /**
-   * The set that a stage lets one type be brought to, with those removed resources that the client still asks for by
-   * name (`withGrace`).
+   * The set that a stage allows for one type, with the removed resources that the client still asks for by name
+   * (`withGrace`).
    */
   targetOf(subscriber: Subscriber, stage: Stage, wanted: Snapshot, now: number): ResourceSet {
     if (stage === wholeStage && subscriber.grace === undefined) return wanted.of(subscriber.type);
@@ -338,9 +335,9 @@ export class Ordering {
   }
 
   /**
-   * What a client needs to have of one type to be settled: what it is to have, or the set that it was brought to, if
-   * nothing else is in that but removed resources that stay for now, and no answer of the client is waited for: they
-   * stay because connections drain, or because the client asks for them.
+   * The set of one type that a client must have to be settled. It is the target. If the client was sent the target and
+   * besides only removed resources that stay for now, and the stream waits for no answer, it is the set that was sent.
+   * Removed resources stay while connections drain, or while the client asks for them.
    */
   meanwhile(stream: OrderedStream, { type, grace, sent: { set: sentSet } }: Subscriber, wanted: Snapshot): ResourceSet {
     const current = wanted.of(type);
@@ -353,13 +350,13 @@ export class Ordering {
     return upserted.length === 0 && removed.every(stay) ? sentSet : current;
   }
 
-  /** What one type of a stream waits for. */
+  /** The waits of one type of a stream. */
   waitsOf(stream: OrderedStream, { type, grace }: Subscriber): readonly Wait[] {
     const waits = this.#stages.get(stream)?.waits.filter((wait) => wait.type === type) ?? [];
     return grace === undefined ? waits : [...waits, ...graceWaits(type, grace)];
   }
 
-  /** When a stream is to be looked at again though nothing happens, in milliseconds; undefined for never. */
+  /** When a stream needs a turn even if nothing happens, in milliseconds; undefined for never. */
   deadline(stream: OrderedStream): number | undefined {
     let earliest = Number.POSITIVE_INFINITY;
     const stage = this.#stages.get(stream);
@@ -382,8 +379,7 @@ export class Ordering {
   }
 
   /**
-   * Time went by: answers for which the stream waited too long are taken as given. Returns those, and what waited for
-   * them.
+   * Time passed: assumes the answers for which the stream waited too long. Returns them, and the changes that waited.
    */
   expire(stream: OrderedStream, now: number): readonly WaitEnded[] {
     const stage = this.#stages.get(stream);
@@ -414,7 +410,7 @@ export class Ordering {
     return Array.from(this.#streams, ({ subscribers }) => subscribers).flat();
   }
 
-  /** Notes how far a stream may be brought: what it waits for from now on. */
+  /** Records a stream's stage: how far it may go, and what it waits for. */
   noteStage(stream: OrderedStream, stage: Stage): Stage {
     if (stage !== wholeStage) this.#stages.set(stream, stage);
     else if (this.#stages.size > 0) this.#stages.delete(stream);
@@ -422,10 +418,10 @@ export class Ordering {
   }
 }
 
-/** How many earlier snapshots are remembered of a client: one that never gets to a snapshot would have ever more. */
+/** Bounds how many earlier targets of a client are remembered: a client that never reaches one would have ever more. */
 const mostEarlier = 4;
 
-/** Whether something that is new to the client, or changed, names other resources. */
+/** Whether a resource that is new to the client, or changed, names others. */
 function namesOthers({ type, sent: { set: sentSet } }: Subscriber, wanted: Snapshot): boolean {
   const current = wanted.of(type);
   return sentSet !== current && namesAny(changeBetween(sentSet, current).upserted);

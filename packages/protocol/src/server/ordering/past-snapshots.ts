@@ -3,7 +3,7 @@ import type { Snapshot } from "../../model/snapshot.js";
 const numbers = new WeakMap<object, number>();
 let lastNumber = 0;
 
-/** A number that no other object has: for keys of caches. */
+/** A number that no other object has, for keys of caches. */
 export function numberOf(thing: object): number {
   let number = numbers.get(thing);
   if (number === undefined) {
@@ -13,13 +13,13 @@ export function numberOf(thing: object): number {
   return number;
 }
 
-/** By the last snapshot of each list. Weak, or each list would hold the one before. */
+/** Known lists by their last snapshot. Weak, or each list would hold the one before. */
 const lists = new WeakMap<Snapshot, WeakRef<readonly Snapshot[]>[]>();
 
-/** How many lists are remembered that end with the same snapshot. */
+/** How many lists with the same last snapshot are remembered. */
 const mostLists = 8;
 
-/** The same list for all who remember these snapshots, so that lists compare by identity. It must not be empty. */
+/** Returns the same list for equal contents, so that lists compare by identity. The list must not be empty. */
 export function sharedList(snapshots: readonly Snapshot[]): readonly Snapshot[] {
   const last = snapshots[snapshots.length - 1] as Snapshot;
   let known = lists.get(last);

@@ -10,31 +10,31 @@ import type { Subscriber } from "../state/subscriber.js";
 import { numberOf } from "./past-snapshots.js";
 
 /*
- * The stage of a stream (how far it may be brought now, `make-before-break.ts`), worked out once for all streams of
- * which the same is known. All that a stage depends on is written into a key; this file makes the key of what is known
- * of a client's streams, and `stageOf`'s view of them (`InUse`) where no stage has that key yet.
+ * The stage of a stream (how far it may go now, `make-before-break.ts`), worked out once for all streams with equal
+ * inputs. A key holds everything that a stage depends on. This file makes the key from the state of a client's streams.
+ * If no stage has that key yet, it makes the input of `stageOf` (`InUse`) from the same state.
  */
 
-/** By the snapshot that is wanted, and by key. */
+/** By wanted snapshot and key. */
 const known = new PerKey<Snapshot, Stage>();
 
-/** What a stage depends on besides what is known of each type. */
+/** What a stage depends on, besides the state of each type. */
 interface Circumstances {
-  /** What the client was to have before, oldest first; empty where that makes no difference. */
+  /** The client's earlier targets, oldest first; empty if they make no difference. */
   readonly earlier: readonly Snapshot[];
   readonly patience: Patience;
 }
 
 /**
- * Whether what names a cluster waits for that cluster's load assignment, where that goes out on another stream: until
- * the client asks for it there and acknowledges it (`asking`); until it acknowledges it, if it asks for it at all
- * (`acknowledging`); or not at all, or no longer (`none`). The same for all types that are warmed by another.
+ * Whether resources that name a cluster wait for its load assignment on another stream. `asking`: they wait until the
+ * client asks for it there and acknowledges it. `acknowledging`: they wait until it acknowledges it, if it asks for it.
+ * `none`: they do not wait, or no longer. The same holds for all types that another type warms.
  */
 export type Patience = "none" | "acknowledging" | "asking";
 
 /**
- * How far a stream may be brought. `mine`: its subscribers, one a type; `all`: those of all streams of its order, its
- * own among them.
+ * How far a stream may go. `mine`: its subscribers, one for each type. `all`: the subscribers of all streams of its
+ * order, with its own.
  */
 export function sharedStage(
   mine: readonly Subscriber[],
@@ -56,13 +56,13 @@ export function sharedStage(
   return stage;
 }
 
-/** Nothing was sent of the type on this stream, and the client has not shown that it has something. */
+/** Whether nothing of the type was sent on this stream, and the client has not shown that it has something. */
 export function isFirst({ lastSent, sent: { set: sentSet } }: Subscriber): boolean {
   return sentSet.size === 0 && lastSent === undefined;
 }
 
 /**
- * What the stage depends on of one subscriber. The ids of sets tell types apart, too: no set is of two types.
+ * The parts of one subscriber that the stage depends on. The ids of sets also tell types apart: no set is of two types.
  * `patient`: it matters which names were acknowledged on other streams.
  */
 function keyOf(subscriber: Subscriber, isMine: boolean, patient: boolean): string {
@@ -78,7 +78,7 @@ function keyOf(subscriber: Subscriber, isMine: boolean, patient: boolean): strin
     : `~${patient ? `${subscription.names.id}/${pending.id}` : ""}/${ResourceSets.id(sentSet)}`;
   if (acked === undefined) key += "?";
   else if (acked !== sentSet) key += `<${ResourceSets.id(acked)}`;
-  // What responses carried matters to `sureOf` and `isTaken` only.
+  // Only `sureOf` and `isTaken` need the contents of responses.
   const matters = rejection !== undefined || (patient && !isMine);
   for (const { set, carried } of onWay) key += `>${ResourceSets.id(set)}${matters ? `.${numberOf(carried)}` : ""}`;
   if (rejection !== undefined) key += `!${ResourceSets.id(rejection.after)}`;
@@ -88,8 +88,8 @@ function keyOf(subscriber: Subscriber, isMine: boolean, patient: boolean): strin
 }
 
 /**
- * The sets that a client may be using of one type: what it acknowledged, what is on its way, and what it rejected and
- * may have taken in part.
+ * The sets of one type that a client may be using: the acknowledged one, those in flight, and those that it rejected
+ * but may use in part.
  */
 export function usedBy(subscriber: Subscriber): readonly ResourceSet[] {
   const sets = [subscriber.used.acked, ...stillInFlight(subscriber).map(({ set }) => set), ...perhapsUsed(subscriber)];
@@ -97,8 +97,8 @@ export function usedBy(subscriber: Subscriber): readonly ResourceSet[] {
 }
 
 /**
- * What the client has for sure of what it acknowledged: without what a response removes that it rejected, since it may
- * have carried out the removals.
+ * The part of the acknowledged set that the client surely has. If it rejected a response, it may have made the removals
+ * of that, so removed resources are left out.
  */
 function sureOf(subscriber: Subscriber, acked: ResourceSet): ResourceSet {
   const {
@@ -112,7 +112,7 @@ function sureOf(subscriber: Subscriber, acked: ResourceSet): ResourceSet {
   return ResourceSets.branch(acked, new Map(unsure.map((key) => [key, undefined])));
 }
 
-/** `InUse`, while it is gathered from the streams of a client. */
+/** `InUse` while it is collected from the streams of a client. */
 interface GatheredUse extends Writable<Omit<InUse, "used" | "draining" | "known">> {
   readonly used: Set<ResourceSet>;
   readonly draining: Set<Resource>;
@@ -121,7 +121,7 @@ interface GatheredUse extends Writable<Omit<InUse, "used" | "draining" | "known"
 
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 
-/** By type, what is known of a client's use of it; a client may ask for one type on several streams. */
+/** By type, what a client uses. A client may ask for one type on several streams. */
 function usesOf(
   all: readonly Subscriber[],
   mine: readonly Subscriber[],
@@ -161,11 +161,11 @@ function usesOf(
       use.isTaken = (name) => isTaken(others, name, patience);
     }
     for (const set of usedBy(subscriber)) use.used.add(set);
-    // By name the client may ask for more of the set that another stream holds, as long as that holds it.
+    // On another stream that holds this set, the client may ask for more of its names.
     if (!mine.includes(subscriber) && !subscription.wildcard) use.used.add(sentSet);
     for (const { what } of draining) for (const listener of what.listeners) use.draining.add(listener);
     if (subscription.wildcard && acked !== undefined) {
-      // Of several, such as those of two processes with one node id, nobody knows who asks for what names it.
+      // Several streams may belong to two processes with one node id, so every one of them must have the cluster.
       use.known ??= new Set();
       use.known.add(sureOf(subscriber, acked));
       for (const { set } of stillInFlight(subscriber)) use.known.add(set);

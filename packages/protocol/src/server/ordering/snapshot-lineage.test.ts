@@ -29,8 +29,8 @@ const first = () =>
 const withChange = (snapshot: Snapshot, type: string, text: string) =>
   updateSnapshot(snapshot, { upsert: [sampleResource(type, "a", text)] });
 
-/** Streams per type of one node, in one order, on one line. */
-function createNode(line: SnapshotLineage, ordering: Ordering | undefined = new Ordering()) {
+/** Per-type streams of one node, in one order, on one lineage. */
+function createNode(lineage: SnapshotLineage, ordering: Ordering | undefined = new Ordering()) {
   return {
     open(type: "cluster" | "endpoint") {
       const stream = createStream({
@@ -46,7 +46,7 @@ function createNode(line: SnapshotLineage, ordering: Ordering | undefined = new 
         return stream.step({ kind: "request", bytes });
       };
       request({ node: { id: "n" }, subscribe: type === "cluster" ? [] : ["a"] });
-      const give = (snapshot: Snapshot) => stream.step({ kind: "snapshot", snapshot, ordering, lineage: line });
+      const give = (snapshot: Snapshot) => stream.step({ kind: "snapshot", snapshot, ordering, lineage });
       const take = () => {
         const sent: OutgoingResponse[] = [];
         for (let next = stream.next(); next !== undefined; next = stream.next()) sent.push(next);
@@ -71,29 +71,29 @@ function createNode(line: SnapshotLineage, ordering: Ordering | undefined = new 
   };
 }
 
-function createLine(snapshot: Snapshot): SnapshotLineage {
-  const line = new SnapshotLineage();
-  line.start(snapshot);
-  return line;
+function createLineage(snapshot: Snapshot): SnapshotLineage {
+  const lineage = new SnapshotLineage();
+  lineage.start(snapshot);
+  return lineage;
 }
 
 for (const isOrdered of [true, false]) {
   test(`a settled stream follows its lineage past changes that do not concern it, ${isOrdered ? "ordered" : "at once"}`, () => {
     let snapshot = first();
-    const line = createLine(snapshot);
-    const { stream, bring, give } = createNode(line, isOrdered ? new Ordering() : undefined).open("cluster");
+    const lineage = createLineage(snapshot);
+    const { stream, bring, give } = createNode(lineage, isOrdered ? new Ordering() : undefined).open("cluster");
     assert.equal(bring(snapshot), 1);
-    // Its order hears of the line when it rests.
+    // Its order joins the lineage when the stream settles.
     give(snapshot);
     for (let round = 0; round < 3; round++) {
       snapshot = withChange(snapshot, "endpoint", `round ${round}`);
-      line.goOn(snapshot, true);
+      lineage.goOn(snapshot, true);
       assert.ok(stream.isAbreast(snapshot));
       assert.equal(stream.newest, snapshot);
       assert.ok(stream.isSettled);
     }
     const concerned = withChange(snapshot, "cluster", "2->a");
-    line.goOn(concerned, true);
+    lineage.goOn(concerned, true);
     assert.equal(stream.isAbreast(concerned), false);
     assert.equal(stream.newest, snapshot);
     assert.equal(bring(concerned), 1);
@@ -101,20 +101,20 @@ for (const isOrdered of [true, false]) {
   });
 }
 
-test("no stream follows its lineage while it awaits an answer, or when not all clients are to have the newest snapshot", () => {
+test("no stream follows its lineage while it awaits an answer, or while the newest snapshot is not the target of all clients", () => {
   let snapshot = first();
-  const line = createLine(snapshot);
-  const node = createNode(line);
+  const lineage = createLineage(snapshot);
+  const node = createNode(lineage);
   const { stream, bring, give, take, answer } = node.open("cluster");
   bring(snapshot);
   give(snapshot);
   snapshot = withChange(snapshot, "cluster", "2->a");
-  line.goOn(snapshot, true);
+  lineage.goOn(snapshot, true);
   give(snapshot);
   const sent = take();
   assert.equal(sent.length, 1);
   const next = withChange(snapshot, "endpoint", "2");
-  line.goOn(next, true);
+  lineage.goOn(next, true);
   assert.equal(stream.isAbreast(next), false);
   give(next);
   answer(sent);
@@ -122,21 +122,21 @@ test("no stream follows its lineage while it awaits an answer, or when not all c
   give(next);
   assert.ok(stream.isAbreast(next));
   const other = withChange(next, "endpoint", "3");
-  line.goOn(other, false);
+  lineage.goOn(other, false);
   assert.equal(stream.isAbreast(other), false);
   assert.equal(stream.newest, next);
 });
 
 test("only those streams of a node that a change concerns are given the change", () => {
   let snapshot = first();
-  const line = createLine(snapshot);
-  const node = createNode(line);
+  const lineage = createLineage(snapshot);
+  const node = createNode(lineage);
   const [clusters, endpoints] = [node.open("cluster"), node.open("endpoint")];
   for (let turn = 0; turn < 3; turn++) for (const { bring } of [clusters, endpoints]) bring(snapshot);
   for (let round = 0; round < 3; round++) {
     const before = snapshot;
     snapshot = withChange(snapshot, "endpoint", `round ${round}`);
-    line.goOn(snapshot, true);
+    lineage.goOn(snapshot, true);
     assert.equal(endpoints.stream.isAbreast(snapshot), false);
     assert.ok(clusters.stream.isAbreast(snapshot), `round ${round}`);
     assert.equal(endpoints.stream.newest, before);
@@ -150,14 +150,14 @@ test("only those streams of a node that a change concerns are given the change",
 
 test("an order that followed its lineage compares new requests with the newest snapshot", () => {
   let snapshot = first();
-  const line = createLine(snapshot);
-  const node = createNode(line);
+  const lineage = createLineage(snapshot);
+  const node = createNode(lineage);
   const clusters = node.open("cluster");
   clusters.bring(snapshot);
   clusters.give(snapshot);
   snapshot = updateSnapshot(snapshot, { remove: [{ type: typeOf("endpoint"), name: "b" }] });
   snapshot = withChange(snapshot, "endpoint", "2");
-  line.goOn(snapshot, true);
+  lineage.goOn(snapshot, true);
   const endpoints = node.open("endpoint");
   endpoints.give(snapshot);
   const sent = endpoints.take();
@@ -171,40 +171,42 @@ test("an order that followed its lineage compares new requests with the newest s
 
 test("a lineage that nobody started begins with the first change that it is told", () => {
   let snapshot = first();
-  const line = new SnapshotLineage();
-  line.goOn(snapshot, true);
-  const { stream, bring, give } = createNode(line).open("cluster");
+  const lineage = new SnapshotLineage();
+  lineage.goOn(snapshot, true);
+  const { stream, bring, give } = createNode(lineage).open("cluster");
   bring(snapshot);
   give(snapshot);
   snapshot = withChange(snapshot, "endpoint", "2");
-  line.goOn(snapshot, true);
+  lineage.goOn(snapshot, true);
   assert.ok(stream.isAbreast(snapshot));
 });
 
 test("streams of two lineages that share a snapshot each follow their own", () => {
   const before = first();
   const after = withChange(before, "cluster", "2->a");
-  const lines = [createLine(before), createLine(before)] as const;
-  const streams = lines.flatMap((line) => [0, 1].map(() => ({ line, ...createNode(line).open("cluster") })));
-  for (const line of lines) line.goOn(after, true);
-  // Behind their lines, so that they rest where none of these is, before they follow.
+  const lineages = [createLineage(before), createLineage(before)] as const;
+  const streams = lineages.flatMap((lineage) =>
+    [0, 1].map(() => ({ lineage, ...createNode(lineage).open("cluster") })),
+  );
+  for (const lineage of lineages) lineage.goOn(after, true);
+  // The streams are behind their lineages, so they first settle where neither lineage stands.
   for (const snapshot of [before, after]) for (const { bring } of streams) assert.equal(bring(snapshot), 1);
-  const [mine, other] = lines;
+  const [mine, other] = lineages;
   mine.goOn(withChange(after, "endpoint", "2"), true);
-  for (const { stream, line } of streams) if (line === other) assert.equal(stream.newest, after);
+  for (const { stream, lineage } of streams) if (lineage === other) assert.equal(stream.newest, after);
 });
 
 test("neither a stream nor an order that follows its lineage keeps the resources in between alive", async () => {
   const between: WeakRef<object>[] = [];
   let snapshot = first();
-  const line = createLine(snapshot);
-  const streams = Array.from({ length: 3 }, () => createNode(line).open("cluster"));
+  const lineage = createLineage(snapshot);
+  const streams = Array.from({ length: 3 }, () => createNode(lineage).open("cluster"));
   for (const { bring } of streams) bring(snapshot);
   (() => {
-    // So that each order remembers something from before.
+    // Each order must remember an earlier target.
     for (const text of ["2->a", "3->a"]) {
       snapshot = withChange(snapshot, "cluster", text);
-      line.goOn(snapshot, true);
+      lineage.goOn(snapshot, true);
       for (const { bring, give } of streams) {
         assert.equal(bring(snapshot), 1);
         give(snapshot);
@@ -216,7 +218,7 @@ test("neither a stream nor an order that follows its lineage keeps the resources
       );
       snapshot = updateSnapshot(snapshot, { upsert: [changed] });
       if (round < 16) between.push(new WeakRef(changed));
-      line.goOn(snapshot, true);
+      lineage.goOn(snapshot, true);
       for (const { stream } of streams) assert.ok(stream.isAbreast(snapshot));
     }
   })();

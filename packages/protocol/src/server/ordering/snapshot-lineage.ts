@@ -3,16 +3,16 @@ import { mostShared } from "../../model/limits.js";
 import type { Snapshot } from "../../model/snapshot.js";
 
 /**
- * Where streams (`SettledCohort`) or orders stand in a lineage of snapshots. The position moves to the next snapshot as
- * long as the sets of these types stay the same.
+ * The position of streams (`SettledCohort`) or orders in a lineage of snapshots. It moves to the next snapshot while
+ * the sets of its types stay the same.
  */
 export class LineagePosition {
   /** Set by `goOn` alone. Not a getter, because it is read several times for each stream and change. */
   snapshot: Snapshot;
   readonly types: readonly ResourceType[];
   /**
-   * The lineage forgot this position though its sets may be the same. There were too many positions, or not every
-   * stream had to get the next snapshot.
+   * True if the lineage forgot this position, though its sets may be the same. There were too many positions, or the
+   * next snapshot was not the target of every stream.
    */
   isLost = false;
 
@@ -21,20 +21,20 @@ export class LineagePosition {
     this.types = types;
   }
 
-  /** The next snapshot has the same sets of these types, so all who stand here stand there now. */
+  /** Moves to the next snapshot, which has the same sets of these types. */
   goOn(to: Snapshot): void {
     this.snapshot = to;
   }
 }
 
 /**
- * The snapshots of one stack, of which it knows the newest. Settled streams are not given each snapshot: where a change
- * does not concern them, their position moves, which costs one step for a thousand streams. For a stream that is the
- * same as getting the snapshot and finding nothing new in it.
+ * The snapshots of one stack; only the newest is kept. Settled streams are not given each snapshot. If a change does
+ * not concern them, their position moves, which is one step for a thousand streams. For a stream, that equals getting
+ * the snapshot and finding nothing new in it.
  */
 export class SnapshotLineage {
   #newest: Snapshot | undefined;
-  /** The positions at the newest snapshot, by key. Weak: one is there as long as a stream or an order stands there. */
+  /** The positions at the newest snapshot, by key. Weak: a position lives while a stream or an order has it. */
   readonly #positions = new Map<string, WeakRef<LineagePosition>>();
 
   /** Sets the first snapshot. Later ones come by `goOn`. */
@@ -47,8 +47,8 @@ export class SnapshotLineage {
   }
 
   /**
-   * Sets the newest snapshot, perhaps the first one. `moves`: every stream with the one before as target gets this one.
-   * It is false while a rollout has some of them wait.
+   * Sets the newest snapshot, perhaps the first one. `moves`: every stream whose target was the previous snapshot gets
+   * this one. It is false while a rollout makes some streams wait.
    */
   goOn(to: Snapshot, moves: boolean): void {
     const before = this.#newest;
@@ -63,7 +63,7 @@ export class SnapshotLineage {
     }
   }
 
-  /** The position with this key at a snapshot; undefined where the lineage has gone on. */
+  /** The position with this key at a snapshot; undefined if the lineage has gone on. */
   position<Made extends LineagePosition>(snapshot: Snapshot, key: string, make: () => Made): Made | undefined {
     if (snapshot !== this.#newest) return undefined;
     const known = this.#positions.get(key)?.deref();

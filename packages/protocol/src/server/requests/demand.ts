@@ -10,21 +10,21 @@ import { withPending } from "../state/sent-state.js";
 import { noneUndecided, type Subscriber } from "../state/subscriber.js";
 
 /*
- * Types that are supplied on demand: what a client names and the snapshot lacks is undecided, neither there nor absent.
- * The server's owner hears of such names (effect `demanded`) and either brings the resource in, with a later snapshot,
- * or decides that there is none (event `absent`).
+ * Types that are supplied on demand. A name that a client asks for and the snapshot lacks is undecided: neither there
+ * nor absent. The server's owner hears of such names (effect `demanded`). It either supplies the resource with a later
+ * snapshot, or decides that there is none (event `absent`).
  */
 
-/** What a request changes about the names that a client asks for explicitly. */
+/** The changes that a request makes to the names that a client asks for explicitly. */
 export interface Demand {
-  /** Asked for now and not before. */
+  /** Names that the client asks for now and did not before. */
   readonly added: readonly ResourceName[];
-  /** Asked for once more: the client wants another answer (rule 86). */
+  /** Names that it asks for again: it wants another answer (rule 86). */
   readonly again: readonly ResourceName[];
   readonly dropped: readonly ResourceName[];
 }
 
-/** What a delta request says of names, which may name one twice. Costs the request, not the subscription. */
+/** The demand in a delta request, which may repeat a name. Costs the size of the request, not of the subscription. */
 export function demandOfDelta(subscribe: NameSet, unsubscribe: NameSet, before: NameSet, after: NameSet): Demand {
   const asked = [...subscribe].filter((name) => after.has(name));
   return {
@@ -34,7 +34,7 @@ export function demandOfDelta(subscribe: NameSet, unsubscribe: NameSet, before: 
   };
 }
 
-/** What a SotW request says of names: all of them, so that it costs the request to compare. */
+/** The demand in a SotW request. It has all names, so the comparison costs the size of the request. */
 export function demandOfSotw(before: NameSet, after: NameSet): Demand {
   if (before === after) return nothing;
   return {
@@ -46,19 +46,17 @@ export function demandOfSotw(before: NameSet, after: NameSet): Demand {
 
 const nothing: Demand = { added: [], again: [], dropped: [] };
 
-/** Variants are not supplied on demand: who asks with parameters gets what there is. */
+/** Variants are not supplied on demand: a client that asks with parameters gets the existing resources. */
 function withoutLocators(demand: Demand): Demand {
   const plain = (names: readonly ResourceName[]) => names.filter((name) => !isLocator(name));
   if (![...demand.added, ...demand.again, ...demand.dropped].some(isLocator)) return demand;
   return { added: plain(demand.added), again: plain(demand.again), dropped: plain(demand.dropped) };
 }
 
-/**
- * Notes the names that a client asks for from now on as undecided: until they are in a snapshot, or it was decided that
- * they do not exist.
- */
+/** Marks the new names as undecided, until they are in a snapshot or the owner decides that they do not exist. */
 function noteDemand(subscriber: Subscriber, { added, again, dropped }: Demand): void {
-  // Thousands of names are decided one by one: each must not cost as much as all.
+  // The owner decides thousands of names one by one, so the set is changed in place: a copy for each would cost too
+  // much.
   if (subscriber.undecided === noneUndecided) subscriber.undecided = new Set();
   for (const name of dropped) subscriber.undecided.delete(name);
   for (const name of [...added, ...again]) subscriber.undecided.add(name);
@@ -66,8 +64,8 @@ function noteDemand(subscriber: Subscriber, { added, again, dropped }: Demand): 
 }
 
 /**
- * Notes what a request asks for that may be supplied; the effect tells whoever supplies it. Undefined: the request asks
- * for nothing else than before.
+ * Records the names that a request asks for and that may be supplied. The effect tells the supplier. Undefined: the
+ * request asks for the same as before.
  */
 export function demandedOf(
   subscriber: Subscriber,
@@ -82,7 +80,7 @@ export function demandedOf(
   return { kind: "demanded", type, ...demand, names: subscription.names };
 }
 
-/** Notes that it was decided that names do not exist, and why; a client that is told errors must be told that. */
+/** Records the decision that names do not exist, and why. A client that is told errors must be told that. */
 export function decide(
   subscriber: Subscriber,
   names: NameSet,
@@ -100,8 +98,8 @@ export function decide(
 }
 
 /**
- * Compares undecided names with the newest set. Nobody decides on a name that is there; so one that was there and went,
- * before it could be sent, counts as decided from then on.
+ * Compares undecided names with the newest set. Nobody decides on a name that is there. So a name that was there, and
+ * went before it could be sent, counts as decided from then on.
  */
 export function noteNewest(subscriber: Subscriber, newest: ResourceSet): void {
   const { undecided, seen } = subscriber;
@@ -111,7 +109,7 @@ export function noteNewest(subscriber: Subscriber, newest: ResourceSet): void {
   subscriber.seen = there;
 }
 
-/** The undecided names that a set lacks; those that it has are undecided no longer. */
+/** The undecided names that a set lacks. Names that it has are no longer undecided. */
 export function undecidedIn({ undecided }: Subscriber, current: ResourceSet): ReadonlySet<ResourceName> {
   for (const name of undecided) if (find(current, name).length > 0) undecided.delete(name);
   return undecided;
@@ -119,8 +117,8 @@ export function undecidedIn({ undecided }: Subscriber, current: ResourceSet): Re
 
 /**
  * Whether a full state (SotW LDS and CDS by name) waits for undecided names, since a name that is not in it counts as
- * absent. Names that are asked for while it waits do not make it wait longer, or a client that asks for ever new names
- * would never hear of changes; and a wildcard does not wait for names beside it.
+ * absent. Names that come while it waits do not prolong the wait, or a client that always asks for new names would
+ * never hear of changes. A wildcard does not wait for the names beside it.
  */
 export function mustWait(subscriber: Subscriber, undecided: ReadonlySet<ResourceName>): boolean {
   if (!subscriber.type.fullState || subscriber.subscription.wildcard) return false;
@@ -130,13 +128,13 @@ export function mustWait(subscriber: Subscriber, undecided: ReadonlySet<Resource
   return subscriber.waitsFor.size > 0;
 }
 
-/** Those of the names that are undecided. */
+/** The undecided ones among the names. */
 export function among(names: NameSet, undecided: ReadonlySet<ResourceName>): NameSet {
   if (names.size === 0 || undecided.size === 0) return NameSet.empty;
   return NameSet.of([...names].filter((name) => undecided.has(name)));
 }
 
-/** Keeps what is said about names that somebody waits for, and no more text than a client needs. */
+/** Keeps the errors of names that a client waits for, each cut to a bounded text. */
 function noted(
   known: ReadonlyMap<ResourceName, ResourceError>,
   errors: readonly ResourceError[],

@@ -3,22 +3,19 @@ import { nameOf } from "../../model/names/locator.js";
 import type { NameSet } from "../../model/names/name-set.js";
 import type { StreamEffect } from "../contract/effects.js";
 
-/**
- * The authority of a name of federation, if it is none of those that are served. No authority is the server that is
- * asked.
- */
+/** The authority of a federation name, if this server does not serve it. An empty authority means this server. */
 export function foreignAuthority(name: ResourceName, authorities: ReadonlySet<string> | undefined): string | undefined {
   if (authorities === undefined) return undefined;
   const authority = authorityOf(nameOf(name));
   return authority === undefined || authority === "" || authorities.has(authority) ? undefined : authority;
 }
 
-/** Authorities that are noted of a stream. */
+/** How many authorities are recorded for a stream. */
 const most = 8;
 
 const none: ReadonlySet<string> = new Set();
 
-/** The authorities that the client of one stream asks for in vain. */
+/** The authorities that the client of one stream asks for and that are not served. */
 export class ForeignAuthorities {
   readonly #served: ReadonlySet<string> | undefined;
   #noted = none;
@@ -28,7 +25,7 @@ export class ForeignAuthorities {
     this.#served = served;
   }
 
-  /** Notes those of the names that a client did not ask for `before`; says which were not noted yet. */
+  /** Records the authorities of names that are not in `before`. Returns an effect for each new one. */
   note(type: ResourceType, names: NameSet, before: NameSet): readonly StreamEffect[] {
     if (this.#served === undefined || this.#noted.size >= most) return [];
     const all = new Set(this.#noted);

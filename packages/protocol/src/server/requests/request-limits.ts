@@ -2,25 +2,23 @@ import { mostCharacters } from "../contract/limits.js";
 import type { StreamLimits } from "../contract/options.js";
 import type { Subscriber } from "../state/subscriber.js";
 
-/** Why a node is larger than one may be (rule 162); undefined where it is not. */
+/** Why a node is too large (rule 162); undefined if it is not. */
 export function beyondNode(bytes: number, { nodeBytes }: StreamLimits): string | undefined {
   if (bytes <= nodeBytes) return undefined;
   return `the node takes ${bytes} bytes without its extensions, and at most ${nodeBytes} are allowed`;
 }
 
-/** Why a request goes beyond what one may name in all its fields together (rule 162); undefined where it does not. */
+/** Why a request has too many names in all its fields together (rule 162); undefined if it has not. */
 export function beyondRequest(names: number, { namesPerRequest }: StreamLimits): string | undefined {
   return names > namesPerRequest ? `a request has more than ${namesPerRequest} resource names` : undefined;
 }
 
-/** Why a stream may not ask for one more type than it does; undefined where it may. */
+/** Why a stream may not ask for another type; undefined if it may. */
 export function beyondTypes(types: number, { typesPerStream }: StreamLimits): string | undefined {
   return types < typesPerStream ? undefined : `the stream asks for more than ${typesPerStream} resource types`;
 }
 
-/**
- * Why a stream goes beyond what one may hold, after a request changed what it asks for; undefined where it does not.
- */
+/** Why the subscriptions of a stream are too large after a request; undefined if they are not. */
 export function beyondStream(subscribers: readonly Subscriber[], limits: StreamLimits): string | undefined {
   let names = 0;
   let characters = 0;
@@ -37,8 +35,8 @@ export function beyondStream(subscribers: readonly Subscriber[], limits: StreamL
 }
 
 /**
- * Names that a client takes back at once are still to be answered under a wildcard, which it may put off by not
- * reading.
+ * Why too many names of a client are pending. Under a wildcard, even names that it drops at once must be answered, and
+ * a client that does not read could pile them up.
  */
 export function beyondPending(
   { sent: { pending } }: Subscriber,

@@ -9,7 +9,7 @@ const v3 = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
 const v2 = "type.googleapis.com/envoy.api.v2.Cluster";
 const listener = "type.googleapis.com/envoy.config.listener.v3.Listener";
 
-/** `API TYPE_URL`, or why it is refused. */
+/** `API TYPE_URL`, or the reason for a refusal. */
 function asked(typeUrl: string, only: typeof cluster, api: "v2" | "v3"): string {
   const options = {
     variant: "sotw",
@@ -21,7 +21,7 @@ function asked(typeUrl: string, only: typeof cluster, api: "v2" | "v3"): string 
   return requested.kind === "type" ? `${requested.api} ${requested.typeUrl}` : requested.message;
 }
 
-test("an aggregated stream takes the type from the type URL, of whichever API that is", () => {
+test("an aggregated stream takes the type from the type URL, whatever its API version", () => {
   for (const api of ["v2", "v3"] as const) {
     assert.equal(asked(v3, undefined, api), `v3 ${v3}`);
     assert.equal(asked(v2, undefined, api), `v2 ${v2}`);

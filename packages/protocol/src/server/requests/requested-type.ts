@@ -2,14 +2,14 @@ import { type ApiVersion, type ResourceType, type TypeUrl, unknownResourceType }
 import { longestText } from "../../model/limits.js";
 import type { StreamOptions } from "../contract/options.js";
 
-/** What a request's type URL asks for, or why that cannot be. */
+/** The type that a request asks for, or the reason for a refusal. */
 type RequestedType =
   | { readonly kind: "type"; readonly type: ResourceType; readonly api: ApiVersion; readonly typeUrl: TypeUrl }
   | { readonly kind: "refused"; readonly message: string };
 
 /**
- * The type that a request is about. Resources are answered in the API of the type URL that was asked for, whatever the
- * API of the method is: a client's resource version and its transport version are two settings.
+ * The type that a request is about. The answer is in the API version of the type URL, whatever the method's version is:
+ * a client's resource version and its transport version are two settings.
  */
 export function requestedType(typeUrl: TypeUrl, { types, only, api }: StreamOptions): RequestedType {
   if (typeUrl === "") {
@@ -37,7 +37,7 @@ function ofType(type: ResourceType, api: ApiVersion): RequestedType {
   return { kind: "type", type, api, typeUrl: typeUrlIn(type, api) };
 }
 
-/** The type's URL in a version of the API; v3's where the other has none. */
+/** The type's URL in a version of the API; v3's if the type has none in v2. */
 export function typeUrlIn(type: ResourceType, api: ApiVersion): TypeUrl {
   return api === "v2" ? (type.v2TypeUrl ?? type.typeUrl) : type.typeUrl;
 }

@@ -1,12 +1,12 @@
 import { isGlobName, type TypeUrl } from "@xdskit/api";
 import type { Subscriber } from "../state/subscriber.js";
 
-/** v3 type URLs of the types of which it is not known yet what there is; undefined: none. */
+/** v3 type URLs of the types whose resources are not known yet; undefined: none. */
 export type UnknownTypes = ReadonlySet<TypeUrl> | undefined;
 
 /**
- * Whether a client asks for all of one of these types, or for a collection of it: until that is known it gets no answer
- * of the type (rule 7).
+ * Whether a client asks for everything, or for a collection, of an unknown type. Until the resources are known, it gets
+ * no answer for the type (rule 7).
  */
 export function asksForUnknown(
   { type, subscription }: Pick<Subscriber, "type" | "subscription">,

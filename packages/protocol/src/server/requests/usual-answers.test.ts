@@ -11,7 +11,7 @@ const [version, nonce] = ["v", "1"];
 const sent = { version, nonce } as Sent;
 const fields = { version: 1, node: 2, nonce: 5 };
 
-test("only a few acknowledgements are remembered of clients that write their names in ever another order", () => {
+test("only a few acknowledgements are remembered for clients that write their names in a different order each time", () => {
   const names = Array.from({ length: 100 }, (_, index) => `a-name-of-some-length-${index}`);
   const set = NameSet.of(names);
   const written = (from: number) => ({

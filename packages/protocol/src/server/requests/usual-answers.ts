@@ -4,20 +4,20 @@ import { type AnswerFields, UsualAnswer } from "../../wire/usual-answer.js";
 import type { Sent } from "../state/client-use.js";
 
 /*
- * A client acknowledges the responses of a type in the same bytes each time, but for nonce and version; and clients of
- * one kind do so alike. So one acknowledgement that was read is remembered (`UsualAnswer`), and those that equal it
- * need not be decoded.
+ * A client acknowledges the responses of a type in the same bytes each time, except for nonce and version, and clients
+ * of one kind use the same bytes. So one decoded acknowledgement is remembered (`UsualAnswer`), and equal ones need not
+ * be decoded.
  */
 
-/** Usual answers by the names that they repeat (SotW), to share among clients. */
+/** Usual answers by the names in them (SotW), to share among clients. */
 const known = new WeakMap<NameSet, UsualAnswer[]>();
 
-/** How many different ones are remembered for the same names, over all types. */
+/** How many usual answers are remembered for the same names, over all types. */
 const mostWays = 32;
 
 /**
- * How many of the longer ones: clients that write a list in ever another order share none, and each would keep its own
- * for nothing.
+ * How many long ones. Clients that write a list in a different order each time share none, and each would keep useless
+ * copies.
  */
 const mostLongWays = 8;
 
@@ -25,9 +25,8 @@ const mostLongWays = 8;
 const mostBytesWithoutNames = 1024;
 
 /**
- * The usual answer of a client, made of an acknowledgement that was read; the same object for clients that write theirs
- * alike. Undefined where it is not worth remembering. `names`: those that it repeats; one that is much longer than
- * these is not kept.
+ * The usual answer of a client, made from a decoded acknowledgement; the same object for clients with the same bytes.
+ * Undefined if it is not worth remembering. `names`: the names in it. An answer much longer than these is not kept.
  */
 export function usualAnswerOf(
   { bytes, node }: Pick<Request, "bytes" | "node">,
@@ -43,7 +42,7 @@ export function usualAnswerOf(
   if (same !== undefined) return same;
   if (ways !== undefined && ways.length >= mostLongWays && length > mostBytesWithoutNames) return undefined;
   const made = UsualAnswer.of(bytes, fields);
-  // Some clients acknowledge with another version than they were sent.
+  // Some clients acknowledge with a version that differs from the one that they were sent.
   if (made === undefined || !made.is(bytes, version, nonce)) return undefined;
   if (ways === undefined) {
     ways = [];

@@ -2,8 +2,8 @@ import type { ResourceType } from "@xdskit/api";
 import type { Node } from "../../model/node.js";
 
 /**
- * Whether a delta client is better off without hearing that a resource does not exist (Envoy on the wire, 8). Others
- * are told (rule 91).
+ * Whether a delta client must not hear that a resource does not exist (Envoy on the wire, 8). Others are told (rule
+ * 91).
  */
 export function isAbsenceUnsaid({ absenceUntoldTo }: ResourceType, { userAgentName }: Node): boolean {
   return absenceUntoldTo.includes(userAgentName);

@@ -10,8 +10,8 @@ import { differences } from "./content.js";
 import { select } from "./selection.js";
 
 /**
- * Of the resources that a client asks for, how many differ between two sets. Costs what differs, once for all clients
- * that ask for the same; for sets of different lines it costs both sets, once.
+ * How many of the resources that a client asks for differ between two sets. Costs the number of differences, once for
+ * all clients that ask for the same. For sets of different lineages it costs the size of both sets, once.
  */
 export function countDifferences(subscription: Subscription, from: ResourceSet, to: ResourceSet): number {
   if (from === to) return 0;
@@ -40,7 +40,7 @@ export function countDifferences(subscription: Subscription, from: ResourceSet, 
 
 const counts = new WeakMap<Change, WeakMap<NameSet, number>>();
 
-/** The names that a client asks for and under which a set has nothing, without parameters, each once. */
+/** The names that a client asks for and a set does not have, without parameters, each once. */
 export function missingNames({ names }: Subscription, set: ResourceSet): readonly ResourceName[] {
   const missing = new Set<ResourceName>();
   for (const name of names) if (find(set, name).length === 0) missing.add(nameOf(name));

@@ -12,36 +12,33 @@ import type { Subscriber } from "../state/subscriber.js";
 import { type ErrorsToTell, keyOfErrors } from "./resource-errors.js";
 
 /**
- * All that decides what one response says: what the client asked for, what it holds and what it is to hold. A value,
- * apart from the stream that has it, because streams with an equal need get the same bytes (`shared-responses.ts`).
+ * Everything that the content of one response depends on: the client's subscription, what it holds, and its target. It
+ * is a value apart from the stream, because streams with equal needs get the same bytes (`shared-responses.ts`).
  */
 export interface Need {
   readonly variant: SotwOrDelta;
   /** The API version of the resources. */
   readonly api: ApiVersion;
   readonly subscription: Subscription;
-  /** The set as of which the client holds everything that it is subscribed to, but for what is pending. */
+  /** The client holds everything in this set that it is subscribed to, except the pending names. */
   readonly sentSet: ResourceSet;
-  /** The set that it is to hold. */
+  /** The set that it must hold after the response. */
   readonly current: ResourceSet;
-  /** All that is subscribed to must be sent, also what the client holds. */
+  /** Everything subscribed must be sent, even if the client holds it. */
   readonly everything: boolean;
-  /** Names that must be answered, also those that it holds. */
+  /** Names that must be answered, even if the client holds them. */
   readonly pending: NameSet;
   /** The client waits for a response, even one without resources. */
   readonly mustAnswer: boolean;
-  /** The client is not told of pending names that do not exist (`isAbsenceUnsaid`). */
+  /** The client is not told that pending names do not exist (`isAbsenceUnsaid`). */
   readonly absenceUnsaid: boolean;
-  /** The client understands what is said about variants: it names resources by locators. */
+  /** The client understands variants: it names resources by locators. */
   readonly tellsVariants: boolean;
-  /** Set where the client is told why resources are not there. */
+  /** Set if the client is told why resources are absent. */
   readonly errors?: ErrorsToTell | undefined;
 }
 
-/**
- * What a client needs to be brought to the set `current`. `pending`: those of the pending names that are to be answered
- * now.
- */
+/** The need of a client on its way to the set `current`. `pending`: the pending names that must be answered now. */
 export function needOf(
   { api, subscription, tellsVariants, sent: { set: sentSet, everything, mustAnswer } }: Subscriber,
   current: ResourceSet,
@@ -63,32 +60,29 @@ export function needOf(
   };
 }
 
-/** What a response says. */
+/** The content of a response. */
 export interface Content {
   readonly resources: readonly Resource[];
-  /** Delta: names of `removed_resources`. */
+  /** Delta: the names in `removed_resources`. */
   readonly removed: readonly ResourceName[];
-  /** Delta: names that do not exist, of a type that says so by a `Resource` without body (rule 138). */
+  /** Delta: names that do not exist, for a type that says so by a `Resource` without a body (rule 138). */
   readonly unresolved: readonly ResourceName[];
-  /** Delta: resources that the client holds and whose TTL starts anew, without bodies (rule 131). */
+  /** Delta: resources that the client holds and whose TTL restarts, without bodies (rule 131). */
   readonly heartbeats?: readonly Resource[] | undefined;
-  /**
-   * Delta: what the client holds and is to hold no more, in the words of one that knows variants: by name and
-   * constraints (xRFC TP2).
-   */
+  /** Delta: removed resources by name and constraints (xRFC TP2), for a client that knows variants. */
   readonly removedVariants?: readonly Resource[] | undefined;
-  /** Why names have no resource, for clients that are told. */
+  /** Why names have no resource, for clients that are told errors. */
   readonly errors?: readonly ResourceError[] | undefined;
   /**
-   * Those of the resources that are new to the client or changed, or that it asked for again: what they refer to is
-   * sent after them (`StreamWarming`).
+   * The resources that are new to the client or changed, or that it asked for again. The resources that they refer to
+   * are sent after them (`StreamWarming`).
    */
   readonly fresh: readonly Resource[];
 }
 
 /**
- * A key that is equal for needs with an equal content, and for no others. Parameters, which are a client's own text,
- * stand last, or it could write the key of another need.
+ * A key that is equal for needs with equal content, and for no others. Parameters are a client's own text. They stand
+ * last, or a client could forge the key of another need.
  */
 export function keyOf(need: Need): string {
   const { subscription } = need;
@@ -102,8 +96,8 @@ export function keyOf(need: Need): string {
 }
 
 /**
- * Whether it is quickly seen that nothing is due: most changes do not concern most streams that ask by name, and for
- * those no need is put together. False: perhaps something is due.
+ * A fast check whether nothing is due. Most changes do not concern most streams that ask by name, and those then need
+ * no `Need`. False: something may be due.
  */
 export function isUnconcerned(sent: SentState, subscription: Subscription, current: ResourceSet): boolean {
   const { set, pending, everything, mustAnswer } = sent;
@@ -115,10 +109,10 @@ export function isUnconcerned(sent: SentState, subscription: Subscription, curre
   return true;
 }
 
-/** A longer list of differences is not gone through for each stream; a need, which streams share, finds out. */
+/** A longer list of differences is not walked for each stream. Streams share that work in a need. */
 const fewDifferences = 8;
 
-/** What differs between what the client holds and what it is to hold, as far as it is subscribed to it. */
+/** The subscribed differences between the set that the client holds and its target. */
 export function* differences({
   subscription,
   sentSet,
@@ -139,8 +133,8 @@ export function* differences({
 }
 
 /**
- * What a client lacks: the resources that are new to it or changed, each once (`fresh`), and those that it holds and is
- * to hold no more (`gone`). Where it holds nothing, nothing is compared.
+ * What a client lacks: the resources that are new to it or changed, each once (`fresh`), and those that it holds and
+ * must lose (`gone`). If it holds nothing, nothing is compared.
  */
 export function lacking(need: Need): { readonly fresh: readonly Resource[]; readonly gone: readonly Resource[] } {
   const { subscription, sentSet, current } = need;

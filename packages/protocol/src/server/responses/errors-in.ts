@@ -9,14 +9,17 @@ import type { Need } from "./content.js";
 const notFound = 5;
 const permissionDenied = 7;
 
-/** Whether what a client has stays good: all errors but those that say that there is nothing for it (xRFC TP3). */
+/**
+ * Whether the client keeps its resource: true for all errors except those that say that there is nothing for it (xRFC
+ * TP3).
+ */
 export function isPassing({ code }: ResourceError): boolean {
   return code !== notFound && code !== permissionDenied;
 }
 
 /**
- * The errors of a response, one a name: of names that must be answered and are not there, and of names whose resource
- * goes. On delta, that there is none is said by `removed_resources`; an error is only what says more.
+ * The errors of a response, one for each name: names that must be answered and are absent, and names whose resource
+ * goes. In delta, `removed_resources` says that there is none; an error is added only if it says more.
  */
 export function errorsIn(need: Need, gone: readonly Resource[]): readonly ResourceError[] {
   const { errors, subscription, current, pending, variant } = need;

@@ -12,24 +12,22 @@ import { type ResponseMaker, type SharedResponse, share } from "./shared-respons
 import type { Told } from "./told.js";
 
 /**
- * What a heartbeat is made for, of a client that holds `current` and waits for no names. Streams with an equal need get
- * the same bytes.
+ * The need for a heartbeat of a client that holds `current` and waits for no names. Streams with equal needs get the
+ * same bytes.
  */
 interface HeartbeatNeed extends Need {
-  /** Resources that need a heartbeat this often, or more often, get one; milliseconds. */
+  /** Resources that need a heartbeat at least this often get one; milliseconds. */
   readonly interval: number;
-  /** What the client rejected: it gets none, since it does not hold it. */
+  /** Contents that the client rejected: they get no heartbeat, since the client does not hold them. */
   readonly rejected: NameSet;
-  /** With bodies. */
+  /** The heartbeat has bodies. */
   readonly whole: boolean;
 }
 
-/** What the need of a client is that holds everything and waits for no names. */
+/** The fields of a need for a client that holds everything and waits for no names. */
 const allSent = { everything: false, pending: NameSet.empty, mustAnswer: false, absenceUnsaid: false } as const;
 
-/**
- * A heartbeat, which starts a client's TTLs anew, if one is due. Only for a client that holds all that it is to hold.
- */
+/** The heartbeat that restarts a client's TTLs, if one is due. Only for a client that holds its whole target. */
 export function heartbeatOf(
   maker: ResponseMaker & { readonly variant: SotwOrDelta },
   subscriber: Subscriber,
@@ -46,7 +44,8 @@ export function heartbeatOf(
   const { due: interval, rejected } = lifetimes;
   lifetimes.due = 0;
   const { variant } = maker;
-  // Envoy on the wire, 3: heartbeats without a body do not reach its timers in SotW, and clients of gRPC reject them.
+  // Envoy on the wire, 3: in SotW, heartbeats without a body do not reach Envoy's timers, and gRPC's clients reject
+  // them.
   const whole = lifetimes.whole || variant === "sotw";
   const need = {
     ...allSent,
@@ -63,19 +62,19 @@ export function heartbeatOf(
   return sharedHeartbeat(maker, need, headOf(subscriber, sentSet, told));
 }
 
-/** The heartbeat for a need, worked out and encoded once for all streams. Undefined: no resource needs one. */
+/** The heartbeat for a need, worked out and encoded once for all streams. Undefined if no resource needs one. */
 function sharedHeartbeat(maker: ResponseMaker, need: HeartbeatNeed, head: ResponseHead): SharedResponse | undefined {
   const { variant, api, current, subscription, interval, rejected, whole } = need;
   const which = `${ResourceSets.id(current)} ${subscription.names.id} ${subscription.wildcard}`;
   const key = `beat${variant}${api} ${which} ${interval} ${rejected.id} ${whole} ${need.tellsVariants} ${subscription.parameters ?? ""}`;
-  // The whole set sent again has the same bytes as the response that brought it.
+  // A whole set that is sent again has the same bytes as its first response.
   const bodyKey = () => (isFullState(need) ? maker.bodyKey(need, key) : key);
   return share(maker, head, key, () => contentOf(need), bodyKey);
 }
 
 /**
- * Rules 131 and 132: resources that have a TTL and no others, without bodies. Envoy on the wire, 3: in SotW with their
- * bodies, and where responses are full state all that is subscribed to, since what is left out would count as removed.
+ * Rules 131 and 132: only the resources with a TTL, without bodies. Envoy on the wire, 3: in SotW with their bodies.
+ * For full-state types everything subscribed, since a resource that is left out counts as removed.
  */
 function contentOf(need: HeartbeatNeed): Content | undefined {
   const { current, subscription, interval, rejected, whole } = need;
@@ -86,7 +85,7 @@ function contentOf(need: HeartbeatNeed): Content | undefined {
   if (!isFullState(need)) {
     return whole ? { ...nothing, resources: due } : { ...nothing, heartbeats: due };
   }
-  // Rule 17: it would send again what was rejected.
+  // Rule 17: it would send rejected contents again.
   if (fits.length < held.length) return undefined;
   return { ...nothing, resources: subscribed(subscription, current) };
 }

@@ -8,7 +8,7 @@ import type { Subscriber } from "../state/subscriber.js";
 import type { SharedResponse } from "./shared-responses.js";
 import type { Told } from "./told.js";
 
-/** The head of a response that brings a client to this set. */
+/** The head of a response for this set. */
 export function headOf({ type, api, tellsVariants }: Subscriber, { version }: ResourceSet, told: Told): ResponseHead {
   return { typeUrl: typeUrlIn(type, api), api, version, ttl: told.ttl(type), variants: tellsVariants };
 }
@@ -16,13 +16,13 @@ export function headOf({ type, api, tellsVariants }: Subscriber, { version }: Re
 interface CountedNonce {
   readonly count: number;
   readonly nonce: Nonce;
-  /** As a field of a response. */
+  /** The nonce as an encoded field of a response. */
   readonly tail: Uint8Array;
 }
 
 /**
- * Nonces as bytes, for streams that have sent as many responses as each other. The place of a number is the number
- * modulo `mostNonces`.
+ * Encoded nonces, for streams that have sent equally many responses. The index of a number is the number modulo
+ * `mostNonces`.
  */
 const nonces: CountedNonce[] = [];
 const mostNonces = 1024;
@@ -37,14 +37,14 @@ function nonceOf(count: number): CountedNonce {
   return made;
 }
 
-/** Whether a stream gave this nonce out before that of its response with the number `count`. */
+/** Whether a stream used this nonce for a response before the one with the number `count`. */
 export function isEarlierNonce(nonce: Nonce, count: number): boolean {
   const number = Number(nonce);
   return Number.isInteger(number) && number > 0 && number < count && String(number) === nonce;
 }
 
 /**
- * A response as one stream sends it, and what is remembered of it. `count`: of the responses of the stream, with this
+ * A response as one stream sends it, and the record of it. `count`: the number of the stream's responses, with this
  * one; `at` in milliseconds.
  */
 export function outgoing(
@@ -57,13 +57,13 @@ export function outgoing(
   const { version } = sentSet;
   const { nonce, tail } = nonceOf(count);
   const heartbeats = content.heartbeats?.length ?? 0;
-  // Rule 123: nothing warms after a heartbeat, so no request that follows one is a question because of it.
+  // Rule 123: nothing warms after a heartbeat, so a heartbeat does not turn a later request into a question.
   const order = isHeartbeat ? (lastSent?.order ?? 0) : count;
   const resources = content.resources.length + content.unresolved.length + heartbeats;
   const removed = content.removed.length + (content.removedVariants?.length ?? 0);
   const { fresh, removed: gone } = content;
   const isBare = heartbeats > 0;
-  // Each field by its name: this is made for every response of every stream.
+  // Spelled out field by field: one is made for every response of every stream.
   const sent: Sent = {
     nonce,
     version,

@@ -5,7 +5,7 @@ import type { ResourceErrorPolicy, StreamOptions } from "../contract/options.js"
 import { withPending } from "../state/sent-state.js";
 import type { Subscriber } from "../state/subscriber.js";
 
-/** No document names a feature for it; this one follows those of TTLs and wrappers. */
+/** No document names a client feature for resource errors; this name follows those of TTLs and wrappers. */
 const feature = /^(?:xds|envoy)\.config\.supports-resource-errors$/;
 
 /** Whether a stream's client is told errors of single resources. */
@@ -13,15 +13,15 @@ export function tellsErrors({ clientFeatures }: Pick<Node, "clientFeatures">, po
   return policy === "always" || clientFeatures.some((name) => feature.test(name));
 }
 
-/** What a stream knows about errors, where its client is told of them. */
+/** The errors of a stream whose client is told them. */
 export interface ErrorsToTell {
-  /** Why names are absent, as whoever supplies them said. */
+  /** Why names are absent, as their supplier said. */
   readonly known: ReadonlyMap<ResourceName, ResourceError>;
   /** The authorities that are served; undefined for any. */
   readonly authorities: ReadonlySet<string> | undefined;
 }
 
-/** What it names and was not answered is pending: SotW has no other way to say that there is none. */
+/** Makes unanswered names pending: an error is SotW's only way to say that there is no such resource. */
 export function errorsToTell(
   subscriber: Subscriber,
   { authorities }: Pick<StreamOptions, "authorities">,
@@ -32,7 +32,7 @@ export function errorsToTell(
   return { known: subscriber.errors, authorities };
 }
 
-/** What must be equal of needs with equal errors; each stream has its own. */
+/** A key for errors: equal for needs with equal errors. */
 export function keyOfErrors({ known, authorities }: ErrorsToTell): string {
   return JSON.stringify([[...known.values()], authorities === undefined ? null : [...authorities]]);
 }

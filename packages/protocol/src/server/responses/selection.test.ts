@@ -27,7 +27,7 @@ describe("a selection", () => {
     assert.equal(selection.size, 2);
   });
 
-  it("a selection's version changes with each change of what it holds, and with no other", () => {
+  it("a selection's version changes with each change of its resources, and with no other", () => {
     const first = group(undefined, { a: "1", b: "1" });
     const others = group(first, { b: "2", c: "1" });
     const changed = group(others, { a: "2" });
@@ -74,7 +74,7 @@ describe("a selection", () => {
     assert.equal(prod.keys.length, 1);
     assert.equal(plain.keys.length, 1);
     assert.notDeepEqual(prod, plain);
-    // No name twice, as a client would refuse.
+    // No name comes twice: a client would refuse that.
     assert.deepEqual(contents("*").keys.sort(), [...plain.keys, "b"].sort());
     const changed = group(varied, { "a{env=prod}": "3" });
     assert.equal(selectFrom(changed, "a").version, plain.version);
@@ -84,14 +84,14 @@ describe("a selection", () => {
     );
   });
 
-  it("a selection is computed once for all who ask for the same", () => {
+  it("a selection is computed once for all requests for the same", () => {
     const one = group(undefined, { a: "1", b: "1" });
     assert.equal(selectFrom(one, "a", "b"), selectFrom(one, "b", "a"));
   });
 });
 
-describe("no names", () => {
-  it("a first request without names asks for everything of wildcard types, and for nothing of others", () => {
+describe("a request without names", () => {
+  it("asks for everything of wildcard types, and for nothing of others", () => {
     for (const type of resourceTypes) {
       const { wildcard, names } = selectionOf([], type);
       assert.equal(names.size, 0);
@@ -100,18 +100,18 @@ describe("no names", () => {
   });
 });
 
-describe("what is selected before and after a change", () => {
+describe("mayDiffer", () => {
   const names = ["a", "b", "c", "d", "e", "f"];
   const before = group(undefined, Object.fromEntries(names.map((name) => [name, "1"])));
   const asks = (...list: string[]) => selectionOf(list, endpoint);
   const sets = (after: SampleGroup) => [before.snapshot.of(endpoint), after.snapshot.of(endpoint)] as const;
 
-  it("a selection is known to be the same where the change does not concern it", () => {
+  it("is false if the change does not concern the selection", () => {
     assert.equal(mayDiffer(asks("a", "b", "c", "d"), ...sets(group(before, { e: "2" }))), false);
     assert.equal(mayDiffer(asks("a", "b", "c", "d"), ...sets(before)), false);
   });
 
-  it("a selection may differ where the change concerns it", () => {
+  it("is true if the change concerns the selection", () => {
     assert.equal(mayDiffer(asks("a", "b", "c", "d"), ...sets(group(before, { d: "2" }))), true);
     assert.equal(mayDiffer(asks("a", "b", "c", "x"), ...sets(group(before, { x: "1" }))), true);
     assert.equal(mayDiffer(asks("*"), ...sets(group(before, { d: "2" }))), true);

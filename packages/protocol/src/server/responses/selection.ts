@@ -9,37 +9,42 @@ import { knowsVariants } from "../../model/variants.js";
 import { subscribed } from "../state/find.js";
 import { nextSotwSubscription } from "../state/sotw-subscription.js";
 
-/** What of a set is asked for, with a version of its own: what a client without a stream can be up to date with. */
+/**
+ * The part of a set that a request asks for, with a version of its own. A client without a stream compares that
+ * version.
+ */
 export interface Selection {
   /**
-   * The sum over the names and versions of the resources in it, whatever their order: every replica and every restart
-   * computes the same one, and a change of what was not asked for leaves it as it is. All of a set has the set's
-   * version.
+   * The sum over the names and versions of its resources, in any order. Every replica and every restart computes the
+   * same version, and changes of other resources leave it as it is. A selection of a whole set has the set's version.
    */
   readonly version: Version;
-  /** Each once; names that do not exist are left out. */
+  /** Each resource once; names that do not exist are left out. */
   readonly resources: Iterable<Resource>;
   readonly size: number;
-  /** Equal for selections of the same set by equal names. No other selection has it, whoever chooses the contents. */
+  /** Equal for selections of the same set by equal names. No other selection has it, even with hostile contents. */
   readonly key: string;
 }
 
 /**
- * What one request without a stream asks for, by names in canonical form. There is no history: no names mean what they
- * mean in a first request (rules 38, 76 and the choice for a first `[]`), and `*` is the wildcard for every type.
+ * The subscription of one request without a stream, by names in canonical form. There is no history: no names mean what
+ * they mean in a first request (rules 38, 76 and the choice for a first `[]`), and `*` is the wildcard for every type.
  */
 export function selectionOf(names: readonly ResourceName[], type: ResourceType): Subscription {
   return nextSotwSubscription(undefined, NameSet.of(names), type, "v3");
 }
 
-/** Weighed by the names in them; sixteen characters of a key, which holds a client's parameters, are one more. */
+/**
+ * An entry weighs one for each name in it, and one for every sixteen characters of its key, which holds a client's
+ * parameters.
+ */
 const selections = new BoundedCache<Selection>(200_000);
 
-/** Selects from a set; worked out once for all who ask for the same. */
+/** Selects from a set; worked out once for all requests for the same. */
 export function select(set: ResourceSet, subscription: Subscription): Selection {
   const { wildcard, names, parameters = "" } = subscription;
   const id = ResourceSets.id(set);
-  // What is named beside the wildcard adds nothing, unless names come in variants.
+  // Names beside the wildcard add nothing, unless there are variants.
   if (wildcard && !knowsVariants(set, subscription)) {
     return { version: set.version, resources: set, size: set.size, key: `${id} *` };
   }
@@ -47,7 +52,7 @@ export function select(set: ResourceSet, subscription: Subscription): Selection 
   let selection = selections.get(key);
   if (selection === undefined) {
     const resources = subscribed(subscription, set);
-    // As sets do.
+    // The same sum as for sets.
     let fingerprint = emptyFingerprint;
     for (const { key, version } of resources) fingerprint = addFingerprints(fingerprint, fingerprintOf(key, version));
     selection = { version: formatFingerprint(fingerprint), resources, size: resources.length, key };
@@ -56,13 +61,10 @@ export function select(set: ResourceSet, subscription: Subscription): Selection 
   return selection;
 }
 
-/**
- * Whether what is selected from two sets may differ, as is quickly seen: most who ask by name are not concerned by most
- * changes.
- */
+/** Whether the selections from two sets may differ: a fast check. Most changes do not concern most requests by name. */
 export function mayDiffer(subscription: Subscription, from: ResourceSet, to: ResourceSet): boolean {
   if (from === to) return false;
-  // One name is looked up as quickly.
+  // A few names are looked up as fast as they are checked here.
   if (subscription.wildcard || subscription.names.size < fewNames) return true;
   if (knowsVariants(from, subscription) || knowsVariants(to, subscription)) return true;
   const { differences } = changeBetween(from, to);
@@ -73,7 +75,7 @@ export function mayDiffer(subscription: Subscription, from: ResourceSet, to: Res
 
 const fewNames = 4;
 
-/** Whether a version looks like one that this server, another replica of it or an earlier run made. */
+/** Whether a version looks like one that this server, a replica or an earlier run made. */
 export function isSetVersion(version: Version): boolean {
   return /^[0-9a-f]{16}$/.test(version);
 }

@@ -7,28 +7,28 @@ import { covers, type Subscription } from "../../model/subscription.js";
 import type { ClaimedVersions } from "../../wire/claimed-versions.js";
 import { find } from "../state/find.js";
 
-/** What a delta client that said which versions it has (`initial_resource_versions`) must still be sent. */
+/** What a delta client must still be sent after it said which versions it has (`initial_resource_versions`). */
 interface SettledClaims {
   readonly pending: NameSet;
-  /** By name, what it holds under names that have become aliases of other resources since. */
+  /** By name, resources that it holds under names that have since become aliases of other resources. */
   readonly renamed: ReadonlyMap<ResourceName, Resource>;
 }
 
 const noneRenamed: ReadonlyMap<ResourceName, Resource> = new Map();
 
 /**
- * Of claims that several streams share: what was decided last, with a key for set and subscription. Not the set itself,
- * since an old one keeps all later ones alive.
+ * The last decision on claims that several streams share, with a key for set and subscription. It does not hold the
+ * set: an old set keeps all later ones alive.
  */
 const decided = new WeakMap<ClaimedVersions, { readonly key: string; readonly settled: SettledClaims }>();
 
-/** Of lists of names that many clients ask for, those names that a set does not have. */
+/** The absent names of lists that many clients ask for, by set and list. */
 const absences = new BoundedCache<NameSet>(64);
 
 /**
- * Compares what a client says to have with what it is to have (rules 105–108). A client that is up to date costs no
- * look at its names, and one that says what another said in the same bytes nothing at all. `warming`: what must come
- * again, whatever it has. Not for sets and subscriptions that know variants.
+ * Compares what a client says it has with its target (rules 105–108). For a client that is up to date, no names are
+ * read. For one whose claims equal another's bytes, there is no work at all. `warming`: names that must be sent again,
+ * whatever the client has. Not for sets and subscriptions with variants.
  */
 export function settledClaims(
   claimed: ClaimedVersions,
@@ -46,7 +46,7 @@ export function settledClaims(
   return settled;
 }
 
-/** Whether the client has all of the set, and nothing else: compared as sums, without a look at names. */
+/** Whether the client has all of the set and nothing else. Only the sums are compared, not the names. */
 export function isSet(claimed: ClaimedVersions, current: ResourceSet): boolean {
   return claimed.size === current.size && equalFingerprints(claimed.fingerprint, ResourceSets.fingerprint(current));
 }
@@ -74,7 +74,7 @@ function decide(
   const renamed = new Map<ResourceName, Resource>();
   for (const [name, version] of versions) {
     const resource = current.get(name);
-    // Rules 107, 108: gone, which the client must hear if it wants the name; or not its business.
+    // Rules 107, 108: the resource is gone. The client must hear that if it wants the name.
     if (resource === undefined) {
       if (!wildcard && !names.has(name) && !names.hasCollectionOf(name)) continue;
       const bearers = ResourceSets.bearers(current, name);
@@ -95,7 +95,7 @@ function decide(
   return { pending: NameSet.of(pending), renamed };
 }
 
-/** What is known of a resource that only a client has. */
+/** The other fields of a resource that only a client has. */
 const noContent: Omit<Resource, "type" | "name" | "key" | "version"> = {
   body: new Uint8Array(),
   aliases: [],

@@ -2,29 +2,26 @@ import type { ResponseHead } from "../../wire/responses.js";
 import type { ResponseBody } from "../contract/response.js";
 import type { Content } from "./content.js";
 
-/**
- * How bodies are written: all at once, or from an offset on, piece by piece. Both give the same bytes whenever they are
- * called.
- */
+/** Writes bodies at once, or from an offset on in pieces. Both always give the same bytes. */
 export interface BodyWriter {
   write(head: ResponseHead, content: Content): Uint8Array;
   rest(head: ResponseHead, content: Content, from: number): Iterator<Uint8Array>;
 }
 
-/** Smaller ones keep their bytes: what it takes to make these again needs as much memory. */
+/** Bodies below this size keep their bytes: the inputs to make them again need as much memory. */
 const smallBytes = 8 * 1024;
 
 /**
- * The body of a response, shared by all streams that send it. A large one does not keep its bytes alive; the cache of
- * bodies and those who are about to send it do, and if they are gone they are encoded again. So a stream of a slow
- * client that is in the middle of it costs an offset, not a response.
+ * The body of a response, shared by all streams that send it. A large body does not keep its bytes alive. The cache of
+ * bodies does, and so do streams that are about to send it. If the bytes are gone, they are encoded again. So a slow
+ * client's stream in the middle of a body costs an offset, not a response.
  */
 export class SharedBody implements ResponseBody {
   readonly length: number;
   readonly #writer: BodyWriter;
   readonly #head: ResponseHead;
   readonly #content: Content;
-  /** Of a small one. */
+  /** The bytes of a small body. */
   readonly #kept: Uint8Array | undefined;
   #lent: WeakRef<Uint8Array> | undefined;
 

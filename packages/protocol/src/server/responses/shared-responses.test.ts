@@ -16,7 +16,7 @@ const typeUrl = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
 const ttl = ["xds.config.supports-resource-ttl", "xds.config.supports-resource-in-sotw"];
 const errors = ["xds.config.supports-resource-errors"];
 
-/** Clusters `c` for clients with these values of the parameter `env`, each with its value and a TTL. */
+/** Variants of cluster `c`, one for each value of the parameter `env`, each with a TTL. */
 function variantsFor(...values: readonly string[]): Snapshot {
   const upsert = values.map((value) =>
     createResource(create(ClusterSchema, { name: "c", altStatName: value }), {
@@ -28,8 +28,8 @@ function variantsFor(...values: readonly string[]): Snapshot {
 }
 
 /**
- * What a client of all clusters with this value of the parameter `env` is sent: each cluster's own value, and whether
- * its TTL is told.
+ * The clusters that are sent to a client with this value of the parameter `env`: each cluster's value, and whether its
+ * TTL is told.
  */
 function ask(snapshot: Snapshot, env: string, clientFeatures: string[]): readonly string[] {
   const stream = createStream({
@@ -53,7 +53,7 @@ function ask(snapshot: Snapshot, env: string, clientFeatures: string[]): readonl
   });
 }
 
-test("a client's parameters cannot make up the key of another client's response", () => {
+test("a client's parameters cannot forge the key of another client's response", () => {
   const afterTtl = variantsFor("prod", "prod ttl");
   assert.deepEqual(ask(afterTtl, "prod ttl", []), ["prod ttl"]);
   assert.deepEqual(ask(afterTtl, "prod", ttl), ["prod with a TTL"]);

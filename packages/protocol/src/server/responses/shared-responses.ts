@@ -5,33 +5,33 @@ import { perishableOf } from "../acknowledgements/lifetimes.js";
 import { type Content, keyOf, type Need } from "./content.js";
 import { type BodyWriter, SharedBody } from "./shared-body.js";
 
-/** How a variant makes responses. */
+/** How a protocol variant (SotW or delta) makes responses. */
 export interface ResponseMaker extends BodyWriter {
   content(need: Need): Content | undefined;
   bodyKey(need: Need, contentKey: string): string;
 }
 
-/** A response as all streams with the same need share it. */
+/** A response that all streams with the same need share. */
 export interface SharedResponse {
   readonly content: Content;
-  /** Without a nonce. */
+  /** The body, without a nonce. */
   readonly body: SharedBody;
-  /** The contents with a TTL that it holds, as `identityOf` names them; empty for a client that is not told TTLs. */
+  /** Its contents with a TTL, as `identityOf` names them; empty for a client that is not told TTLs. */
   readonly perishable: NameSet;
 }
 
-/** What a response says, and which of it has a TTL, once somebody needs to know. */
+/** The content of a response, and its resources with a TTL once they are needed. */
 interface Known {
   readonly content: Content;
   perishable: NameSet | undefined;
 }
 
-/** Weighed in bytes. A thousand streams ask for the same response within milliseconds; older ones may go. */
+/** Weighed in bytes. A thousand streams ask for the same response within milliseconds; older bodies may go. */
 const bodies = new BoundedCache<{ readonly body: SharedBody; readonly bytes: Uint8Array }>(32 << 20);
-/** Weighed by the bytes of their resources, which they keep from being collected. `null`: there is nothing to say. */
+/** Weighed by the bytes of their resources, which they keep alive. `null`: there is nothing to send. */
 const contents = new BoundedCache<Known | null>(32 << 20);
 
-/** What is to be sent for a need: worked out and encoded once, whichever streams ask. Undefined: nothing. */
+/** The response for a need, worked out and encoded once for all streams. Undefined if there is none. */
 export function sharedResponse(maker: ResponseMaker, need: Need, head: ResponseHead): SharedResponse | undefined {
   const contentKey = keyOf(need);
   return share(
@@ -44,8 +44,8 @@ export function sharedResponse(maker: ResponseMaker, need: Need, head: ResponseH
 }
 
 /**
- * A response by two keys: that of its content, and that of its body, since contents may differ and bodies be the same.
- * Where something has a TTL, clients that are told it have a body of their own.
+ * A response by two keys, one for its content and one for its body, since different contents may have the same body. If
+ * a resource has a TTL, clients that are told TTLs have a body of their own.
  */
 export function share(
   maker: ResponseMaker,
@@ -74,12 +74,12 @@ export function share(
   return { content, body, perishable };
 }
 
-/** What an entry costs besides its value, about. A client's parameters are in its keys, of two bytes a character. */
+/** About what an entry costs besides its value. Its key holds a client's parameters, at two bytes a character. */
 function entryBytes(key: string): number {
   return 200 + 2 * key.length;
 }
 
-/** What a name or an error costs, about. */
+/** About what a name or an error costs. */
 const nameBytes = 200;
 
 function bytesOf({

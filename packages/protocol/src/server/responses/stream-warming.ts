@@ -9,15 +9,15 @@ import type { Content } from "./content.js";
 import { namesToWarm, openingsOfAll, openingsReferredTo, WarmingNames } from "./warming.js";
 
 /**
- * Has a stream send what its client's new and changed resources need to become warm: after a cluster its load
- * assignment, after a route configuration its virtual hosts.
+ * Makes a stream send what new and changed resources need to become warm: after a cluster its load assignment, after a
+ * route configuration its virtual hosts.
  */
 export class StreamWarming {
   readonly #types: ResourceTypes;
   readonly #isPerType: boolean;
-  /** By type that the client does not ask for yet: the names that resources sent so far refer to. */
+  /** By type that the client does not ask for yet, the names that the resources sent so far refer to. */
   readonly #names = new Map<TypeUrl, WarmingNames>();
-  /** VHDS on a stream of its own, asked for without names: to be told what `openingsOfAll` says. */
+  /** True for VHDS on a stream of its own, asked for without names: the client must be sent `openingsOfAll`. */
   #opensAll = false;
 
   constructor({ types, only }: StreamOptions) {
@@ -25,22 +25,19 @@ export class StreamWarming {
     this.#isPerType = only !== undefined;
   }
 
-  /** Nothing waits to be sent once the client asks for it. */
+  /** True if no name waits for the client's first request of its type. */
   get isIdle(): boolean {
     if (this.#opensAll) return false;
     for (const warming of this.#names.values()) if (!warming.isEmpty) return false;
     return true;
   }
 
-  /**
-   * The names of a type that resources sent on this stream refer to and that warm with them (rule 122), until they were
-   * delivered.
-   */
+  /** The names of a type that warm with resources sent on this stream (rule 122), until they are delivered. */
   namesOf(type: TypeUrl): NameSet {
     return this.#names.get(type)?.names ?? NameSet.empty;
   }
 
-  /** The client asks for a type for the first time. */
+  /** Handles the client's first request of a type. */
   begun(subscriber: Subscriber): void {
     const { type, subscription } = subscriber;
     if (type.absence !== "unresolved") return;
@@ -48,12 +45,13 @@ export class StreamWarming {
     this.#opensAll = this.#isPerType && !subscription.wildcard && subscription.names.size === 0;
   }
 
-  /** A response of a type is about to be made. */
+  /** Called before a response of a type is made. */
   deliver(subscriber: Subscriber, snapshot: Snapshot): void {
     const { type } = subscriber;
     this.#names.delete(type.typeUrl);
     if (!this.#opensAll || type.absence !== "unresolved") return;
-    // Envoy on the wire, 7: its first request on a stream of their own does not say whose virtual hosts it waits for.
+    // Envoy on the wire, 7: on a VHDS stream, Envoy's first request does not say which route configurations it waits
+    // for.
     this.#opensAll = false;
     for (const referring of this.#types) {
       if (!referring.warmedBy.includes(type.typeUrl)) continue;
@@ -62,8 +60,8 @@ export class StreamWarming {
   }
 
   /**
-   * A response was sent that brings a type to `current`: what warms its new and changed resources is pending from now
-   * on (rules 121, 122).
+   * A response brought a type to `current`: the names that warm its new and changed resources are pending from now on
+   * (rules 121, 122).
    */
   sent(content: Content, current: ResourceSet, subscribers: ReadonlyMap<TypeUrl, Subscriber>): void {
     if (content.fresh.length === 0 || this.#isPerType) return;
@@ -71,7 +69,7 @@ export class StreamWarming {
       const dependent = subscribers.get(url);
       const isOpened = this.#types.byTypeUrl(url)?.type.absence === "unresolved";
       if (dependent === undefined) {
-        // A reconnecting client will claim to have them; it must get them all the same.
+        // A reconnecting client will claim that it has them, and must get them all the same.
         const warming = this.#names.get(url) ?? new WarmingNames(url);
         this.#names.set(url, warming);
         warming.add(content, current, isOpened ? "openings" : "names");

@@ -9,9 +9,9 @@ import type { Subscriber } from "../state/subscriber.js";
 import { tellsErrors } from "./resource-errors.js";
 
 /**
- * Whether the client of one stream is told TTLs and the reasons of errors: that follows from the features that its node
- * lists and from the settings of its group. It is decided when one of the two changes and not for every response, since
- * a node may list any number of features.
+ * Whether the client of one stream is told TTLs and the reasons of errors. That depends on its node's features and on
+ * the settings of its group. It is decided when one of them changes and not for every response, since a node may list
+ * any number of features.
  */
 export class Told {
   readonly #options: StreamOptions;
@@ -20,7 +20,7 @@ export class Told {
   #errorPolicy: ResourceErrorPolicy | undefined;
   #ttl = false;
   #errors = false;
-  /** What `noteUntold` has looked through, by type; undefined as a value: it said something of the type. */
+  /** By type, what `noteUntold` last looked through. The value undefined means that it has reported the type. */
   #untold:
     | Map<TypeUrl, { readonly all: Iterable<Resource>; readonly subscription: Subscription } | undefined>
     | undefined;
@@ -29,15 +29,15 @@ export class Told {
     this.#options = options;
   }
 
-  /** Whose stream it is. */
+  /** Sets the node of the stream. */
   identify(node: Node): void {
     this.#node = node;
     this.#decide();
   }
 
   /**
-   * The settings of the node's group; undefined for no TTLs, and for what the options say of errors. True where they
-   * are others than before.
+   * Sets the policies of the node's group. `ttl` undefined: no TTLs. `errors` undefined: as in the options. Returns
+   * whether they changed.
    */
   follow(ttl: TtlPolicy | undefined, errors: ResourceErrorPolicy | undefined): boolean {
     if (ttl === this.#ttlPolicy && errors === this.#errorPolicy) return false;
@@ -47,12 +47,12 @@ export class Told {
     return true;
   }
 
-  /** The client is told the TTLs of this type. */
+  /** Whether the client is told the TTLs of this type. */
   ttl(type: ResourceType): boolean {
     return this.#ttl && this.#node !== undefined && !isTtlFatal(type, this.#options, this.#node);
   }
 
-  /** How many resources the client holds with a TTL that it is not told; 0 once that was said of the type. */
+  /** How many resources the client holds with a TTL that it is not told; 0 once that was reported for the type. */
   noteUntold({ type, subscription, sent: { set: sentSet } }: Subscriber): number {
     const all = ResourceSets.perishable(sentSet);
     if (all === undefined || this.ttl(type)) return 0;
@@ -67,7 +67,7 @@ export class Told {
     return length;
   }
 
-  /** The client is told why resources are not there. */
+  /** Whether the client is told why resources are absent. */
   get errors(): boolean {
     return this.#errors;
   }

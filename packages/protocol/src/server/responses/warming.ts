@@ -6,20 +6,17 @@ import type { Subscription } from "../../model/subscription.js";
 import type { Content } from "./content.js";
 
 /*
- * A client cannot use a new or changed cluster before it got its load assignment after it: the cluster warms. So that
- * is sent again, also where it is as before (rules 121, 122). Which names a response refers to, and which of them a
- * client is subscribed to, is worked out here, once for all streams that send it; `stream-warming.ts` has them sent.
+ * A new or changed cluster warms: a client cannot use it until it gets the load assignment after it. So the load
+ * assignment is sent again even if it is unchanged (rules 121, 122). This file works out, once for all streams, which
+ * names a response refers to, and which of them a client is subscribed to. `stream-warming.ts` sends them.
  */
 
-/** What resources refer to of one type. */
+/** The names of one type that resources refer to. */
 interface Referred {
   readonly names: NameSet;
-  /** Of the names that are collections (`<route configuration>/*`), what stands before the `*`. */
+  /** For names of collections (`<route configuration>/*`), the part before the `*`. */
   readonly openings: NameSet;
-  /**
-   * The last subscription that was compared with `names`, and what they have in common: streams often share a
-   * subscription.
-   */
+  /** The last subscription that was compared with `names`, and the common names: streams often share a subscription. */
   last: { readonly subscribed: NameSet; readonly names: NameSet } | undefined;
 }
 
@@ -27,25 +24,22 @@ const known = new PerKey<Content | ResourceSet, Referred>();
 
 /**
  * The names `<route configuration>/` of the route configurations in a response whose virtual hosts come by VHDS. A
- * listener warms until a response says something below that name, which Envoy does not ask for: it is enough to say
- * that nothing is known under it (Envoy on the wire, 7).
+ * listener warms until a response has something for that name, though Envoy does not ask for it. It is enough to say
+ * that nothing exists there (Envoy on the wire, 7).
  */
 export function openingsReferredTo(content: Content, type: TypeUrl): NameSet {
   return referredTo(content, content.fresh, type).openings;
 }
 
 /**
- * The same for all that a set holds: where the client gets route configurations on another stream, and it is not known
- * here which.
+ * The openings of a whole set. For a client that gets route configurations on another stream: this stream does not know
+ * which.
  */
 export function openingsOfAll(set: ResourceSet, type: TypeUrl): NameSet {
   return referredTo(set, set, type).openings;
 }
 
-/**
- * Of the names of a type that the new or changed resources of a response refer to, those that a client is subscribed
- * to.
- */
+/** The names of a type that a client is subscribed to, and that the new or changed resources of a response refer to. */
 export function namesToWarm(content: Content, type: TypeUrl, subscription: Subscription): NameSet {
   const { wildcard, names, parameters = "" } = subscription;
   const referred = referredTo(content, content.fresh, type);
@@ -64,9 +58,9 @@ export function namesToWarm(content: Content, type: TypeUrl, subscription: Subsc
 }
 
 /**
- * The names of a type that resources sent so far refer to, kept until a client asks for that type, which it may never
- * do: its load assignments may come from elsewhere. So names that no resource refers to any more are dropped when there
- * are too many, and to add costs only what was sent.
+ * The names of a type that the resources sent so far refer to, until a client asks for the type. It may never ask: its
+ * load assignments may come from elsewhere. So when there are too many, names that no resource refers to any more are
+ * dropped. An addition costs the size of the response.
  */
 export class WarmingNames {
   readonly #type: TypeUrl;
@@ -77,7 +71,7 @@ export class WarmingNames {
     this.#type = type;
   }
 
-  /** Adds what a response refers to that brought the client to the set `current`. */
+  /** Adds the names that a response for the set `current` refers to. */
   add(content: Content, current: ResourceSet, kind: "names" | "openings"): void {
     const names = referredTo(content, content.fresh, this.#type)[kind];
     if (names.size === 0) return;
@@ -100,7 +94,7 @@ export class WarmingNames {
   }
 }
 
-/** So many names are kept without a look at what is still referred to. */
+/** How many names are kept before a check of which are still referred to. */
 const fewNames = 1000;
 
 function referredTo(from: Content | ResourceSet, resources: Iterable<Resource>, type: TypeUrl): Referred {

@@ -2,26 +2,26 @@ import type { ApiVersion, ResourceName, ResourceType } from "@xdskit/api";
 import { NameSet } from "../../model/names/name-set.js";
 import { type Subscription, wildcardName } from "../../model/subscription.js";
 
-/** What a delta client subscribed to on one (stream, type). */
+/** A delta client's subscription to one type on one stream. */
 export interface DeltaSubscription extends Subscription {
-  /** v2's wildcard, which nothing ends (rule 50). */
+  /** It is v2's wildcard, which nothing ends (rule 50). */
   readonly sticky: boolean;
 }
 
-/** What one delta request does to a subscription. */
+/** The change that one delta request makes to a subscription. */
 export interface DeltaSubscriptionChange {
   readonly subscription: DeltaSubscription;
-  /** Names that must be answered now, whatever the client holds (rules 86, 97, 98). */
+  /** Names that the next response must answer, whatever the client has (rules 86, 97, 98). */
   readonly pending: NameSet;
-  /** Names that need no answer any more. */
+  /** Names that no longer need an answer. */
   readonly dropped: NameSet;
-  /** The wildcard was asked for by name: everything must be sent (rules 52, 56). */
+  /** The client asked for `*` by name, so everything must be sent (rules 52, 56). */
   readonly everything: boolean;
 }
 
 /**
- * Reads a request's names: first what it subscribes to, then what it unsubscribes from. The first request of a type on
- * a stream that has neither is the wildcard where the type says so (rules 51, 58).
+ * Reads a request's names: first what it subscribes to, then what it unsubscribes from. If the first request of a type
+ * on a stream has neither, it is the wildcard for types that say so (rules 51, 58).
  */
 export function nextDeltaSubscription(
   before: DeltaSubscription | undefined,
@@ -38,7 +38,7 @@ export function nextDeltaSubscription(
   const shrunk = grown.without(dropped);
   return {
     subscription: { wildcard: stays, names: shrunk, sticky },
-    // Rules 97, 98: under a wildcard the client cannot know whether it keeps what it no longer names.
+    // Rules 97, 98: under a wildcard the client cannot know whether it keeps a resource that it no longer names.
     pending: stays ? asked.with(dropped) : asked.without(dropped),
     dropped: stays ? NameSet.empty : dropped,
     everything: stays && subscribe.has(wildcardName),

@@ -6,9 +6,9 @@ import type { Subscription } from "../../model/subscription.js";
 import { everyVariant, findVariants } from "../../model/variants.js";
 
 /**
- * What a name stands for: the resource that has it and those with that alias (rule 135), else the members of that
- * collection. All of them, not the first that bears the alias, or one would have to be sent because another was
- * removed.
+ * The resources that a name stands for: the resource of that name and all those with that alias (rule 135), else the
+ * members of that collection. If only the first one with the alias counted, its removal would require that another one
+ * is sent.
  */
 export function find(set: ResourceSet, name: ResourceName): readonly Resource[] {
   if (ResourceSets.hasVariants(set) || isLocator(name)) return findVariants(set, name);
@@ -18,7 +18,7 @@ export function find(set: ResourceSet, name: ResourceName): readonly Resource[] 
   return resource === undefined ? membersOf(set, name) : [resource];
 }
 
-/** All that is subscribed to, each once (rules 78, 136). */
+/** All subscribed resources, each once (rules 78, 136). */
 export function subscribed({ wildcard, names, parameters = "" }: Subscription, set: ResourceSet): readonly Resource[] {
   const isVaried = ResourceSets.hasVariants(set);
   if (wildcard && !isVaried) return [...set];

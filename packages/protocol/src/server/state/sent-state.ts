@@ -3,21 +3,23 @@ import { NameSet } from "../../model/names/name-set.js";
 import { emptyResourceSet, type ResourceSet } from "../../model/resource-set.js";
 
 /**
- * What one client was sent of one type: a cursor, not a copy. An immutable value: a request or a response makes another
- * one of it. Streams that were sent all of the same set share one object.
+ * What one client was sent of one type: a cursor, not a copy. It is immutable: a request or a response makes a new
+ * value. Streams that were sent all of the same set share one object.
  *
- * Invariant: the client was sent everything that it is subscribed to as it is in `set`, but for the `pending` names.
- * Invariant: nothing is due as long as the snapshot has this very set, no name is pending, and neither flag is set.
+ * Invariant: the client was sent everything in `set` that it is subscribed to, except the `pending` names. Invariant:
+ * nothing is due as long as the snapshot has this very set, no name is pending, and neither flag is set.
  *
- * So a slow client gets one composed change. And a rejected content is not sent again, since it counts as sent, but
- * whatever comes after it is, the content before it too (rules 17–19; Envoy on the wire, 10).
+ * So a slow client gets one composed change. A rejected content counts as sent, so it is not sent again. Any other
+ * content that follows is sent, even the one from before the rejection (rules 17–19; Envoy on the wire, 10).
  */
 export interface SentState {
-  /** The set that the client was brought to, by responses or since there was nothing to say. */
+  /**
+   * The set that the client was brought to, by responses or without one, because nothing in it concerned the client.
+   */
   readonly set: ResourceSet;
-  /** Names that must be answered with the next response, also those that it was sent. */
+  /** Names that the next response must answer, even if the client was sent them before. */
   readonly pending: NameSet;
-  /** All that it is subscribed to must be sent with the next response, also what it was sent. */
+  /** The next response must hold everything that the client is subscribed to, even if the client was sent it before. */
   readonly everything: boolean;
   /** The client waits for a response, even one without resources. */
   readonly mustAnswer: boolean;
@@ -36,7 +38,7 @@ export function sentAll(set: ResourceSet, pending: NameSet = NameSet.empty): Sen
   return sent;
 }
 
-/** Of a client that was sent nothing. */
+/** The value of a client that was sent nothing. */
 export function nothingSent(type: ResourceType): SentState {
   return sentAll(emptyResourceSet(type));
 }
@@ -45,13 +47,13 @@ export function sentState(set: ResourceSet, pending: NameSet, everything: boolea
   return everything || mustAnswer ? { set, pending, everything, mustAnswer } : sentAll(set, pending);
 }
 
-/** These names must be answered, too. */
+/** Adds names that the next response must answer. */
 export function withPending(sent: SentState, names: Iterable<ResourceName>): SentState {
   const pending = sent.pending.with(names);
   return pending === sent.pending ? sent : sentState(sent.set, pending, sent.everything, sent.mustAnswer);
 }
 
-/** Nothing is to be sent as long as the snapshot has this very set. */
+/** Whether nothing is due while the snapshot has this very set. */
 export function isUpToDate({ set, pending, everything, mustAnswer }: SentState, current: ResourceSet): boolean {
   return set === current && pending.size === 0 && !everything && !mustAnswer;
 }

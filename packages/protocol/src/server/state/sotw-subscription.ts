@@ -2,18 +2,21 @@ import type { ApiVersion, ResourceType } from "@xdskit/api";
 import { NameSet } from "../../model/names/name-set.js";
 import { type Subscription, wildcardName } from "../../model/subscription.js";
 
-/** What a SotW client subscribed to on one (stream, type), and what of its past decides how no names are read. */
+/**
+ * A SotW client's subscription to one type on one stream, and the part of its past that decides what a request without
+ * names means.
+ */
 export interface SotwSubscription extends Subscription {
-  /** It named something before: no names mean nothing from now on (rules 42–44), and not the wildcard. */
+  /** It named something before: from now on, no names mean nothing (rules 42–44) and not the wildcard. */
   readonly everNamed: boolean;
-  /** v2's wildcard, which later names do not end (rule 50). */
+  /** It is v2's wildcard, which later names do not end (rule 50). */
   readonly sticky: boolean;
 }
 
 /**
- * Reads a request's names against what was subscribed before, `undefined` for the first request of the type on the
- * stream. The first request decides: no names means the wildcard for LDS, CDS and SRDS (rule 38); after any name was
- * given, no names means nothing (rule 43).
+ * Reads a request's names. `before` is the subscription so far, `undefined` for the first request of the type on the
+ * stream. In the first request, no names mean the wildcard for LDS, CDS and SRDS (rule 38). After any name was given,
+ * no names mean nothing (rule 43).
  */
 export function nextSotwSubscription(
   before: SotwSubscription | undefined,

@@ -6,31 +6,31 @@ import type { UsualAnswer } from "../../wire/usual-answer.js";
 import { type Assumption, noneInFlight, nothingUsed, type Sent, type UsedState } from "./client-use.js";
 import { nothingSent, type SentState } from "./sent-state.js";
 
-/** What is remembered of a client that is told TTLs, for one type of which something has one. */
+/** What the machine remembers of a client that is told TTLs, for one type with such resources. */
 export interface Lifetimes {
   /**
-   * Resources that need a heartbeat this often, or more often, are to have one; milliseconds, 0 for none. Latest wins:
-   * a slow client gets one, not ten.
+   * Resources that need a heartbeat at least this often must get one now; milliseconds, 0 for none. The latest value
+   * wins: a slow client gets one heartbeat, not ten.
    */
   due: number;
-  /** Everything was sent since the last beat, and so all TTLs started anew. */
+  /** Everything was sent since the last beat, so all TTLs started anew. */
   refreshed: boolean;
-  /** What was sent last in a response that was rejected, as `identityOf` names it. */
+  /** The contents whose last response was rejected, as `identityOf` names them. */
   rejected: NameSet;
-  /** A heartbeat without bodies was rejected: it gets them with bodies. */
+  /** The client rejected a heartbeat without bodies, so it gets heartbeats with bodies. */
   whole: boolean;
 }
 
 /**
- * What one change of listeners replaced or removed; the same object for all clients that were brought from the one set
- * to the other.
+ * What one change of listeners replaced or removed. All clients that went from the one set to the other share the
+ * object.
  */
 export interface Replaced {
-  /** As they were: each named something that what took its place does not name. */
+  /** The old listeners. Each named something that its successor does not name. */
   readonly listeners: readonly Resource[];
-  /** What they named and what took their place does not. */
+  /** What they named and their successors do not. */
   readonly dropped: readonly Reference[];
-  /** What the listeners name that took their place. */
+  /** What their successors name. */
   readonly successors: readonly Reference[];
 }
 
@@ -40,78 +40,87 @@ export interface Replaced {
  */
 export interface Draining {
   readonly what: Replaced;
-  /** The client asks by name for something that the old ones named: it will say when they are gone. */
+  /** The client asks by name for something that the old ones named. When they are gone, it will unsubscribe. */
   isAsked: boolean;
   /** When the new ones were acknowledged. */
   readonly since: number;
-  /** Since when all that the new ones name is in use: only then are the old ones told to drain. */
+  /** When everything that the new ones name came into use. Only then does the client drain the old ones. */
   begun: number | undefined;
-  /** From when on nothing uses the old ones any more; undefined until they are told to drain. */
+  /** When nothing uses the old ones any more; undefined until they drain. */
   until: number | undefined;
 }
 
-/** Of a client with which nothing drains; never added to. */
+/** The list of a client with nothing that drains; never added to. */
 export const nothingDrains: readonly Draining[] = [];
 
 /**
- * By key, removed resources that stay, since the client asks for them by name (`grace-period.ts`). `until`: at most
- * until then, in milliseconds; undefined while something that the client may be using names them.
+ * By key, removed resources that stay because the client asks for them by name (`grace-period.ts`). They stay at most
+ * `until` (milliseconds), which is undefined while something that the client may be using names them.
  */
 export type GracePeriods = Map<ResourceName, { readonly resource: Resource; until: number | undefined }>;
 
 /**
- * What is remembered of one client and one type on one stream: what it asked for, and two immutable values, what it was
- * sent and what it uses. Streams whose clients stand at equal values share those (`cohorts/`); all else here is the
- * stream's own: the numbers, nonces and times of its responses, and what most clients never need.
+ * What the machine remembers of one client and one type on one stream: its subscription, and two immutable values, what
+ * it was sent and what it uses. Streams whose clients have equal values share these (`cohorts/`). Everything else
+ * belongs to one stream: the numbers, nonces and times of its responses, and the fields that most clients never need.
  */
 export interface Subscriber {
   readonly type: ResourceType;
-  /** Of the type URL that the client asked with, whichever API the stream has. */
+  /** The version in the type URL that the client asked with, whatever the stream's API is. */
   readonly api: ApiVersion;
-  /** Each response is the full state (SotW LDS, CDS …), so that an acknowledgement is one of everything. */
+  /** Each response is the full state (SotW LDS, CDS …), so an acknowledgement is about everything. */
   isWhole: boolean;
   subscription: Subscription;
   sent: SentState;
   used: UsedState;
-  /** Set where a client did not answer in time: then `used` says more than the client did. */
+  /** Set if the client did not answer in time. Then `used` says more than the client did. */
   assumed: Assumption | undefined;
-  /** The response that was acknowledged last, and when; milliseconds of the machine's time. */
+  /** The response that the client acknowledged last, and when, in milliseconds of the machine's time. */
   ackedLast: { readonly version: Version; readonly order: number; readonly at: number } | undefined;
-  /** Sent and not answered yet, oldest first. A silent client must not cost memory. */
+  /**
+   * Responses that were sent and not answered yet, oldest first. Bounded, so that a silent client does not cost memory.
+   */
   inFlight: readonly Sent[];
   lastSent: Sent | undefined;
-  /** Names that it asked for after it had others, until it acknowledged what brings them (`unconfirmed-names.ts`). */
+  /**
+   * Names that it asked for after it had others, until it acknowledges the response with them (`unconfirmed-names.ts`).
+   */
   unconfirmed: UnconfirmedNames;
-  /** The pending names that are counted (`HeldMemory`): as of the client's last request. */
+  /** The pending names as of the client's last request: `HeldMemory` counts these. */
   pendingCounted: NameSet;
-  /** The client understands what is said about variants: it names resources by locators. */
+  /** The client understands variants: it names resources by locators. */
   tellsVariants: boolean;
-  /** SotW: no name of the subscription was answered yet, so that the client must still be told what is missing. */
+  /**
+   * SotW: no name of the subscription was answered yet, so the client must still be told which resources are missing.
+   */
   unanswered: boolean;
-  /** Why names are absent, as far as somebody said so and the client was not told. */
+  /** Reasons for absent names that the client was not told yet. */
   errors: ReadonlyMap<ResourceName, ResourceError>;
-  /** Undefined as long as it got nothing with a TTL. */
+  /** Undefined until it gets something with a TTL. */
   lifetimes: Lifetimes | undefined;
   draining: readonly Draining[];
   grace: GracePeriods | undefined;
-  /** Named by the client, missing, and neither there nor absent yet. Only of types that are supplied on demand. */
+  /**
+   * Names that the client asked for and that are not yet decided to be there or absent. Only for types supplied on
+   * demand.
+   */
   undecided: Set<ResourceName>;
-  /** Those undecided names that were there in the newest snapshot. */
+  /** The undecided names that the newest snapshot had. */
   seen: NameSet;
-  /** Those undecided names that a response with the full state waits for. */
+  /** The undecided names that a full-state response waits for. */
   waitsFor: NameSet;
-  /** How the client acknowledges, as long as it asks for the same; undefined where it is not known. */
+  /** How the client acknowledges while its subscription stays the same; undefined if not known. */
   usual: UsualAnswer | undefined;
 }
 
-/** Whether the client goes on to serve by something that was replaced. */
+/** Whether the client may still serve with listeners that were replaced. */
 export function drains({ draining }: Subscriber): boolean {
   return draining.length > 0;
 }
 
 /**
- * Whether the time of something that drains is over, though nobody looked at it since. Asked for each response, and
- * mostly nothing drains.
+ * Whether the drain time of something is over and nobody has noticed yet. Called for each response, so it must be
+ * cheap: mostly nothing drains.
  */
 export function someHaveDrained(subscribers: readonly Subscriber[], now: number): boolean {
   for (const { draining } of subscribers) {
@@ -121,14 +130,14 @@ export function someHaveDrained(subscribers: readonly Subscriber[], now: number)
   return false;
 }
 
-/** Names that a client asked for after it had others, and of which it acknowledged nothing yet. */
+/** Names that a client asked for after it had others, and whose resources it has not acknowledged yet. */
 export interface UnconfirmedNames {
   readonly names: NameSet;
-  /** The same, with the `count` of the last response of the type that had been sent when it asked. */
+  /** The same names, grouped by the `count` of the type's last response before the client asked. */
   readonly parts: readonly UnconfirmedPart[];
 }
 
-/** Names that it asked for at one time. */
+/** Names that a client asked for at one time. */
 export interface UnconfirmedPart {
   readonly names: NameSet;
   readonly after: number;
@@ -136,16 +145,16 @@ export interface UnconfirmedPart {
 
 export const noneUnconfirmed: UnconfirmedNames = { names: NameSet.empty, parts: [] };
 
-/** Of clients of which nothing was said about absent names. */
+/** The value of clients that nothing was said to about absent names. */
 export const noErrors: ReadonlyMap<ResourceName, ResourceError> = new Map();
 
-/** Of clients that wait for no decision; never added to. */
+/** The value of clients that wait for no decision; never added to. */
 export const noneUndecided: Set<ResourceName> = new Set();
 
-/** A client that has and wants nothing yet. */
+/** Makes the state of a client that has nothing and asks for nothing yet. */
 export function newSubscriber(type: ResourceType, api: ApiVersion): Subscriber {
   return {
-    // Spelled out: a fleet that connects makes thousands, and spreading costs several times as much.
+    // Every field is spelled out: a fleet that connects makes thousands, and a spread costs several times as much.
     type,
     api,
     isWhole: false,
@@ -172,8 +181,8 @@ export function newSubscriber(type: ResourceType, api: ApiVersion): Subscriber {
 }
 
 /**
- * A list in delivery order with one more in its place. To sort it anew for each type of each stream takes long when a
- * fleet connects.
+ * Inserts one into a list in delivery order. Sorting the list for each type of each stream takes long when a fleet
+ * connects.
  */
 export function inOrder<Kind extends Pick<Subscriber, "type">>(ordered: readonly Kind[], added: Kind): Kind[] {
   const behind = ordered.findIndex(({ type }) => type.deliveryOrder > added.type.deliveryOrder);

@@ -26,20 +26,20 @@ function nameSet(names: string): NameSet {
   return NameSet.of(names.split(" ").filter((name) => name !== ""));
 }
 
-test("SotW: subscriptions follow the document's example (rules 38–42)", () => {
+test("a SotW subscription follows the document's example (rules 38–42)", () => {
   assert.deepEqual(sotw(wildcardType, "v3", "", "* A", "A", ""), ["*", "* A", "A", ""]);
 });
 
-test("SotW: no names after any name are nothing, and `*` gets the wildcard back (rules 43–46)", () => {
+test("in SotW, no names after any name mean nothing, and `*` brings the wildcard back (rules 43–46)", () => {
   assert.deepEqual(sotw(wildcardType, "v3", "A", "", "*", "", ""), ["A", "", "*", "", ""]);
   assert.deepEqual(sotw(wildcardType, "v3", "", "", "A"), ["*", "*", "A"]);
 });
 
-test("SotW: other types have no silent wildcard, but know `*`", () => {
+test("in SotW, other types know `*` but no silent wildcard", () => {
   assert.deepEqual(sotw(namedType, "v3", "", "a", "* a", ""), ["", "a", "* a", ""]);
 });
 
-test("SotW: v2's wildcard stays (rule 50), v2's names are as v3's", () => {
+test("in SotW, v2's wildcard stays (rule 50), and v2's names work like v3's", () => {
   assert.deepEqual(sotw(wildcardType, "v2", "", "A", "*", ""), ["*", "*", "*", "*"]);
   assert.deepEqual(sotw(wildcardType, "v2", "A", "", "B"), ["A", "", "B"]);
 });
@@ -56,53 +56,53 @@ function delta(type: typeof namedType, api: "v2" | "v3", ...requests: readonly A
     before = step.subscription;
     const pending = [...step.pending].sort().join(" ");
     const dropped = [...step.dropped].sort().join(" ");
-    return `${shown(before)} | owes ${pending}${step.everything ? "all" : ""} | drops ${dropped}`;
+    return `${shown(before)} | answers ${pending}${step.everything ? "all" : ""} | drops ${dropped}`;
   });
 }
 
-test("delta: subscriptions follow the document's example (rules 51–55)", () => {
+test("a delta subscription follows the document's example (rules 51–55)", () => {
   assert.deepEqual(delta(wildcardType, "v3", {}, { plus: "A" }, { minus: "*" }, { minus: "A" }), [
-    "* | owes  | drops ",
-    "* A | owes A | drops ",
-    "A | owes  | drops ",
-    " | owes  | drops A",
+    "* | answers  | drops ",
+    "* A | answers A | drops ",
+    "A | answers  | drops ",
+    " | answers  | drops A",
   ]);
 });
 
-test("delta: a name that goes while the wildcard stays must be answered (rules 97, 98), a phantom one not (rule 89)", () => {
+test("in delta, a name that goes while the wildcard stays is answered (rules 97, 98), but a phantom name is not (rule 89)", () => {
   assert.deepEqual(delta(wildcardType, "v3", { plus: "* a" }, { minus: "a b" }), [
-    "* a | owes aall | drops ",
-    "* | owes a | drops ",
+    "* a | answers aall | drops ",
+    "* | answers a | drops ",
   ]);
 });
 
-test("delta: a name that goes together with the wildcard need not be answered", () => {
-  assert.deepEqual(delta(wildcardType, "v3", { plus: "* a b" }, { minus: "* a" }).at(-1), "b | owes  | drops a");
+test("in delta, a name that goes together with the wildcard is not answered", () => {
+  assert.deepEqual(delta(wildcardType, "v3", { plus: "* a b" }, { minus: "* a" }).at(-1), "b | answers  | drops a");
 });
 
-test("delta: the subscriptions of a request apply before its unsubscriptions", () => {
-  assert.deepEqual(delta(namedType, "v3", { plus: "a b", minus: "b c" }), ["a | owes a | drops b"]);
-  assert.deepEqual(delta(wildcardType, "v3", { plus: "*", minus: "*" }), [" | owes  | drops "]);
+test("in delta, the subscriptions of a request apply before its unsubscriptions", () => {
+  assert.deepEqual(delta(namedType, "v3", { plus: "a b", minus: "b c" }), ["a | answers a | drops b"]);
+  assert.deepEqual(delta(wildcardType, "v3", { plus: "*", minus: "*" }), [" | answers  | drops "]);
 });
 
-test("delta: a first request that only unsubscribes is no wildcard (rule 58), nor is an empty one of another type", () => {
-  assert.deepEqual(delta(wildcardType, "v3", { minus: "x" }, {}), [" | owes  | drops ", " | owes  | drops "]);
-  assert.deepEqual(delta(namedType, "v3", {}), [" | owes  | drops "]);
+test("in delta, a first request that only unsubscribes is no wildcard (rule 58), nor is an empty one of another type", () => {
+  assert.deepEqual(delta(wildcardType, "v3", { minus: "x" }, {}), [" | answers  | drops ", " | answers  | drops "]);
+  assert.deepEqual(delta(namedType, "v3", {}), [" | answers  | drops "]);
 });
 
-test("delta: subscribing again owes the name again (rules 86, 87), and `*` everything (rule 56)", () => {
+test("in delta, a repeated subscription is answered again (rules 86, 87), and `*` with everything (rule 56)", () => {
   assert.deepEqual(delta(namedType, "v3", { plus: "a" }, { plus: "a" }, { plus: "*" }), [
-    "a | owes a | drops ",
-    "a | owes a | drops ",
-    "* a | owes all | drops ",
+    "a | answers a | drops ",
+    "a | answers a | drops ",
+    "* a | answers all | drops ",
   ]);
 });
 
-test("delta: v2's wildcard stays (rule 50)", () => {
+test("in delta, v2's wildcard stays (rule 50)", () => {
   assert.deepEqual(delta(wildcardType, "v2", {}, { minus: "*" }, { plus: "A" }, { minus: "A" }), [
-    "* | owes  | drops ",
-    "* | owes  | drops ",
-    "* A | owes A | drops ",
-    "* | owes A | drops ",
+    "* | answers  | drops ",
+    "* | answers  | drops ",
+    "* A | answers A | drops ",
+    "* | answers A | drops ",
   ]);
 });

@@ -6,27 +6,27 @@ import type { Wait } from "../../planning/wait.js";
 import type { Rejection } from "./client-use.js";
 
 /**
- * What is known of one type on one stream. Sets are shared: reading them costs nothing, walking them what they hold.
+ * What the machine knows of one type on one stream. Sets are shared: to read one is free, to walk it costs its size.
  */
 export interface TypeStatus {
   readonly type: ResourceType;
   readonly api: ApiVersion;
   readonly subscription: Subscription;
-  /** What the newest snapshot has; undefined before there is one. */
+  /** The client's target: the set of the newest snapshot; undefined before there is one. */
   readonly wanted: ResourceSet | undefined;
   /**
-   * The same, or where the client only has removed resources besides, that stay because connections drain or because it
-   * asks for them: what it has. That is enough to be settled.
+   * The set that is enough to be settled. It is the target. If the client has the target and besides only removed
+   * resources that stay for now, it is what the client has. Removed resources stay while connections drain, or while
+   * the client asks for them.
    */
   readonly meanwhile: ResourceSet | undefined;
   /**
-   * The last response, and the set that the client was brought to since; `at` in milliseconds of the machine's time.
+   * The last response, and the set that the client was brought to since. `at` is in milliseconds of the machine's time.
    */
   readonly sent: { readonly version: Version; readonly at: number; readonly set: ResourceSet } | undefined;
   /**
-   * The set that the client is known to use, and when it last acknowledged something; `at` is undefined where it had
-   * the set already when it connected. `names`: those of its names of which that says something, and not the ones that
-   * it asked for since.
+   * The set that the client surely uses, and when it last acknowledged something. `at` is undefined if the client had
+   * the set already when it connected. `names`: the names that this covers, without those that it asked for since.
    */
   readonly acknowledged:
     | {
@@ -36,19 +36,16 @@ export interface TypeStatus {
         readonly names: NameSet;
       }
     | undefined;
-  /** The last rejection, until the client uses something else in the place of all that it was about. */
+  /** The last rejection, until the client uses other content for everything that it rejected. */
   readonly rejected: Rejection | undefined;
   /**
-   * How many responses are not answered, neither by themselves nor by what was acknowledged since, however long ago
-   * they were sent.
+   * How many responses are unanswered, however long ago they were sent. An acknowledgement of a later response answers
+   * them too.
    */
   readonly outstanding: number;
-  /**
-   * The set to which each of them brings the client, the oldest first; undefined where there are so many that the
-   * oldest were forgotten.
-   */
+  /** The set of each of them, oldest first; undefined if there are so many that the oldest were forgotten. */
   readonly onTheirWay: readonly ResourceSet[] | undefined;
   readonly waits: readonly Wait[];
-  /** How many resources that it is to have have a TTL that it is not told (`TtlPolicy`). */
+  /** How many resources of its target have a TTL that the client is not told (`TtlPolicy`). */
   readonly untoldTtls: number;
 }

@@ -23,12 +23,12 @@ import { isUpToDate, sentAll } from "../state/sent-state.js";
 import { noErrors, type Subscriber } from "../state/subscriber.js";
 import type { Surroundings, VariantRules } from "./sotw-or-delta-rules.js";
 
-/** Where one type is to be brought now. */
+/** What one type must be brought to now. */
 interface Course {
-  /** What the snapshot has of the type, or what the stage lets it be. */
+  /** The snapshot's set of the type, or the set that the stage allows. */
   readonly target: ResourceSet;
   /**
-   * Names that the stage holds back: a client that asks for one of them anew is neither sent it nor told that it does
+   * Names that the stage holds back. A client that asks anew for one of them is neither sent it nor told that it does
    * not exist.
    */
   readonly heldBack: ReadonlySet<ResourceName> | undefined;
@@ -38,7 +38,7 @@ interface Course {
   readonly now: number;
 }
 
-/** The stream as its responses need it. */
+/** The parts of the stream that its responses need. */
 export interface DeliveryContext<Kind extends Subscriber> {
   readonly options: StreamOptions;
   readonly told: Told;
@@ -49,14 +49,14 @@ export interface DeliveryContext<Kind extends Subscriber> {
 }
 
 /**
- * Makes the responses of one stream. Each brings one type from what its client holds to the target that `StreamMachine`
- * gives: what it lacks (`content.ts`), as bytes that all streams with the same need share (`shared-responses.ts`), with
- * a nonce of the stream's own.
+ * Makes the responses of one stream. Each brings one type from what the client holds to the target that `StreamMachine`
+ * gives. It has the resources that the client lacks (`content.ts`), as bytes that all streams with the same need share
+ * (`shared-responses.ts`), and the stream's own nonce.
  */
 export class Delivery<Asked extends Request, Kind extends Subscriber> {
   readonly #rules: VariantRules<Asked, Kind>;
   readonly #context: DeliveryContext<Kind>;
-  /** How many responses the stream has sent: the nonce of the last. */
+  /** How many responses the stream has sent, which is the nonce of the last one. */
   #sent = 0;
 
   constructor(rules: VariantRules<Asked, Kind>, context: DeliveryContext<Kind>) {
@@ -65,8 +65,7 @@ export class Delivery<Asked extends Request, Kind extends Subscriber> {
   }
 
   /**
-   * Brings one type to its target. Undefined where the client need not be told anything of that: then it counts as
-   * brought there.
+   * Brings one type to its target. Undefined if the client needs no response for that: then it counts as brought there.
    */
   bring(subscriber: Kind, course: Course): OutgoingResponse | undefined {
     const response = this.#respond(subscriber, course);
@@ -78,20 +77,22 @@ export class Delivery<Asked extends Request, Kind extends Subscriber> {
     return subscriber.sent.pending === pending ? undefined : this.#respond(subscriber, course);
   }
 
-  /** The heartbeat of a type, if one is due. To be asked for only when `bring` has nothing to send. */
+  /** The heartbeat of a type, if one is due. Call it only when `bring` has nothing to send. */
   heartbeat(subscriber: Kind, now: number): OutgoingResponse | undefined {
     if (subscriber.lifetimes === undefined || subscriber.waitsFor.size > 0) return undefined;
     const heartbeat = heartbeatOf(this.#rules, subscriber, this.#context.told);
     return heartbeat && this.#send(subscriber, heartbeat, now, true);
   }
 
-  /** Sends what another stream of the cohort sent. The transition was applied to the subscriber already. */
+  /**
+   * Sends the response that another stream of the cohort sent. The transition must have been applied to the subscriber.
+   */
   repeat(subscriber: Kind, recorded: RecordedResponse, now: number): OutgoingResponse {
     this.#sent += 1;
     const sending = sendingOf(recorded, subscriber, this.#sent, now);
     const { sent } = sending;
     this.#rules.noteSent(subscriber, sent);
-    // One list for all streams that send it at that time; it is never changed.
+    // All streams that send it at that time share one list, which never changes.
     if (subscriber.inFlight.length === 0) subscriber.inFlight = sending.inFlight;
     else noteInFlight(subscriber, sent);
     subscriber.lastSent = sent;
@@ -115,7 +116,7 @@ export class Delivery<Asked extends Request, Kind extends Subscriber> {
     }
     const undecided = undecidedIn(subscriber, current);
     if (options.variant === "sotw" && mustWait(subscriber, undecided)) return undefined;
-    // A name that is held back is pending until it may be sent, as one that is undecided: neither may be called absent.
+    // A name that is held back stays pending until it may be sent, like an undecided one: neither may be called absent.
     const later = among(
       subscriber.sent.pending,
       heldBack === undefined ? undecided : new Set([...undecided, ...heldBack]),

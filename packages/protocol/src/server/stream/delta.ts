@@ -4,7 +4,7 @@ import { NameSet } from "../../model/names/name-set.js";
 import { ResourceSets } from "../../model/resource-set.js";
 import { sameSubscription } from "../../model/subscription.js";
 import { calledName } from "../../model/variant-index.js";
-import { knowsVariants, lostVariants, owedByClaims } from "../../model/variants.js";
+import { knowsVariants, lostVariants, pendingByClaims } from "../../model/variants.js";
 import type { ClaimedVersions } from "../../wire/claimed-versions.js";
 import { type DeltaRequest, readDeltaRequest } from "../../wire/requests.js";
 import { deltaRest } from "../../wire/response-rest.js";
@@ -29,18 +29,18 @@ import type { Subscriber } from "../state/subscriber.js";
 import type { Surroundings, VariantRules } from "./sotw-or-delta-rules.js";
 
 /**
- * What is remembered of a delta client. Its requests say what changes about the subscription, and a nonce says only
- * which response is answered (rules 31, 32).
+ * What the machine remembers of a delta client. Its requests change the subscription, and a nonce says only which
+ * response they answer (rules 31, 32).
  */
 export interface DeltaSubscriber extends Subscriber {
   subscription: DeltaSubscription;
-  /** What a reconnecting client said to have, until the snapshot is there to compare with. */
+  /** The versions that a reconnecting client said it has, until there is a snapshot to compare with. */
   claimed: ClaimedVersions | undefined;
 }
 
 /**
- * The incremental variant: how requests change what a client is subscribed to and which names are pending, and what a
- * response says.
+ * The incremental variant: how requests change a client's subscription and pending names, and the content of a
+ * response.
  */
 export const delta: VariantRules<DeltaRequest, DeltaSubscriber> = {
   variant: "delta",
@@ -52,10 +52,10 @@ export const delta: VariantRules<DeltaRequest, DeltaSubscriber> = {
     const step = next(undefined, request, subscriber, surroundings);
     const { wildcard } = step.subscription;
     const claimed = request.claimed.size === 0 ? undefined : request.claimed;
-    // What is pending besides the versions that it claims to have is found when those are compared (`settleClaims`).
+    // The other pending names are found when the claimed versions are compared (`settleClaims`).
     const pending = claimed === undefined ? step.pending : NameSet.empty;
-    // Rule 59: without it a client that has nothing of a type would wait. One that claims to have everything does not
-    // (rule 105).
+    // Rule 59: without this response, a client that has nothing of a type would wait. A client that claims to have
+    // everything does not wait (rule 105).
     const mustAnswer = wildcard && claimed === undefined && subscriber.type.schema !== undefined;
     const sent = sentState(subscriber.sent.set, pending, false, mustAnswer);
     return Object.assign(subscriber, { subscription: step.subscription, claimed, sent });
@@ -64,7 +64,7 @@ export const delta: VariantRules<DeltaRequest, DeltaSubscriber> = {
   receive(subscriber, request, surroundings, now) {
     const effects: StreamEffect[] = [];
     const sent = subscriber.inFlight.find(({ nonce }) => nonce === request.nonce);
-    // Clients answer each response, in order.
+    // Delta clients answer each response, in order.
     if (sent !== undefined) effects.push(answered(subscriber, sent, request.error, now, "each"));
     if (request.subscribe.length === 0 && request.unsubscribe.length === 0) {
       const isPlain = sent !== undefined && request.error === undefined;
@@ -96,11 +96,11 @@ export const delta: VariantRules<DeltaRequest, DeltaSubscriber> = {
     const warming = surroundings.warming(subscriber);
     if (knowsVariants(current, subscription)) {
       if (isSet(claimed, current) && subscription.names.size === 0 && warming.size === 0) return;
-      subscriber.sent = withPending(subscriber.sent, owedByClaims(current, subscription, claimed.toMap(), warming));
+      subscriber.sent = withPending(subscriber.sent, pendingByClaims(current, subscription, claimed.toMap(), warming));
       return;
     }
     const { pending, renamed } = settledClaims(claimed, current, subscription, warming);
-    // What the client has under such a name is a resource of its own; the name has become an alias of another since.
+    // The client has a resource of its own under such a name, which has since become an alias of another resource.
     const set = renamed.size > 0 ? ResourceSets.branch(current, renamed) : current;
     subscriber.sent = sentState(set, before.with(pending), everything, mustAnswer);
   },
@@ -127,7 +127,7 @@ export const delta: VariantRules<DeltaRequest, DeltaSubscriber> = {
 /** The field numbers of a `DeltaDiscoveryRequest`. */
 const answerFields = { version: undefined, node: 1, nonce: 6 } as const;
 
-/** Rules 81–98: what is new or changed, what is pending, and what the client holds or asked for and is not there. */
+/** Rules 81–98: new and changed resources, pending names, and absent names that the client holds or asked for. */
 function content(need: Need): Content | undefined {
   const { subscription, current, everything, pending } = need;
   const { fresh, gone } = lacking(need);
@@ -143,7 +143,7 @@ function content(need: Need): Content | undefined {
     resources = [...all];
   }
   const errors = errorsIn(need, gone);
-  // xRFC TP3: where the reason is a passing error, the client keeps what it has, so the name is not called absent.
+  // xRFC TP3: if the reason is a passing error, the client keeps its resource, so the name is not called absent.
   const passing = new Set(errors.filter(isPassing).map(({ name }) => name));
   const absent = absentIn(
     need,
@@ -158,8 +158,8 @@ function content(need: Need): Content | undefined {
 }
 
 /**
- * What the client is told not to be there. No name is in both lists, resources and removed (rules 95, 96), but for a
- * client that knows variants and loses one of them.
+ * The names that the client is told are absent. No name is in both lists, resources and removed (rules 95, 96), except
+ * for a client that knows variants and loses one of them.
  */
 function absentIn(
   { current, tellsVariants }: Need,
@@ -169,7 +169,7 @@ function absentIn(
 ): Required<Pick<Content, "removed" | "removedVariants" | "unresolved">> {
   if (gone.length + missing.length === 0) return { removed: [], removedVariants: [], unresolved: [] };
   const there = new Set(resources.map(calledName));
-  // By canonical name, the name as it was spelled to the client.
+  // By canonical name, the spelling that the client was sent.
   const removed = new Map<ResourceName, ResourceName>();
   const removedVariants: Resource[] = [];
   for (const resource of gone) {
@@ -202,22 +202,22 @@ function next(
 }
 
 /**
- * Rules 97, 98: what a client no longer names, but still has by its wildcard, it is to have in the variant for the
- * parameters of the wildcard.
+ * Rules 97, 98: a client that drops a name under a wildcard still gets the resource, in the variant for the wildcard's
+ * parameters.
  */
 function asWildcardHas(pending: NameSet, { names, parameters = "" }: DeltaSubscription): NameSet {
   if (parameters === "" && !pending.hasLocators) return pending;
   return NameSet.of([...pending].map((name) => (names.has(name) ? name : `${nameOf(name)}${parameters}`)));
 }
 
-/** What is due after a request that changed what the client subscribes to. */
+/** The sent state after a request that changed the client's subscription. */
 function sentAfter(sent: SentState, step: DeltaSubscriptionChange, before: DeltaSubscription): SentState {
   const { set } = sent;
   let { pending, everything, mustAnswer } = sent;
   pending = pending.without(step.dropped).with(step.pending);
   const { names, wildcard } = step.subscription;
   if (before.wildcard && !wildcard) {
-    // What was due because of the wildcard and not sent yet is not due any more; what is asked for by name is.
+    // Unsent names that were due because of the wildcard are no longer due. Names that the client asks for still are.
     pending = pending.without([...pending].filter((name) => !names.has(name)));
     everything = false;
     mustAnswer = false;

@@ -13,7 +13,7 @@ const limits = { ...defaultStreamLimits, namesPerStream: 1_000_000 };
 
 type Client = "answers" | "answers nothing" | "reads nothing";
 
-/** Milliseconds for requests of one name each, on top of so many names. */
+/** How long requests of one name each take on top of `names` names, in milliseconds. */
 function timeOfGrowth(names: number, client: Client, change: "added" | "removed", snapshot: Snapshot): number {
   const variant = "delta";
   const options = {
@@ -46,7 +46,7 @@ function timeOfGrowth(names: number, client: Client, change: "added" | "removed"
   return Number(process.hrtime.bigint() - begin) / 1e6;
 }
 
-describe("requests of one name each", () => {
+describe("a request of one name", () => {
   const nothing = emptySnapshot();
   const some = updateSnapshot(nothing, { upsert: [sampleResource("endpoint", "name-1", "1")] });
   for (const { client, change, snapshot } of [
@@ -55,8 +55,8 @@ describe("requests of one name each", () => {
     { client: "answers nothing", change: "added", snapshot: nothing },
     { client: "reads nothing", change: "added", snapshot: some },
   ] as const) {
-    it(`a request of one name costs about the same on top of 100,000 names as on top of 2,000: ${change}, by a client that ${client}`, () => {
-      // What is compiled first, and what a busy machine adds now and then, comes to neither.
+    it(`costs about the same on top of 100,000 names as on top of 2,000: ${change}, by a client that ${client}`, () => {
+      // The least of two runs leaves out compilation, and pauses of a busy machine.
       const least = (names: number) =>
         Math.min(timeOfGrowth(names, client, change, snapshot), timeOfGrowth(names, client, change, snapshot));
       const few = least(2_000);

@@ -23,29 +23,27 @@ import type { Subscriber } from "../state/subscriber.js";
 import type { Surroundings, VariantRules } from "./sotw-or-delta-rules.js";
 
 /**
- * What is remembered of a SotW client. Each of its requests repeats the whole subscription, and the nonce decides
+ * What the machine remembers of a SotW client. Each request repeats the whole subscription, and the nonce decides
  * whether a request counts (rules 27–30).
  */
 export interface SotwSubscriber extends Subscriber {
   subscription: SotwSubscription;
-  /** The names of the last request that counted, for telling repetitions. */
+  /** The names of the last request that counted, to recognise repetitions. */
   lastNames: NamesIdentity;
-  /**
-   * The last response was answered. What clients repeat after that is no further answer (rule 6; gRPC on the wire, 5).
-   */
+  /** The last response was answered. A repetition after that is not another answer (rule 6; gRPC on the wire, 5). */
   settled: boolean;
   /**
-   * The response before the last one, while that is a heartbeat sent before this one was answered: the answer to this
-   * one still counts, though its nonce is old.
+   * Set if the last response is a heartbeat that went out before the response before it was answered: that response.
+   * Its answer still counts, though its nonce is old.
    */
   crossed: Sent | undefined;
-  /** The version that a (re)connecting client said to have, until the snapshot is there to compare with. */
+  /** The version that a (re)connecting client said it has, until there is a snapshot to compare with. */
   claimed: Version | undefined;
 }
 
 /**
- * The state-of-the-world variant: how requests change what a client is subscribed to and which names are pending, and
- * what a response says.
+ * The state-of-the-world variant: how requests change a client's subscription and pending names, and the content of a
+ * response.
  */
 export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
   variant: "sotw",
@@ -54,7 +52,7 @@ export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
   hasLocators: ({ names }) => names.hasLocators,
 
   begin(empty, request, surroundings) {
-    // Rule 30: whatever nonce the first request carries, it is of another stream.
+    // Rule 30: any nonce in the first request is of another stream.
     const { type } = empty;
     const subscriber: SotwSubscriber = Object.assign(empty, {
       isWhole: type.fullState,
@@ -71,11 +69,11 @@ export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
   receive(subscriber, request, surroundings, now) {
     const { lastSent, type } = subscriber;
     const repeated = sameNames(request.names.identity, subscriber.lastNames);
-    // Rule 30: before the first response, whatever nonce a request carries is of another stream. It counts, since no
-    // acknowledgement will follow that repeats its names.
+    // Rule 30: before the first response, any nonce in a request is of another stream. The request counts, since no
+    // acknowledgement with its names will follow.
     if (request.nonce === "" || lastSent === undefined) {
-      // Rule 104's like: nothing new. Rule 11: a burst of requests before the first answer is one.
-      // A client that rejected everything so far has no good nonce to ask with.
+      // As in rule 104, there is nothing new. Rule 11: a burst of requests before the first answer counts as one. A
+      // client that has rejected everything so far has no good nonce to ask with.
       if (repeated && lastSent !== undefined) {
         asksAgain(subscriber, surroundings);
         return [];
@@ -83,7 +81,7 @@ export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
       const before = subscriber.subscription;
       subscribe(subscriber, request, surroundings);
       noteAsked(subscriber, subscriber.subscription.names, before);
-      // gRPC on the wire, 3: a second watch, or a growing list before the first answer; each supersedes the last.
+      // gRPC on the wire, 3: a second watch, or a growing list before the first answer. Each request replaces the last.
       if (lastSent === undefined) startAnew(subscriber, request);
       else answerEverything(subscriber);
       return sameSubscription(before, subscriber.subscription) ? [] : [subscribedEffect(subscriber)];
@@ -94,14 +92,14 @@ export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
       return [answered(subscriber, crossed, request.error, now, "superseded")];
     }
     if (request.nonce !== lastSent.nonce) {
-      // Interop 5: the client rejected the last response, and goes on with the nonce of the last good one.
-      // That answers nothing, but no other request will carry the names.
+      // Interop 5: the client rejected the last response and goes on with the nonce of the last good one. The request
+      // is no answer, but no other request will have the names.
       if (subscriber.settled && isEarlierNonce(request.nonce, lastSent.count)) {
         if (!repeated) return changeNames(subscriber, request, surroundings);
         return asksAgain(subscriber, surroundings) ? [] : [{ kind: "stale", type }];
       }
-      // Rules 27–29: an old nonce. New names are ignored as well: the client repeats them when it answers the response
-      // that it has not seen yet. A rejection of a known response is true whatever was sent since.
+      // Rules 27–29: an old nonce. New names are ignored too: the client repeats them when it answers the response that
+      // it has not seen yet. A rejection of a known response counts, whatever was sent since.
       const known = subscriber.inFlight.find(({ nonce }) => nonce === request.nonce);
       const effect = known && answered(subscriber, known, request.error, now, "superseded");
       return [effect?.kind === "rejected" ? effect : { kind: "stale", type }];
@@ -124,24 +122,23 @@ export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
     const { claimed, subscription, type } = subscriber;
     if (claimed === undefined) return;
     subscriber.claimed = undefined;
-    // The version does not say which resources the client lost since, because their TTL was over.
+    // The version does not say which resources the client has lost since because their TTL ended.
     if (surroundings.tellsTtl(subscriber) && ResourceSets.perishable(current) !== undefined) return;
-    // Nor does it say which variants it has: it may have asked with other parameters then.
+    // Nor does it say which variants the client has: it may have asked with other parameters.
     if (ResourceSets.hasVariants(current)) return;
-    // Rule 33, and the choice on reconnects: only where it is sure that the version speaks of all that is asked for
-    // now.
+    // Rule 33, and the choice on reconnects: only if the version surely covers everything that the client asks for now.
     if (claimed !== current.version || !type.fullState || !subscription.wildcard || subscription.names.size > 0) return;
     const { pending, everything } = subscriber.sent;
     subscriber.sent = sentState(current, pending, everything, false);
   },
 
   hasAll({ claimed, type, subscription: { wildcard, names } }, set) {
-    // The version of a response to names says nothing of the whole set.
+    // The version of a response to names says nothing about the whole set.
     const isOfAll = type.fullState && wildcard && names.size === 0;
     return claimed === undefined || !isOfAll ? undefined : claimed === set.version;
   },
 
-  // A version, which is short (`startAnew`).
+  // The claim is only a short version (`startAnew`), so it is not counted.
   claimsOf: () => undefined,
 
   content(need) {
@@ -174,7 +171,7 @@ export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
 /** The field numbers of a `DiscoveryRequest`. */
 const answerFields = { version: 1, node: 2, nonce: 5 } as const;
 
-/** Rules 60–67: all that is subscribed to, as soon as any of it changed. */
+/** Rules 60–67: everything subscribed, as soon as any of it changed. */
 function fullState(need: Need): Content | undefined {
   const { fresh, gone } = lacking(need);
   const errors = errorsIn(need, gone);
@@ -196,7 +193,7 @@ function fullState(need: Need): Content | undefined {
   };
 }
 
-/** What is new to the client or changed, and what is pending, each once. */
+/** New, changed and pending resources, each once. */
 function withPending(fresh: readonly Resource[], { pending, current }: Need): readonly Resource[] {
   if (pending.size === 0) return fresh;
   const resources = new Set(fresh);
@@ -204,7 +201,7 @@ function withPending(fresh: readonly Resource[], { pending, current }: Need): re
   return [...resources];
 }
 
-/** Rules 68–79: what changed, and what is pending. What went away is not spoken of (rule 74). */
+/** Rules 68–79: changed and pending resources. Removed ones are not mentioned (rule 74). */
 function changed(need: Need): Content | undefined {
   const { fresh, gone } = lacking(need);
   const resources = need.everything ? subscribed(need.subscription, need.current) : withPending(fresh, need);
@@ -231,7 +228,7 @@ function subscribe(subscriber: SotwSubscriber, request: SotwRequest, surrounding
   subscriber.usual = undefined;
 }
 
-/** Takes other names than those of before, in the middle of a stream. */
+/** Takes a new list of names in the middle of a stream. */
 function changeNames(
   subscriber: SotwSubscriber,
   request: SotwRequest,
@@ -248,8 +245,8 @@ function changeNames(
 }
 
 /**
- * Rule 123: whether a request that looks like a repeated acknowledgement is a question. If so, it is answered once,
- * since then this type is sent after the one that made the client ask.
+ * Rule 123: whether a request that looks like a repeated acknowledgement is a question. If so, it is answered once: the
+ * answer comes after the type that made the client ask.
  */
 function asksAgain(subscriber: SotwSubscriber, surroundings: Surroundings): boolean {
   if (!subscriber.settled || !surroundings.sentBefore(subscriber)) return false;
@@ -259,26 +256,26 @@ function asksAgain(subscriber: SotwSubscriber, surroundings: Surroundings): bool
 }
 
 /**
- * The first request of a type, or one that takes its place: the client holds nothing, unless its version shows
+ * Handles the first request of a type, or one that replaces it. The client holds nothing, unless its version shows
  * otherwise (`settleClaims`).
  */
 function startAnew(subscriber: SotwSubscriber, request: SotwRequest): void {
   subscriber.sent = sentState(emptyResourceSet(subscriber.type), NameSet.empty, false, waits(subscriber));
-  // A longer version is none of a server of ours.
+  // No server of ours makes a longer version.
   subscriber.claimed = request.version === "" || request.version.length > longestText ? undefined : request.version;
   subscriber.unanswered = true;
 }
 
-/** All that the client is subscribed to is to be sent, also what it holds. */
+/** Makes everything due that the client is subscribed to, even if it holds it. */
 function answerEverything(subscriber: SotwSubscriber): void {
   subscriber.unanswered = true;
   subscriber.sent = sentState(subscriber.sent.set, NameSet.empty, isInterested(subscriber), waits(subscriber));
 }
 
 /**
- * Whether the client cannot go on without a response, even an empty one. So it is with a full state, which says that
- * there is nothing by being empty. Names of other types that do not exist have no answer (rule 72), nor do types that
- * this server does not know (rule 161).
+ * Whether the client cannot go on without a response, even an empty one. That is so for a full state, which is empty to
+ * say that there is nothing. Absent names of other types have no answer (rule 72), nor do types that this server does
+ * not know (rule 161).
  */
 function waits({ type, subscription: { wildcard, names } }: SotwSubscriber): boolean {
   if (type.schema === undefined) return false;
@@ -290,8 +287,8 @@ function isInterested({ subscription: { wildcard, names } }: SotwSubscriber): bo
 }
 
 /**
- * Rules 69–71, 75: names that were not in the request before are pending, whatever was sent earlier; names that were
- * dropped are not.
+ * Rules 69–71, 75: names that the previous request did not have are pending, whatever was sent earlier. Dropped names
+ * are not.
  */
 function addNewNames(subscriber: SotwSubscriber, before: SotwSubscription): void {
   const { wildcard, names } = subscriber.subscription;
@@ -299,14 +296,14 @@ function addNewNames(subscriber: SotwSubscriber, before: SotwSubscription): void
   const added: ResourceName[] = [];
   for (const name of names) if (!before.names.has(name)) added.push(name);
   const dropped: ResourceName[] = [];
-  // Under a wildcard the client wants dropped names all the same: a load assignment that a cluster waits for, say.
+  // Under a wildcard the client still wants dropped names: for example, a load assignment that a cluster waits for.
   if (!wildcard) for (const name of pending) if (!names.has(name)) dropped.push(name);
   subscriber.sent = sentState(
     set,
     pending.without(dropped).with(NameSet.of(added)),
-    // The client may be subscribed to nothing any more, before the wildcard was answered.
+    // The client may have dropped its whole subscription before the wildcard was answered.
     everything && isInterested(subscriber),
-    // Rule 65, and the choice for a list that shrinks: the client must have exactly what it names.
+    // Rule 65, and the choice for a shrinking list: the client must have exactly the names that it asks for.
     (subscriber.type.fullState || mustAnswer) && waits(subscriber),
   );
 }

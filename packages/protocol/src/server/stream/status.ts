@@ -11,10 +11,7 @@ import type { Told } from "../responses/told.js";
 import type { Subscriber } from "../state/subscriber.js";
 import type { TypeStatus } from "../state/type-status.js";
 
-/**
- * What is known of a stream, of each type that it asks for. `newest`: what its client is to have; `told`: what it is
- * told.
- */
+/** The status of each type that a stream asks for. `newest`: the client's target; `told`: whether it is told TTLs. */
 export function statusesOf(
   stream: OrderedStream,
   newest: Snapshot | undefined,
@@ -67,7 +64,7 @@ function statusOf(
 }
 
 /**
- * The version of what a client uses. Where it uses a set that no response had, since it rejected a part of one, it is
+ * The version of the set that a client uses. If it rejected a part of a response, no response had its set; then it is
  * the version that it acknowledged last.
  */
 function versionOf(subscriber: Subscriber, acked: ResourceSet): Version {
@@ -75,8 +72,8 @@ function versionOf(subscriber: Subscriber, acked: ResourceSet): Version {
 }
 
 /**
- * The client uses exactly what it is to have, of all that it asks for, but for what stays for now
- * (`Ordering.meanwhile`).
+ * Whether the client uses exactly its target in all types that it asks for, apart from removed resources that stay for
+ * now (`Ordering.meanwhile`).
  */
 export function areSettled(stream: OrderedStream, newest: Snapshot, ordering: Ordering | undefined): boolean {
   for (const subscriber of stream.subscribers) {
@@ -92,7 +89,7 @@ function isSettled(subscriber: Subscriber, wanted: ResourceSet): boolean {
     sent: { set: sentSet, pending, everything, mustAnswer },
     used: { acked, rejection },
   } = subscriber;
-  // Also of what it had, and rejected as it came once more.
+  // A client with a rejection is not settled, even if it rejected a repetition of what it has.
   if (sentSet !== wanted || acked !== wanted || rejection !== undefined) return false;
   return (
     pending.size === 0 && !everything && !mustAnswer && undecided.size === 0 && unanswered(subscriber).length === 0

@@ -99,7 +99,7 @@ test("streams that need the same share one body; only the nonce is their own", (
   for (const variant of ["sotw", "delta"] as const) {
     const streams = [open(variant), open(variant)];
     for (const [index, stream] of streams.entries()) {
-      // The names come in any order, and one client was served something else before.
+      // The names come in any order, and one client got other resources before.
       const names = index === 0 ? ["a", "b"] : ["b", "a"];
       if (index === 0) (variant === "sotw" ? ask : askDelta)(stream, { typeUrl: clusterUrl });
       if (variant === "sotw") ask(stream, { typeUrl: endpointUrl, resourceNames: names });
@@ -129,7 +129,7 @@ test("a full state is encoded once for clients that were sent different sets bef
   assert.equal(take(early).body, take(late).body);
 });
 
-test("a slow client gets one composed change, however many there were", () => {
+test("a slow client gets one composed change, however many changes there were", () => {
   for (const variant of ["sotw", "delta"] as const) {
     const stream = open(variant);
     if (variant === "sotw") ask(stream, { typeUrl: endpointUrl, resourceNames: ["a", "b", "c"] });
@@ -151,7 +151,7 @@ test("a slow client gets one composed change, however many there were", () => {
   }
 });
 
-test("a client that is not read from keeps one set of differences alive, not every snapshot in between", async () => {
+test("a client whose responses are not pulled keeps one set of differences alive, not every snapshot in between", async () => {
   const stream = open("sotw");
   ask(stream, { typeUrl: endpointUrl, resourceNames: ["a"] });
   let snapshot = updateSnapshot(emptySnapshot(), { upsert: [endpoint("a")] });
@@ -169,7 +169,7 @@ test("a client that is not read from keeps one set of differences alive, not eve
 
 for (const error of [undefined, { code: 3, message: "no" }]) {
   const manner = error === undefined ? "acknowledged" : "rejected";
-  test(`a client that ${manner} all and whom no change concerns keeps one set of differences alive`, async () => {
+  test(`a client that ${manner} everything and that no change concerns keeps one set of differences alive`, async () => {
     const stream = open("sotw");
     ask(stream, { typeUrl: endpointUrl, resourceNames: ["a"] });
     let snapshot = updateSnapshot(emptySnapshot(), { upsert: [endpoint("a"), endpoint("b")] });
@@ -194,7 +194,7 @@ test("a client that takes the first response of a pass and no more keeps one set
   const stream = open("sotw");
   ask(stream, { typeUrl: clusterUrl });
   ask(stream, { typeUrl: endpointUrl, resourceNames: ["a"] });
-  // Nobody asks for routes, but the snapshot of the pass has them.
+  // No client asks for routes, but the snapshot of the pass has them.
   const route = (label: string) =>
     createResource(create(RouteConfigurationSchema, { name: "r", virtualHosts: [{ name: label }] }));
   const of = (label: string) => [cluster("a", label), endpoint("a", label), route(label)];
@@ -237,7 +237,7 @@ test("a reconnecting delta client that is up to date gets nothing, and the claim
   assert.deepEqual(deltaOf(take(stale)), { has: ["a"], removes: ["gone"], nonce: "1" });
 });
 
-test("a load assignment that a reconnecting client has is sent if and only if its cluster was, whichever request came first", () => {
+test("a load assignment that a reconnecting client has is sent if and only if its cluster is sent, whichever request came first", () => {
   const clusters = [cluster("a"), cluster("b")];
   const endpoints = [endpoint("a"), endpoint("b")];
   const snapshot = updateSnapshot(emptySnapshot(), { upsert: [...clusters, ...endpoints] });
@@ -313,7 +313,7 @@ test("a stream that has ended takes nothing and sends nothing", () => {
 const limits = { namesPerRequest: 3, namesPerStream: 4, nodeBytes: 100, typesPerStream: 2 };
 const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `name-${index}`);
 
-test("limits end the stream with RESOURCE_EXHAUSTED and say which (rule 162)", () => {
+test("a limit ends the stream with RESOURCE_EXHAUSTED, and the message names the limit (rule 162)", () => {
   const tooMany = open("sotw", { limits });
   assert.deepEqual(ask(tooMany, { typeUrl: endpointUrl, resourceNames: names(4) }).at(-1), {
     kind: "close",
@@ -350,7 +350,7 @@ test("limits end the stream with RESOURCE_EXHAUSTED and say which (rule 162)", (
   });
 });
 
-test("names of a stream are bounded in their length too, however they come (rule 162)", () => {
+test("the names of a stream are bounded in length too, however they come (rule 162)", () => {
   const long = (index: number) => `${index}`.padEnd(400_000, "x");
   const subscribed = open("delta", { limits });
   for (const index of [1, 2]) {

@@ -34,37 +34,35 @@ import { sotw } from "./sotw.js";
 import type { Surroundings, VariantRules } from "./sotw-or-delta-rules.js";
 import { areSettled, statusesOf } from "./status.js";
 
-/** The server's end of a discovery stream, before any request. */
+/** Creates the server's end of a discovery stream, before any request. */
 export function createStream(options: StreamOptions): Stream {
   return options.variant === "sotw" ? new StreamMachine(options, sotw) : new StreamMachine(options, delta);
 }
 
-/** A stream before its first request, while it is served, and once it ended. */
+/** The phase of a stream: before its first request, served, or ended. */
 type Phase =
   | { readonly kind: "new" }
   | { readonly kind: "identified"; readonly node: Node }
   | { readonly kind: "closed" };
 
 /**
- * Joins what the other files know: requests change subscribers, an `Ordering` says what may be sent, `Delivery` makes
- * responses, and a `Membership` says which streams do the same.
+ * Joins the parts: requests change subscribers, an `Ordering` says what may be sent, `Delivery` makes responses, and a
+ * `Membership` says which streams do the same.
  */
 class StreamMachine<Asked extends Request, Kind extends Subscriber> implements Stream, OrderedStream {
   readonly #options: StreamOptions;
   readonly #rules: VariantRules<Asked, Kind>;
   readonly #surroundings: Surroundings;
   readonly #byType = new Map<TypeUrl, Kind>();
-  /** The same in delivery order (rules 117–119), whatever the order in which types were asked for. */
+  /** The subscribers in delivery order (rules 117–119), whatever the order of the requests. */
   #ordered: Kind[] = [];
   readonly #warming: StreamWarming;
   #phase: Phase = { kind: "new" };
   #lineage: SnapshotLineage | undefined;
-  /**
-   * The snapshot that the pass is made from, once a response of it went out; undefined between passes. See `Stream`.
-   */
+  /** The snapshot of the current pass, once a response of it went out; undefined between passes. See `Stream`. */
   #begun: Snapshot | undefined;
   readonly #told: Told;
-  /** The time that the machine was told last, in milliseconds. */
+  /** The last time that the machine was told, in milliseconds. */
   #now = 0;
   #ordering: Ordering | undefined;
   #unknown: UnknownTypes;
@@ -104,7 +102,7 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
         return this.#usual(event.bytes) ?? this.#receive(event.bytes);
       case "heartbeat":
         for (const subscriber of this.#ordered) {
-          // Most streams hold nothing with a TTL, and stay.
+          // Most streams hold nothing with a TTL, and stay in their cohort.
           if (!isPerishable(subscriber) || !this.#told.ttl(subscriber.type)) continue;
           this.#leaveCohort();
           beat(subscriber, event.interval);
@@ -146,7 +144,7 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
     ordering?.join(this);
   }
 
-  /** Whether the stream sets out for a snapshot with others of its cohort that know the way (`Membership`). */
+  /** Whether the stream sets out for a snapshot with the others of its cohort (`Membership`). */
   #setsOut(to: Snapshot): boolean {
     const ordering = this.#ordering;
     const isAccompanied = ordering?.isShared === true;
@@ -158,7 +156,8 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
   }
 
   /**
-   * Something happens that its cohort does not share, and that other streams of its order may have to take account of.
+   * Leaves the cohort because of an event that the cohort does not share, and that other streams of the order may have
+   * to consider.
    */
   #leaveCohort(): void {
     this.#membership.leave();
@@ -182,17 +181,17 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
   }
 
   /**
-   * The next response, worked out for this stream. A method of its own, since V8 would take three times as long to
-   * optimize `next` with it.
+   * Works out the next response for this stream. It is a method of its own, since inside `next` V8 would take three
+   * times as long to optimize that.
    */
   #find(newest: Snapshot, node: Node): OutgoingResponse | undefined {
     const snapshot = this.#begun ?? newest;
     const ordering = this.#ordering;
-    // A type that moves on without a response, since there is nothing to say, counts as acknowledged, which may let
-    // another type go on: at most one round for each.
+    // A type that moves on without a response counts as acknowledged, which may let another type go on. So there is at
+    // most one round for each type.
     for (let round = 0; round <= this.#ordered.length; round++) {
       const stage = ordering?.stageOf(this, snapshot, this.#now) ?? wholeStage;
-      // From here on it matters what the other streams of its order do.
+      // From now on, the other streams of its order matter.
       if (stage !== wholeStage && ordering?.isShared === true) this.#leaveCohort();
       this.#membership.noteStage(stage);
       let moved: Kind[] | undefined;
@@ -225,7 +224,7 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
     return undefined;
   }
 
-  /** What another stream of the cohort did: the response that it sent, if any. */
+  /** Repeats another stream of the cohort, and returns the response that it sent, if any. */
   #repeat(transition: RecordedTransition, wanted: Snapshot): OutgoingResponse | undefined {
     const { sends, changes, stage } = transition;
     const { moving } = this.#membership;
@@ -240,7 +239,7 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
     return sends && this.#delivery.repeat(this.#ordered[sends.index] as Kind, sends, this.#now);
   }
 
-  /** There is nothing to send: the stream may settle, or others may wait as it does. */
+  /** There is nothing to send: settles the stream if it may, or records that its cohort waits. */
   #settle(): void {
     const [phase, newest, ordering] = [this.#phase, this.newest, this.#ordering];
     if (phase.kind !== "identified" || newest === undefined || this.#begun !== undefined) return;
@@ -312,7 +311,7 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
     this.#ordering?.leave(this);
   }
 
-  /** Keeps something else; says why that is too much, if so. */
+  /** Counts a changed item; returns why that is too much, if it is. */
   #hold(before: HeldItem | undefined, after: HeldItem | undefined): string | undefined {
     return before === after ? undefined : this.#options.heldMemory?.change(before, after);
   }
@@ -339,8 +338,8 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
   }
 
   /**
-   * Takes an acknowledgement of a recorded response without decoding it, where its bytes are those of an earlier one
-   * but for nonce, version and node.
+   * Takes an acknowledgement of a recorded response without decoding it, if its bytes equal an earlier one except for
+   * nonce, version and node.
    */
   #usual(bytes: Uint8Array): readonly StreamEffect[] | undefined {
     const { moving } = this.#membership;
@@ -352,18 +351,18 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
     this.#rules.noteUsual(subscriber);
     const effects = acknowledgeRecorded(recorded, subscriber, this.#now);
     if (subscriber.type.drains) this.#ordering?.acknowledged(subscriber, before, this.#now);
-    // How long connections drain is a matter of this client alone, and of the other streams of its order.
+    // Drain times are this client's own, and matter to the other streams of its order.
     if (subscriber.draining !== draining) this.#leaveCohort();
     else {
       this.#membership.acknowledged(recorded);
-      // Where nothing follows the last answer, the stream settles at once.
+      // If nothing is due after the last answer, the stream settles at once.
       const next = this.#membership.moving?.next;
       if (next?.to instanceof SettledCohort && this.newest !== undefined) this.#repeat(next, this.newest);
     }
     return isPerishable(subscriber) ? this.#withUntold(subscriber, effects) : effects;
   }
 
-  /** What follows an acknowledgement, and, the first time, that the client is not told the TTLs of what it has. */
+  /** Adds to the effects of an acknowledgement, once for each type, that the client is not told TTLs. */
   #withUntold(subscriber: Kind, effects: readonly StreamEffect[]): readonly StreamEffect[] {
     const resources = this.#told.noteUntold(subscriber);
     return resources === 0 ? effects : [...effects, { kind: "ttl-untold", type: subscriber.type, resources }];
@@ -377,7 +376,7 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
       if (this.#phase.kind === "new") return this.#identify(bytes, request);
       const told = this.#subscribe(request);
       const [only] = told;
-      // The other streams go on by themselves, unless this was a plain acknowledgement after which nothing drains.
+      // The other streams go on alone, unless this was a plain acknowledgement after which nothing drains.
       if (told.length !== 1 || only?.kind !== "acknowledged" || this.#ordered.some(drains))
         this.#ordering?.leaveCohorts();
       if (only?.kind !== "acknowledged") return told;
@@ -391,7 +390,7 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
     }
   }
 
-  /** The first request decides which node it is (rules 113–115). */
+  /** The first request names the node (rules 113–115). */
   #identify(bytes: Uint8Array, request: Asked): readonly StreamEffect[] {
     const large = beyondNode(nodeLengthOf(bytes, request), this.#options.limits);
     if (large !== undefined) return this.#close(statusCode.resourceExhausted, large);
@@ -405,7 +404,7 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
     return [{ kind: "identified", node }, ...this.#subscribe(request)];
   }
 
-  /** What a request says of one type: an answer, a subscription, or both. */
+  /** Takes the part of a request about one type: an answer, a subscription, or both. */
   #subscribe(request: Asked): readonly StreamEffect[] {
     const { limits } = this.#options;
     const beyond = beyondRequest(this.#rules.countNames(request), limits);
@@ -431,7 +430,7 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
     }
     const known = this.#byType.get(type.typeUrl);
     if (known === undefined) return effects;
-    // All is counted before anything is refused: `end` takes back all.
+    // Everything is counted before anything is refused, because `end` takes back everything.
     let held = subscriber === undefined ? this.#hold(undefined, this.#rules.claimsOf(known)) : undefined;
     held = this.#hold(namesBefore, known.subscription.names) ?? held;
     held = this.#hold(known.pendingCounted, known.sent.pending) ?? held;
@@ -456,7 +455,7 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
     return effects;
   }
 
-  /** A further request of a type. */
+  /** Takes a later request of a type. */
   #hear(subscriber: Kind, request: Asked): StreamEffect[] {
     const {
       inFlight,
@@ -465,8 +464,8 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
     const before = subscriber.type.drains ? usedBy(subscriber) : [];
     const effects = [...this.#rules.receive(subscriber, request, this.#surroundings, this.#now)];
     const ordering = this.#ordering;
-    // An acknowledgement may leave `acked` as it was: of a name that was asked for anew, say. So the lists are
-    // compared, too.
+    // An acknowledgement may leave `acked` as it was, for example for a name that was asked for anew. So the lists are
+    // compared too.
     const isAnswer =
       subscriber.used.acked !== acked || subscriber.used.rejection !== rejection || subscriber.inFlight !== inFlight;
     if (ordering !== undefined && isAnswer) {

@@ -35,7 +35,7 @@ function createNode(variant: SotwOrDelta) {
     give: (snapshot: Snapshot) => {
       for (const { stream } of streams) stream.step({ kind: "snapshot", snapshot, ordering });
     },
-    /** Gives each stream a snapshot and takes what it sends at once, as a server does. */
+    /** As a server does, gives each stream a snapshot and at once takes what it sends. */
     send(snapshot: Snapshot, of = types): readonly (OutgoingResponse & { readonly by: Type })[] {
       return streams.flatMap(({ type, stream }) => {
         if (!of.includes(type)) return [];
@@ -61,7 +61,7 @@ const first = () =>
     ),
   });
 
-/** All have everything, and acknowledged one change more. */
+/** All streams have everything, and acknowledged one more change. */
 function createNodes(variant: SotwOrDelta) {
   const [one, other, third] = [createNode(variant), createNode(variant), createNode(variant)];
   let snapshot = first();
@@ -78,8 +78,8 @@ const withEndpoint = (snapshot: Snapshot, text: string) =>
   updateSnapshot(snapshot, { upsert: [sampleResource("endpoint", "a", text)] });
 
 for (const variant of ["sotw", "delta"] as const) {
-  describe(`${variant}: streams per type of one node`, () => {
-    it("the streams of a node repeat what those of another node did, without a look at the snapshot", () => {
+  describe(`the per-type ${variant} streams of a node`, () => {
+    it("repeat what the streams of another node did, without a look at the snapshot", () => {
       const { one, other, third, snapshot } = createNodes(variant);
       const looks = { count: 0 };
       const next = watched(withEndpoint(snapshot, "2"), looks);
@@ -90,19 +90,19 @@ for (const variant of ["sotw", "delta"] as const) {
         const sent = node.send(next);
         assert.equal(sent.length, 1);
         node.answer(sent);
-        // What their orders remember of the past is compared by the first that repeats it.
+        // The first stream that repeats compares what the orders remember of earlier targets.
         assert.ok(looks.count < (node === other ? found / 4 : 1), `${looks.count} of ${found} looks`);
         for (const { stream } of node.streams) assert.ok(stream.isSettled);
       }
     });
 
-    it("the streams of a node wait for each other as before when one of them has to", () => {
+    it("still wait for each other when one of them must", () => {
       const { one, other, snapshot } = createNodes(variant);
       const changed = updateSnapshot(snapshot, {
         upsert: [sampleResource("cluster", "c", "1->a"), sampleResource("route", "a", "2->c")],
       });
       for (const node of [one, other]) {
-        // The route names a cluster that the client was not sent: first that one.
+        // The route names a cluster that the client was not sent, so the cluster goes first.
         assert.deepEqual(
           node.send(changed, ["route"]).map(({ by }) => by),
           [],
@@ -118,7 +118,7 @@ for (const variant of ["sotw", "delta"] as const) {
       }
     });
 
-    it("a stream goes on by itself when another stream of its node has gone on to a newer snapshot", () => {
+    it("go on alone when one of them has gone on to a newer snapshot", () => {
       const { one, other, snapshot } = createNodes(variant);
       const second = withEndpoint(snapshot, "2");
       const third = updateSnapshot(second, { upsert: [sampleResource("cluster", "c", "1->a")] });
@@ -129,7 +129,7 @@ for (const variant of ["sotw", "delta"] as const) {
       for (const node of [one, other]) {
         assert.deepEqual(node.send(third, ["endpoint"]), []);
         const unsettled = node.streams.filter(({ stream }) => !stream.isSettled);
-        // It has not acknowledged the clusters.
+        // The client has not acknowledged the clusters.
         assert.deepEqual(
           unsettled.map(({ type }) => type),
           ["cluster"],

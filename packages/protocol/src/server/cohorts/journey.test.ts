@@ -29,7 +29,7 @@ function createClient(variant: SotwOrDelta) {
   const client = {
     stream,
     give: (snapshot: Snapshot) => void stream.step({ kind: "snapshot", snapshot, ordering }),
-    /** All that it sends without an answer. */
+    /** Everything that it sends without an answer. */
     take(): readonly OutgoingResponse[] {
       const sent: OutgoingResponse[] = [];
       for (let next = stream.next(); next !== undefined; next = stream.next()) sent.push(next);
@@ -39,7 +39,7 @@ function createClient(variant: SotwOrDelta) {
       const [effect] = request(type.name as Type, { nonce, version, ...more });
       assert.equal(effect?.kind, more.error === undefined ? "acknowledged" : "rejected");
     },
-    /** Answers each response as it comes, until there are none; says of which types they were. */
+    /** Answers each response until there are none, and returns their types. */
     bring(snapshot: Snapshot): readonly string[] {
       client.give(snapshot);
       const said: string[] = [];
@@ -64,14 +64,14 @@ const first = () =>
     ],
   });
 
-/** The route goes to a cluster that is new, the one before goes. */
+/** The route moves to a new cluster, and the old cluster goes. */
 const moved = (snapshot: Snapshot, round: number) =>
   updateSnapshot(snapshot, {
     upsert: [sampleResource("cluster", `c${round}`, "1->a"), sampleResource("route", "r", `1->c${round}`)],
     remove: [{ type: typeOf("cluster"), name: `c${round - 1}` }],
   });
 
-/** Streams that stand at the same place, and have gone from one to another before. */
+/** Streams settled at the same snapshot, each after one change. */
 function createClients(variant: SotwOrDelta, count: number) {
   const clients = Array.from({ length: count }, () => createClient(variant));
   let snapshot = first();
@@ -85,11 +85,11 @@ function createClients(variant: SotwOrDelta, count: number) {
 }
 
 for (const variant of ["sotw", "delta"] as const) {
-  describe(`${variant}: streams that wait for the same answers`, () => {
-    // What warms with a cluster comes again.
+  describe(`${variant} streams that wait for the same answers`, () => {
+    // Resources that warm with a cluster are sent again.
     const expected = ["cluster", "endpoint", "route", "cluster"];
 
-    it("each stream repeats what the first one did after its own answers, without a look at the snapshot", () => {
+    it("repeat what the first one did after their own answers, without a look at the snapshot", () => {
       const { clients, snapshot } = createClients(variant, 3);
       const looks = { count: 0 };
       const next = watched(moved(snapshot, 3), looks);
@@ -100,12 +100,12 @@ for (const variant of ["sotw", "delta"] as const) {
         return looks.count;
       });
       const [found = 0, compared = 0, last] = counts;
-      // What their orders remember of the past is compared by the first that repeats it.
+      // The first stream that repeats compares what the orders remember of earlier targets.
       assert.ok(compared < found / 4, `${counts} looks`);
       assert.equal(last, 0);
     });
 
-    it("streams whose answers come in another order find only once what follows", () => {
+    it("work out only once what follows if their answers come in another order", () => {
       const { clients, snapshot } = createClients(variant, 3);
       const looks = { count: 0 };
       const next = watched(moved(snapshot, 3), looks);
@@ -113,7 +113,7 @@ for (const variant of ["sotw", "delta"] as const) {
         looks.count = 0;
         client.give(next);
         const [cluster, endpoint] = client.take() as [OutgoingResponse, OutgoingResponse];
-        // The first answers them one by one, the others both at once, and the other way round.
+        // The first client answers one by one. The others answer both at once, in reverse order.
         if (index === 0) {
           client.answer(cluster);
           const [route] = client.take() as [OutgoingResponse];
@@ -130,21 +130,21 @@ for (const variant of ["sotw", "delta"] as const) {
       assert.equal(counts[2], 0, `${counts} looks`);
     });
 
-    it("a stream that is answered between two of its responses goes on by itself", () => {
+    it("go on alone if an answer comes between two of their responses", () => {
       const { clients, snapshot } = createClients(variant, 2);
       const next = moved(snapshot, 3);
       const [one, other] = clients as [(typeof clients)[0], (typeof clients)[0]];
       one.bring(next);
       other.give(next);
       other.answer(other.stream.next() as OutgoingResponse);
-      // There was room for one.
+      // The transport had room for one.
       assert.deepEqual(
         other.take().map(({ type }) => type.name),
         ["endpoint", "route"],
       );
     });
 
-    it("streams repeat the first one where a listener is new, and go on by themselves where one is replaced", () => {
+    it("repeat the first one if a listener is new, and go on alone if one is replaced", () => {
       const { clients, snapshot } = createClients(variant, 3);
       const looks = { count: 0 };
       const added = watched(updateSnapshot(snapshot, { upsert: [sampleResource("listener", "m", "1->r")] }), looks);
@@ -159,12 +159,12 @@ for (const variant of ["sotw", "delta"] as const) {
         give(replaced);
         for (const one of take()) answer(one);
         take();
-        // Connections by the old one still use the route.
+        // Connections of the old listener still use the route.
         assert.ok(stream.deadline() !== undefined);
       }
     });
 
-    it("a stream that rejects what it waits for keeps what it uses, and the others go on", () => {
+    it("go on if one client rejects the response that its stream waits for, and that client keeps what it uses", () => {
       const { clients, snapshot } = createClients(variant, 3);
       const [one, bad, other] = clients as [(typeof clients)[0], (typeof clients)[0], (typeof clients)[0]];
       const next = moved(snapshot, 3);
@@ -180,7 +180,7 @@ for (const variant of ["sotw", "delta"] as const) {
       assert.ok(other.stream.isSettled);
     });
 
-    it("streams go on by themselves when a newer snapshot comes in between", () => {
+    it("go on alone when a newer snapshot comes in between", () => {
       const { clients, snapshot } = createClients(variant, 3);
       const next = moved(snapshot, 3);
       const newest = moved(next, 4);
@@ -196,7 +196,7 @@ for (const variant of ["sotw", "delta"] as const) {
       for (const { stream } of clients) assert.equal(stream.isSettled, false);
     });
 
-    it("a wait has a deadline, after which the stream sends what waited", () => {
+    it("have a deadline, after which they send the changes that waited", () => {
       const { clients, snapshot } = createClients(variant, 2);
       const next = moved(snapshot, 3);
       for (const { stream, give, take, answer } of clients) {
@@ -213,7 +213,7 @@ for (const variant of ["sotw", "delta"] as const) {
           routes.map(({ type }) => type.name),
           ["route"],
         );
-        // Nobody is told that the client has what it never acknowledged, and an answer that comes after all counts.
+        // Status does not say that the client has resources that it never acknowledged, and a late answer still counts.
         for (const one of routes) answer(one);
         assert.equal(acknowledged(), before);
         assert.equal(stream.isSettled, false);
@@ -226,7 +226,7 @@ for (const variant of ["sotw", "delta"] as const) {
   });
 }
 
-it("a stream that waits for long keeps no later snapshot alive", async () => {
+it("a stream with a long wait keeps no later snapshot alive", async () => {
   const { clients, snapshot: start } = createClients("delta", 4);
   const [waiting, ...others] = clients;
   const gone: WeakRef<object>[] = [];
@@ -245,7 +245,7 @@ it("a stream that waits for long keeps no later snapshot alive", async () => {
   await assertCollected(gone);
 });
 
-it("streams that each wait at another snapshot keep a few snapshots alive each, however many are published", async () => {
+it("streams that wait at different snapshots each keep a few snapshots alive, however many are published", async () => {
   const { clients, snapshot: start } = createClients("delta", 7);
   const [reading, ...waiting] = clients;
   const snapshots: WeakRef<object>[] = [];
@@ -256,7 +256,7 @@ it("streams that each wait at another snapshot keep a few snapshots alive each, 
       snapshots.push(new WeakRef(snapshot));
       reading?.bring(snapshot);
       for (const [index, client] of waiting.entries()) {
-        // It takes what is first in this stage, and answers nothing from then on.
+        // It takes the first response of this stage, and answers nothing from then on.
         if (round < 10 * (index + 1)) client.bring(snapshot);
         else client.give(snapshot);
         if (round === 10 * (index + 1)) client.take();

@@ -12,7 +12,7 @@ import type { OutgoingResponse } from "../contract/response.js";
 const names = ["a", "b"];
 const asked = { cluster: [], endpoint: names } as const;
 
-/** `repeatsNode`: it says who it is with every request, as Envoy does. */
+/** `repeatsNode`: every request has the node, as Envoy's have. */
 function client(variant: SotwOrDelta, repeatsNode = false) {
   const stream = createStream(usualStream(variant));
   const ordering = new Ordering();
@@ -27,7 +27,7 @@ function client(variant: SotwOrDelta, repeatsNode = false) {
   request("endpoint", {});
   return {
     stream,
-    /** Gives it a snapshot, and answers what it sends; says how much that was. */
+    /** Gives it a snapshot and answers its responses; returns how many there were. */
     bring(snapshot: Snapshot): number {
       stream.step({ kind: "snapshot", snapshot, ordering });
       const sent: OutgoingResponse[] = [];
@@ -51,7 +51,7 @@ const first = () =>
   });
 
 for (const variant of ["sotw", "delta"] as const) {
-  test(`${variant}: an acknowledgement with a node needs no more looks at the snapshot than one without`, () => {
+  test(`a ${variant} acknowledgement with a node needs no more looks at the snapshot than one without`, () => {
     const looks = { count: 0 };
     const counts = [false, true].map((repeatsNode) => {
       const [one, other] = [client(variant, repeatsNode), client(variant, repeatsNode)];
@@ -68,7 +68,7 @@ for (const variant of ["sotw", "delta"] as const) {
     assert.equal(counts[1], counts[0]);
   });
 
-  test(`${variant}: a stream repeats what another one did, with at most a third of the looks at the snapshot`, () => {
+  test(`a ${variant} stream repeats what another one did, with at most a third of the looks at the snapshot`, () => {
     const [one, other] = [client(variant), client(variant)];
     let snapshot = first();
     for (const each of [one, other]) each.bring(snapshot);
@@ -78,7 +78,7 @@ for (const variant of ["sotw", "delta"] as const) {
       const looks = { count: 0 };
       const given = watched(snapshot, looks);
       assert.equal(one.bring(given), expected);
-      // What its order remembers of the past is compared with what there is; of the two it is the same.
+      // The stream compares what its order remembers of earlier targets; both orders remember the same.
       const most = Math.floor(looks.count / 3);
       looks.count = 0;
       assert.equal(other.bring(given), expected);
@@ -88,7 +88,7 @@ for (const variant of ["sotw", "delta"] as const) {
   });
 }
 
-test("a stream that sleeps keeps no later snapshot alive, and one that went on keeps no earlier one", async () => {
+test("a sleeping stream keeps no later snapshot alive, and a stream that went on keeps no earlier one", async () => {
   const [asleep, ...others] = [client("delta"), client("delta"), client("delta")];
   const gone: WeakRef<object>[] = [];
   (() => {
