@@ -22,7 +22,7 @@ test("every generated module can be imported by its public name, and has types",
   }
 });
 
-test("the registry has the files that there are modules for", () => {
+test("the registry has the file of every generated module", () => {
   const known = new Set(Array.from(envoyRegistry().files, (file) => file.name));
   assert.deepEqual(
     generated.filter((name) => !known.has(name)),
@@ -37,7 +37,7 @@ test("types of generated modules reach TypeScript", () => {
   assert.notEqual(name, wrong);
 });
 
-test("what is published holds the generated code", () => {
+test("the published package holds the generated code", () => {
   const { files } = JSON.parse(readFileSync(join(packageDir, "package.json"), "utf8")) as { files: readonly string[] };
   assert.ok(files.includes("gen") && files.includes("dist"));
 });

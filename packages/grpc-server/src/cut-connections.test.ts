@@ -87,7 +87,7 @@ for (const isTls of [false, true]) {
     });
   }
 
-  it(`a server reads all that clients over ${over} say before they end, though many wait for their turn`, async () => {
+  it(`a server reads everything that clients over ${over} sent before they ended, even if many wait for their turn`, async () => {
     const { transport, told, clients, server } = await setUp();
     const long = messageOn(1, Buffer.alloc(16_000));
     const last = messageOn(1, Buffer.alloc(1), flag.endStream);

@@ -4,7 +4,7 @@ import { createConnection } from "node:net";
 import { it } from "node:test";
 import { createGrpcServer } from "./grpc-server.js";
 
-it("a closing server leaves no client behind that never finishes its TLS handshake", async () => {
+it("a closing server drops a client that never finishes its TLS handshake", async () => {
   // Nobody gets as far as to see a certificate.
   const server = createGrpcServer({ methods: new Map(), tls: {} });
   const silent = createConnection(await server.listen({ host: "127.0.0.1", port: 0 }), "127.0.0.1");
@@ -23,7 +23,7 @@ it("a closing server leaves no client behind that never finishes its TLS handsha
   silent.destroy();
 });
 
-it("a server ends the connection in which it had a fault, reports the fault, and goes on", async (t) => {
+it("a server ends the connection where a fault happened, reports the fault, and goes on", async (t) => {
   const faults: string[] = [];
   const broken = () => {
     throw new Error("a fault");

@@ -64,7 +64,7 @@ for (const [how, handshakeTimeout, reasons, does] of strangers) {
   });
 }
 
-test("a connection ends at once whose bytes cannot be decrypted", async () => {
+test("a connection ends at once if its bytes cannot be decrypted", async () => {
   const psk = Buffer.alloc(16, 7);
   const grpc = createGrpcServer({
     methods: new Map(),

@@ -109,7 +109,7 @@ function told({ resources, findings, version }: ReturnType<typeof readResources>
   return structuredClone({ plain: plain.map((one) => ({ ...one, type: one.type.typeUrl })), findings, version });
 }
 
-test("files that are read one after the other in the same memory give the same as by way of messages", () => {
+test("files that are read one after the other in the same memory give the same as through messages", () => {
   const room = Buffer.alloc(1 << 20);
   const before: { readonly text: string; readonly read: ReturnType<typeof readResources>; readonly was: unknown }[] =
     [];

@@ -128,7 +128,7 @@ for (const [what, text] of Object.entries(texts)) {
   });
 }
 
-test("nothing keeps the text of a file whose resources are gone", () => {
+test("the text of a file is released once its resources are gone", () => {
   setFlagsFromString("--expose-gc");
   const collect = runInNewContext("gc") as () => void;
   const read = (items: readonly object[]) => {

@@ -210,7 +210,7 @@ function item(samples: Samples, chance: Repeatable, index: number): JsonObject {
   return { ...json, "@type": type.typeUrl, ...(chance.below(10) > 0 ? { [nameField]: chance.oneOf(strings) } : {}) };
 }
 
-test("the names of hosts are compiled in clusters of an extension, which may resolve them, and not in those of none", () => {
+test("host names are compiled in clusters of an extension, which may resolve them, and not in other clusters", () => {
   const endpoint = { address: { socket_address: { address: "a.example", port_value: 80 } } };
   const fields = { load_assignment: { cluster_name: "c", endpoints: [{ lb_endpoints: [{ endpoint }] }] } };
   const own = { name: "envoy.clusters.dns" };
@@ -227,7 +227,7 @@ test("the names of hosts are compiled in clusters of an extension, which may res
   }
 });
 
-test("what is compiled makes of JSON what the readers that explain make of it, or leaves it to them", () => {
+test("a compiled reader makes the same of JSON as the explaining readers, or leaves it to them", () => {
   const chance = createRepeatable();
   const samples = new Samples(chance, contents);
   let well = 0;

@@ -25,7 +25,7 @@ function newer(version: string, typeName: string, json: JsonObject): readonly st
 
 const cluster = "envoy.config.cluster.v3.Cluster";
 
-describe("what an older Envoy does not know of a message", () => {
+describe("the parts of a message that an older Envoy does not know", () => {
   it("a field that came later is found once for a list, and nothing inside it", () => {
     const json = { name: "a", statsMatcher: { rejectAll: true }, perConnectionBufferHighWatermarkTimeout: "1s" };
     assert.deepEqual(newer("1.39", cluster, json), ['field stats_matcher: field "stats_matcher" is new in Envoy 1.40']);
@@ -84,7 +84,7 @@ describe("what an older Envoy does not know of a message", () => {
     assert.deepEqual(found.map(describeNewerPart), ['value "LOCAL_ZONE_AFFINITY" is new in Envoy 1.38']);
   });
 
-  it("nothing is found where the bytes are no such message, or hold unknown parts", () => {
+  it("nothing is found if the bytes are no such message, or hold unknown parts", () => {
     const version = parseEnvoyVersion("1.32") ?? assert.fail();
     assert.deepEqual(newerParts(schemaOf(cluster), Uint8Array.of(0xff, 0xff), version, registry), []);
     const typedConfig = create(AnySchema, { typeUrl: "type.googleapis.com/a.B", value: Uint8Array.of(1) });
@@ -95,13 +95,13 @@ describe("what an older Envoy does not know of a message", () => {
 });
 
 describe("a version of Envoy", () => {
-  it("a version of Envoy is read with or without a patch", () => {
+  it("is read with or without a patch number", () => {
     for (const text of ["1.36", "1.36.2", "v1.36.0-dev"])
       assert.deepEqual(parseEnvoyVersion(text), { major: 1, minor: 36 });
     for (const text of ["", "1", "a.b", "1.x", "-1.2"]) assert.equal(parseEnvoyVersion(text), undefined);
   });
 
-  it("is 1.40 where it is the newest of which anything is known", () => {
+  it("is 1.40 if it is the newest that the table knows", () => {
     assert.deepEqual(newestEnvoyVersion(), { major: 1, minor: 40 });
   });
 });

@@ -27,7 +27,7 @@ function faults(options: unknown): readonly string[] {
 }
 
 describe("options of a program without types", () => {
-  it("options may be left out, or be of each kind that there is", () => {
+  it("options may be left out, or be of each known kind", () => {
     for (const options of [
       {},
       { name: undefined, nobody: undefined },
@@ -71,7 +71,7 @@ describe("options of a program without types", () => {
     assert.deepEqual(faults({ servers: { url: "a" } }), ["make: servers must be a list, not an object"]);
   });
 
-  it("one message is refused where a list is wanted", () => {
+  it("one message is refused where a list is expected", () => {
     const message = { $typeName: "envoy.config.cluster.v3.Cluster" };
     assert.throws(() => checkIterable({ ...made, call: "set", example: "[cluster]" }, message, "a list"), {
       message: "set takes a list, such as [cluster], not one envoy.config.cluster.v3.Cluster [XDSKIT_SERVER_OPTION]",

@@ -11,7 +11,7 @@ function findings(path: string, content: string | Uint8Array): string {
 
 const cluster = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
 
-suite("texts that are not well-formed", () => {
+suite("a text that is not well-formed", () => {
   const cases: readonly (readonly [string, string, string | Uint8Array, RegExp])[] = [
     ["YAML: a tab as indentation", "a.yaml", `a:\n\tb: 1\n`, /^a\.yaml:2:1: .*[Tt]abs?.* \[XDSKIT_SYNTAX\]/],
     ["YAML: a key twice", "a.yaml", `name: a\nname: b\n`, /^a\.yaml:2:1: the key "name" comes twice/],
@@ -58,10 +58,10 @@ suite("texts that are not well-formed", () => {
     ["binary: another message", "a.pb", Uint8Array.of(0x9a, 0x06, 0x01, 0x61), /XDSKIT_FILE_FORM/],
   ];
   for (const [name, path, content, expected] of cases)
-    test(name, () => assert.match(findings(path, content), expected));
+    test(`is an error with its place (${name})`, () => assert.match(findings(path, content), expected));
 });
 
-suite("no value of a file that is not well-formed is shown", () => {
+suite("a finding in a malformed file", () => {
   for (const [path, content] of [
     ["a.yaml", "inline_string: *hunter2\n"],
     ["a.yaml", "inline_string: !hunter2\n"],
@@ -93,7 +93,7 @@ suite("no value of a file that is not well-formed is shown", () => {
     ["a.pb_text", "version_info: 'hunter2"],
     ["a.pb_text", "version_info: a 'hunter2'"],
   ] as const) {
-    test(`${path}: ${content}`, () => {
+    test(`shows no value (${path}: ${content})`, () => {
       const found = findings(path, content);
       assert.match(found, /\[XDSKIT_/);
       assert.doesNotMatch(found, /hun|ter2/);
@@ -101,9 +101,9 @@ suite("no value of a file that is not well-formed is shown", () => {
   }
 });
 
-suite("texts that are made to hurt", () => {
+suite("a hostile text", () => {
   const fast = (name: string, path: string, content: () => string, expected: RegExp) =>
-    test(name, () => {
+    test(`is refused fast (${name})`, () => {
       const start = performance.now();
       assert.match(findings(path, content()), expected);
       assert.ok(performance.now() - start < 20_000);
@@ -171,7 +171,7 @@ suite("texts that are made to hurt", () => {
     () => `resources { [${cluster}] { name: "a" } }\n`.repeat(20_000).concat("resources { }"),
     /^a\.pb_text:20001:1: .*lacks its type URL/m,
   );
-  test("a long name is cut in what is told", () => {
+  test("a long name is cut in the finding", () => {
     const found = findings(
       "a.json",
       `{"@type": "${cluster}", "name": "${"n".repeat(100_000)}", "connect_timeout": "0s"}`,
@@ -206,7 +206,7 @@ suite("texts that are made to hurt", () => {
   );
 });
 
-test("many aliases of one anchor are well", () => {
+test("many aliases of one anchor are allowed", () => {
   const items = Array.from(
     { length: 2_000 },
     (_, index) => `- {"@type": "${cluster}", name: c${index}, connect_timeout: *t}`,

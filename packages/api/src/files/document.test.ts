@@ -29,7 +29,7 @@ test("a document knows the line of each part, in YAML and JSON", () => {
   );
 });
 
-test("a part is read as a message, and what is wrong says where in the file", () => {
+test("a part is read as a message, and a finding says where in the file it is", () => {
   const document = readDocument(bytes("node:\n  id: n\n  locality: { zone: z }\n"), "f.yaml", "yaml");
   const { node } = document.value as { node: { id: string } };
   assert.equal(document.message(NodeSchema, node, ["node"]).locality?.zone, "z");
@@ -46,7 +46,7 @@ test("a part is read as a message, and what is wrong says where in the file", ()
   assert.doesNotMatch(message, /S3CR3T/);
 });
 
-test("what is no document is refused with its line", () => {
+test("a text that is no document is refused with its line", () => {
   const cases = [
     ["a: 1\n  b: 2\n", "yaml", /^f:2:/],
     ["{ 'a': 1 }", "json", /^f:1:3: .*double quotes/],

@@ -47,8 +47,8 @@ function different(read: (form: FileForm) => unknown, forms: readonly FileForm[]
   });
 }
 
-suite("what files may say", () => {
-  test("each leniency is a line of the documentation, and each line has its tests", () => {
+suite("a lenient form in a file", () => {
+  test("has a line in the documentation, and each line has its tests", () => {
     const docs = readFileSync(new URL("../../../../docs/types.md", import.meta.url), "utf8");
     const [, section = ""] = docs.split("## What files may say\n");
     const lines = section.match(/^\| (?!what|---|several documents).*? \|/gm) ?? [];
@@ -58,14 +58,14 @@ suite("what files may say", () => {
     assert.deepEqual(tested, named);
   });
   for (const places of [false, true]) {
-    test(`in a file of one resource, ${places ? "with" : "without"} places`, () => {
+    test(`is read in a file of one resource, ${places ? "with" : "without"} places`, () => {
       assert.deepEqual(
         different((form) => read(form, typed(form), places)),
         [],
       );
     });
   }
-  test("in a list, behind others", () => {
+  test("is read in a list, behind others", () => {
     const other = {
       yaml: `- "@type": ${holderUrl}\n  name: other\n`,
       json: `{"@type": "${holderUrl}", "name": "other"}`,
@@ -83,7 +83,7 @@ suite("what files may say", () => {
     };
     assert.deepEqual(different(inList), []);
   });
-  test("a whole resource, with its name and what it names, is the same as in its canonical form", () => {
+  test("gives the same resource, with its name and references, as the canonical form", () => {
     const one = (path: string, text: string) => {
       const { resources, findings } = readResources({ path, bytes: new TextEncoder().encode(text) });
       assert.deepEqual(findings, []);
@@ -103,7 +103,7 @@ suite("what files may say", () => {
     assert.deepEqual(one("a.yaml", unusual), one("a.yaml", usual));
     assert.equal(one("a.yaml", usual).length, 1);
   });
-  test("what is wrong among unusual forms is told at its place, and nothing else is", () => {
+  test("hides no mistake beside it: each is told at its place, and nothing else is", () => {
     const text = `"@type": type.googleapis.com/envoy.config.route.v3.RouteConfiguration
 name: 1.10
 virtual_hosts:
@@ -127,7 +127,7 @@ virtual_hosts:
       ],
     );
   });
-  test("in a response over REST", () => {
+  test("is read in a response over REST", () => {
     const [type] = resourceTypes.all.filter(({ typeUrl }) => typeUrl === holderUrl);
     assert.ok(type);
     const respond = (form: FileForm) => {

@@ -13,7 +13,7 @@ const places = ({ findings }: Awaited<ReturnType<typeof read>>) =>
   findings.map(({ code, file, line, field }) => `${file}:${line}: ${field}: ${code}`);
 
 describe("a request with resources", () => {
-  it("a request gives its resources, and what else it says", async () => {
+  it("a request gives its resources and its other fields", async () => {
     const yaml = `message: m\nupsert:\n  - "@type": ${clusterUrl}\n    name: a\n  - "@type": ${clusterUrl}\n    name: b\n`;
     const json = JSON.stringify({
       upsert: ["a", "b"].map((name) => ({ "@type": clusterUrl, name })),
@@ -43,7 +43,7 @@ describe("a request with resources", () => {
     assert.deepEqual([code, line, field], ["XDSKIT_API_REQUEST", 3, "delete[0]"]);
   });
 
-  it("reading a request never throws, whatever the text is", async () => {
+  it("a request never makes its reader throw, whatever its text is", async () => {
     for (const [text, code] of [
       ["", "XDSKIT_SYNTAX"],
       ["[]", "XDSKIT_API_REQUEST"],

@@ -26,7 +26,7 @@ suite("a long list in parts", () => {
     { what: "on one line", text: list() },
     { what: "indented", text: ` \n${list(2)}\n\n` },
   ]) {
-    test(`${what} is what it is as a whole, and stands where it stands`, () => {
+    test(`equals the list read as a whole, with the same places (${what})`, () => {
       const [whole] = parseJson(text).documents;
       assertPartsOfWhole([...partsOfList(text)], whole, ["metadata", "filter_metadata", { key: "a" }]);
     });
@@ -68,7 +68,7 @@ suite("a long list in parts", () => {
     ["nothing in it", `[${" ".repeat(100_000)}]`],
     ["no list around it", `{"resources": ${good}}`],
   ] as const) {
-    test(`with ${what} is left to the reader of whole texts`, () => {
+    test(`is left to the reader of whole texts if it has ${what}`, () => {
       assert.throws(() => [...partsOfList(text)], NoList);
       const { resources, findings } = readResources({ path: "a.json", bytes: new TextEncoder().encode(text) });
       const { problems } = parseJson(text, "envoy");

@@ -53,7 +53,7 @@ suite("a DiscoveryResponse in JSON", () => {
     assert.deepEqual([inner.name, inner.ttl?.seconds, inner.resource?.typeUrl], ["a", 3n, url]);
   });
 
-  test("a response may have fields that are newer than we are, and 64 bits in a number", () => {
+  test("a response may have fields that are newer than our protos, and numbers of 64 bits", () => {
     const newer = { "@type": url, name: "a", field_of_next_year: { a: 1 }, max_requests_per_connection: 5 };
     const { response, unread } = taken({ resources: [newer], also_new: 1 });
     assert.deepEqual(unread, []);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Few, fewHas, fewMembers, fewSize, fewWith, fewWithout } from "./few-set.js";
 
-test("a set that mostly has one member is a set, whatever it has", () => {
+test("a FewSet behaves like a Set, whatever it holds", () => {
   let few: Few<number>;
   const like = new Set<number>();
   let seed = 1;
@@ -23,7 +23,7 @@ test("a set that mostly has one member is a set, whatever it has", () => {
   }
 });
 
-test("what is deleted while it is gone through is still gone through", () => {
+test("a member that is deleted during an iteration is still visited", () => {
   let few: Few<string> = fewWith(fewWith<string>(undefined, "a"), "b");
   const seen: string[] = [];
   for (const member of fewMembers(few)) {

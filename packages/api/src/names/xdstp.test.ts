@@ -57,7 +57,7 @@ test("names that mean the same have one canonical form", () => {
   assert.equal(canonicalName("x?b=2&a=1"), "x?b=2&a=1");
 });
 
-describe("what is wrong with a name is told", () => {
+describe("a malformed name", () => {
   const cases: readonly (readonly [name: string, problem: RegExp | undefined])[] = [
     ["edge", undefined],
     [`xdstp://a/${listener}/x`, undefined],
@@ -82,7 +82,7 @@ describe("what is wrong with a name is told", () => {
     ],
   ];
   for (const [name, problem] of cases) {
-    test(name, () => {
+    test(`is refused with the reason (${name})`, () => {
       const found = nameProblem(name, url);
       if (problem === undefined) assert.equal(found, undefined);
       else assert.match(found ?? "", problem);
@@ -101,7 +101,7 @@ test("a name is in the collection of its directory", () => {
   );
 });
 
-test("whose name it is", () => {
+test("an authority owns its own names", () => {
   assert.deepEqual(["xdstp://a.b/T/x", "xdstp:///T/x", "x", "xdstp://"].map(authorityOf), [
     "a.b",
     "",
@@ -136,7 +136,7 @@ const odd = fc.oneof(
   fc.array(part, { maxLength: 12 }).map((parts) => `xdstp://${parts.join("")}`),
 );
 
-test("no name is too odd: nothing throws, and canonical is canonical", () => {
+test("no name makes the reader throw, and a canonical name stays as it is", () => {
   fc.assert(
     fc.property(odd, (name) => {
       const canonical = canonicalName(name);
@@ -160,7 +160,7 @@ const usual = fc
   })
   .map(({ type, path, parameters }) => `xdstp://a/${type}/${path.join("/")}?${parameters.join("&")}`);
 
-test("the short way to the canonical form and to globs says what taking a name apart says", () => {
+test("the fast way to the canonical form and to globs gives the same as a full parse", () => {
   fc.assert(
     fc.property(fc.oneof(usual, odd), (name) => {
       const parsed = parseName(name);
@@ -171,7 +171,7 @@ test("the short way to the canonical form and to globs says what taking a name a
   );
 });
 
-test("what can be decoded is what JavaScript decodes", () => {
+test("a percent-encoded text is decoded exactly when JavaScript decodes it", () => {
   const piece = fc.oneof(
     fc.integer({ min: 0, max: 255 }).map((byte) => `%${byte.toString(16).padStart(2, "0")}`),
     fc.string({ unit: "grapheme", maxLength: 2 }).map((text) => encodeURIComponent(text)),
@@ -212,7 +212,7 @@ test("a malformed name costs about as much as a good one", () => {
   }
 });
 
-test("a name that is put together is taken apart into the same parts", () => {
+test("a formatted name is parsed into the same parts", () => {
   const text = fc.string({ unit: "grapheme" });
   const parts = fc.record(
     {

@@ -51,7 +51,7 @@ describe("a resource that was written without its secrets", () => {
     assert.deepEqual(read("a.yaml", stringify(json), false), ["one"]);
   });
 
-  it("a resource says that something was left out of it, and nothing where nothing was", () => {
+  it("a resource with a left-out secret is found, and no other resource is", () => {
     const counted = (message: Message, secrets: boolean) => {
       let count = 0;
       readableJson(message, { secrets, leftOut: () => count++ });
@@ -62,7 +62,7 @@ describe("a resource that was written without its secrets", () => {
     assert.equal(counted(messageOf("envoy.config.cluster.v3.Cluster", { name: "web" }), false), 0);
   });
 
-  it("a resource is refused for a left-out password in a URL, and for what stands in a struct or in JSON", () => {
+  it("a resource is refused for a left-out password in a URL, and for a left-out secret in a struct or in JSON", () => {
     const cluster = (metadata: object) =>
       read(
         "a.json",

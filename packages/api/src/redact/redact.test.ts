@@ -33,29 +33,29 @@ const tls = {
   password: { inline_string: "S3CR3T" },
 };
 
-describe("what is left of a resource with secrets", () => {
-  it("a certificate without its key and password", () => {
+describe("a redacted resource", () => {
+  it("keeps a certificate without its key and password", () => {
     const left = secret({ tls_certificate: tls });
     assert.ok(!left.includes("S3CR3T"), left);
     assert.ok(left.includes("BEGIN CERTIFICATE"), left);
     assert.ok(left.includes('"privateKey":{"inlineString":"[redacted]"}'), left);
   });
 
-  it("the names of files and variables, not what is in them", () => {
+  it("keeps the names of files and variables", () => {
     const left = secret({
       tls_certificate: { ...tls, private_key: { filename: "/etc/key.pem" }, password: { environment_variable: "PW" } },
     });
     assert.ok(left.includes("/etc/key.pem") && left.includes('"PW"'), left);
   });
 
-  it("no session ticket key and no generic secret", () => {
+  it("has no session ticket key and no generic secret", () => {
     const keys = [{ inline_bytes: Buffer.from("S3CR3T".padEnd(80, "x")).toString("base64") }];
     const left = secret({ session_ticket_keys: { keys } });
     assert.ok(!left.includes(keys[0]?.inline_bytes.slice(0, 8) ?? "") && left.includes("keys"), left);
     assert.ok(!secret({ generic_secret: { secret: { inline_string: "S3CR3T" } } }).includes("S3CR3T"));
   });
 
-  it("a validation context as it is, but not with a key among its certificates", () => {
+  it("keeps a validation context, but no key among its certificates", () => {
     const trusted = { trusted_ca: { inline_string: `${certificate}${key}` } };
     const left = secret({ validation_context: trusted });
     assert.ok(left.includes("BEGIN CERTIFICATE") && left.includes("[redacted]") && !left.includes("S3CR3T"), left);
@@ -64,7 +64,7 @@ describe("what is left of a resource with secrets", () => {
     assert.equal(Buffer.from(trustedCa.inlineBytes, "base64").toString(), `${certificate}[redacted]\n`);
   });
 
-  it("no key inside a listener or a cluster, however deep", () => {
+  it("has no key inside a listener or a cluster, however deep", () => {
     const transport_socket = {
       name: "tls",
       typed_config: {
@@ -80,7 +80,7 @@ describe("what is left of a resource with secrets", () => {
     assert.ok(!left.includes("S3CR3T") && left.includes("BEGIN CERTIFICATE"), left);
   });
 
-  it("no credentials in headers, parameters, URLs and tokens of other extensions", () => {
+  it("has no credentials in headers, parameters, URLs and tokens of other extensions", () => {
     const left = leftOf("envoy.config.route.v3.RouteConfiguration", {
       name: "one",
       request_headers_to_add: [
@@ -111,7 +111,7 @@ describe("what is left of a resource with secrets", () => {
     }
   });
 
-  it("no credentials in what requests are matched by", () => {
+  it("has no credentials in request matchers", () => {
     const match = {
       prefix: "/",
       headers: [
@@ -131,7 +131,7 @@ describe("what is left of a resource with secrets", () => {
     }
   });
 
-  it("no secret in what an extension has as text: variables, JSON", () => {
+  it("has no secret in the texts of an extension, such as variables and JSON", () => {
     const vm_config = {
       environment_variables: { key_values: { DB_PASSWORD: "S3CR3T", REGION: "eu" } },
       configuration: {
@@ -150,7 +150,7 @@ describe("what is left of a resource with secrets", () => {
     for (const kept of ["eu", "fast", "DB_PASSWORD"]) assert.ok(left.includes(kept), left);
   });
 
-  it("nothing of what is not known: a message of an unknown type, an unknown field", () => {
+  it("has no content of unknown messages and unknown fields", () => {
     const schema = envoyRegistry().getMessage("envoy.config.cluster.v3.Cluster") ?? assert.fail();
     const unknown = create(AnySchema, { typeUrl: "type.googleapis.com/own.Filter", value: Buffer.from("S3CR3T") });
     const cluster = create(schema, {
@@ -169,7 +169,7 @@ describe("what is left of a resource with secrets", () => {
     assert.deepEqual(toJson(StructSchema, struct), { token: "[redacted]", n: 1 });
   });
 
-  it("the very same bytes where there is nothing to hide, made once", () => {
+  it("has the very same bytes if there is nothing to hide, and is made once", () => {
     const schema = envoyRegistry().getMessage("envoy.config.cluster.v3.Cluster") ?? assert.fail();
     const plain = createResource(create(schema, { name: "one" }));
     assert.equal(hideIn(plain), plain.body);
@@ -190,7 +190,7 @@ function structValue(value: JsonValue): object {
 }
 
 describe("JSON", () => {
-  it("hides what is named like a secret, at any depth, and nothing else", () => {
+  it("hides each value whose key is like a secret's, at any depth, and nothing else", () => {
     const value = {
       token_endpoint: "https://example.org",
       clientSecret: "x",
@@ -215,8 +215,8 @@ describe("JSON", () => {
   });
 });
 
-describe("what a client says", () => {
-  it("without the secrets of the message that it quotes, in protobuf's text format, be it cut off", () => {
+describe("the redacted error text of a client", () => {
+  it("has no secret of the message that it quotes in protobuf's text format, even if the text is cut off", () => {
     const quoted =
       'one: Proto constraint validation failed (bad): tls { password { inline_string: "S3CR3T \\" S3CR3T" } ';
     const pem = 'private_key { inline_string: "-----BEGIN PRIVATE KEY-----\\nS3CR3T\\n-----END PRIVATE KEY-----\\n" } ';
@@ -225,7 +225,7 @@ describe("what a client says", () => {
     for (const kept of ["one: Proto", 'name: "kept"', "private_key", "password"]) assert.ok(left.includes(kept), left);
   });
 
-  it("as it is where it quotes none", () => {
+  it("stays as it is if it quotes no message", () => {
     const said = 'Error adding/updating cluster(s) token: unknown lb_policy (password) "x"';
     assert.equal(redactErrorText(said), said);
   });

@@ -52,8 +52,8 @@ const routeTo = (action: JsonObject): JsonObject => ({
   virtual_hosts: [{ name: "v", domains: ["*"], routes: [{ match: { prefix: "/" }, route: action }] }],
 });
 
-describe("a listener names", () => {
-  test("the route configurations of its filter chains, default filter chain and api_listener", () => {
+describe("a listener", () => {
+  test("names the route configurations of its filter chains, default filter chain and api_listener", () => {
     const { typed_config } = hcm(rds("api"));
     const found = referencesOf("listener", {
       name: "l",
@@ -64,12 +64,12 @@ describe("a listener names", () => {
     assert.deepEqual([...found].sort(), ["route api", "route default", "route one", "route two"]);
   });
 
-  test("nothing that a file on the client's machine gives", () => {
+  test("names nothing that comes from a file on the client's machine", () => {
     const filters = [hcm(rds("mine", path)), hcm(rds("old", { path: "/rds.yaml" }))];
     assert.deepEqual(referencesOf("listener", { name: "l", filter_chains: [{ filters }] }), []);
   });
 
-  test("route configurations that come from a server of its own kind", () => {
+  test("names route configurations that come from a server of its own kind", () => {
     const grpc = { envoy_grpc: { cluster_name: "xds" } };
     const own = { api_config_source: { api_type: "GRPC", transport_api_version: "V3", grpc_services: [grpc] } };
     // `xds` is in the bootstrap, and not a resource.
@@ -78,7 +78,7 @@ describe("a listener names", () => {
     ]);
   });
 
-  test("all scoped routes, or the route configurations of those it holds itself", () => {
+  test("names all scoped routes, or the route configurations of the scoped routes that it holds itself", () => {
     const scopes = (specifier: JsonObject) =>
       hcm({
         scoped_routes: {
@@ -101,7 +101,7 @@ describe("a listener names", () => {
     assert.deepEqual(referencesOf("listener", { name: "l", filter_chains: [{ filters: [held] }] }), ["route ra"]);
   });
 
-  test("secrets that come over xDS", () => {
+  test("names secrets that come over xDS", () => {
     const transport_socket = tls("Downstream", {
       tls_certificate_sds_secret_configs: [sds("cert"), sds("from-file", path), { name: "in-bootstrap" }],
       combined_validation_context: { default_validation_context: {}, validation_context_sds_secret_config: sds("ca") },
@@ -112,7 +112,7 @@ describe("a listener names", () => {
     ]);
   });
 
-  test("extension configs of HTTP, network and listener filters, and what their defaults name", () => {
+  test("names the extension configs of its HTTP, network and listener filters, and the references of their defaults", () => {
     const discovered = (name: string, typed: JsonObject = {}): JsonObject => ({
       name,
       config_discovery: { config_source: ads, type_urls: ["type.googleapis.com/x.Y"], ...typed },
@@ -144,7 +144,7 @@ describe("a listener names", () => {
     ]);
   });
 
-  test("the clusters of TCP proxies, of routes that it holds itself, and of services that its filters call", () => {
+  test("names the clusters of TCP proxies, of routes that it holds itself, and of services that its filters call", () => {
     const tcp = (fields: JsonObject): JsonObject => ({
       name: "tcp",
       typed_config: { "@type": `${url}.filters.network.tcp_proxy.v3.TcpProxy`, stat_prefix: "t", ...fields },
@@ -178,7 +178,7 @@ describe("a listener names", () => {
     ]);
   });
 
-  test("nothing through an extension that is not known or is broken", () => {
+  test("names nothing through an unknown or broken extension", () => {
     const schema = resourceTypes.find("listener")?.schema as DescMessage;
     for (const typeUrl of [hcmUrl, "type.googleapis.com/example.Unknown", ""]) {
       const typedConfig: Any = { $typeName: "google.protobuf.Any", typeUrl, value: new Uint8Array([0xff]) };
@@ -189,7 +189,7 @@ describe("a listener names", () => {
   });
 });
 
-test("a list names what its locators point to, and what is in it names", () => {
+test("a list names the targets of its locators, and the references of its members", () => {
   const found = referencesOf("listener-collection", {
     entries: [
       {
@@ -219,8 +219,8 @@ test("a list names what its locators point to, and what is in it names", () => {
   ]);
 });
 
-describe("a route names", () => {
-  test("its cluster, weighted clusters and mirrors; not what a header or a plugin chooses", () => {
+describe("a route", () => {
+  test("names its cluster, weighted clusters and mirrors, but no cluster that a header or a plugin chooses", () => {
     assert.deepEqual(referencesOf("route", routeTo({ cluster: "a" })), ["cluster a"]);
     assert.deepEqual(referencesOf("route", routeTo({ cluster_header: "x-cluster" })), []);
     const weighted: JsonObject = {
@@ -237,7 +237,7 @@ describe("a route names", () => {
     assert.deepEqual([...found].sort(), ["cluster a", "cluster b", "cluster shadow"]);
   });
 
-  test("mirrors of the virtual host and of the whole configuration", () => {
+  test("names the mirrors of the virtual host and of the whole configuration", () => {
     const found = referencesOf("route", {
       name: "r",
       request_mirror_policies: [{ cluster: "all" }],
@@ -246,11 +246,11 @@ describe("a route names", () => {
     assert.deepEqual([...found].sort(), ["cluster all", "cluster host"]);
   });
 
-  test("its virtual hosts of VHDS, as a collection", () => {
+  test("names its virtual hosts of VHDS, as a collection", () => {
     assert.deepEqual(referencesOf("route", { name: "r", vhds: { config_source: ads } }), ["virtual-host r/*"]);
   });
 
-  test("a virtual host and a scoped route name what they hold", () => {
+  test("is found inside a virtual host and inside a scoped route", () => {
     const [virtualHost] = routeTo({ cluster: "a" }).virtual_hosts as JsonObject[];
     assert.ok(virtualHost);
     assert.deepEqual(referencesOf("virtual-host", virtualHost), ["cluster a"]);
@@ -262,24 +262,24 @@ describe("a route names", () => {
   });
 });
 
-describe("a cluster names", () => {
+describe("a cluster", () => {
   const eds = (fields: JsonObject): JsonObject => ({
     name: "c",
     type: "EDS",
     eds_cluster_config: { eds_config: ads, ...fields },
   });
 
-  test("its load assignment, by service_name or by its own name", () => {
+  test("names its load assignment, by service_name or by its own name", () => {
     assert.deepEqual(referencesOf("cluster", eds({})), ["endpoint c"]);
     assert.deepEqual(referencesOf("cluster", eds({ service_name: "s" })), ["endpoint s"]);
   });
 
-  test("no load assignment when it is not an EDS cluster or reads a file", () => {
+  test("names no load assignment if it is not an EDS cluster or reads a file", () => {
     assert.deepEqual(referencesOf("cluster", { ...eds({}), type: "STRICT_DNS" }), []);
     assert.deepEqual(referencesOf("cluster", eds({ eds_config: path })), []);
   });
 
-  test("its secrets, in all transport sockets", () => {
+  test("names its secrets, in all transport sockets", () => {
     const found = referencesOf("cluster", {
       name: "c",
       transport_socket: tls("Upstream", { validation_context_sds_secret_config: sds("ca") }),
@@ -290,7 +290,7 @@ describe("a cluster names", () => {
     assert.deepEqual([...found].sort(), ["secret ca", "secret cert"]);
   });
 
-  test("the clusters that it is made of", () => {
+  test("names the clusters that it is made of", () => {
     const typed_config = { "@type": `${url}.clusters.aggregate.v3.ClusterConfig`, clusters: ["a", "b"] };
     assert.deepEqual(referencesOf("cluster", { name: "c", cluster_type: { name: "aggregate", typed_config } }), [
       "cluster a",
@@ -308,7 +308,7 @@ test("a load assignment names its LEDS collections", () => {
   assert.deepEqual(found, [`locality-endpoint ${leds_collection_name}`]);
 });
 
-test("the way to the field that names another resource, through lists and `Any`s", () => {
+test("a reference has the path of its field, through lists and `Any`s", () => {
   const wayTo = (typeName: string, json: JsonObject, named: string, name: string) => {
     const schema = resourceTypes.find(typeName)?.schema;
     const type = resourceTypes.find(named)?.typeUrl;

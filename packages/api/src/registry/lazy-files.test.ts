@@ -13,7 +13,7 @@ function recorded() {
   return { read, registry: lazyFiles(bytes, (file) => read.push(file)) };
 }
 
-test("a type costs its file and what that imports, once", () => {
+test("a type costs its file and the imports of that, once", () => {
   const { read, registry } = recorded();
   assert.deepEqual(read, []);
   const runtime = registry.getMessage("envoy.service.runtime.v3.Runtime");
@@ -32,7 +32,7 @@ test("a type costs its file and what that imports, once", () => {
   assert.equal(new Set(read).size, read.length);
 });
 
-test("what is not there costs nothing", () => {
+test("a missing type costs nothing", () => {
   const { read, registry } = recorded();
   for (const name of ["example.Mine", "Mine", "", ".", "envoy.config.cluster.v3.Clusters", "google.protobuf.Nothing"]) {
     assert.equal(registry.get(name), undefined);
@@ -48,7 +48,7 @@ test("what is not there costs nothing", () => {
   assert.equal(read.length, before);
 });
 
-test("it says what a registry that has read everything says", () => {
+test("a lazy registry gives the same as one that has read everything", () => {
   const whole = createFileRegistry(fromBinary(FileDescriptorSetSchema, bytes));
   const { registry } = recorded();
   // From the last file to the first, so that imports are read in another order.
@@ -94,7 +94,7 @@ test("fields lead to the types that the registry has", () => {
   }
 });
 
-test("bytes that are no descriptor set are told", () => {
+test("bytes that are no descriptor set are an error", () => {
   for (const wrong of [Uint8Array.of(0x0a, 0x05, 0x01), Uint8Array.of(0x0b), Uint8Array.of(0x80)]) {
     assert.throws(() => lazyFiles(wrong), /a descriptor set/);
   }

@@ -123,7 +123,7 @@ test("a file of a set takes the place of the built-in one of its name, and all t
   );
 });
 
-test("a set may take something away of which nothing is in use elsewhere", () => {
+test("a set may remove something that no other file uses", () => {
   const older = changed(clusterFile, (file) => {
     const message = messageOf(file, "Cluster");
     message.field = message.field.filter(({ name }) => name !== "connect_timeout");
@@ -182,7 +182,7 @@ for (const [what, name] of [
   ["the file that took the place of a built-in one", "one/percent.proto"],
   ["a built-in file that gave way, with something else in it,", percentFile],
 ] as const) {
-  test(`${what} comes again without what others need: refused with a code`, () => {
+  test(`a set that brings ${what} again without a part that others need is refused with a code`, () => {
     const sets = [set(percentAt("one/percent.proto", "One")), set(file(name, "Imposter", {}, []))];
     assert.throws(() => createRegistry({ descriptorSets: sets }), {
       code: "XDSKIT_DESCRIPTOR_SET",
@@ -191,14 +191,14 @@ for (const [what, name] of [
   });
 }
 
-test("of two sets with a file of one name the later one counts", () => {
+test("the later one of two sets with a file of one name counts", () => {
   const sets = [set(file("a.proto", "One", {}, [])), set(file("a.proto", "Two", {}, []))];
   const registry = createRegistry({ descriptorSets: sets });
   assert.equal(registry.getMessage("example.One"), undefined);
   assert.ok(registry.getMessage("example.Two"));
 });
 
-test("what a set brings along of Envoy and of protobuf, and says the same, replaces nothing", () => {
+test("a set's copies of Envoy's and protobuf's files replace nothing if they are equal", () => {
   const proto = "google/protobuf/any.proto";
   const same = [clusterFile, "envoy/config/core/v3/base.proto"].map((name) =>
     changed(name, (file) => {
@@ -269,7 +269,7 @@ for (const [what, bytes, pattern] of [
   ],
   ["a field of a message that is nowhere", set(file("a.proto", "A", { x: ".example.Nowhere" }, [])), /Nowhere/],
 ] as const) {
-  test(`${what}: refused with a code`, () => {
+  test(`a set is refused with a code (${what})`, () => {
     assert.throws(() => createRegistry({ descriptorSets: [bytes] }), {
       code: "XDSKIT_DESCRIPTOR_SET",
       message: pattern,
@@ -277,7 +277,7 @@ for (const [what, bytes, pattern] of [
   });
 }
 
-test("what a registry has beside Envoy's messages makes the same registry again", () => {
+test("the parts of a registry beside Envoy's messages make the same registry again", () => {
   const base = file("base.proto", "Base", { cluster: ".envoy.config.cluster.v3.Cluster" }, [clusterFile]);
   const top = file("top.proto", "Top", { base: ".example.Base" }, ["base.proto"]);
   const own = descriptorSetOf(createRegistry({ descriptorSets: [set(top, base)] }));

@@ -32,7 +32,7 @@ test("a type of one's own stands in the table like any other", () => {
   assert.equal(createResource(create(NodeSchema, { id: "a" }), { types }).name, "a");
 });
 
-test("it is delivered after the type that it is to follow", () => {
+test("a type of one's own is delivered after the type that it must follow", () => {
   const after = (name: string, schema: OwnResourceType["schema"]) => ({
     schema,
     name,
@@ -50,7 +50,7 @@ test("it is delivered after the type that it is to follow", () => {
   assert.equal(new Set(orders).size, orders.length);
 });
 
-test("files may hold it", () => {
+test("files may hold a type of one's own", () => {
   const types = createResourceTypes([node]);
   const text = '"@type": type.googleapis.com/envoy.config.core.v3.Node\nid: a\n';
   const { resources, findings } = readResources({ path: "a.yaml", bytes: new TextEncoder().encode(text) }, { types });
@@ -61,7 +61,7 @@ test("files may hold it", () => {
   );
 });
 
-test("all that is wrong with definitions is told", () => {
+test("every mistake in a definition is told", () => {
   const wrong: readonly OwnResourceType[] = [
     { schema: LbEndpointSchema, name: "cluster" },
     { ...node, name: "", abbreviation: "EDS" },
@@ -94,7 +94,7 @@ test("all that is wrong with definitions is told", () => {
   );
 });
 
-test("a type goes to another thread whole, but for a program's own functions", () => {
+test("a type reaches another thread complete, except for a program's own functions", () => {
   assert.equal(packTypes(resourceTypes), undefined);
   assert.equal(unpackTypes(undefined), resourceTypes);
   const types = createResourceTypes([node, { schema: LocalitySchema, name: "place", wildcard: true, after: "cds" }]);
@@ -112,7 +112,7 @@ test("a type goes to another thread whole, but for a program's own functions", (
   assert.equal(packTypes(createResourceTypes([{ ...node, nameOf: () => "x" }]))?.isWhole, false);
 });
 
-test("every message of a descriptor set is a type, by its full name, and what is said of one counts", () => {
+test("every message of a descriptor set is a type by its full name, and a definition of one counts", () => {
   assert.equal(typesOfMessages(envoyRegistry()), resourceTypes);
   const label = FieldDescriptorProto_Label.OPTIONAL;
   const type = FieldDescriptorProto_Type.STRING;

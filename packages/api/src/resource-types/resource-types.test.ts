@@ -23,9 +23,9 @@ function postPathOf(method: DescMethod | undefined): unknown {
   return pattern?.case === "post" ? pattern.value : undefined;
 }
 
-describe("every row agrees with the protos", () => {
+describe("a row of the table of types", () => {
   for (const type of resourceTypes) {
-    test(type.name, () => {
+    test(`agrees with the protos (${type.name})`, () => {
       assert.equal(type.schema?.typeName, type.typeUrl.slice(typeUrlPrefix.length));
       const { v3, v2 } = type.services;
       if (isListType(type.typeUrl)) {

@@ -22,7 +22,7 @@ const fromPaths = createFromPaths(({ type, name }) => `/x/${type.split(".").at(-
 const moved = (resource: object) => JSON.parse(Buffer.from(json(fromPaths(one(resource)), "v3")).toString());
 const at = (path: string) => ({ pathConfigSource: { path }, resourceApiVersion: "V3" });
 
-test("a cluster's endpoints come from a file, whatever source it names, but for files", () => {
+test("a cluster's endpoints come from a file, whatever source it names, unless that is a file", () => {
   const cluster = (name: string, edsConfig: object, serviceName = "") => ({
     "@type": url("config.cluster.v3.Cluster"),
     name,
@@ -40,7 +40,7 @@ test("a cluster's endpoints come from a file, whatever source it names, but for 
   assert.deepEqual(sourceOf(cluster("a", own)), own);
 });
 
-test("routes, secrets and extensions come from files, too, also inside of what holds them", () => {
+test("routes, secrets and extensions come from files too, also inside of other resources", () => {
   const tls = url("extensions.transport_sockets.tls.v3.DownstreamTlsContext");
   const listener = moved({
     "@type": url("config.listener.v3.Listener"),
@@ -77,7 +77,7 @@ test("routes, secrets and extensions come from files, too, also inside of what h
   assert.deepEqual(secret.sdsConfig, at("/x/Secret/s"));
 });
 
-test("what names nothing stays the very same; a TTL goes", () => {
+test("a resource that names nothing stays the very same, and a TTL goes", () => {
   const plain = { "@type": url("config.cluster.v3.Cluster"), name: "a", connectTimeout: "1s" };
   const resource = one(plain);
   assert.equal(fromPaths(resource), resource);

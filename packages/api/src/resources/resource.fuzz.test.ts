@@ -64,7 +64,7 @@ function read(bytes: Uint8Array): Resource | undefined {
 
 const edit = fc.record({ at: fc.nat(valid.length - 1), remove: fc.nat(3), insert: fc.uint8Array({ maxLength: 3 }) });
 
-test("whatever bytes come, there is an error with a code or a resource whose bytes are stable", () => {
+test("any bytes give an error with a code, or a resource whose bytes are stable", () => {
   let resources = 0;
   fc.assert(
     fc.property(fc.array(edit, { minLength: 1, maxLength: 3 }), (edits) => {
@@ -84,7 +84,7 @@ test("whatever bytes come, there is an error with a code or a resource whose byt
   assert.ok(resources > 100, `only ${resources} of the changed bytes were still a listener`);
 });
 
-test("Anys inside Anys without end are passed through below a depth, and exhaust nothing", () => {
+test("endlessly nested Anys are passed through below a depth, and exhaust nothing", () => {
   const any = registry.getMessage("google.protobuf.Any");
   const config = resourceTypes.find("extension-config");
   assert.ok(any && config?.schema);

@@ -67,14 +67,14 @@ describe("a resource of a message", () => {
     assert.deepEqual(bytes, generated);
   });
 
-  test("takes a name of its own, where messages carry none or another", () => {
+  test("takes a given name if the message has none or another", () => {
     const name = "xdstp://a/envoy.config.endpoint.v3.LbEndpoint/web/1";
     assert.equal(createResource(create(LbEndpointSchema), { name }).name, name);
     const host = read("virtual-host", { name: "example.com", domains: ["example.com"] });
     assert.equal(createResource(host, { name: "r/example.com" }).name, "r/example.com");
   });
 
-  test("of v2 inside is turned into v3", () => {
+  test("turns v2 inside into v3", () => {
     const router = read("envoy.extensions.filters.http.router.v3.Router", { suppress_envoy_headers: true });
     const v3 = anyPack(schemaNamed(router.$typeName), router);
     const v2: Any = { ...v3, typeUrl: "type.googleapis.com/envoy.config.filter.http.router.v2.Router" };
@@ -98,12 +98,12 @@ describe("a resource of a message", () => {
       "XDSKIT_MESSAGE_INVALID",
     ],
   ] as const) {
-    test(`${what}: refused with ${code}`, () => {
+    test(`is refused with ${code} (${what})`, () => {
       assert.throws(() => createResource(message, options), { name: "XdskitError", code });
     });
   }
 
-  test("with a field that cannot be written: the field is named, its value is not shown", () => {
+  test("is refused for a field that cannot be written, with its name and without its value", () => {
     const message = create(ClusterSchema, { name: "web", dnsRefreshRate: { nanos: "hunter2" as never } });
     assert.throws(
       () => createResource(message),
@@ -111,7 +111,7 @@ describe("a resource of a message", () => {
     );
   });
 
-  test("of broken bytes: refused, and the bytes are not shown", () => {
+  test("is refused for broken bytes, which are not shown", () => {
     const secret = resourceTypes.find("secret");
     assert.ok(secret);
     const bytes = Buffer.from("\u000a\u0064hunter2");
@@ -122,7 +122,7 @@ describe("a resource of a message", () => {
   });
 });
 
-describe("with a registry of the user's own", () => {
+describe("a resource with the user's own registry", () => {
   /** `message Mine { SdsSecretConfig secret = 1; }`, and `message Old { required int32 id = 1; }` of proto2. */
   const mine = createRegistry({
     descriptorSets: [
@@ -192,7 +192,7 @@ describe("with a registry of the user's own", () => {
   });
 });
 
-describe("equal content has an equal version (rules 8, 82)", () => {
+describe("the version of a resource (rules 8, 82)", () => {
   const lua = "type.googleapis.com/envoy.extensions.filters.http.lua.v3.Lua";
   const codes = { a: { inline_string: "a" }, b: { inline_string: "b" }, "10": { inline_string: "c" } };
   /** A listener with maps in all kinds of places, with keys in the given order. */
@@ -215,14 +215,14 @@ describe("equal content has an equal version (rules 8, 82)", () => {
     });
   };
 
-  test("whatever the order of maps, inside Structs and Anys too", () => {
+  test("does not depend on the order of maps, inside Structs and Anys too", () => {
     const one = createResource(listener((keys) => keys));
     const two = createResource(listener((keys) => [...keys].reverse()));
     assert.equal(hex(two.body), hex(one.body));
     assert.equal(two.version, one.version);
   });
 
-  test("for every order of a map's keys, and nothing is lost", () => {
+  test("is the same for every order of a map's keys, and nothing is lost", () => {
     const keys = fc.uniqueArray(
       fc.oneof(fc.string(), fc.constantFrom("__proto__", "constructor", "1", "10", "-1", "")),
     );
@@ -245,7 +245,7 @@ describe("equal content has an equal version (rules 8, 82)", () => {
     );
   });
 
-  test("and reading the bytes again changes nothing", () => {
+  test("stays the same when the bytes are read again", () => {
     const resource = createResource(listener((keys) => keys));
     const again = resourceFromBody(resource.type, resource.body);
     assert.equal(hex(again.body), hex(resource.body));
@@ -261,7 +261,7 @@ describe("equal content has an equal version (rules 8, 82)", () => {
     );
   });
 
-  test("and the message that was given stays as it was", () => {
+  test("is computed without a change of the given message", () => {
     const message = listener((keys) => [...keys].reverse());
     const before = toBinary(schemaNamed("listener"), message);
     createResource(message);
@@ -269,7 +269,7 @@ describe("equal content has an equal version (rules 8, 82)", () => {
     assert.ok(equals(schemaNamed("listener"), message, fromBinary(schemaNamed("listener"), before)));
   });
 
-  test("aliases and TTL are content; the order of aliases is not", () => {
+  test("depends on aliases and TTL, but not on the order of aliases", () => {
     const message = create(ClusterSchema, { name: "web" });
     const versions = [
       {},
@@ -288,7 +288,7 @@ describe("equal content has an equal version (rules 8, 82)", () => {
     assert.deepEqual(two?.aliases, ["b", "a"]);
   });
 
-  test("what is not known is kept", () => {
+  test("covers unknown parts, which are kept", () => {
     const unknown = Buffer.concat([
       createResource(create(ClusterSchema, { name: "web" })).body,
       Buffer.from("fa7f03616263", "hex"),
@@ -306,7 +306,7 @@ describe("equal content has an equal version (rules 8, 82)", () => {
     assert.deepEqual(fromBinary(schemaNamed("extension-config"), body), config);
   });
 
-  test("is the one that every release gives: a change of it would resend everything to everybody", () => {
+  test("is the same in every release: a change would resend everything to everybody", () => {
     assert.equal(createResource(create(ClusterSchema, { name: "web" })).version, "LXuoMjDtjRFOk-cO");
   });
 });

@@ -13,7 +13,7 @@ import { type Constraints, holdsFor } from "./variant.js";
 const env = (value: string): Constraints => ({ kind: "value", key: "env", value });
 const cluster = create(ClusterSchema, { name: "c" });
 
-test("constraints hold for parameters, whatever other parameters there are", () => {
+test("constraints match parameters, whatever other parameters there are", () => {
   const holds = (constraints: Constraints, parameters: object) =>
     holdsFor(constraints, new Map(Object.entries(parameters) as [string, string][]));
   assert.deepEqual(
@@ -53,7 +53,7 @@ const constraints: fc.Arbitrary<Constraints> = fc.letrec<{ any: Constraints }>((
   ),
 })).any;
 
-test("what is written to a file is read again, as the same variant, in every form", () => {
+test("a variant that is written to a file is read again as the same variant, in every form", () => {
   fc.assert(
     fc.property(constraints, (one) => {
       const resource = createResource(cluster, { constraints: one, aliases: ["d"] });
@@ -75,7 +75,7 @@ test("what is written to a file is read again, as the same variant, in every for
   );
 });
 
-test("constraints that say nothing, or are too many, are refused", () => {
+test("empty constraints and too many constraints are refused", () => {
   const read = (fields: string) => {
     const wrapper = `"@type": type.googleapis.com/envoy.service.discovery.v3.Resource\n${fields}\nresource: { "@type": type.googleapis.com/envoy.config.cluster.v3.Cluster, name: c }\n`;
     const { resources, findings } = readResources({ path: "a.yaml", bytes: new TextEncoder().encode(wrapper) });

@@ -7,7 +7,7 @@ import { extensionsFile, formatExtensions, readExtensions } from "./extensions.j
 describe("the list of Envoy's extensions", () => {
   const extensions = readExtensions();
 
-  it("says the same when it is read and written again", () => {
+  it("is the same after it is read and written again", () => {
     const text = readFileSync(extensionsFile, "utf8");
     const version = /^envoy (\S+)\n/.exec(text)?.[1] ?? assert.fail("no version");
     assert.equal(formatExtensions(version, extensions), text);

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { LineIndex } from "./line-index.js";
 
 for (const text of ["", "\n", "a", "ab\ncd", "ab\n\n\ncd\n", "\n\na\r\nb"]) {
-  test(`places in ${JSON.stringify(text)} are the same in whatever order they are asked for`, () => {
+  test(`places in ${JSON.stringify(text)} are the same in any order of the lookups`, () => {
     const expected = (offset: number) => {
       const before = text.slice(0, offset).split("\n");
       return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { systemClock } from "./clock.js";
 import { longestTimerMs } from "./longest-timer.js";
 
-test("a time beyond what Node's timers know is kept, and what is never to come needs no timer", (t) => {
+test("an alarm beyond the limit of Node's timers is kept, and one that never comes needs no timer", (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const heard: string[] = [];
   systemClock.after(5, () => heard.push("soon"));

@@ -45,7 +45,7 @@ function fieldsIn(proto: string): readonly Field[] {
   return fields;
 }
 
-test("the derived messages agree with the protos of v2 that there are", () => {
+test("the derived messages agree with the existing protos of v2", () => {
   const files = readdirSync(protoDir, { recursive: true, encoding: "utf8" }).filter((file) =>
     /[\\/]v2(alpha\d*)?[\\/]\w+\.proto$/.test(file),
   );

@@ -26,7 +26,7 @@ function messageNamed(name: string): DescMessage {
   return message;
 }
 
-test("every message that v3 inherited from v2 is there, with the same fields", () => {
+test("the registry has every message that v3 inherited from v2, with the same fields", () => {
   let derived = 0;
   for (const type of v3) {
     const v2Name = type.kind === "message" ? v2NameOf(type) : undefined;
@@ -46,7 +46,7 @@ test("every message that v3 inherited from v2 is there, with the same fields", (
   assert.ok(derived > 450, `only ${derived} messages`);
 });
 
-test("messages of v2 hold messages of v2, as far as there are any", () => {
+test("a message of v2 holds messages of v2 where v2 has them", () => {
   for (const type of v3) {
     const v2Name = type.kind === "message" ? v2NameOf(type) : undefined;
     if (v2Name === undefined || v3.getMessage(v2Name) !== undefined) continue;
@@ -60,7 +60,7 @@ test("messages of v2 hold messages of v2, as far as there are any", () => {
   assert.equal(cluster.field.lbPolicy?.enum?.typeName, "envoy.api.v2.Cluster.LbPolicy");
 });
 
-test("every discovery service of v2 is there, with messages of v2", () => {
+test("the registry has every discovery service of v2, with messages of v2", () => {
   const services = resourceTypes.all.flatMap((type) => type.services.v2 ?? []);
   assert.equal(services.length, 8);
   for (const { service, stream, delta, fetch } of services) {
@@ -106,7 +106,7 @@ const json: JsonObject = {
   ],
 };
 
-test("what a v2 client is sent can be read and shown as v2, and such a message is a resource", () => {
+test("a message for a v2 client can be read and shown as v2, and it is a resource", () => {
   const schema = messageNamed("envoy.api.v2.Listener");
   const message = fromJson(schema, json, { registry });
   const resource = createResource(message);
@@ -119,7 +119,7 @@ test("what a v2 client is sent can be read and shown as v2, and such a message i
   assert.deepEqual(toJson(schema, fromBinary(schema, value), { registry }), json);
 });
 
-test("a scalar field of a derived message names no type, which strict readers of descriptors would refuse", () => {
+test("a scalar field of a derived message names no type, because strict descriptor readers would refuse one", () => {
   for (const file of v2Registry().files) {
     if (!file.proto.name.startsWith("xdskit/derived/")) continue;
     for (const message of file.messages) {

@@ -61,7 +61,7 @@ function anysIn(message: unknown): readonly string[] {
   return found.sort();
 }
 
-describe("names of v2 and v3", () => {
+describe("the names of v2 and v3", () => {
   for (const [old, name] of [
     ["envoy.api.v2.Cluster", "envoy.config.cluster.v3.Cluster"],
     ["envoy.api.v2.auth.Secret", "envoy.extensions.transport_sockets.tls.v3.Secret"],
@@ -81,7 +81,7 @@ describe("names of v2 and v3", () => {
       "envoy.extensions.retry.priority.previous_priorities.v3.PreviousPrioritiesConfig",
     ],
   ] as const) {
-    test(name, () => {
+    test(`map to each other (${name})`, () => {
       assert.equal(v3TypeUrlOf(google(old)), google(name));
       assert.equal(v2TypeUrlOf(google(name)), google(old));
     });
@@ -95,7 +95,7 @@ describe("names of v2 and v3", () => {
   });
 });
 
-describe("a resource as v2 has it", () => {
+describe("a resource for v2", () => {
   const filter = (name: string, type: string): JsonObject => ({ name, typed_config: { "@type": google(type) } });
   const routes: JsonObject = {
     virtual_hosts: [
@@ -128,7 +128,7 @@ describe("a resource as v2 has it", () => {
     assert.deepEqual(anysIn(fromBinary(schemaOf("listener"), listener.body)), [v3.fault, v3.hcm, v3.router].sort());
   });
 
-  test("a resource for v2 shares the body where nothing differs", () => {
+  test("a resource for v2 shares the body if nothing differs", () => {
     const cluster = createResource(read("cluster", { name: "c", connect_timeout: "1s" }));
     assert.deepEqual(encodedAs(cluster, "v2"), { typeUrl: google("envoy.api.v2.Cluster"), value: cluster.body });
     assert.equal(encodedAs(cluster, "v2").value, cluster.body);
@@ -156,14 +156,14 @@ describe("a resource as v2 has it", () => {
     assert.deepEqual(encoded.typedExtensionProtocolOptions, before.typedExtensionProtocolOptions);
   });
 
-  test("a type that v2 did not have is given as v3", () => {
+  test("a type that v2 did not have is sent as v3", () => {
     const config = createResource(read("extension-config", filter("x", v3.router)));
     const { typeUrl, value } = encodedAs(config, "v2");
     assert.equal(typeUrl, google("envoy.config.core.v3.TypedExtensionConfig"));
     assert.equal(value, config.body);
   });
 
-  test("an Any inside an Any becomes v2, too", () => {
+  test("an Any inside an Any becomes v2 too", () => {
     const router = anyPack(schemaOf(v3.router), create(schemaOf(v3.router)));
     const message = read("route", { name: "r" }) as Message & { typedPerFilterConfig: Record<string, Any> };
     message.typedPerFilterConfig.x = anyPack(AnySchema, router);

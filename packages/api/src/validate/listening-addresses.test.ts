@@ -56,14 +56,14 @@ test("Other hosts, ports, protocols and network namespaces have other keys", () 
   assert.equal(new Set(keys).size, keys.length);
 });
 
-test("Port 0 is nobody's, unless the listener is not bound", () => {
+test("Port 0 clashes with nothing, unless the listener is not bound", () => {
   assert.deepEqual(at("10.0.0.1", { port_value: 0 }), []);
   assert.deepEqual(at("10.0.0.1", { port_value: 0 }, { bind_to_port: true }), []);
   assert.equal(at("10.0.0.1", { port_value: 0 }, { bind_to_port: false }).length, 1);
   assert.equal(at("10.0.0.1", { port_value: 0 }, { deprecated_v1: { bind_to_port: false } }).length, 1);
 });
 
-test("What listens at no address has none", () => {
+test("A listener without an address has no key", () => {
   const manager = extension("filters.network.http_connection_manager.v3.HttpConnectionManager", {
     rds: { route_config_name: "a", config_source: { ads: {} } },
     http_filters: [extension("filters.http.router.v3.Router")],

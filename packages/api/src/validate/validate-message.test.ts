@@ -21,12 +21,12 @@ function check(typeName: string, json: JsonValue, warnings = false): readonly st
 
 const broken = "[XDSKIT_RULE_BROKEN]";
 
-suite("rules of Envoy's protos", () => {
-  test("a message without mistakes has no findings", () => {
+suite("validateMessage", () => {
+  test("finds nothing in a message without mistakes", () => {
     assert.deepEqual(check("envoy.config.cluster.v3.Cluster", { name: "web", connectTimeout: "1s" }), []);
   });
 
-  test("strings, durations, enums and wrapped numbers of 64 bits", () => {
+  test("checks strings, durations, enums and wrapped numbers of 64 bits", () => {
     const json = { connectTimeout: "0s", lbPolicy: 77, maglevLbConfig: { tableSize: "5000012" } };
     assert.deepEqual(check("envoy.config.cluster.v3.Cluster", json), [
       `name: must not be empty (string.min_len: 1) ${broken}`,
@@ -36,7 +36,7 @@ suite("rules of Envoy's protos", () => {
     ]);
   });
 
-  test("inside an Any: strings, lists, oneofs, and a regular expression", () => {
+  test("checks strings, lists, oneofs and a regular expression inside an Any", () => {
     const route = { match: { safeRegex: { regex: "(?=a)" } } };
     const typedConfig = {
       "@type": "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager",
@@ -60,7 +60,7 @@ suite("rules of Envoy's protos", () => {
     );
   });
 
-  test("an API listener is gRPC's: its manager needs no prefix of statistics, and all else", () => {
+  test("allows the manager of an API listener, which is gRPC's, to have no prefix of statistics", () => {
     const manager = {
       "@type": "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager",
     };
@@ -78,7 +78,7 @@ suite("rules of Envoy's protos", () => {
     assert.deepEqual(check("envoy.config.listener.v3.ApiListener", { apiListener: { ...manager, rds } }), []);
   });
 
-  test("required messages, and those inside a oneof only where they were chosen", () => {
+  test("demands required messages, and those inside a oneof only if they were chosen", () => {
     assert.deepEqual(check("envoy.config.core.v3.HeaderValueOption", {}), [
       `header: is required (message.required: true) ${broken}`,
     ]);
@@ -87,7 +87,7 @@ suite("rules of Envoy's protos", () => {
     ]);
   });
 
-  test("headers: strict, not strict, and empty ones that are ignored", () => {
+  test("checks headers strictly or not, and ignores empty ones", () => {
     const header = (key: string, value: string) => check("envoy.config.core.v3.HeaderValue", { key, value });
     assert.deepEqual(header("x-a", "b\tc"), []);
     assert.deepEqual(header(":path", ""), []);
@@ -97,7 +97,7 @@ suite("rules of Envoy's protos", () => {
     assert.deepEqual(check("envoy.config.route.v3.HeaderMatcher", { name: "a b\r" }).length, 1);
   });
 
-  test("lengths in bytes", () => {
+  test("checks lengths in bytes", () => {
     const smiles = "\u{1f600}".repeat(4096);
     assert.deepEqual(check("envoy.config.core.v3.HeaderValue", { key: smiles }), []);
     assert.deepEqual(check("envoy.config.core.v3.HeaderValue", { key: `${smiles}x` }), [
@@ -105,7 +105,7 @@ suite("rules of Envoy's protos", () => {
     ]);
   });
 
-  test("an Any with malformed content is a finding; one of an unknown type is none", () => {
+  test("reports an Any with malformed content, and not one of an unknown type", () => {
     const schema = schemaOf("envoy.config.core.v3.TypedExtensionConfig");
     const config = (typeUrl: string) =>
       create(schema, { name: "a", typedConfig: { typeUrl, value: Uint8Array.of(0xff) } } as never);
@@ -115,14 +115,14 @@ suite("rules of Envoy's protos", () => {
     assert.deepEqual(validateMessage(config("type.googleapis.com/acme.Own")), []);
   });
 
-  test("maps: their size, keys and values", () => {
+  test("checks the size, keys and values of maps", () => {
     assert.deepEqual(check("envoy.config.core.v3.Metadata", { filterMetadata: { "": {} } }), [
       `filter_metadata[""]: must not be empty (string.min_len: 1) ${broken}`,
     ]);
   });
 
   // What Envoy 1.40 says about each: `envoy --mode validate`.
-  test("a domain twice in the virtual hosts of one route configuration is an error, as Envoy compares them", () => {
+  test("reports a domain that comes twice in one route configuration, compared as Envoy does", () => {
     const routes = (...hosts: readonly string[][]) => {
       const virtualHosts = hosts.map((domains, index) => ({ name: `host-${index}`, domains }));
       return check("envoy.config.route.v3.RouteConfiguration", { virtualHosts });
@@ -144,7 +144,7 @@ suite("rules of Envoy's protos", () => {
     );
   });
 
-  test("what Envoy does not check is warned of, and no error", () => {
+  test("only warns of mistakes that Envoy does not check", () => {
     const leastRequest = "envoy.extensions.load_balancing_policies.least_request.v3.LeastRequest";
     assert.deepEqual(check(leastRequest, { choiceCount: 1 }), []);
     assert.deepEqual(check(leastRequest, { choiceCount: 1 }, true), [
@@ -152,7 +152,7 @@ suite("rules of Envoy's protos", () => {
     ]);
   });
 
-  test("large regular expressions are warned of where warnings are wanted", () => {
+  test("warns of large regular expressions if warnings are wanted", () => {
     const message = (matcher: object) =>
       fromJson(schemaOf("envoy.type.matcher.v3.RegexMatcher"), { regex: "a{1000}", ...matcher }, { registry });
     assert.deepEqual(validateMessage(message({})), []);
@@ -161,7 +161,7 @@ suite("rules of Envoy's protos", () => {
     assert.deepEqual(validateMessage(message({ googleRe2: { maxProgramSize: 2000 } }), { warnings: true }), []);
   });
 
-  test("every message of the API has rules that compile, and can be checked when it is empty", () => {
+  test("compiles the rules of every message of the API, and checks each empty message", () => {
     let count = 0;
     for (const schema of registry) {
       if (schema.kind !== "message" || schema.typeName.startsWith("validate.")) continue;

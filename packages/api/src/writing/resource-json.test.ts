@@ -56,7 +56,7 @@ describe("a resource as JSON", () => {
     assert.match(Buffer.from(json(listener(router), "v3")).toString(), /^\{"@type":/);
   });
 
-  it("a resource for v2 clients is written as they are sent it", () => {
+  it("a resource for v2 clients is written as it is sent to them", () => {
     const resource = listener(router);
     const text = Buffer.from(createResourceJson()(resource, "v2")).toString();
     assert.doesNotMatch(text, /\.v3\./);
@@ -102,7 +102,7 @@ describe("a resource as JSON", () => {
     assert.deepEqual(resources[0]?.resource, resource);
   });
 
-  it("a resource that JSON cannot say is refused each time, with what and where", () => {
+  it("a resource that JSON cannot express is refused each time, with the fault and its place", () => {
     const type = resourceTypes.find("cluster");
     assert.ok(type?.schema);
     const struct = { fields: { x: { kind: { case: "numberValue", value: Number.NaN } } } };

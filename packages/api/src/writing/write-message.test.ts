@@ -129,9 +129,9 @@ const types = [
   ["envoy.config.listener.v3.Listener", "name"],
 ] as const;
 
-suite("what is written is read again", () => {
+suite("a written file", () => {
   for (const [typeName, nameField] of types) {
-    test(typeName, () => {
+    test(`is read again as the same resource (${typeName})`, () => {
       const schema = schemaOf(typeName);
       fc.assert(
         fc.property(messages(schema, 3), (random) => {
@@ -151,7 +151,7 @@ suite("what is written is read again", () => {
     });
   }
 
-  test("names, aliases and TTLs of wrapped resources, in every format", () => {
+  test("keeps names, aliases and TTLs of wrapped resources, in every format", () => {
     const host = create(schemaOf("envoy.config.route.v3.VirtualHost"), { name: "h", domains: ["*"] } as Record<
       string,
       unknown
@@ -172,12 +172,12 @@ suite("what is written is read again", () => {
   });
 });
 
-suite("forms", () => {
+suite("a form of file", () => {
   const cluster = create(schemaOf("envoy.config.cluster.v3.Cluster"), { name: "yes", lbPolicy: 3 } as Record<
     string,
     unknown
   >);
-  test("JSON has @type and camelCase, YAML the spelling of Envoy's documentation", () => {
+  test("has its own spelling: @type and camelCase in JSON, that of Envoy's documentation in YAML", () => {
     assert.equal(
       writeMessage(cluster, "json"),
       '{"@type":"type.googleapis.com/envoy.config.cluster.v3.Cluster","name":"yes","lbPolicy":"RANDOM"}',
@@ -192,7 +192,7 @@ suite("forms", () => {
     );
     assert.equal(writeMessage(cluster, "text"), 'name: "yes"\nlb_policy: RANDOM\n');
   });
-  test("YAML: texts and keys that Envoy would take for something else are in quotes", () => {
+  test("has quotes in YAML around texts and keys that Envoy would misread", () => {
     const texts = [
       "yes",
       "N",
@@ -224,7 +224,7 @@ suite("forms", () => {
       assert.doesNotMatch(yaml, /^name: [-+]?0x/im);
     }
   });
-  test("an Any of an unknown type passes through every form", () => {
+  test("passes an Any of an unknown type through", () => {
     const any = {
       $typeName: "google.protobuf.Any",
       typeUrl: "type.googleapis.com/acme.Own",

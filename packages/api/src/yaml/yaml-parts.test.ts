@@ -23,7 +23,7 @@ ${["  alt_stat_name: |\n    - a\n    - b\n", "  alt_stat_name: 'a\n    - b'\n", 
 const read = (text: string) => readResources({ path: "a.yaml", bytes: new TextEncoder().encode(text) });
 
 suite("a long YAML list in parts", () => {
-  test("is what it is as a whole, and stands where it stands", () => {
+  test("equals the list read as a whole, with the same places", () => {
     const text = `# clusters\n---\n${list()}`;
     const [whole] = parseYaml(text).documents;
     assertPartsOfWhole([...partsOfYamlList(text)], whole, ["metadata"]);
@@ -56,7 +56,7 @@ suite("a long YAML list in parts", () => {
     ["a bracket without an end", good.replace("[1, {}, [ [],", "[1, {}, [ ["), false],
     ["a dash in a text around it", `--- |\n${good}`, false],
   ] as const) {
-    test(`with ${what} is left to the reader of whole texts`, () => {
+    test(`is left to the reader of whole texts if it has ${what}`, () => {
       assert.throws(() => [...partsOfYamlList(text)], NoList);
       const { resources, findings } = read(text);
       if (isWell) assert.deepEqual([resources.length > 0, findings], [true, []]);

@@ -91,7 +91,7 @@ const { value } = fc.letrec((tie) => ({
   ),
 }));
 
-test("what a program writes, in several styles, is read as it was", () => {
+test("a document that a program writes, in several styles, is read as it was", () => {
   fc.assert(
     fc.property(
       value as fc.Arbitrary<unknown>,
@@ -118,7 +118,7 @@ test("what a program writes, in several styles, is read as it was", () => {
   );
 });
 
-test("positions of fields, in either spelling, and of what is not there", () => {
+test("a field has a position in either spelling, and so has a missing field", () => {
   const [document] = parseYaml("resources:\n- a: 1\n  b_c: { d: 2 }\n- a: 3\n").documents;
   assert.deepEqual(
     [[], ["resources", 1], ["resources", 0, "b_c", "d"], ["resources", 0, "b_c", "x"]].map((steps) =>
@@ -128,7 +128,7 @@ test("positions of fields, in either spelling, and of what is not there", () => 
   );
 });
 
-test("what is wrong with the indentation or a colon is said in plain words, where it is", () => {
+test("a mistake in the indentation or with a colon is explained in plain words, at its place", () => {
   const said = (text: string) =>
     parseYaml(text).problems.map(
       ({ offset, message }) => `${JSON.stringify(text.slice(offset, offset + 4))}: ${message}`,

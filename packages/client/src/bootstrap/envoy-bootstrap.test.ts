@@ -66,7 +66,7 @@ const read = (text: string, more: BootstrapSource = {}) =>
   clientOptionsFromBootstrap({ text, path: "envoy.yaml", ...more });
 
 describe("Envoy's bootstrap", () => {
-  it("an Envoy's bootstrap leads to the servers of ADS, whatever else stands in it", async () => {
+  it("an Envoy's bootstrap leads to the servers of ADS, whatever else it holds", async () => {
     const options = await read(meshLike);
     assert.deepEqual(options, {
       kind: "envoy",
@@ -143,7 +143,7 @@ dynamic_resources:
     ]);
   });
 
-  it("one source is taken where fields lead to different ones, if the caller says which", async () => {
+  it("one source is taken if fields lead to different ones and the caller says which", async () => {
     const text = `
 dynamic_resources:
   lds_config: { path: /lds.yaml }

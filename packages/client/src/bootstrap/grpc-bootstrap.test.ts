@@ -99,7 +99,7 @@ describe("gRPC's bootstrap", () => {
     await assert.rejects(clientOptionsFromBootstrap({ env: {} }), /no bootstrap is named/);
   });
 
-  it("a bootstrap says who the client is, and where certificates are", async () => {
+  it("a bootstrap names the client, and has the paths of certificates", async () => {
     const { node, nodeOn, grpc } = await clientOptionsFromBootstrap({ text: meshLike });
     assert.deepEqual(node, {
       id: "sidecar~10.1.2.3~shop-1.default~default.svc.cluster.local",

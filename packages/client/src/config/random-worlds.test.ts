@@ -23,7 +23,7 @@ const { SEED, STEPS } = process.env;
 const steps = Number(STEPS ?? 60);
 
 /** `SEED=7` plays one seed and prints its story; `EFFORT=50` plays more, `STEPS=200` longer ones. */
-test("the last configuration told is that of the server, none is told half, and no watch is left over", async (context) => {
+test("the last reported configuration is the server's, none is incomplete, and no watch is left over", async (context) => {
   const first = Number(SEED ?? 1);
   const last = SEED === undefined ? 200 * effort : first;
   let seed = first;

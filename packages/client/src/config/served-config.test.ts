@@ -53,7 +53,7 @@ for (const variant of ["sotw", "delta"] as const) {
       };
 
       describe(`a configuration from a server, ${variant}, ${aggregated ? "ADS" : "per type"}, ${api}`, () => {
-        it("a configuration is told whole, changes, and asks for nothing that it does not need", () =>
+        it("a configuration is reported complete, changes, and asks for nothing that it does not need", () =>
           served(async ({ server, client, told }) => {
             server.config.set([
               apiListener("app", "r"),
@@ -99,7 +99,7 @@ for (const variant of ["sotw", "delta"] as const) {
             assert.deepEqual(names(), []);
           }));
 
-        it("a configuration becomes what the server has, however that changes", () =>
+        it("a configuration reaches the server's state, however that changes", () =>
           served(async ({ server, client, told }) => {
             const random = randomFrom(variant.length * 100 + Number(aggregated) * 10 + api.length);
             const keys = Object.entries(worldNames).flatMap(([type, names]) => names.map((name) => `${type} ${name}`));

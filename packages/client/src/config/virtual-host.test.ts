@@ -25,7 +25,7 @@ test("the virtual host of an authority is the exact one, else that of the longes
   assert.equal(choose("shop.example", "*.shop.example"), undefined);
 });
 
-test("the virtual host of an authority may have several domains; of two that match alike the first is chosen", () => {
+test("the virtual host of an authority may have several domains, and the first of two equal matches is chosen", () => {
   const hosts = [host("a", ["a.example", "*.b.example"]), host("b", ["*.b.example", "b.example"])];
   assert.equal(virtualHostFor(hosts, "x.b.example")?.name, "a");
   assert.equal(virtualHostFor(hosts, "b.example")?.name, "b");

@@ -22,8 +22,8 @@ import { createScriptedClient, noSuch, type ScriptedClient } from "../testing/sc
 import { createConfigIterator } from "./config-iterator.js";
 import { createWatchConfig } from "./watch-config.js";
 
-describe("watching a configuration", () => {
-  it("a watcher is told nothing before each leaf is known, then all at once", async () => {
+describe("the watch of a configuration", () => {
+  it("a watcher is told nothing before every leaf is known, then everything at once", async () => {
     const { client, calls } = watching("app");
     await client.give(apiListener("app", "r"));
     assert.deepEqual(client.watched, ["listener app", "route r"]);
@@ -36,7 +36,7 @@ describe("watching a configuration", () => {
     assert.deepEqual(calls, ["r; a: a-endpoints 1 2; b: error"]);
   });
 
-  it("each change is told once it is complete, and what it replaced is dropped only then", async () => {
+  it("each change is reported once it is complete, and the replaced part is dropped only then", async () => {
     const log: string[] = [];
     const { client, calls } = watching("app", {}, log);
     await client.give(apiListener("app", routes("inline", "a")));
@@ -53,7 +53,7 @@ describe("watching a configuration", () => {
     assert.deepEqual(calls, ["inline; a: a 1", "inline; b: b 3"]);
   });
 
-  it("a cluster stays as it was until the load assignment is there that its change names (rule 126)", async () => {
+  it("a cluster stays as it was until the load assignment that its change names has come (rule 126)", async () => {
     const { client, calls } = watching("app");
     await client.give(apiListener("app", routes("inline", "a")));
     await client.give(edsCluster("a", "one"));
@@ -66,7 +66,7 @@ describe("watching a configuration", () => {
     assert.deepEqual(client.watched, ["cluster a", "endpoint two", "listener app"]);
   });
 
-  it("a change that came to nothing leaves nothing behind", async () => {
+  it("a change that is taken back leaves nothing behind", async () => {
     const { client, calls } = watching("app");
     await client.give(apiListener("app", routes("inline", "a")));
     await client.give(inlineCluster("a", Cluster_DiscoveryType.STATIC, 1));
@@ -76,7 +76,7 @@ describe("watching a configuration", () => {
     assert.deepEqual(calls, ["inline; a: static 1", "inline; a: static 1"]);
   });
 
-  it("an error of the whole is told where there is no listener or no routes, and the configuration comes back", async () => {
+  it("the whole configuration is an error without a listener or routes, and comes back with them", async () => {
     const { client, calls } = watching("app");
     await client.fail("listener", "app");
     await client.give(apiListener("app", "r"));
@@ -107,7 +107,7 @@ describe("watching a configuration", () => {
     assert.match(calls[1] ?? "", /^error route "r": no virtual host serves the authority "shop.example"/);
   });
 
-  it("mirrored and weighted clusters, plugins and headers are noted", async () => {
+  it("mirrored and weighted clusters, plugins and headers are recorded", async () => {
     const { client, configs } = watching("app");
     const action = (value: object) => ({ match: {}, action: { case: "route" as const, value } });
     const weighted = { clusters: [{ name: "w1" }, { clusterHeader: "x-weighted" }, { name: "w2" }] };
@@ -136,7 +136,7 @@ describe("watching a configuration", () => {
     assert.deepEqual([found.plugins, found.clusterHeaders], [["lookup"], ["x-weighted", "x-cluster"]]);
   });
 
-  it("all route configurations of a listener with filter chains are reported, each with its own error, and what its filters name", async () => {
+  it("all route configurations of a listener with filter chains are reported, each with its own error, and the references of its filters", async () => {
     const { client, configs } = watching("ingress");
     await client.give(
       socketListener(
@@ -184,7 +184,7 @@ describe("watching a configuration", () => {
     assert.deepEqual([client.watched, calls], [[], []]);
   });
 
-  it("an ambient error is kept beside what is used, and its end is told", async () => {
+  it("an ambient error is reported beside the configuration in use, and its end is reported", async () => {
     const { client, calls } = watching("app");
     await client.give(apiListener("app", routes("inline", "a")));
     await client.give(edsCluster("a"));
@@ -207,7 +207,7 @@ describe("watching a configuration", () => {
     ]);
   });
 
-  it("parts that did not change stay the same objects, and changes of one turn are one", async () => {
+  it("unchanged parts stay the same objects, and the changes of one turn are one change", async () => {
     const { client, configs } = watching("app");
     await client.give(apiListener("app", routes("inline", "a", "b", "loop")));
     const given = [client.give(edsCluster("a")), client.give(edsCluster("b"))];
@@ -222,7 +222,7 @@ describe("watching a configuration", () => {
     assert.deepEqual(same, [false, true, true]);
   });
 
-  it("reading waits while the watcher is busy, which then gets the newest", async () => {
+  it("reading waits while the watcher is busy, and the watcher then gets the newest configuration", async () => {
     const client = createScriptedClient();
     const calls: string[] = [];
     let release = () => {};
@@ -266,7 +266,7 @@ describe("watching a configuration", () => {
     assert.deepEqual([calls.length, failures.length], [2, 2]);
   });
 
-  it("a watch is an iterator, too, which gives the newest", async () => {
+  it("a watch is also an iterator that gives the newest configuration", async () => {
     const client = createScriptedClient();
     const iterator = configOf(client)("app");
     await client.give(apiListener("app", routes("inline", "a")));
@@ -282,7 +282,7 @@ describe("watching a configuration", () => {
     assert.deepEqual(client.watched, []);
   });
 
-  it("an iterator does not tell an error that is over", async () => {
+  it("an iterator does not report an error that is over", async () => {
     let watcher: ConfigWatcher | undefined;
     const iterator = createConfigIterator((given) => {
       watcher = given;
@@ -300,7 +300,7 @@ describe("watching a configuration", () => {
     await next;
   });
 
-  it("a collection is not taken for a listener, and no cluster that is one is asked for", async () => {
+  it("a collection is not taken for a listener, and no collection is requested as a cluster", async () => {
     const { client, calls } = watching("app");
     assert.throws(() => configOf(client)("*", { onChanged: () => {} }), /XDSKIT_CLIENT_OPTION/);
     await client.give(apiListener("app", routes("inline", "*")));

@@ -172,7 +172,7 @@ describe("credentials of a gRPC server", () => {
     assert.equal((await askWith(plain.port, { tokenFile: write("token", "t4") })).authorization, "Bearer t4");
   });
 
-  it("settings that would give a secret away, or cannot be meant, are refused", () => {
+  it("settings that would leak a secret or make no sense are refused", () => {
     const refused = (more: Partial<GrpcServerSettings>, expected: RegExp) =>
       assert.throws(
         () => credentialsOf({ kind: "grpc", address: "xds.example:80", ...more }),

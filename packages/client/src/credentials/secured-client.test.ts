@@ -118,7 +118,7 @@ for (const kind of ["grpc", "rest"] as const) {
         }
       }));
 
-    it("a client says which file is wrong, and goes on once it is mended", () =>
+    it("a client says which file is wrong, and goes on once it is fixed", () =>
       withFront(async (front) => {
         const tls = files();
         write("own.key", second.key);

@@ -23,7 +23,7 @@ const linesOf = (metrics: ClientMetrics, name: string) =>
 
 describe("metrics of a client", () => {
   for (const variant of ["sotw", "delta"] as const) {
-    it(`the metrics count what came, what was rejected, and what is known, ${variant}`, async () => {
+    it(`the metrics count received, rejected and known resources, ${variant}`, async () => {
       const server = createServer();
       const { grpc: address } = await server.listen({ grpc: "127.0.0.1:0" });
       const client = createClient({
@@ -97,7 +97,7 @@ describe("metrics of a client", () => {
     assert.deepEqual(listed, real);
   });
 
-  it("the metrics are written so that Prometheus reads them", () => {
+  it("Prometheus can read the metrics", () => {
     const values = [{ labels: { "grpc.target": 'a"b\\c\nd' }, value: 3 }];
     const one = {
       name: "grpc.x.y",

@@ -7,7 +7,7 @@ import { createClient } from "../create-client.js";
 const anything = (value: unknown) => value as never;
 const node = { id: "me" };
 
-test("a call that cannot be meant says what was meant, in a program without types, too", async () => {
+test("a call with wrong options is refused with the probable meaning, in a program without types too", async () => {
   const client = createClient({ servers: ["127.0.0.1:1"], node });
   const made = (options: unknown) => () => createClient(anything(options));
   const wrong: readonly (readonly [() => unknown, RegExp])[] = [

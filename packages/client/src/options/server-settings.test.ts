@@ -16,7 +16,7 @@ function refusal(server: ServerSettings): XdskitError {
   assert.fail("it is taken");
 }
 
-test("no URL is quoted that might hold a password", () => {
+test("an error quotes no URL that may hold a password", () => {
   const wrong: readonly ServerSettings[] = [
     "http://edge:S3CR3T@host:port",
     "https://edge:S3CR3T@",
@@ -40,7 +40,7 @@ test("a password with a bare % is taken as it is", async () => {
   await client.close();
 });
 
-test("a gRPC address that is written as a URL is refused with how to write it", async () => {
+test("a gRPC address that is written as a URL is refused with the right form", async () => {
   const server = createServer();
   const { grpc } = await server.listen({ grpc: "127.0.0.1:0" });
   const client = createClient({ servers: [`http://${grpc}`], node: { id: "a" } });

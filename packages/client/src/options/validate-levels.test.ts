@@ -91,7 +91,7 @@ const levels = [
 ] as const;
 
 for (const variant of ["sotw", "delta"] as const) {
-  describe(`how far a client judges, ${variant}`, () => {
+  describe(`the validation level of a client, ${variant}`, () => {
     for (const { validate, taken } of levels) {
       it(`${validate}`, async (t) => {
         const seen = await takenAndRejected(t, variant, { validate });
@@ -100,7 +100,7 @@ for (const variant of ["sotw", "delta"] as const) {
       });
     }
 
-    it("off: the message of what is none throws when it is read, and others are read then", async (t) => {
+    it("off makes the message of a malformed resource throw when it is read, and others are read", async (t) => {
       const { client } = await takenAndRejected(t, variant, { validate: "off" });
       const [status] = client.status()[0]?.types ?? [];
       const get = (name: string) => status?.resources.get(name) ?? assert.fail(name);
@@ -110,14 +110,14 @@ for (const variant of ["sotw", "delta"] as const) {
       assert.deepEqual(get("text").value, bodies.text);
     });
 
-    it("off: a program's own checks see what can be read, and what cannot is rejected", async (t) => {
+    it("off gives readable resources to a program's own checks, and rejects unreadable ones", async (t) => {
       const checks = { cluster: ({ name }: { name?: unknown }) => (name === "any" ? "not this one" : undefined) };
       const options = { validate: "off", checks: checks as ClientOptions["checks"] } as const;
       const { taken } = await takenAndRejected(t, variant, options);
       assert.deepEqual(taken, ["good", "grpc"]);
     });
 
-    it("off: a listener that is no message ends in an error of its configuration, and nothing else", async (t) => {
+    it("off turns a malformed listener into an error of its configuration, and of nothing else", async (t) => {
       const { client, stream: next } = await odd(t, variant, { validate: "off" });
       const told: string[] = [];
       client.watchConfig("text", {
@@ -161,7 +161,7 @@ async function first(server: NonNullable<ClientOptions["servers"]>[number], vali
   }
 }
 
-describe("how far polls and files are judged", () => {
+describe("the validation level of polls and files", () => {
   for (const [validate, expected] of [
     ["full", "rejected"],
     ["types", "timeless"],

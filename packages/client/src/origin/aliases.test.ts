@@ -16,8 +16,8 @@ function aliased(name: string, content: string, ...aliases: readonly string[]): 
 
 const linesOf = ({ lines }: Told) => [...lines];
 
-describe("who watches by an alias", () => {
-  it("a watcher by an alias gets what came for others before", () =>
+describe("a watcher by an alias", () => {
+  it("a watcher by an alias gets a resource that came for others before", () =>
     withOneServer(async (client, one) => {
       watchClusters(client);
       one.answer(cluster, { upserted: [aliased("a", "1", "www")] });
@@ -34,7 +34,7 @@ describe("who watches by an alias", () => {
       assert.equal(later.now, "");
     }));
 
-  it("a watcher by an alias sees no gap where another resource takes the alias over", () =>
+  it("a watcher by an alias sees no gap when another resource takes the alias over", () =>
     withOneServer(async (client, one) => {
       const www = watchCluster(client, "www");
       one.answer(cluster, { upserted: [aliased("a", "1", "www")] });
@@ -45,7 +45,7 @@ describe("who watches by an alias", () => {
       assert.equal(www.now, "");
     }));
 
-  it("a resource whose own name was an alias, too, stays when the resource with the alias goes", () =>
+  it("a resource whose own name was also an alias stays when the resource with the alias goes", () =>
     withOneServer(async (client, one) => {
       const [a, b, all] = [watchCluster(client, "a"), watchCluster(client, "b"), watchClusters(client)];
       one.answer(cluster, { upserted: [aliased("b", "1"), aliased("a", "1", "b")] });

@@ -47,7 +47,7 @@ describe("errors of a collection", () => {
       );
     }));
 
-  it("an error says that a type has no such service, where nobody can be asked", async () => {
+  it("an error says that a type has no such service if no server can be asked", async () => {
     const transport = scriptedTransport(() => 0);
     const client = createClientWith({ servers: ["one:1"], node: { id: "me" } }, (_, context, sink) =>
       createStreamUpstream(

@@ -45,7 +45,7 @@ async function heard(
 
 for (const variant of ["sotw", "delta"] as const) {
   describe(`errors of the data, ${variant}`, () => {
-    it("a client takes away what the server takes away, and keeps what was there before a rejected update", () =>
+    it("a client removes a resource that the server removes, and keeps the content from before a rejected update", () =>
       heard({ variant }, async (server, hears) => {
         server.config.set([cluster("a"), cluster("b", "1")]);
         await hears("has 1");
@@ -55,7 +55,7 @@ for (const variant of ["sotw", "delta"] as const) {
         await hears("XDSKIT_RESOURCE_ABSENT");
       }));
 
-    it("a client keeps what the server takes away, if it is set so (A53)", () =>
+    it("a client keeps a resource that the server removes, if it is set so (A53)", () =>
       heard({ variant, ignoreResourceDeletion: true }, async (server, hears) => {
         server.config.set([cluster("a"), cluster("b", "1")]);
         await hears("has 1");
@@ -65,7 +65,7 @@ for (const variant of ["sotw", "delta"] as const) {
         await hears("has 1");
       }));
 
-    it("a client drops what was there before a rejected update, if it is set so (A88)", () =>
+    it("a client drops the content from before a rejected update, if it is set so (A88)", () =>
       heard({ variant, failOnDataErrors: true }, async (server, hears) => {
         server.config.set([cluster("a"), cluster("b", "1")]);
         await hears("has 1");

@@ -57,7 +57,7 @@ async function withClient(options: Partial<ClientOptions>, test: (tools: Tools) 
 const switches = (events: readonly ClientEvent[]) =>
   events.flatMap((event) => (event.kind === "switched" ? [`${event.from} ${event.to}`] : []));
 
-describe("fallback (A71)", () => {
+describe("fallback to another server (A71)", () => {
   const servers = ["one:1", "two:2", "three:3"];
 
   it("a client asks the next server once the one before is away and something is missing, and goes back", () =>
@@ -102,7 +102,7 @@ describe("fallback (A71)", () => {
       assert.deepEqual(of("two:2").log, []);
     }));
 
-  it("watchers are told of a failure only when there is nobody left to ask, and of what happens then", () =>
+  it("watchers are told of a failure only when no server is left to ask, and of later events", () =>
     withClient({ servers }, async ({ of, watch }) => {
       const [a, all] = [watch("a"), watch("*")];
       for (const server of servers) of(server).fail();
@@ -185,7 +185,7 @@ describe("fallback (A71)", () => {
       assert.deepEqual([a.take(), late.take()], [["2"], ["2"]]);
     }));
 
-  it("a client tells the first server what it has when it is tried again, so that it learns what is gone", () =>
+  it("a client that tries the first server again says what it has, and so learns what is gone", () =>
     withClient({ servers }, async ({ of, watch }) => {
       const [all, x] = [watch("*"), watch("x")];
       of("one:1").answer(cluster, { upserted: [receivedCluster("a", "1"), receivedCluster("x", "1")] });
@@ -208,7 +208,7 @@ describe("fallback (A71)", () => {
       assert.deepEqual([x.take(), y.take()], [["1", "beside one:1", "2", "1"], ["2"]]);
     }));
 
-  it("a client does not take turns between two servers, each of which lacks one service", () =>
+  it("a client does not alternate between two servers that each lack one service", () =>
     withClient({ servers: ["one:1", "two:2"] }, async ({ client, of, events }) => {
       client.watch("cluster", "a", { onChanged() {} });
       client.watch("endpoint", "a", { onChanged() {} });
@@ -258,7 +258,7 @@ describe("federation (A47)", () => {
       },
     ));
 
-  it("a watcher of a name without a server is told so", () =>
+  it("a watcher of a name without a server gets an error", () =>
     withClient({ authorities: { x: { servers: ["one:1"] } } }, async ({ of, watch }) => {
       const [plain, other] = [watch("plain"), watch(`xdstp://other/${type}/a`)];
       await settle();
@@ -267,8 +267,8 @@ describe("federation (A47)", () => {
     }));
 });
 
-describe("what a program kept from an earlier run", () => {
-  it("kept contents are there at once, are told to the first server with their versions, and are no reason to ask another", () => {
+describe("resources that a program kept from an earlier run", () => {
+  it("kept resources are there at once, are sent to the first server with their versions, and are no reason to ask another", () => {
     const held = [{ type: cluster, resources: [receivedCluster("a", "0"), receivedCluster("b", "0")], version: "v7" }];
     return withClient({ servers: ["one:1", "two:2"], held }, async ({ of, watch }) => {
       const [all, a] = [watch("*"), watch("a")];

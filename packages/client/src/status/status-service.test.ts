@@ -82,7 +82,7 @@ const ignored = { onChanged: () => {} };
 
 describe("client status of a client (CSDS)", () => {
   for (const variant of ["sotw", "delta"] as const) {
-    it(`client status says what was asked for, taken and rejected, and what does not exist, ${variant}`, () =>
+    it(`client status has requested, accepted, rejected and missing resources, ${variant}`, () =>
       withStatus(variant, async ({ server, client, fetch }) => {
         const before = Date.now();
         assert.deepEqual(brief(await fetch()), []);
@@ -118,7 +118,7 @@ describe("client status of a client (CSDS)", () => {
       }));
   }
 
-  it("client status never tells secrets, and leaves contents out when asked", () =>
+  it("client status never shows secrets, and leaves contents out on request", () =>
     withStatus("delta", async ({ server, client, fetch }) => {
       const key = { specifier: { case: "inlineString", value: "S3CR3T" } } as const;
       const chain = { specifier: { case: "inlineString", value: "public" } } as const;

@@ -8,8 +8,8 @@ import { watchCluster, watchClusters } from "../testing/told.js";
 import { waitFor } from "../testing/wait-for.js";
 
 for (const variant of ["sotw", "delta"] as const) {
-  describe(`odd servers, ${variant}`, () => {
-    test("one that omits nonces is acknowledged once a response", async (t) => {
+  describe(`an odd server, ${variant}`, () => {
+    test("gets one acknowledgement a response if it omits nonces", async (t) => {
       const { client, stream } = await odd(t, variant);
       const told = watchCluster(client, "a");
       const first = await stream();
@@ -23,7 +23,7 @@ for (const variant of ["sotw", "delta"] as const) {
       assert.deepEqual(told.lines, ["changed a=1", "changed a=2", "changed a=3"]);
     });
 
-    test("one that repeats itself is acknowledged each time, and watchers hear it once", async (t) => {
+    test("is acknowledged each time it repeats itself, and watchers hear it once", async (t) => {
       const { client, stream } = await odd(t, variant);
       const [one, all] = [watchCluster(client, "a"), watchClusters(client)];
       const first = await stream();
@@ -34,7 +34,7 @@ for (const variant of ["sotw", "delta"] as const) {
       await has(all, "a=2", "changed a=1", "changed a=2");
     });
 
-    test("one whose versions go down, or stay, is believed: versions say nothing", async (t) => {
+    test("is believed even if its versions go down or stay", async (t) => {
       const { client, stream } = await odd(t, variant);
       const told = watchCluster(client, "a");
       const first = await stream();
@@ -49,7 +49,7 @@ for (const variant of ["sotw", "delta"] as const) {
       }
     });
 
-    test("one that speaks first, of what nobody asked for, or of other names, is not answered", async (t) => {
+    test("gets no answer if it speaks first, of unrequested types or of other names", async (t) => {
       const { server, client, stream } = await odd(t, variant);
       const told = watchCluster(client, "a");
       const first = await server.nextStream();
@@ -70,7 +70,7 @@ for (const variant of ["sotw", "delta"] as const) {
       void stream;
     });
 
-    test("one that answers before it was asked for everything tells the rest later", async (t) => {
+    test("sends the rest later if it answers before it was asked for everything", async (t) => {
       const { client, stream } = await odd(t, variant);
       const one = watchCluster(client, "a");
       const first = await stream();
@@ -83,7 +83,7 @@ for (const variant of ["sotw", "delta"] as const) {
       assert.deepEqual(one.lines, ["changed a=1"]);
     });
 
-    test("one that splits what it sends has all of it taken", async (t) => {
+    test("may split its responses, and every part is taken", async (t) => {
       const { client, stream } = await odd(t, variant);
       const answers: string[] = [];
       const names = ["a", "b", "c", "d"];
@@ -94,7 +94,7 @@ for (const variant of ["sotw", "delta"] as const) {
       assert.deepEqual(answers, names);
     });
 
-    test("one that rejects nothing but sends what is wrong is told why, and what is good of it counts", async (t) => {
+    test("is told why its resources are wrong, and its good resources count", async (t) => {
       const { client, stream } = await odd(t, variant);
       const [good, bad] = [watchCluster(client, "good"), watchCluster(client, "bad")];
       const first = await stream();
@@ -113,7 +113,7 @@ for (const variant of ["sotw", "delta"] as const) {
       assert.deepEqual(good.lines, ["changed good=1"]);
     });
 
-    test("one that answers each rejection with the same again is heard ever more slowly, and everything goes on", async (t) => {
+    test("is read ever more slowly if it answers each rejection with the same again, and everything goes on", async (t) => {
       let bad = true;
       const server = await createOddServer(async (stream) => {
         for (let nonce = 1; (await stream.nextIfAny()) !== undefined; nonce++) {
@@ -137,7 +137,7 @@ for (const variant of ["sotw", "delta"] as const) {
       assert.equal(good.now, "good=1");
     });
 
-    test("one that names a thing twice has neither taken", async (t) => {
+    test("has neither copy taken if it names a resource twice", async (t) => {
       const { client, stream } = await odd(t, variant);
       const [one, two] = [watchCluster(client, "a"), watchCluster(client, "b")];
       const first = await stream();
@@ -149,7 +149,7 @@ for (const variant of ["sotw", "delta"] as const) {
       await has(one, "a=3");
     });
 
-    test("one that never answers says that there is none, and may think again", async (t) => {
+    test("makes names count as missing if it never answers, and may still send them later", async (t) => {
       const { client, stream } = await odd(t, variant, { absentAfterMs: 50 });
       const told = watchCluster(client, "a");
       const first = await stream();
@@ -159,7 +159,7 @@ for (const variant of ["sotw", "delta"] as const) {
       await has(told, "a=1");
     });
 
-    test("one that sends more than is taken is refused, what was there stays", async (t) => {
+    test("is refused if it sends more than the limit, and the old resources stay", async (t) => {
       const limits = { resourcesPerResponse: 10, resourcesPerType: 20 };
       const { client, stream } = await odd(t, variant, { limits });
       const [one, all] = [watchCluster(client, "a"), watchClusters(client)];
@@ -180,7 +180,7 @@ for (const variant of ["sotw", "delta"] as const) {
   });
 }
 
-test("delta: removals that come twice, or of what never was, are told once and acknowledged", async (t) => {
+test("delta removals that come twice, or of unknown resources, are reported once and acknowledged", async (t) => {
   const { client, stream } = await odd(t, "delta");
   const [one, all] = [watchCluster(client, "a"), watchClusters(client)];
   const first = await stream();
@@ -197,7 +197,7 @@ test("delta: removals that come twice, or of what never was, are told once and a
   await has(one, "a=2");
 });
 
-test("sotw: a type of all whose responses are split loses what each lacks, and has what the last has", async (t) => {
+test("split SotW responses of a full-state type leave the client with the resources of the last part", async (t) => {
   const { client, stream } = await odd(t, "sotw");
   const all = watchClusters(client);
   const first = await stream();

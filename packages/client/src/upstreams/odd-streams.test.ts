@@ -45,9 +45,9 @@ const ends: readonly (readonly [what: string, end: (stream: OddStream) => void])
 ];
 
 for (const variant of ["sotw", "delta"] as const) {
-  describe(`odd streams, ${variant}`, () => {
+  describe(`an odd stream, ${variant}`, () => {
     for (const [what, end] of ends) {
-      test(`one that ${what} is opened again, once, and nothing is lost`, async (t) => {
+      test(`is opened again, once, if it ${what}, and nothing is lost`, async (t) => {
         const { server, client, stream } = await odd(t, variant);
         const [one, all] = [watchCluster(client, "a"), watchClusters(client)];
         const first = await stream();
@@ -74,7 +74,7 @@ for (const variant of ["sotw", "delta"] as const) {
       });
     }
 
-    test("one that goes on after GOAWAY is used until it ends", async (t) => {
+    test("is used until it ends if it goes on after GOAWAY", async (t) => {
       const { server, client, stream } = await odd(t, variant);
       const told = watchCluster(client, "a");
       const first = await stream();
@@ -95,7 +95,7 @@ for (const variant of ["sotw", "delta"] as const) {
       await has(told, "a=4");
     });
 
-    test("a response that is larger than what is taken ends the stream, and what was there stays", async (t) => {
+    test("a response above the limit ends the stream, and the old resources stay", async (t) => {
       const limits = { responseBytes: 64 * 1024 };
       const { server, client, events, stream } = await odd(t, variant, { limits });
       const told = watchCluster(client, "a");
@@ -136,7 +136,7 @@ for (const variant of ["sotw", "delta"] as const) {
       assert.match(told.lines[0] ?? "", /^error XDSKIT_/);
     });
 
-    test("a server that reads no answers is left when it sends on and on, and nothing grows", async (t) => {
+    test("a server that reads no answers is left if it keeps sending, and nothing grows", async (t) => {
       const { server, client, stream } = await odd(t, variant);
       const told = watchCluster(client, "a");
       const first = await stream();

@@ -89,7 +89,7 @@ for (const api of ["v3", "v2"] as const) {
             { absentAfterMs: 300 },
           ));
 
-        it("a client rejects what breaks a rule, keeps what it had, and takes what is good", () =>
+        it("a client rejects a resource that breaks a rule, keeps its old content, and takes the good resources", () =>
           pair(
             async ({ server, client, events }) => {
               server.config.set([cluster("a")]);

@@ -23,7 +23,7 @@ async function freePort(): Promise<number> {
 describe("a client of a server that goes and comes", () => {
   for (const variant of ["sotw", "delta"] as const) {
     for (const aggregated of [true, false]) {
-      it(`a client that comes back gets only what is different, ${variant}, ${aggregated ? "ADS" : "per type"}`, async () => {
+      it(`a client that comes back gets only the differences, ${variant}, ${aggregated ? "ADS" : "per type"}`, async () => {
         const address = `127.0.0.1:${await freePort()}`;
         const client = createClient({
           servers: [{ kind: "grpc", address, variant, aggregated }],

@@ -125,7 +125,7 @@ describe(`a server that is started and ended ${restarts} times while what it ser
   for (const variant of ["sotw", "delta"] as const) {
     for (const aggregated of [true, false]) {
       const how = `${variant}, ${aggregated ? "ADS" : "per type"}`;
-      test(`the client has what there is in the end, no stream twice, and lost no watcher: ${how}`, (t) =>
+      test(`leaves the client with the final state, no stream twice, and all its watchers: ${how}`, (t) =>
         lives(t, variant, aggregated));
     }
   }

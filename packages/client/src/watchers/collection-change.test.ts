@@ -26,8 +26,8 @@ async function withIterator(test: (read: () => Promise<string>, one: ScriptedUps
   }
 }
 
-describe("what came of a collection while nobody read", () => {
-  it("is one change from what was read last", () =>
+describe("the unread changes of a collection", () => {
+  it("are one change from the last read state", () =>
     withIterator(async (read, one) => {
       one.answer(cluster, { upserted: ["a", "b", "c"].map((name) => receivedCluster(name, "1")) });
       assert.equal(await read(), "a,b,c +a,b,c -");
@@ -40,7 +40,7 @@ describe("what came of a collection while nobody read", () => {
       assert.equal(await read(), "c,d,e +e -");
     }));
 
-  it("says nothing of what came and went, however much that was", () =>
+  it("leave out members that came and went, however many", () =>
     withIterator(async (read, one) => {
       one.answer(cluster, { upserted: [receivedCluster("a")] });
       for (let index = 0; index < 100; index++) {
@@ -56,7 +56,7 @@ describe("what came of a collection while nobody read", () => {
       assert.equal(await read(), " + -a");
     }));
 
-  it("costs what came, and not what waits already", () =>
+  it("cost the new changes, and not those that wait already", () =>
     withIterator(async (read, one) => {
       let looks = 0;
       const counted = (name: string) =>

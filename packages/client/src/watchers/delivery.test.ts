@@ -12,7 +12,7 @@ import { recorder, withClient } from "../testing/watching.js";
 const cluster = resourceTypes.find("cluster")!;
 
 describe("watchers", () => {
-  it("that are slow hear nothing of a server that was away and is back by then", () =>
+  it("hear nothing of a server's absence that was over before they were ready", () =>
     withClient(async ({ client, one }) => {
       const log: string[] = [];
       let release = () => {};
@@ -46,7 +46,7 @@ describe("watchers", () => {
       assert.deepEqual([log, away.value?.kind], [["1", "2", "XDSKIT_UPSTREAM_AWAY"], "ambient"]);
     }));
 
-  it("that are slow hold up reading, and are called one after the other", () =>
+  it("hold up reading while they are slow, and are called one after the other", () =>
     withClient(async ({ client, one }) => {
       const seen: string[] = [];
       const releases: (() => void)[] = [];
@@ -80,7 +80,7 @@ describe("watchers", () => {
       assert.equal(one.answer(cluster, { removed: ["a"] }), undefined);
     }));
 
-  it("that take too long hold up nobody any more, and get the newest in the end", () =>
+  it("hold up nothing once they take too long, and get the newest in the end", () =>
     withClient(
       async ({ client, one, clock, events }) => {
         const seen: unknown[] = [];
@@ -114,7 +114,7 @@ describe("watchers", () => {
       { limits: { watcherMs: 1_000 } },
     ));
 
-  it("that throw harm nobody", () =>
+  it("harm no others when they throw", () =>
     withClient(async ({ client, one, events }) => {
       const good = recorder();
       client.watch("cluster", "a", {
@@ -151,7 +151,7 @@ describe("watchers", () => {
 });
 
 describe("a watch as an iterator", () => {
-  it("gives the newest to who is slow, and what is different in a collection since the last time", () =>
+  it("gives the newest state to a slow reader, and for a collection the differences since the last time", () =>
     withClient(async ({ client, one }) => {
       const watch = client.watch(ClusterSchema, "a");
       const all: WatchIterator<Collection> = client.watch(ClusterSchema, "*");

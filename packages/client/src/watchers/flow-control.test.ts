@@ -53,7 +53,7 @@ describe("a client over a real connection", () => {
       }
     });
 
-    it(`ends its streams in good order, ${variant}`, async () => {
+    it(`ends its streams cleanly, ${variant}`, async () => {
       const server = createServer();
       const events: ServerEvent[] = [];
       server.on((event) => events.push(event));

@@ -19,7 +19,7 @@ describe("get", () => {
       assert.equal(one.wanted.size, 0);
     }));
 
-  it("ends by a timeout, a signal, and the end of the client", () =>
+  it("ends on a timeout, a signal, or the end of the client", () =>
     withClient(async ({ client, one, clock }) => {
       const late = client.get("cluster", "a", { timeout: 100 });
       clock.advance(100);

@@ -30,7 +30,7 @@ describe("watchers", () => {
       assert.deepEqual([one.log, third.take()], [["+cluster a"], []]);
     }));
 
-  it("of one name may be as many as anybody likes", () =>
+  it("may be many for one name", () =>
     withClient(async ({ client, one }) => {
       let told = 0;
       for (let index = 0; index < 200_000; index += 1) client.watch("cluster", "a", { onChanged: () => void told++ });
@@ -39,7 +39,7 @@ describe("watchers", () => {
       assert.equal(told, 200_000);
     }));
 
-  it("that come late get what is there, in a later turn and before what comes then", () =>
+  it("get the current state in a later turn, before newer changes, if they come late", () =>
     withClient(async ({ client, one }) => {
       client.watch("cluster", "a", recorder());
       one.answer(cluster, { upserted: [receivedCluster("a", "1")] });
@@ -65,7 +65,7 @@ describe("watchers", () => {
       );
     }));
 
-  it("hear of a server that is away beside what they have, and in its place where they have nothing, once", () =>
+  it("hear once of an absent server, beside their resource or in its place if they have none", () =>
     withClient(async ({ client, one }) => {
       const [has, lacks, all] = [recorder(), recorder(), collector()];
       client.watch("cluster", "a", has);
@@ -102,7 +102,7 @@ describe("watchers", () => {
       );
     }));
 
-  it("hear of what was rejected beside what they have, and in its place where they have nothing", () =>
+  it("hear of a rejection beside their resource, or in its place if they have none", () =>
     withClient(async ({ client, one }) => {
       const [has, lacks, other, all] = [recorder(), recorder(), recorder(), collector()];
       client.watch("cluster", "a", has);
@@ -128,7 +128,7 @@ describe("watchers", () => {
       assert.deepEqual(all.take(), ["error XDSKIT_UPDATE_REJECTED"]);
     }));
 
-  it("of a collection hear once a response, and of an empty one too", () =>
+  it("hear once a response if they watch a collection, even an empty one", () =>
     withClient(async ({ client, one }) => {
       const all = collector();
       client.watch("cluster", "*", all);
@@ -150,7 +150,7 @@ describe("watchers", () => {
       assert.deepEqual(one.log, ["+cluster *"]);
     }));
 
-  it("of a collection get first what others asked for by name, and late ones hear what does not exist", () =>
+  it("get, for a collection, first the members that others asked for by name, and late ones hear of missing names", () =>
     withClient(async ({ client, one }) => {
       client.watch("cluster", "a", recorder());
       client.watch("cluster", "none", recorder());
@@ -166,7 +166,7 @@ describe("watchers", () => {
       assert.deepEqual([all.take(), late.take()], [["a,b +a,b -"], ["error XDSKIT_RESOURCE_ABSENT"]]);
     }));
 
-  it("of a glob collection get its members, and those of a single name by its alias", () =>
+  it("get the members of a glob collection, and a single name by its alias", () =>
     withClient(async ({ client, one }) => {
       const type = "envoy.config.cluster.v3.Cluster";
       const [glob, alias] = [collector(), recorder()];

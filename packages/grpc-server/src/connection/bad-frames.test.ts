@@ -17,7 +17,7 @@ import {
   type Word,
 } from "../testing/http2-bench.js";
 
-describe("what a peer must not send", () => {
+describe("a forbidden frame", () => {
   const {
     protocolError,
     frameSizeError,
@@ -274,12 +274,12 @@ describe("what a peer must not send", () => {
       assert.deepEqual(out(), expected);
       assert.equal(isFinished(), expected[0]?.startsWith("goaway"));
     });
-    it(`a connection ends for ${name}, each frame by itself`, () => {
+    it(`ends the connection for ${name}, each frame by itself`, () => {
       const { connection, out } = http2Bench();
       for (const bytes of frames) connection.receive(bytes as Buffer);
       assert.deepEqual(out(), expected);
     });
-    it(`a connection ends for ${name}, byte by byte`, () => {
+    it(`ends the connection for ${name}, byte by byte`, () => {
       const { connection, out } = http2Bench();
       const all = Buffer.concat(frames as Uint8Array[]);
       if (all.length > 20_000) return;
@@ -288,17 +288,17 @@ describe("what a peer must not send", () => {
     });
   }
 
-  it("a connection ends that begins with something else than HTTP/2", () => {
+  it("ends a connection that does not begin with HTTP/2", () => {
     const { send, out } = http2Bench({ handshake: false });
     send(Buffer.from("GET / HTTP/1.1\r\n\r\n"));
     assert.deepEqual(out(), ["settings", "window:0", `goaway:${protocolError}`]);
   });
-  it("a connection ends whose first frame is not SETTINGS", () => {
+  it("ends a connection if it is the first and not SETTINGS", () => {
     const { send, out } = http2Bench({ handshake: false });
     send(preface, frame(6, 0, 0, Buffer.alloc(8)));
     assert.deepEqual(out(), ["settings", "window:0", `goaway:${protocolError}`]);
   });
-  it("a connection ends for more data than there is room for (6.9)", () => {
+  it("ends a connection if its data exceeds the window (6.9)", () => {
     const { connection, send, out } = http2Bench();
     send(open(1));
     // The window grows again with what is received, so only a client that ignores windows gets here.

@@ -4,13 +4,13 @@ import { flag, frame } from "../frames/frames.js";
 import { http2Error } from "../frames/http2-errors.js";
 import { data, http2Bench, open, request, setting, uint32 } from "../testing/http2-bench.js";
 
-describe("what a peer may send", () => {
+describe("the receiving side of a connection", () => {
   it("pings are answered", () => {
     const { send, out } = http2Bench();
     send(frame(6, 0, 0, Buffer.from("12345678")));
     assert.deepEqual(out(), ["ping"]);
   });
-  it("a silent peer is pinged once, and not if it said something meanwhile", () => {
+  it("a silent peer is pinged once, and not if it sent something meanwhile", () => {
     const { connection, send, out } = http2Bench();
     connection.ping();
     assert.deepEqual([out(), connection.pings], [[], 0]);
@@ -48,7 +48,7 @@ describe("what a peer may send", () => {
     const words = [..."abcde"].map((letter) => `data:${letter}`);
     assert.deepEqual(told, [...words, "ended", "data:f", "data:ghi", "data:j"]);
   });
-  it("what a fleet claims when it comes back is read without a wait for room", () => {
+  it("the claims of a fleet that comes back are read without a wait for window updates", () => {
     const { send, out } = http2Bench();
     send(open(1));
     for (let part = 0; part < 8; part++) send(data(1, "x".repeat(16_000)));
@@ -57,7 +57,7 @@ describe("what a peer may send", () => {
     send(data(1, "x".repeat(4_000)));
     assert.deepEqual(out(), ["window:0", "window:1"]);
   });
-  it("frames for a stream that was reset meanwhile do no harm", () => {
+  it("frames for a stream that was just reset do no harm", () => {
     const { streams, send, out, told } = http2Bench();
     send(open(1));
     streams[0]?.reset(http2Error.cancel);
@@ -68,7 +68,7 @@ describe("what a peer may send", () => {
   });
 });
 
-describe("sending", () => {
+describe("the sending side of a connection", () => {
   it("a connection keeps to the windows of stream and connection, and to the peer's frame size", () => {
     const { streams, send, out, told, sentBytes } = http2Bench({ settings: setting(4, 20_000) });
     send(open(1));
@@ -83,7 +83,7 @@ describe("sending", () => {
     assert.equal(sentBytes(1), 100_000);
     assert.deepEqual(told, ["drained"]);
   });
-  it("sending copies the first part, which may change a moment later, and no other part", () => {
+  it("the first part is copied, since it may change a moment later, and no other part is", () => {
     for (const window of [0, 10, 100_000]) {
       for (const size of [0, 10, 5_000]) {
         const { streams, send, outBytes } = http2Bench({ settings: setting(4, window) });
@@ -111,7 +111,7 @@ describe("sending", () => {
       ["data:1:16384", "data:3:16384", "data:1:13616", "data:3:13616"],
     );
   });
-  it("what several streams are sent in one callback of the event loop is written once, and large content at once", async () => {
+  it("messages of several streams in one callback of the event loop are one write, and large content is written at once", async () => {
     const { streams, send, out, room, writes } = http2Bench({ settings: setting(4, 10_000_000) });
     send(open(1), open(3), frame(8, 0, 0, uint32(10_000_000)));
     for (const stream of streams) stream.respond(request);

@@ -28,7 +28,7 @@ describe("a changed initial window", () => {
     assert.equal(isFinished(), false);
   });
 
-  it("a connection ends whose client makes its waiting streams be visited again and again", () => {
+  it("a connection ends if its client causes many visits of its waiting streams", () => {
     const { streams, send, out } = withStreams(20_000);
     send(initialWindow(0));
     for (const stream of streams) {
@@ -73,7 +73,7 @@ describe("a changed initial window", () => {
     assert.deepEqual(out(), [`goaway:${http2Error.flowControlError}`]);
   });
 
-  it("a larger window is no error where the stream with the largest window is gone, or used it", async () => {
+  it("a larger window is no error if the stream with the largest window is gone, or used it", async () => {
     const { streams, send, out, isFinished } = http2Bench();
     send(open(1), open(3), update(1, 1_000), update(3, 1_000));
     streams[0]?.reset(http2Error.cancel);
@@ -87,7 +87,7 @@ describe("a changed initial window", () => {
     assert.deepEqual(out(), [`rst:3:${http2Error.flowControlError}`]);
   });
 
-  it("a connection ends whose client has windows compared with the largest again and again", () => {
+  it("a connection ends if its client causes many comparisons with the largest window", () => {
     const { send, out, isFinished } = withStreams(20_000);
     let times = 0;
     for (let id = 40_001; times < 2_000 && !isFinished(); times++, id += 2) {
@@ -97,7 +97,7 @@ describe("a changed initial window", () => {
     assert.equal(out().at(-1), `goaway:${http2Error.enhanceYourCalm}`);
   });
 
-  it("a fleet that asked for much is served when its client makes its windows larger, as gRPC's clients do", () => {
+  it("a fleet that asked for much is served when its client enlarges its windows, as gRPC's clients do", () => {
     const { streams, send, isFinished, sentBytes } = withStreams(20_000);
     send(initialWindow(0));
     for (const stream of streams) {

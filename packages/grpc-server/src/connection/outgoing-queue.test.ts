@@ -24,7 +24,7 @@ function fading(bytes: Buffer, times: number, pieceBytes: number): Again & { rea
   };
 }
 
-it("a queue goes on with the same bytes when those that it began with are gone", () => {
+it("a queue goes on with equal bytes when the first copy is gone", () => {
   const random = randomFrom(11);
   let faded = 0;
   for (let run = 0; run < 300; run++) {

@@ -15,7 +15,7 @@ import type { HeaderField } from "./static-table.js";
 
 const hex = (text: string) => Buffer.from(text.replace(/\s/g, ""), "hex");
 
-describe("the examples of RFC 7541", () => {
+describe("an example of RFC 7541", () => {
   const request = (path: string, ...more: HeaderField[]): HeaderField[] => [
     [":method", "GET"],
     [":scheme", path === "/" ? "http" : "https"],
@@ -23,7 +23,7 @@ describe("the examples of RFC 7541", () => {
     [":authority", "www.example.com"],
     ...more,
   ];
-  it("C.2: a literal with indexing, without, never indexed, and an indexed field", () => {
+  it("is decoded: a literal with indexing, without, never indexed, and an indexed field (C.2)", () => {
     const decoded = (text: string) => createHeaderDecoder().decode(hex(text), 1_000).fields;
     const custom = "400a 6375 7374 6f6d 2d6b 6579 0d63 7573 746f 6d2d 6865 6164 6572";
     assert.deepEqual(decoded(custom), [["custom-key", "custom-header"]]);
@@ -49,7 +49,7 @@ describe("the examples of RFC 7541", () => {
       ],
     ],
   ] as const) {
-    it(name, () => {
+    it(`is decoded: ${name}`, () => {
       const decoder = createHeaderDecoder();
       assert.deepEqual(
         blocks.map((block) => decoder.decode(hex(block), 1_000).fields),
@@ -61,7 +61,7 @@ describe("the examples of RFC 7541", () => {
       );
     });
   }
-  it("C.6: responses, with a table of 256 bytes that drops what is old", () => {
+  it("is decoded: responses, with a table of 256 bytes that drops old fields (C.6)", () => {
     const decoder = createHeaderDecoder(256);
     const first = `4882 6402 5885 aec3 771a 4b61 96d0 7abe 9410 54d4 44a8 2005 9504 0b81 66e0 82a6 2d1b ff6e 919d 29ad 1718 63c7 8f0b 97c8 e9ae 82ae 43d3`;
     const location: HeaderField = ["location", "https://www.example.com"];
@@ -78,7 +78,7 @@ describe("the examples of RFC 7541", () => {
   });
 });
 
-describe("what is no header block", () => {
+describe("a malformed header block", () => {
   for (const [name, block] of [
     ["an index of 0", "80"],
     ["an index beyond the tables", "be"],
@@ -92,9 +92,10 @@ describe("what is no header block", () => {
     ["padding that is not ones", "4081 1801 61"],
     ["padding of 8 bits", "4082 1fff 0161"],
   ] as const) {
-    it(name, () => assert.throws(() => createHeaderDecoder().decode(hex(block), 1_000), BadHeaderBlock));
+    it(`is refused: ${name}`, () =>
+      assert.throws(() => createHeaderDecoder().decode(hex(block), 1_000), BadHeaderBlock));
   }
-  it("is never anything else than refused, whatever the bytes", () => {
+  it("is only ever refused, whatever the bytes", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
         try {
@@ -106,7 +107,7 @@ describe("what is no header block", () => {
       }),
     );
   });
-  it("keeps no more than it may of one that is too large, and goes on", () => {
+  it("is kept only up to the limit if it is too large, and the decoder goes on", () => {
     const decoder = createHeaderDecoder();
     const large = decoder.decode(encodeHeaders(Array.from({ length: 100 }, () => ["x", "y".repeat(100)])), 1_000);
     assert.equal(large.isTooLarge, true);
@@ -115,7 +116,7 @@ describe("what is no header block", () => {
   });
 });
 
-test("what is encoded is decoded to the same", () => {
+test("encoded fields are decoded to the same", () => {
   const text = fc.string({ unit: fc.integer({ min: 32, max: 255 }).map((code) => String.fromCharCode(code)) });
   fc.assert(
     fc.property(fc.array(fc.tuple(text, text), { maxLength: 20 }), (fields) => {
@@ -124,7 +125,7 @@ test("what is encoded is decoded to the same", () => {
   );
 });
 
-test("what Node's own client sends is read as it was meant, request after request on one connection", async () => {
+test("the requests of Node's own client are read correctly, one after another on one connection", async () => {
   const heads: RequestHead[] = [];
   const server = createServer((socket) => serve(socket, heads)).listen(0, "127.0.0.1");
   await once(server, "listening");

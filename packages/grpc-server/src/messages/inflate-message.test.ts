@@ -9,7 +9,7 @@ import { MessageReader } from "./message-reader.js";
 const mebibyte = 1024 * 1024;
 
 describe("compressed requests", () => {
-  it("compressed requests are inflated a few at a time, whoever sends them", async () => {
+  it("compressed requests are inflated a few at a time, over all clients", async () => {
     const bomb = gzipSync(Buffer.alloc(mebibyte));
     let held = 0;
     let told = 0;
@@ -69,7 +69,7 @@ describe("compressed requests", () => {
     assert.deepEqual([held, reads, sizes.length], [0, 6, 6]);
   });
 
-  it("a request in an unknown compression is refused with the compressions that are known", () =>
+  it("a request in an unknown compression is refused with the list of known compressions", () =>
     withGrpcServer({}, async ({ address }) => {
       const session = connect(`http://${address}`);
       const head = await new Promise<IncomingHttpHeaders>((resolve, reject) => {

@@ -38,7 +38,7 @@ const body = Buffer.concat(texts.map((text) => message(Buffer.from(text))));
 
 describe("requests that come in parts", () => {
   for (const size of [1, 2, 7, 1_000, 16_384, 40_000, body.length]) {
-    it(`of ${size} bytes are what they are in one`, () => {
+    it(`of ${size} bytes equal whole ones`, () => {
       const { reader, told, held } = bench();
       for (let at = 0; at < body.length; at += size) {
         // What comes is not the reader's: it is overwritten behind its back.
@@ -52,7 +52,7 @@ describe("requests that come in parts", () => {
     });
   }
 
-  it("requests that wait in several streams at once stay apart, whatever memory they have", () => {
+  it("requests that wait in several streams at once stay separate, whatever memory they have", () => {
     const readers = Array.from({ length: 5 }, () => bench());
     const bodies = readers.map((_, index) => [30_000, 70_000, 31_000].map((length) => `${index}`.repeat(length)));
     const bytes = bodies.map((texts) => Buffer.concat(texts.map((text) => message(Buffer.from(text)))));
@@ -70,7 +70,7 @@ describe("requests that come in parts", () => {
     );
   });
 
-  it("a request in parts holds no more than a few times what came of it, whatever it announces, and nothing once it is gone", () => {
+  it("a request in parts holds at most a few times its received bytes, whatever it announces, and nothing once it is gone", () => {
     const { reader, held } = bench();
     reader.receive(message(Buffer.alloc(90_000)).subarray(0, 100));
     assert.ok(held.now >= 100 && held.now <= 800, `${held.now}`);
@@ -98,7 +98,7 @@ describe("frames that come in parts", () => {
   );
   const all = Buffer.concat(frames);
   for (const size of [1, 2, 3, 8, 9, 10, 11, 100, 16_384, 16_393, all.length]) {
-    it(`of ${size} bytes are what they are in one`, () => {
+    it(`of ${size} bytes equal whole ones`, () => {
       const seen: Buffer[] = [];
       const reader = createFrameReader((...[type, flags, stream, payload]) => {
         seen.push(frame(type, flags, stream, Buffer.from(payload)));

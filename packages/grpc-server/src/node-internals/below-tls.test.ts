@@ -33,7 +33,7 @@ describe("the socket below TLS", () => {
     }
   });
 
-  it("the socket below TLS is unknown where Node does not say", () => {
+  it("the socket below TLS is unknown if Node does not tell", () => {
     const socket = new TLSSocket(connect({ port: 1, host: "127.0.0.1" }).on("error", () => {}));
     Object.defineProperty(socket, "_parent", { value: undefined });
     assert.equal(belowTls(socket), undefined);

@@ -83,7 +83,7 @@ for (const isShared of [true, false]) {
         }));
     }
 
-    it("the end of a socket is told once, also where Node ends it by itself", () =>
+    it("the end of a socket is reported once, even if Node ends it by itself", () =>
       withConnections(1, isShared, async (_clients, [accepted]) => {
         const { socket, ends, events } = accepted as Accepted;
         Socket.prototype.push.call(socket, null);

@@ -43,7 +43,7 @@ interface Pair {
 }
 
 describe("sockets that share the memory that they read into", () => {
-  it("each socket gets what came for it, whole and in order", () =>
+  it("each socket gets its own bytes, complete and in order", () =>
     withPairs(3, async (pairs) => {
       const wanted = pairs.map((_, index) => String(index).repeat(300_000));
       for (const [index, { client }] of pairs.entries()) client.write(wanted[index] as string);
@@ -53,7 +53,7 @@ describe("sockets that share the memory that they read into", () => {
       }
     }));
 
-  it("a socket stops reading, goes on, and is told of the end", () =>
+  it("a socket can stop reading, go on, and is told of the end", () =>
     withPairs(1, async ([pair]) => {
       const { client, socket, came } = pair as Pair;
       socket.pause();
@@ -66,7 +66,7 @@ describe("sockets that share the memory that they read into", () => {
       assert.equal(came(), "behind the pause");
     }));
 
-  it("a socket keeps Node's own events where Node lacks what shared reads need", () =>
+  it("a socket keeps Node's own events if this Node cannot share reads", () =>
     withPairs(1, async ([pair]) => {
       const { socket } = pair as Pair;
       const readShared = createSharedReads();

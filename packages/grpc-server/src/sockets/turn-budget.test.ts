@@ -48,7 +48,7 @@ function setUp(ms: number) {
   };
 }
 
-test("of a thousand sources in one turn only as many are handled as there is time for, and the others are paused", () => {
+test("a turn handles only as many of a thousand sources as it has time for, and pauses the others", () => {
   const { read, turn, done, paused, budget } = setUp(10);
   for (let index = 0; index < 1_000; index++) read(`new-${index}`, true);
   assert.equal(done.length, 10);
@@ -60,7 +60,7 @@ test("of a thousand sources in one turn only as many are handled as there is tim
   assert.ok(turns >= 990 / 5);
 });
 
-test("a known source is read while a thousand new ones wait, and is first in the next slice where a turn is spent", () => {
+test("a known source is read while a thousand new ones wait, and comes first in the next slice if the turn is used up", () => {
   const { read, turn, done } = setUp(10);
   for (let index = 0; index < 1_000; index++) read(`new-${index}`, true);
   read("known-1", false);
@@ -71,7 +71,7 @@ test("a known source is read while a thousand new ones wait, and is first in the
   assert.equal(done.at(-1), "known-2");
 });
 
-test("deferred work is done later in slices, and pauses nobody", () => {
+test("deferred work is done later in slices, and pauses no source", () => {
   const { budget, turn, done, paused, defer } = setUp(10);
   for (let index = 0; index < 20; index++) defer(`gone-${index}`);
   assert.deepEqual([done.length, paused.size, budget.waiting], [0, 0, 20]);
@@ -80,7 +80,7 @@ test("deferred work is done later in slices, and pauses nobody", () => {
   assert.equal(done.length, 20);
 });
 
-test("what comes from one source stays in order", () => {
+test("the input of one source stays in order", () => {
   const { read, turn, done } = setUp(10);
   read("a", false, 20);
   read("b", false);

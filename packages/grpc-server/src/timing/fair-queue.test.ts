@@ -4,7 +4,7 @@ import { waitFor } from "../testing/wait-for.js";
 import { createFairQueue } from "./fair-queue.js";
 
 describe("createFairQueue", () => {
-  it("items are worked on in order of arrival, never within add, and once however often they are added", async () => {
+  it("items are handled in order of arrival, never inside add, and once however often they are added", async () => {
     const done: string[] = [];
     const queue = createFairQueue<string>((item) => done.push(item));
     for (const item of ["a", "b", "a", "c"]) queue.add(item, "changes");
@@ -13,7 +13,7 @@ describe("createFairQueue", () => {
     assert.deepEqual(done, ["a", "b", "c"]);
   });
 
-  it("crowds are answered in turn, however many items one of them has", async () => {
+  it("crowds take turns, however many items one of them has", async () => {
     const done: string[] = [];
     const queue = createFairQueue<string>((item) => done.push(item), { crowdOf: ([crowd = ""]) => crowd });
     for (const item of ["a1", "a2", "a3", "a4", "b1", "a1", "c1", "b2", "c2"]) queue.add(item, "answers");
@@ -53,7 +53,7 @@ describe("createFairQueue", () => {
     assert.ok(turns >= 5, `100 ms of work left the event loop only ${turns} turns`);
   });
 
-  it("items that are added during the work are worked on, and deleted ones are left out", async () => {
+  it("items that are added during the work are handled, and deleted ones are left out", async () => {
     const done: number[] = [];
     const queue = createFairQueue<number>((item) => {
       done.push(item);
@@ -67,7 +67,7 @@ describe("createFairQueue", () => {
     assert.deepEqual(done, [1, 3, 1.5]);
   });
 
-  it("the order stays where items leave and come back, and where the queue ran empty in between", async () => {
+  it("the order stays when items leave and come back, and when the queue ran empty in between", async () => {
     const done: number[] = [];
     const queue = createFairQueue<number>((item) => {
       done.push(item);
@@ -87,7 +87,7 @@ describe("createFairQueue", () => {
     assert.deepEqual(done, [0, 3, 0.5, 1, 6, 4, ...many]);
   });
 
-  it("answers and changes are worked on in turn", async () => {
+  it("answers and changes take turns", async () => {
     const done: string[] = [];
     const queue = createFairQueue<string>((item) => done.push(item));
     for (const item of ["c1", "c2", "c3", "c4"]) queue.add(item, "changes");

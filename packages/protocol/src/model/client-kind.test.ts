@@ -34,7 +34,7 @@ describe("the version of an Envoy", () => {
     );
   });
 
-  it("the version is unknown where it is missing or malformed", () => {
+  it("the version is unknown if it is missing or malformed", () => {
     assert.deepEqual([isFrom117(""), isFrom117("1"), isFrom117("main")], [false, false, false]);
   });
 

@@ -15,7 +15,7 @@ function setOf(names: readonly string[]) {
   return updateSnapshot(emptySnapshot(), { upsert: names.map((name) => plainResource(type, name, "1")) }).of(type);
 }
 
-test("the members of a collection lie beside each other and have equal parameters, in any order", () => {
+test("the members of a collection are in one directory and have equal parameters, in any order", () => {
   const set = setOf([`${below}/a`, `${below}/b/c`, `${below}2/a`, `${below}/a?x=y`, `${below}/a?z=1&x=y`, "a"]);
   const names = (collection: string) => membersOf(set, canonicalName(collection)).map(({ name }) => name);
   assert.deepEqual(names(`${below}/*`), [`${below}/a`]);
@@ -41,7 +41,7 @@ test("a name is in a collection if and only if that refers to it", () => {
   );
 });
 
-test("the members of a collection are computed once for all who ask", () => {
+test("the members of a collection are computed once for all callers", () => {
   const set = setOf([`${below}/a`, `${below}/b`, "c"]);
   const members = membersOf(set, `${below}/*`);
   assert.deepEqual(members.map(({ name }) => name).sort(), [`${below}/a`, `${below}/b`]);

@@ -91,7 +91,7 @@ test("equal contents have equal versions whatever their history, and other conte
   );
 });
 
-test("the change between any two sets is what a naive comparison finds", () => {
+test("the change between any two sets equals a naive comparison", () => {
   fc.assert(
     fc.property(history, history, (one, two) => {
       const sets = [...play(one), ...play(two)].map(({ snapshot }) => snapshot.of(type));
@@ -102,7 +102,7 @@ test("the change between any two sets is what a naive comparison finds", () => {
   );
 });
 
-test("a change is one object for all who ask, and knows of aliases", () => {
+test("a change is one object for all callers, and knows aliases", () => {
   const before = updateSnapshot(emptySnapshot(), {
     upsert: [plainResource(type, "a", "1"), plainResource(type, "b", "1")],
   });
@@ -124,7 +124,7 @@ test("a change is one object for all who ask, and knows of aliases", () => {
   assert.equal(changeBetween(after.of(type), after.of(type)).differences.size, 0);
 });
 
-test("what does not change stays the very same object", () => {
+test("an unchanged set stays the very same object", () => {
   const one = updateSnapshot(emptySnapshot(), {
     upsert: [plainResource(type, "a", "1"), plainResource(other, "a", "1")],
   });

@@ -25,7 +25,7 @@ function planOf(from: string, to: string): string {
 }
 
 describe("a plan", () => {
-  test("a route moves to a new cluster, and the old one goes", () => {
+  test("moves a route to a new cluster, and removes the old one", () => {
     assert.equal(
       planOf(
         "cluster a=1->x; endpoint x=1; listener l=1->r; route r=1->a",
@@ -45,7 +45,7 @@ describe("a plan", () => {
     );
   });
 
-  test("what only a replaced listener names is removed once its connections have drained", () => {
+  test("removes the resources that only a replaced listener names once its connections have drained", () => {
     assert.equal(
       planOf(
         "cluster a=1->static; listener l=1->r; route r=1->a",
@@ -65,7 +65,7 @@ describe("a plan", () => {
     );
   });
 
-  test("a load assignment is renamed: the cluster's change goes with the new one, the old one goes after it", () => {
+  test("sends a renamed load assignment with the cluster's change, and removes the old one after it", () => {
     assert.equal(
       planOf("cluster a=1->x; endpoint x=1", "cluster a=1->y; endpoint y=1"),
       `2 stages: 1 added, 1 changed, 1 removed
@@ -78,7 +78,7 @@ describe("a plan", () => {
     );
   });
 
-  test("no step of a plan waits where no resource names another", () => {
+  test("has no step that waits if no resource names another", () => {
     assert.equal(
       planOf("secret a=1; runtime b=1", "secret a=2; runtime c=1"),
       "1 stage: 1 added, 1 changed, 1 removed\n1. at once\n     + runtime c\n     ~ secret a\n     - runtime b\n",
@@ -91,7 +91,7 @@ describe("a readable plan", () => {
   const many = (count: number, label: number) =>
     Array.from({ length: count }, (_, index) => `cluster c${100 + index}=${label}->static`).join("; ");
 
-  test("a readable plan cuts long lists, and counts what it leaves out", () => {
+  test("cuts long lists, and counts the left-out names", () => {
     const plan = planBetween(snapshotOf(many(20, 1)), snapshotOf(many(20, 2)));
     assert.equal(
       formatPlan(plan, { names: 3 }),
@@ -100,7 +100,7 @@ describe("a readable plan", () => {
     assert.match(formatPlan(plan, { names: Number.POSITIVE_INFINITY }), / c118, c119$/m);
   });
 
-  test("a readable plan tells in one line what waited for several names", () => {
+  test("says in one line what waited for several names", () => {
     assert.equal(
       planOf(
         "cluster a=1->static; cluster b=1->static; listener l=1->r,s; route r=1->a; route s=1->a,b",
@@ -120,13 +120,13 @@ describe("a readable plan", () => {
     );
   });
 
-  test("a readable plan writes names as its caller says", () => {
+  test("writes names as its caller says", () => {
     const plan = planBetween(snapshotOf("secret a=1"), snapshotOf("secret b=1"));
     assert.match(formatPlan(plan, { name: (name) => `<${name}>` }), /\+ secret <b>\n {5}- secret <a>\n/);
   });
 });
 
-test("at no moment does a resource in use name a removed one, or a route or listener an unsent one, and the plan ends at what is wanted", () => {
+test("at no moment does a resource in use name a removed one, or a route or listener an unsent one, and the plan ends at the target", () => {
   const seed = Number(process.env.SEED ?? Date.now() % 1e9);
   const runs = 60 * effort;
   for (let run = 0; run < runs; run++) {
@@ -186,7 +186,7 @@ test("a plan of too many stages says so, and ends", () => {
   ]);
 });
 
-test("planning costs what differs: of two snapshots of one lineage no set is looked through", (t) => {
+test("a plan costs the size of the difference: no set of two snapshots of one lineage is walked", (t) => {
   const upsert = Array.from({ length: 1_000 }, (_, index) => sampleResource("cluster", `c${index}`, "1->static"));
   const from = updateSnapshot(emptySnapshot(), {
     upsert: [...upsert, sampleResource("route", "r", "1->c0"), sampleResource("route", "s", "1->c1")],

@@ -173,7 +173,7 @@ for (const variant of ["sotw", "delta"] as const) {
     ["endpoint", false],
   ] as const) {
     for (const manner of ["part", "first", "silent"] as const) {
-      test(`${variant}, ${type}${wildcard ? " *" : ""}: a client that ${manner}`, () => {
+      test(`a client that ${manner} reaches its target: ${variant}, ${type}${wildcard ? " *" : ""}`, () => {
         assert.ok(typeOf(type));
         for (let seed = 1; seed <= runs; seed++) play(seed, { variant, type, manner, wildcard });
       });

@@ -117,7 +117,7 @@ describe("a request in JSON", () => {
     );
   });
 
-  it("a request with half a character is refused, as the wire could not carry it", () => {
+  it("a request with half a character is refused, since the wire cannot carry it", () => {
     for (const bad of ["\ud800", "a\udc00b", "\ud800\ud801x"]) {
       assert.match(problem({ resource_names: [bad] }), /^resource_names\[0\]: half a surrogate pair/);
       assert.match(problem({ node: { id: bad } }), /^node\.id: half a surrogate pair/);
@@ -125,7 +125,7 @@ describe("a request in JSON", () => {
     assert.deepEqual(read({ resource_names: ["😀"] }).names, ["😀"]);
   });
 
-  it("a request names variants by parameters, in whatever order", () => {
+  it("a request names variants by parameters, in any order", () => {
     const names = (params: object) => read({ resourceLocators: [{ name: "a", dynamicParameters: { params } }] }).names;
     assert.deepEqual(names({ env: "prod", zone: "1" }), names({ zone: "1", env: "prod" }));
     assert.notDeepEqual(names({ env: "prod" }), names({ env: "test" }));

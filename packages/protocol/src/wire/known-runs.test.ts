@@ -31,7 +31,7 @@ const claiming = (entries: readonly string[], version: string) =>
   );
 const typed = toBinary(DeltaDiscoveryRequestSchema, create(DeltaDiscoveryRequestSchema, { typeUrl: "t" }));
 
-test("names and claims that are known are read as protobuf reads them: alone, with more behind, and with something in between", () => {
+test("known names and claims are read as protobuf reads them: alone, with more behind, and with fields in between", () => {
   fc.assert(
     fc.property(names, names, fc.boolean(), fc.constantFrom("1", "2"), (one, two, isApart, version) => {
       const between = isApart ? [typed] : [];
@@ -52,7 +52,7 @@ test("names and claims that are known are read as protobuf reads them: alone, wi
   );
 });
 
-test("requests that claim the same in the same bytes share what was read, and it lasts when their bytes are gone", () => {
+test("requests with the same claims in the same bytes share the result, which stays valid when their bytes are gone", () => {
   const fleet = Array.from({ length: 100 }, (_, index) => `cluster-${index}`);
   const bytes = [1, 2].map(() => Buffer.from(joined(subscribing(fleet), claiming(fleet, "v"))));
   const [first, second] = bytes.map((each) => readDeltaRequest(each));
@@ -64,7 +64,7 @@ test("requests that claim the same in the same bytes share what was read, and it
   assert.deepEqual([...readDeltaRequest(joined(subscribing(fleet))).subscribe.toSet()], fleet);
 });
 
-test("limits hold for names and claims that are known, too", () => {
+test("limits hold for known names and claims too", () => {
   const fleet = Array.from({ length: 50 }, (_, index) => `listener-${index}`);
   const bytes = joined(subscribing(fleet), claiming(fleet, "v"));
   readDeltaRequest(bytes);
@@ -108,7 +108,7 @@ const field = (number: number, value: Uint8Array) => {
 };
 const text = (number: number, value: string) => field(number, new TextEncoder().encode(value));
 
-test("claims mean what protobuf reads in them, however their entries are written", () => {
+test("claims are read as protobuf reads them, however their entries are written", () => {
   const lengths = [0, 1, 126, 127, 128, 300];
   const part = (letters: string) =>
     fc.oneof(

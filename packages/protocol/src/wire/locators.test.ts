@@ -18,7 +18,7 @@ function namesOf(resourceLocators: Locator[], resourceNames: string[] = []) {
   return readSotwRequest(toBinary(DiscoveryRequestSchema, message)).names;
 }
 
-test("a locator is a name with parameters, in whatever order they come", () => {
+test("a locator is a name with parameters, in any order", () => {
   const name = "xdstp://a/T/n?z=1&a=2";
   const forth = namesOf([{ name, dynamicParameters: { b: "1", c: "2" } }]).toSet();
   const back = namesOf([{ name, dynamicParameters: { c: "2", b: "1" } }]).toSet();
@@ -37,7 +37,7 @@ test("a locator is a name with parameters, in whatever order they come", () => {
   );
 });
 
-test("whatever a client writes comes back, and no plain name is taken for a locator", () => {
+test("any name and parameters survive a round trip, and no plain name is taken for a locator", () => {
   const text = fc.string({ unit: "binary" });
   fc.assert(
     fc.property(text, fc.dictionary(text, text), (name, dynamicParameters) => {
@@ -67,7 +67,7 @@ test("delta requests subscribe and unsubscribe by locators, which count as names
   assert.ok(subscribe.hasLocators);
 });
 
-test("requests that name the same by locators are alike, others are not", () => {
+test("requests that name the same by locators are equal, and others are not", () => {
   const one = namesOf([{ name: "a", dynamicParameters: { k: "v" } }]).identity;
   assert.deepEqual(namesOf([{ name: "a", dynamicParameters: { k: "v" } }]).identity, one);
   assert.notDeepEqual(namesOf([{ name: "a", dynamicParameters: { k: "w" } }]).identity, one);

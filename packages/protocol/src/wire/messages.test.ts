@@ -29,7 +29,7 @@ const clusterType = resourceTypes.find("cluster");
 assert.ok(clusterType);
 const head = { typeUrl: clusterType.typeUrl, api: "v3", version: "ü1", ttl: false, variants: false } as const;
 
-test("a SotW response is what protobuf makes of the same content", () => {
+test("a SotW response has the bytes that protobuf writes for the same content", () => {
   fc.assert(
     fc.property(clusters, (list) => {
       const messages = list.map(({ name, altStatName }) => create(ClusterSchema, { name, altStatName }));
@@ -49,7 +49,7 @@ test("a SotW response is what protobuf makes of the same content", () => {
   );
 });
 
-test("a delta response is what protobuf makes of the same content", () => {
+test("a delta response has the bytes that protobuf writes for the same content", () => {
   fc.assert(
     fc.property(clusters, fc.array(text), fc.array(text), (list, removed, unresolved) => {
       const messages = list.map(({ name, aliases, altStatName }) => ({
@@ -227,7 +227,7 @@ test("a long error is cut", () => {
   assert.equal(error?.message.length, 4097);
 });
 
-test("whatever the bytes, a request is read or refused as malformed, and read only where protobuf reads it", () => {
+test("any bytes are read as a request or refused as malformed, and read only if protobuf reads them", () => {
   const valid = toBinary(
     DeltaDiscoveryRequestSchema,
     create(DeltaDiscoveryRequestSchema, {

@@ -111,7 +111,7 @@ describe("readLoadStatsRequest", () => {
     }
   });
 
-  it("the largest numbers are read as near as can be, and a negative interval as 0", () => {
+  it("the largest numbers are read as closely as possible, and a negative interval as 0", () => {
     const largest = 2n ** 64n - 1n;
     const interval = (seconds: bigint, nanos: number) =>
       read(written({ clusterStats: [{ loadReportInterval: { seconds, nanos }, totalDroppedRequests: largest }] }))

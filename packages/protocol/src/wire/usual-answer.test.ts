@@ -31,7 +31,7 @@ test("an acknowledgement with one other name among many is not a usual one", () 
   }
 });
 
-test("a rejection is no usual answer, nor is a request that asks for something or says more", () => {
+test("a rejection is no usual answer, nor is a request with a subscription or with other fields", () => {
   const usual = UsualAnswer.of(deltaAnswer("9"), delta);
   assert.ok(usual?.is(deltaAnswer("123"), "v1", "123"));
   assert.equal(usual?.is(deltaAnswer("9", { error: { code: 3, message: "no" } }), "v1", "9"), false);

@@ -20,7 +20,7 @@ file acme.proto
 const originals = descriptorsOf([parsePackage(text, "acme")]);
 
 describe("the comparison of a table with the descriptors that it was made of", () => {
-  it("finds nothing where nothing is lost", () => {
+  it("finds nothing if nothing is lost", () => {
     refuseLosses(originals, [parsePackage(text, "acme")]);
   });
 

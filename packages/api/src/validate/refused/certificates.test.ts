@@ -46,7 +46,7 @@ suite("Certificates that are not valid now", () => {
     assert.equal(said(served(paired(certificate + expired.certificate, key))).length, 1);
   });
 
-  test("Authorities are one only if none of them is valid, and not if expired ones are allowed", () => {
+  test("Authorities give a warning only if none of them is valid, and not if expired ones are allowed", () => {
     const [late = ""] = said(trusted({ trusted_ca: text(expired.certificate + early.certificate) }));
     assert.ok(late.startsWith(`${ca} expired at`), late);
     assert.deepEqual(said(trusted({ trusted_ca: text(expired.certificate + certificate) })), []);

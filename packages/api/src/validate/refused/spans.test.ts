@@ -19,7 +19,7 @@ function said(seconds: bigint, nanos: number): readonly string[] {
   return readResources({ path: "a.pb", bytes }).findings.map(({ code, field }) => `${code} ${field}`);
 }
 
-test("A duration that is none is refused where only bytes can hold it", () => {
+test("An invalid duration that only bytes can hold is refused", () => {
   for (const [seconds, nanos] of [
     [1n, 1_000_000_000],
     [1n, -1],

@@ -7,7 +7,7 @@ const reasonOf = (expression: string) => {
   return verdict.kind === "invalid" ? verdict.reason : "valid";
 };
 
-test("what is too large for RE2 is refused where Envoy refuses it, and not below", () => {
+test("an expression that is too large for RE2 is refused from Envoy's limit on, and not below", () => {
   const taken = {
     characters: "ab{1000}".repeat(698),
     "a repetition of something optional": "(?:a?){999}".repeat(349),
@@ -31,14 +31,14 @@ test("what is too large for RE2 is refused where Envoy refuses it, and not below
   for (const [what, expression] of Object.entries(refused)) assert.match(reasonOf(expression), /too large/, what);
 });
 
-test("repetitions inside each other repeat a thousand times at most", () => {
+test("nested repetitions repeat a thousand times at most", () => {
   for (const good of ["(a{100}){10}", "((a{0,}){100}){10}", "(a{1000}){0}"])
     assert.equal(reasonOf(good), "valid", good);
   for (const bad of ["a{1001}", "(a{100}){11}", "((a{0,}){1000}){10}", "((a{1000}){0}){5}", "((a{0}){1000}){1000}"])
     assert.match(reasonOf(bad), /invalid repeat count/, bad);
 });
 
-test("what is not compiled as it stands has the size and the faults that it would have", () => {
+test("an expression that is not compiled as it is written has the same size and faults", () => {
   const sizes = {
     "a{1000}": 1002,
     "(?i)a{1000}b": 1003,

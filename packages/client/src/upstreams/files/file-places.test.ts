@@ -6,8 +6,8 @@ import { waitFor } from "../../testing/wait-for.js";
 import { cds, clusters, eds, oneFile, withFiles } from "../../testing/watched-files.js";
 import { createFilesUpstream } from "./files-upstream.js";
 
-suite("where a file lies", () => {
-  test("writing to it where it lies is not taken for a new one", () =>
+suite("the path of a file", () => {
+  test("has no new file after a write in place", () =>
     withFiles(
       (folder) => [
         { type: "cds", path: join(folder, "cds.json") },
@@ -28,7 +28,7 @@ suite("where a file lies", () => {
       },
     ));
 
-  test("a link to it that is swapped leads to another one", () =>
+  test("leads to another file when a link in it is swapped", () =>
     withFiles(oneFile(), async ({ upstream, path, move, told }) => {
       await move("one.json", clusters("1", "a"));
       await move("two.json", clusters("2", "b"));
@@ -43,7 +43,7 @@ suite("where a file lies", () => {
     }));
 
   for (const watched of [true, false]) {
-    test(`a volume of Kubernetes, whose ..data is swapped, ${watched ? "with" : "without"} watched_directory (rule 153)`, () =>
+    test(`may lie in a volume of Kubernetes, whose ..data is swapped, ${watched ? "with" : "without"} watched_directory (rule 153)`, () =>
       withFiles(
         (folder) => [{ type: "cds", path: join(folder, "cds.json"), watchedDirectory: watched ? folder : undefined }],
         async ({ upstream, path, told }) => {
@@ -68,7 +68,7 @@ suite("where a file lies", () => {
       ));
   }
 
-  test("with watched_directory only what is moved into that folder counts", () =>
+  test("changes only by a move into the folder if there is a watched_directory", () =>
     withFiles(
       (folder) => [{ type: "cds", path: join(folder, "real/cds.json"), watchedDirectory: join(folder, "watched") }],
       async ({ upstream, path, move, told }) => {

@@ -29,7 +29,7 @@ function having(...resources: readonly ReceivedResource[]) {
   return { subscribe, unsubscribe };
 }
 
-describe("what is wanted of a file", () => {
+describe("the subscription to a file", () => {
   it("a resource of a file is held as long as any of its names is asked for", () => {
     const member = glob.replace("*", "m");
     const { subscribe, unsubscribe } = having(cluster("a", "www"), cluster("b"), cluster(member));
@@ -43,7 +43,7 @@ describe("what is wanted of a file", () => {
     assert.deepEqual(unsubscribe(member), []);
   });
 
-  it("giving up names costs what is given up, and not what is held", () => {
+  it("an unsubscription costs the number of its names, and not of the held resources", () => {
     let looks = 0;
     const counted = (name: string) =>
       Object.defineProperty({ ...cluster(name) }, "aliases", {

@@ -28,7 +28,7 @@ suite("a file of resources", () => {
       assert.deepEqual([...(status?.resources.keys() ?? [])].sort(), ["a", "c"]);
     }));
 
-  test("tells nothing where nothing of it differs", () =>
+  test("causes no report if none of its resources differ", () =>
     withFiles(oneFile(), async ({ upstream, move, told }) => {
       await move("cds.json", clusters("1", "a"));
       upstream.subscribe(cds, ["*"]);
@@ -58,7 +58,7 @@ suite("a file of resources", () => {
     }
   });
 
-  test("is whole: what it lacks does not exist, and that is known at once, for every type", () =>
+  test("is complete: a resource that it lacks does not exist, and that is known at once, for every type", () =>
     withFiles(
       (folder) => [{ type: "endpoint", path: join(folder, "eds.yaml") }],
       async ({ upstream, move, told }) => {
@@ -82,7 +82,7 @@ suite("a file of resources", () => {
       },
     ));
 
-  test("is reported where it is not there, and applied when it comes", () =>
+  test("is reported if it is missing, and applied when it comes", () =>
     withFiles(oneFile("later/cds.json"), async ({ upstream, path, move, told }) => {
       upstream.subscribe(cds, ["*"]);
       await told(
@@ -93,7 +93,7 @@ suite("a file of resources", () => {
       await told("connected cluster", "+a@1");
     }));
 
-  test("that is not there may also be written where it is to be, slowly", () =>
+  test("may also be written slowly in place if it was missing", () =>
     withFiles(oneFile(), async ({ upstream, path, told, lines }) => {
       upstream.subscribe(cds, ["*"]);
       await told(/cannot be read/);
@@ -103,7 +103,7 @@ suite("a file of resources", () => {
       await waitFor("what was written", () => lines.includes("+a@1 +b@1"));
     }));
 
-  test("that is deleted leaves what it held, and may come again", () =>
+  test("leaves its resources when it is deleted, and may come again", () =>
     withFiles(oneFile(), async ({ upstream, path, move, told }) => {
       await move("cds.json", clusters("1", "a"));
       upstream.subscribe(cds, ["*"]);
@@ -190,7 +190,7 @@ suite("a bad file (rules 154-156)", () => {
       ));
   }
 
-  test("at start is reported, and one after it applied; also if it is written where it lies", () =>
+  test("is reported at start, and a good one after it is applied, even if it is written in place", () =>
     withFiles(oneFile(), async ({ upstream, path, move, told, lines }) => {
       await move("cds.json", "{");
       upstream.subscribe(cds, ["*"]);
@@ -200,7 +200,7 @@ suite("a bad file (rules 154-156)", () => {
       await waitFor("the good one", () => lines.includes("+a@1"));
     }));
 
-  test("that is larger than the limit is not read", () =>
+  test("is not read if it is larger than the limit", () =>
     withFiles(
       oneFile(),
       async ({ upstream, move, told }) => {
@@ -211,7 +211,7 @@ suite("a bad file (rules 154-156)", () => {
       { context: { limits } },
     ));
 
-  test("says nothing of a secret", () =>
+  test("shows no secret", () =>
     withFiles(
       (folder) => [{ type: "secret", path: join(folder, "sds.json") }],
       async ({ upstream, move, told, lines }) => {
@@ -227,8 +227,8 @@ suite("a bad file (rules 154-156)", () => {
     ));
 });
 
-suite("who watches a file", () => {
-  test("holds up what comes next until it is done", async () => {
+suite("a watcher of a file", () => {
+  test("holds up the next change until it is done", async () => {
     let release = () => {};
     const slow = () => new Promise<void>((resolve) => (release = resolve));
     await withFiles(
@@ -248,7 +248,7 @@ suite("who watches a file", () => {
     );
   });
 
-  test("and wants nothing any more costs no watch; who comes later gets the file as it is then", () =>
+  test("costs no watch once it wants nothing, and a later watcher gets the file as it is then", () =>
     withFiles(oneFile(), async ({ upstream, move, told }) => {
       await move("cds.json", clusters("1", "a"));
       upstream.subscribe(cds, ["a"]);
@@ -261,7 +261,7 @@ suite("who watches a file", () => {
       await told("connected cluster", "+a@2");
     }));
 
-  test("and has it from elsewhere is told what differs", () =>
+  test("is told the differences if it has the resources from elsewhere", () =>
     withFiles(oneFile(), async ({ upstream, move, told, updates }) => {
       await move("cds.json", clusters("1", "a", "b"));
       upstream.subscribe(cds, ["*"]);
@@ -275,7 +275,7 @@ suite("who watches a file", () => {
       await told("connected cluster", "+c@2 -a");
     }));
 
-  test("is told when a time to live is over, and of what comes again (rule 134)", () =>
+  test("is told when a TTL is over, and when the resource comes again (rule 134)", () =>
     withFiles(oneFile("cds.pb"), async ({ upstream, move, told }) => {
       const resources = (ttl: number) => [
         createResource(create(ClusterSchema, { name: "short" }), { ttl }),
@@ -290,14 +290,14 @@ suite("who watches a file", () => {
       await told("+short@2");
     }));
 
-  test("asks for a type that has no file is told so", () =>
+  test("gets an error for a type that has no file", () =>
     withFiles(oneFile(), async ({ upstream, told }) => {
       upstream.subscribe(eds, ["a"]);
       await told("failed endpoint: endpoint: there is no file for endpoint resources [XDSKIT_CLIENT_OPTION]");
     }));
 });
 
-test("files of a type that is not known, or of one type twice, are refused", () => {
+test("files of an unknown type, or twice of one type, are refused", () => {
   const make = (...files: FilesSettings["files"]) =>
     recordUpstream((context, sink) => createFilesUpstream({ kind: "files", files }, context, sink));
   const code = (expected: string) => (error: unknown) => error instanceof XdskitError && error.code === expected;

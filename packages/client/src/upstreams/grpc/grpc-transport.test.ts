@@ -26,7 +26,7 @@ const asIs = (bytes: Buffer) => bytes;
 const path = "/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources";
 const typeUrl = `type.googleapis.com/${ClusterSchema.typeName}`;
 
-it("a stream sends the certificates and tokens that are in their files when it begins", async () => {
+it("a stream sends the certificates and tokens that its files hold when it begins", async () => {
   const authority = createAuthority("an authority");
   const own = authority.issue("the server", "IP:127.0.0.1");
   const [first, second] = [authority.issue("first"), authority.issue("second")];
@@ -109,7 +109,7 @@ it("a stream sends the certificates and tokens that are in their files when it b
   }
 });
 
-it("an error is the same each time that it happens, also where gRPC writes the time into it", async () => {
+it("an error is the same each time that it happens, even if gRPC writes the time into it", async () => {
   const server = createTcpServer((socket) => {
     socket.on("error", () => {});
     socket.end("HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n");
@@ -157,7 +157,7 @@ it("the error for a server that closes the connection at once says that it may w
   }
 });
 
-it("no call is made for a stream that is given up in the turn in which its connection is there", async () => {
+it("no call is made for a stream that is given up in the turn in which its connection opens", async () => {
   const server = await createOddServer();
   const client = createClient({
     servers: [{ kind: "grpc", address: server.address, aggregated: false }],

@@ -59,7 +59,7 @@ async function withServer(test: (tools: Tools) => Promise<void>): Promise<void> 
   }
 }
 
-describe("a server that says the same again", () => {
+describe("a server that repeats itself", () => {
   it("a server that repeats itself as fast as it can is read ever more slowly", () =>
     withServer(async ({ clock, transport, send, unread }) => {
       for (let count = 0; count < 1_000; count += 1) {

@@ -87,7 +87,7 @@ describe("streams of a client", () => {
       assert.deepEqual(kinds(events), ["failed", "failed", "failed", "failed"]);
     }));
 
-  it("spread their waits by chance", async () => {
+  it("spread their waits at random", async () => {
     const starts: number[] = [];
     for (const chance of [0, 1]) {
       await withStreams(
@@ -103,7 +103,7 @@ describe("streams of a client", () => {
     assert.deepEqual(starts, [800, 1_200]);
   });
 
-  it("wait as at first after one that was answered, from its start on", () =>
+  it("wait the first time again after an answered stream, counted from its start", () =>
     withStreams(async ({ transport, clock, watch, events }) => {
       watch("a");
       for (let failures = 0; failures < 3; failures += 1) {
@@ -133,7 +133,7 @@ describe("streams of a client", () => {
       assert.deepEqual(kinds(events), ["lost broken", "connected", "ended"]);
     }));
 
-  it("that end without an answer are a failure, also with OK", () =>
+  it("are a failure if they end without an answer, even with OK", () =>
     withStreams(async ({ transport, watch, events }) => {
       watch("a");
       transport.last.opened();
@@ -141,7 +141,7 @@ describe("streams of a client", () => {
       assert.deepEqual(kinds(events), ["connected", "ended", "failed"]);
     }));
 
-  it("that bring what cannot be read are ended, and that is no answer", () =>
+  it("are ended if they bring unreadable bytes, and that is no answer", () =>
     withStreams(async ({ transport, clock, watch, events }) => {
       watch("a");
       for (const wait of [1_000, 1_600, 2_560]) {
@@ -161,7 +161,7 @@ describe("streams of a client", () => {
       );
     }));
 
-  it("linger a while when nothing is wanted, and are then ended in good order", () =>
+  it("stay open for a while when nothing is wanted, and then end cleanly", () =>
     withStreams(async ({ transport, clock, watch, events }) => {
       const first = watch("a");
       transport.last.opened();
@@ -188,7 +188,7 @@ describe("streams of a client", () => {
       assert.deepEqual(kinds(events), ["connected", "ended"]);
     }));
 
-  it("that the server does not end are cut off", () =>
+  it("are cut off if the server does not end them", () =>
     withStreams(async ({ transport, clock, watch }) => {
       const only = watch("a");
       transport.last.opened();
@@ -204,7 +204,7 @@ describe("streams of a client", () => {
       assert.equal(transport.streams.length, 1);
     }));
 
-  it("are given up while they are tried and nobody wants anything any more", () =>
+  it("are given up during an attempt if nothing is wanted any more", () =>
     withStreams(async ({ transport, clock, watch }) => {
       watch("a").cancel();
       await settle();
@@ -236,7 +236,7 @@ describe("streams of a client", () => {
       assert.equal(transport.last.wanted, 1);
     }));
 
-  it("are not read while a watcher is busy, which says nothing of what does not exist (rule 166)", () =>
+  it("are not read while a watcher is busy, and no name counts as missing because of that (rule 166)", () =>
     withStreams(async ({ client, transport, clock }) => {
       const releases: (() => void)[] = [];
       client.watch("cluster", "a", { onChanged: () => new Promise<void>((resolve) => releases.push(resolve)) });
@@ -261,7 +261,7 @@ describe("streams of a client", () => {
       assert.deepEqual(lines, ["XDSKIT_RESOURCE_ABSENT"]);
     }));
 
-  it("end no life while a heartbeat may lie unread, be it that a watcher is busy or the process was (rule 134)", async () => {
+  it("end no TTL while a heartbeat may lie unread, because a watcher is busy or the process was (rule 134)", async () => {
     const base = manualClock();
     let lost = 0;
     const clock = { ...base, now: () => base.now() + lost };
@@ -302,7 +302,7 @@ describe("streams of a client", () => {
     );
   });
 
-  it("say nothing by silence while a request cannot be sent", () =>
+  it("let no name count as missing while a request cannot be sent", () =>
     withStreams(async ({ client, transport, clock }) => {
       client.watch("cluster", "a", { onChanged() {} });
       transport.last.stall();
@@ -316,7 +316,7 @@ describe("streams of a client", () => {
       assert.deepEqual([transport.last.log, lines], [["+a"], []]);
     }));
 
-  it("say by silence that there is no such name although the server repeats what was rejected without end", () =>
+  it("let a name count as missing although the server endlessly repeats a rejected response", () =>
     withStreams(
       async ({ client, transport, clock, watch }) => {
         watch("bad");
@@ -338,7 +338,7 @@ describe("streams of a client", () => {
       { checks: { cluster: (_, { name }) => (name === "bad" ? "it is bad" : undefined) } },
     ));
 
-  it("carry one request for all that is wanted at once", () =>
+  it("carry one request for everything that is wanted at once", () =>
     withStreams(async ({ transport, watch }) => {
       for (let index = 0; index < 1_000; index += 1) watch(`c${index}`);
       transport.last.opened();
@@ -351,7 +351,7 @@ describe("streams of a client", () => {
       );
     }));
 
-  it("are one for each type where the client asks so, over one transport", () =>
+  it("are one for each type if the client asks so, over one transport", () =>
     withStreams(
       async ({ client, transport, clock }) => {
         const endpoint = client.watch("endpoint", "a", { onChanged() {} });
@@ -368,7 +368,7 @@ describe("streams of a client", () => {
       { aggregated: false },
     ));
 
-  it("are not for types that cannot be asked for so: whoever asks is told", () =>
+  it("are refused for types that have no such stream, and the watcher is told", () =>
     withStreams(
       async ({ client, transport }) => {
         const types = resourceTypes.all.filter(({ services }) => services.v3?.delta === undefined);

@@ -195,7 +195,7 @@ suite("an answer that is of no use", () => {
       ));
   }
 
-  test("of a server of secrets is not quoted", () =>
+  test("is not quoted if it comes from a server of secrets", () =>
     withOdd(
       (response) => response.writeHead(500).end("could not sign with my secret"),
       async ({ upstream, line }) => {
@@ -204,7 +204,7 @@ suite("an answer that is of no use", () => {
       },
     ));
 
-  test("is waited for longer where the one before came: the server may hold it until something changes (rule 143)", () => {
+  test("does not end the wait for a poll that the server may hold until something changes (rule 143)", () => {
     const waits: number[] = [];
     const clock = {
       now: () => systemClock.now(),
@@ -229,7 +229,7 @@ suite("an answer that is of no use", () => {
     );
   });
 
-  test("comes from a server that is asked less and less often, and as late as it wants, also for new names (rule 149)", () => {
+  test("makes the client poll less and less often, also for new names (rule 149)", () => {
     const waits: number[] = [];
     let now = 0;
     const clock = {
@@ -264,7 +264,7 @@ suite("an answer that is of no use", () => {
   });
 });
 
-suite("what is wrong with a response's resources", () => {
+suite("a faulty resource in a response", () => {
   const bad: readonly (readonly [what: string, items: readonly unknown[], message: RegExp])[] = [
     ["a name twice (rule 163)", ["good", "a", "a"], /index 1: a: .*twice/],
     [
@@ -292,7 +292,7 @@ suite("what is wrong with a response's resources", () => {
     ["something that is no resource", ["good", 4711], /no name/],
   ];
   for (const [what, items, message] of bad) {
-    test(`${what}: the server hears why with the next poll, and the good ones are taken`, () =>
+    test(`is explained to the server with the next poll, and good resources are taken (${what})`, () =>
       withOdd(
         (response, _, number) => {
           if (number === 0) respond(response, "1", ["a"]);
@@ -319,7 +319,7 @@ suite("what is wrong with a response's resources", () => {
       ));
   }
 
-  test("more than the limit are rejected as a whole", () =>
+  test("makes no difference above the limit, where all are rejected", () =>
     withOdd(
       (response, _, number) => respond(response, `${number}`, number === 0 ? ["a"] : ["a", "b", "c", "d"]),
       async ({ upstream, line }) => {
@@ -340,7 +340,7 @@ suite("what is wrong with a response's resources", () => {
       },
     ));
 
-  test("what nobody asked for is ignored (rule 165), and so are fields that are newer than we are", () =>
+  test("does not count as one if it was not requested (rule 165), or has fields newer than our protos", () =>
     withOdd(
       (response, _, number) =>
         respond(response, `${number}`, [{ "@type": clusterUrl, name: "a", fieldOfNextYear: 1 }, "b"], { alsoNew: {} }),
@@ -352,7 +352,7 @@ suite("what is wrong with a response's resources", () => {
       },
     ));
 
-  test("a time to live that is over removes, and the same answer brings it back (rule 134)", () => {
+  test("is no longer there once its TTL is over, and the same answer brings it back (rule 134)", () => {
     const resource = { "@type": clusterUrl, name: "a" };
     const wrapped = {
       "@type": "type.googleapis.com/envoy.service.discovery.v3.Resource",

@@ -71,7 +71,7 @@ function rejections(events: readonly ServerEvent[]): readonly string[] {
 
 suite("polls of our own server", () => {
   for (const api of ["v3", "v2"] as const) {
-    test(`bring what is there, what changes and what goes (${api})`, () =>
+    test(`bring the resources, their changes and removals (${api})`, () =>
       withServer(
         async ({ upstream, server, told, updates }) => {
           server.config.set([cluster("a"), cluster("b")]);
@@ -108,7 +108,7 @@ suite("polls of our own server", () => {
       { server: { rest: { holdMs: 60_000 } }, settings: { requestTimeoutMs: 60_000 } },
     ));
 
-  test("tell of a name that does not exist when time is over (rule 166)", () =>
+  test("report that a name does not exist when its time is over (rule 166)", () =>
     withServer(
       async ({ upstream, server, told }) => {
         server.config.set([create(ClusterLoadAssignmentSchema, { clusterName: "a" })]);
@@ -118,7 +118,7 @@ suite("polls of our own server", () => {
       { server: { rest: { holdMs: 0 } }, context: { absentAfterMs: 300 } },
     ));
 
-  test("say why something is rejected, keep what was good, and do not spin (rule 150)", () =>
+  test("say why a resource is rejected, keep the good content, and do not spin (rule 150)", () =>
     withServer(
       async ({ upstream, server, lines, events }) => {
         server.config.set([cluster("a")]);
@@ -164,7 +164,7 @@ suite("polls of our own server", () => {
     );
   });
 
-  test("survive that the server goes and comes", async () => {
+  test("survive an absence of the server", async () => {
     const server = createServer();
     const { rest } = await server.listen({ rest: "127.0.0.1:0" });
     server.config.set([cluster("a")]);
@@ -192,7 +192,7 @@ suite("polls of our own server", () => {
     }
   });
 
-  test("ask for all again after it was given up, also in v2, whose servers do not hear that", () =>
+  test("ask for everything again after an unsubscription, also in v2, whose servers do not hear of it", () =>
     withServer(
       async ({ upstream, server, lines }) => {
         server.config.set([cluster("a"), cluster("b")]);
@@ -239,7 +239,7 @@ test("a type that has no path is refused with a clear error", async () => {
   }
 });
 
-test("settings that cannot be used are refused, without what may be secret", () => {
+test("unusable settings are refused, and the error shows no secret", () => {
   const make = (settings: Partial<RestServerSettings>) => () =>
     recordUpstream((context, sink) =>
       createRestUpstream({ kind: "rest", url: "http://a", ...settings }, context, sink),

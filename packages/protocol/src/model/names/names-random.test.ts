@@ -60,7 +60,7 @@ const step = fc.oneof(
   fc.record({ kind: fc.constant("ask" as const), spelling: fc.constantFrom(...spellings), drops: fc.boolean() }),
 );
 
-test("whatever a client asks for, by name, alias, collection, wildcard or locator, it holds just that, in its variant", () => {
+test("a client holds exactly what it asks for, by name, alias, collection, wildcard or locator, in its variant", () => {
   fc.assert(
     fc.property(
       fc.array(step, { maxLength: 25 }),

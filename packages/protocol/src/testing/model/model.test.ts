@@ -2,6 +2,6 @@ import { test } from "node:test";
 import { playSeeds } from "../play-seeds.js";
 import { runModel } from "./model-run.js";
 
-test("what a client holds in the end is what it asked for, whatever happens on the way", (context) => {
+test("a client ends with exactly what it asked for, whatever happens on the way", (context) => {
   playSeeds(context, runModel, 500);
 });

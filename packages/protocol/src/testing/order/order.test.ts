@@ -2,19 +2,19 @@ import { test } from "node:test";
 import { playSeeds } from "../play-seeds.js";
 import { runOrder } from "./order-run.js";
 
-test("at no moment does a client serve by a resource that names one which it was never sent or has lost", (context) => {
+test("at no moment does a client use a resource that names one which it was never sent or has lost", (context) => {
   playSeeds(context, runOrder, 300);
 });
 
-test("streams of one node do not wake each other without end while one holds what the client rejected", () => {
+test("streams of one node do not wake each other endlessly while one has a rejected resource", () => {
   runOrder(1444, 60, new Set(), () => {});
 });
 
-test("a resource that only stays for now comes with all that it names, also for a client that first asks for it then", () => {
+test("a resource that only stays for now comes with everything that it names, even for a client that first asks for it then", () => {
   runOrder(2437, 60, new Set(), () => {});
   runOrder(3610, 60, new Set(), () => {});
 });
 
-test("what a client perhaps took of a response that it rejected counts as used, also when it rejects the next one", () => {
+test("contents of a rejected response that a client may have taken count as used, even when it rejects the next one", () => {
   runOrder(1832, 60, new Set(), () => {});
 });

@@ -47,7 +47,7 @@ test("every test that a row names exists: the file, and in it the title", () => 
   );
 });
 
-test("what is there has its place and is shown: by transcripts on all streams that it is about, or by a test and with a reason why not", () => {
+test("each implemented point names its place, and is shown by transcripts on all its streams, or by a test with a reason", () => {
   assertEach((point) => {
     const { subject, places, tests, differs, toCome } = point;
     const own = casesOf(point, subject.kind === "client" ? clientCases : cases);
@@ -74,7 +74,7 @@ test("each tag of a transcript is a point that exists", () => {
     for (const tag of tags) assert.ok(known.has(label(tag)), `${file}: ${tag.list} ${tag.number}`);
 });
 
-test("docs/protocol is what the rules and transcripts say; if not: npm run docs -w @xdskit/protocol", () => {
+test("docs/protocol matches the rules and transcripts; if not: npm run docs -w @xdskit/protocol", () => {
   const pages = rulePages(chapters, cases, clientCases);
   for (const [file, text] of pages) assert.equal(read(file), text, file);
   const written = readdirSync(`${root}docs/protocol`).map((name) => `docs/protocol/${name}`);
@@ -92,7 +92,7 @@ test("every number in the index leads to its row", () => {
   }
 });
 
-test("a row that is written wrong is refused with its line", () => {
+test("a malformed row is refused with its line", () => {
   for (const [text, message] of [
     ["# a", /x:1: want chapter: TITLE/],
     ["chapter: c\nrule 1, sotw: x", /x:2: a line before the first part/],

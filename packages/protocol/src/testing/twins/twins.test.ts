@@ -2,6 +2,6 @@ import { test } from "node:test";
 import { playSeeds } from "../play-seeds.js";
 import { runTwins } from "./twins-run.js";
 
-test("a stream among others that do the same does what it would do alone", (context) => {
+test("a stream among equal streams does what it would do alone", (context) => {
   playSeeds(context, runTwins, 40);
 });
