@@ -145,6 +145,32 @@ describe("a rollback", () => {
     );
   });
 
+  for (const layer of ["api", "folder"]) {
+    it(`of ${layer} says what it changed in the end, also of what came in between`, async () => {
+      const store = await createMemoryStore();
+      await using api = await runningApi({ store, folder: [resource("first")] });
+      const change = async (...names: readonly string[]) => {
+        if (layer === "folder") api.folder(...names.map((name) => resource(name)));
+        else await api.ask("POST", "layers/api/changes", { upsert: names.map((name) => cluster(name)), replace: true });
+      };
+      await change("first");
+      const [{ id: to }] = await history(api, layer, 1);
+      await change("first", "second");
+      await history(api, layer, 2);
+      const read = store.read.bind(store);
+      let reads = 0;
+      store.read = async (id) => {
+        const held = await read(id);
+        // The first one is for the answer, and this one to make the rollback.
+        if (id === to && ++reads === 2) await change("first", "second", "third");
+        return held;
+      };
+      const { status, body } = await api.ask("POST", `layers/${layer}/rollback`, { to });
+      assert.deepEqual([status, body.counts], [200, { added: 0, changed: 0, removed: 2 }]);
+      assert.equal(body.revision.removed, 2);
+    });
+  }
+
   it("of a layer's only revision leaves it empty", async () => {
     await using api = await runningApi();
     assert.equal((await api.ask("POST", "layers/api/rollback")).status, 409);

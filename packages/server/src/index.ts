@@ -154,7 +154,7 @@ export type { AdoptedFile, FolderSummary, SkippedCounts } from "./sources/folder
 export { createMemorySource, type MemorySource } from "./sources/memory/memory-source.js";
 export { CopiedStore, type CopiedStoreOptions } from "./stores/copied/copied-store.js";
 export { StoreCopy } from "./stores/copied/store-copy.js";
-export { KeptSource, type KeptSourceOptions } from "./stores/kept-source.js";
+export { KeptSource, type KeptSourceOptions, type RollbackTerms } from "./stores/kept-source.js";
 export type { TimeLeft } from "./stores/lease-book.js";
 export { createMemoryStore } from "./stores/memory-store.js";
 export { type OtherThread, RevisionStore } from "./stores/revision-store.js";

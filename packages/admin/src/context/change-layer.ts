@@ -1,5 +1,5 @@
 import { type Finding, type PositionedResource, type Resource, XdskitError } from "@xdskit/api";
-import type { CommitInfo, LayerUpdate, LayerWrite, Revision } from "@xdskit/server";
+import type { CommitInfo, LayerUpdate, LayerWrite, Revision, RollbackTerms } from "@xdskit/server";
 import { changesJson, countsOf } from "../answers/changes.js";
 import { leaseJson } from "../answers/lease-json.js";
 import { pageOf } from "../answers/page.js";
@@ -88,14 +88,19 @@ export async function rollBackLayer(
   await mustBeExpected(context, layer, expected);
   const update: LayerUpdate = { layer: name, kind: "replace", upsert: contents };
   mustBeAllowed(context, update);
-  const { outlook } = await outlookInTurns(context, update, page);
-  if (dryRun) return answer(context, undefined, outlook, [], page);
-  const result = await rolledBack(layer, to, { expected, info });
+  const before = await outlookInTurns(context, update, page);
+  if (dryRun) return answer(context, undefined, before.outlook, [], page);
+  let { outlook } = before;
+  // The layer, or another one, may have changed since.
+  const condition = () => {
+    outlook = before.isNow() ? before.outlook : outlookOf(context, update, page);
+  };
+  const result = await rolledBack(layer, to, { expected, condition, info });
   if (result.kind === "conflict") throw conflict(context, layer, result.head);
   return answer(context, result.head, outlook, [], page);
 }
 
-function rolledBack(layer: ApiLayer, to: string | undefined, rest: Pick<LayerWrite, "expected" | "info">) {
+function rolledBack(layer: ApiLayer, to: string | undefined, rest: RollbackTerms) {
   const { layer: name, filled } = layer;
   if (filled.by === "api") return filled.written.rollBack(name, to, rest);
   if (filled.kept === undefined || to === undefined) throw noRevisions(layer);

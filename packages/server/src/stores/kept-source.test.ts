@@ -20,6 +20,7 @@ class Played {
   readonly restored: Revision[] = [];
   readonly resumed: StepBack[] = [];
   readonly problems: Finding[] = [];
+  readonly revisions: Revision[] = [];
   readonly store: Store;
   readonly kept: KeptSource;
   isGood = true;
@@ -27,7 +28,7 @@ class Played {
   #inner: SourceSink | undefined;
   #valid: () => void = () => {};
 
-  constructor(store: Store, time = 1) {
+  constructor(store: Store, time = 1, layers: readonly string[] = [layer]) {
     this.store = store;
     const source: Source = {
       name: "played",
@@ -41,10 +42,11 @@ class Played {
     };
     const info = { author: "me", cause: { kind: "source", source: "played" }, message: "", time } as const;
     this.kept = new KeptSource({
-      ...{ source, store, layers: [layer], ...reading },
+      ...{ source, store, layers, ...reading },
       retention: { revisions: 100, since: 0 },
       describe: () => this.describe?.() ?? (this.isGood ? info : undefined),
       onRestored: (revisions) => this.restored.push(...revisions),
+      onRevision: (revision) => this.revisions.push(revision),
       onProblem: (findings) => this.problems.push(...findings),
     });
   }
@@ -204,6 +206,20 @@ describe("a kept source", () => {
     await new Promise((turn) => setTimeout(turn, 20));
     assert.equal(isStarted, false);
     played.set("replace", one);
+    await started;
+    await played.kept.close();
+  });
+
+  it("does not serve a part of its layers, if others of them have no revision", async () => {
+    const played = new Played(await storeWith(one), 2, [layer, "b"]);
+    let isStarted = false;
+    const started = played.start().then(() => {
+      isStarted = true;
+    });
+    played.fail();
+    await new Promise((turn) => setTimeout(turn, 20));
+    assert.deepEqual([isStarted, played.applied, played.restored], [false, [], []]);
+    played.set("replace", two);
     await started;
     await played.kept.close();
   });
@@ -375,6 +391,53 @@ describe("a kept source that is paused", () => {
 });
 
 describe("a rollback", () => {
+  it("that the source is faster than is told as a revision all the same, since it is in the history", async () => {
+    const store = await storeWith(one);
+    const played = new Played(store, 2);
+    const started = played.start();
+    played.set("replace", two);
+    await started;
+    await hasHead(store, 2);
+    const [, older] = await store.history(layer, { limit: 2 });
+    const commit = store.commit.bind(store);
+    store.commit = async (...said) => {
+      const done = await commit(...said);
+      store.commit = commit;
+      played.set("patch", createResource(cluster("three")));
+      return done;
+    };
+    const info = { author: "me", cause: { kind: "rollback", to: older?.id ?? "" }, message: "", time: 3 } as const;
+    const { kind } = await played.kept.rollBack(layer, older?.id ?? "", { info, expected: undefined });
+    assert.equal(kind, "conflict");
+    await hasHead(store, 4);
+    await played.kept.close();
+    const told = played.revisions.map(({ number, cause }) => [number, cause.kind]);
+    assert.deepEqual(told, [
+      [2, "source"],
+      [3, "rollback"],
+      [4, "source"],
+    ]);
+  });
+
+  it("is not made if its condition throws in its turn", async () => {
+    const store = await storeWith(one);
+    const played = new Played(store, 2);
+    const started = played.start();
+    played.set("replace", two);
+    await started;
+    await hasHead(store, 2);
+    const [, older] = await store.history(layer, { limit: 2 });
+    const info = { author: "me", cause: { kind: "rollback", to: older?.id ?? "" }, message: "", time: 3 } as const;
+    const condition = () => {
+      throw new Error("not now");
+    };
+    await assert.rejects(played.kept.rollBack(layer, older?.id ?? "", { info, condition, expected: undefined }), {
+      message: "not now",
+    });
+    await played.kept.close();
+    assert.equal((await store.head(layer))?.number, 2);
+  });
+
   it("is over after a restart where the source changed to what it serves", async () => {
     const store = await storeWith(one);
     const played = new Played(store, 2);

@@ -41,6 +41,9 @@ export interface KeptSourceOptions {
   readonly onProblem: (findings: readonly Finding[]) => void;
 }
 
+/** What a rollback is asked for with. `condition`: throws in the rollback's turn what keeps it from being made. */
+export type RollbackTerms = Pick<LayerWrite, "expected" | "condition" | "info">;
+
 /** After so many milliseconds what could not be written is tried again. */
 const retryMs = 5_000;
 
@@ -146,7 +149,7 @@ export class KeptSource implements Source {
    * layer, also across restarts. Rejects with XDSKIT_REVISION_UNKNOWN, with what the server refuses, and with
    * XDSKIT_STORE if it cannot be kept: then nothing is changed.
    */
-  rollBack(layer: LayerName, to: RevisionId, rest: Pick<LayerWrite, "expected" | "info">): Promise<LayerWritten> {
+  rollBack(layer: LayerName, to: RevisionId, rest: RollbackTerms): Promise<LayerWritten> {
     return this.#rollbackQueue.run(async () => {
       if (this.#isPaused)
         throw XdskitError.of("XDSKIT_BUSY", "the settings of this layer are changing now: try again in a moment");
@@ -200,7 +203,7 @@ export class KeptSource implements Source {
   async #rollBack(
     layer: LayerName,
     to: RevisionId,
-    { expected, info }: Pick<LayerWrite, "expected" | "info">,
+    { expected, condition, info }: RollbackTerms,
   ): Promise<LayerWritten> {
     const { store, check } = this.#options;
     const contents = async (id: RevisionId) =>
@@ -214,6 +217,7 @@ export class KeptSource implements Source {
     if (expected !== undefined && (head?.id ?? null) !== expected) return { kind: "conflict", head };
     const own = this.#rollbacks.ownOf(layer) ?? (head === undefined ? [] : await contents(head.id));
     if (this.#changes !== changes || this.#writing !== undefined) return { kind: "conflict", head };
+    condition?.();
     const update = { layer, kind: "replace", upsert } as const;
     refuse(check?.([update]) ?? []);
     let done: () => void = () => {};
@@ -228,7 +232,8 @@ export class KeptSource implements Source {
       const [made] = result.heads;
       if (made === undefined || made.id === head?.id) return { kind: "written", head: made, isNew: false };
       if (this.#changes !== changes) {
-        // The source was faster. What it has is served, and becomes the newest revision.
+        // The source was faster. What it has is served, and becomes the newest revision. This one stays in history.
+        this.#options.onRevision?.(made);
         this.#rollbacks.end(layer);
         this.#pending = mergedUpdates([{ layer, kind: "replace", upsert: own }], this.#pending);
         return { kind: "conflict", head: made };
@@ -283,7 +288,10 @@ export class KeptSource implements Source {
     this.#options.onRolledBack?.(this.rolledBack);
   }
 
-  /** Serves the heads. False: there are none, the source was faster, or they cannot be read. */
+  /**
+   * Serves the heads. False: a layer has none, so that its resources would be taken from clients; the source was faster;
+   * or they cannot be read.
+   */
   async #restore(sink: SourceSink): Promise<boolean> {
     const { store, layers, onRestored, onProblem } = this.#options;
     try {
@@ -293,7 +301,7 @@ export class KeptSource implements Source {
         const upsert = (await store.read(id)).map((stored) => decodeStored(stored, this.#options));
         updates.push({ layer, kind: "replace", upsert });
       }
-      if (this.#isLive || updates.length === 0) return false;
+      if (this.#isLive || layers.some((layer) => !heads.some((head) => head.layer === layer))) return false;
       sink.apply(updates);
       onRestored?.(heads);
       return true;

@@ -236,7 +236,7 @@ export class WrittenLayers implements Source {
   async rollBack(
     layer: LayerName,
     to: RevisionId | undefined,
-    rest: Pick<LayerWrite, "expected" | "info">,
+    rest: Pick<LayerWrite, "expected" | "condition" | "info">,
   ): Promise<LayerWritten> {
     const upsert = to === undefined ? [] : this.#decoded(await this.store.read(to));
     return await this.write({ layer, upsert, remove: [], replace: true, ...rest });

@@ -13,14 +13,17 @@ const allNames = 1_000_000;
 
 /**
  * Posts what changes a layer, or would, and resolves to the answer with all that it changes, whose further pages are
- * asked for. `dryRun`: nothing is changed, so the same is posted again for each page.
+ * asked for. `dryRun`: nothing is changed, so the same is posted again for each page. `expected`: the head that the
+ * layer must have, null for none; undefined: whatever it has.
  */
 export async function postChange(
   client: ApiClient,
   path: string,
   body: { readonly dryRun?: boolean | undefined },
+  expected?: string | null,
 ): Promise<ChangeAnswer> {
-  const post = (after?: string) => client.post<ChangeAnswer & Paged>(`${path}?${pageQuery(after)}`, body);
+  const headers = conditionOf(expected);
+  const post = (after?: string) => client.post<ChangeAnswer & Paged>(`${path}?${pageQuery(after)}`, body, headers);
   const { next, ...first } = await post();
   if (next === undefined) return first;
   if (body.dryRun !== true && first.revision !== null)
@@ -70,6 +73,11 @@ export async function revisionWithChanges(client: ApiClient, id: string): Promis
     after = page.next;
   }
   return { ...first, changes };
+}
+
+function conditionOf(expected: string | null | undefined): Readonly<Record<string, string>> {
+  if (expected === undefined) return {};
+  return expected === null ? { "if-none-match": "*" } : { "if-match": `"${expected}"` };
 }
 
 function pageQuery(after: string | undefined): URLSearchParams {

@@ -7,7 +7,7 @@ export interface ApiClient {
   readonly server: string;
   /** Resolves to the JSON of the answer. Rejects with an ApiError. */
   get<T>(path: string): Promise<T>;
-  post<T>(path: string, body?: object): Promise<T>;
+  post<T>(path: string, body?: object, headers?: Readonly<Record<string, string>>): Promise<T>;
   /** Ends connections that are still open. */
   close(): void;
 }
@@ -24,11 +24,16 @@ export interface ApiClientOptions {
 export function createApiClient({ server, timeoutMs }: ApiClientOptions): ApiClient {
   const shown = server.href.replace(/\/$/, "");
   const closed = new AbortController();
-  const ask = async <T>(method: "GET" | "POST", path: string, body?: object): Promise<T> => {
+  const ask = async <T>(
+    method: "GET" | "POST",
+    path: string,
+    body?: object,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<T> => {
     const url = new URL(`${server.pathname.replace(/\/$/, "")}${path}`, server);
     let answer: ApiAnswer;
     try {
-      answer = await sendRequest({ url, method, body, timeoutMs, signal: closed.signal });
+      answer = await sendRequest({ url, method, body, headers, timeoutMs, signal: closed.signal });
     } catch (error) {
       throw unreachable(shown, error, timeoutMs);
     }
@@ -42,7 +47,7 @@ export function createApiClient({ server, timeoutMs }: ApiClientOptions): ApiCli
   return {
     server: shown,
     get: (path) => ask("GET", path),
-    post: (path, body) => ask("POST", path, body),
+    post: (path, body, headers) => ask("POST", path, body, headers),
     close: () => closed.abort(),
   };
 }

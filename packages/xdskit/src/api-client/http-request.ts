@@ -6,6 +6,8 @@ export interface ApiRequest {
   readonly method: "GET" | "POST";
   /** Sent as JSON. */
   readonly body: object | undefined;
+  /** Besides those that every request has. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Milliseconds until the whole answer must be there. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
@@ -25,13 +27,21 @@ const mostBytes = 256 * 1024 * 1024;
 export class RequestTimeout extends Error {}
 
 /** Sends a request and reads the answer. Rejects with the system's error, or a RequestTimeout. */
-export async function sendRequest({ url, method, body, timeoutMs, signal }: ApiRequest): Promise<ApiAnswer> {
+export async function sendRequest({
+  url,
+  method,
+  body,
+  headers,
+  timeoutMs,
+  signal,
+}: ApiRequest): Promise<ApiAnswer> {
   const { request } = url.protocol === "https:" ? await import("node:https") : await import("node:http");
   const text = body === undefined ? undefined : JSON.stringify(body);
   const time = AbortSignal.timeout(timeoutMs);
   const options: RequestOptions = {
     method,
     headers: {
+      ...headers,
       accept: "application/json",
       ...(text === undefined
         ? { "content-length": 0 }

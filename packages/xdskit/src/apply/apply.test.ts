@@ -3,6 +3,7 @@ import { after, before, describe, test } from "node:test";
 import { xdskitWithInput } from "../testing/command.js";
 import { clusterYaml, routesYaml } from "../testing/folder.js";
 import { inProcessEnds } from "../testing/in-process.js";
+import { passing } from "../testing/passing.js";
 import { type Served, served } from "../testing/served.js";
 
 let server: Served;
@@ -195,6 +196,32 @@ generic_secret: { secret: { inline_bytes: UzNDUjNU } }
 });
 
 describe("xdskit delete", () => {
+  test("deletes nothing if a name goes while it looks", async () => {
+    await begin(clusterYaml("a"), clusterYaml("b"), clusterYaml("c"));
+    let looks = 0;
+    await using proxy = await passing(server.admin, async ({ dryRun }) => {
+      if (dryRun !== true || looks++ > 0) return;
+      // Another one is faster.
+      assert.equal((await server.run("delete", "cluster", "b")).status, 0);
+    });
+    const { status, err } = await inProcessEnds("delete", "cluster", "a", "b", "--server", proxy.url);
+    assert.deepEqual([status, looks], [1, 2]);
+    assert.equal(err, 'xdskit delete: cluster "b" is not in layer "api": nothing was deleted\n');
+    assert.equal(await clusters(), "a=1s c=1s folder=1s");
+  });
+
+  test("deletes what is there still, if something else changes while it looks", async () => {
+    await begin(clusterYaml("a"), clusterYaml("b"));
+    const more = await server.file("more.yaml", clusterYaml("more"));
+    let looks = 0;
+    await using proxy = await passing(server.admin, async ({ dryRun }) => {
+      if (dryRun === true && looks++ === 0) assert.equal((await server.run("apply", "-f", more)).status, 0);
+    });
+    const { status } = await inProcessEnds("delete", "cluster", "a", "--server", proxy.url);
+    assert.deepEqual([status, looks], [0, 2]);
+    assert.equal(await clusters(), "b=1s folder=1s more=1s");
+  });
+
   test("removes all that is named as one change, or nothing", async () => {
     await begin(clusterYaml("a"), clusterYaml("b"), clusterYaml("c"));
     const missing = await server.run("delete", "cluster", "a", "nope");

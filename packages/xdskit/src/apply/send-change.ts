@@ -4,7 +4,15 @@ import type { ChangeAnswer, ChangeRequest } from "../api-client/api-types.js";
 import { layerPath } from "../api-client/layer-path.js";
 import { userName } from "../process/user-name.js";
 
-/** Sends a change of a layer, with who sends it; resolves to all that it changes. Rejects with an ApiError. */
-export function sendChange(client: ApiClient, layer: string, change: ChangeRequest): Promise<ChangeAnswer> {
-  return postChange(client, `${layerPath(layer)}/changes`, { author: userName(), ...change });
+/**
+ * Sends a change of a layer, with who sends it; resolves to all that it changes. Rejects with an ApiError. `expected`:
+ * the head that the layer must have, null for none; undefined: whatever it has.
+ */
+export function sendChange(
+  client: ApiClient,
+  layer: string,
+  change: ChangeRequest,
+  expected?: string | null,
+): Promise<ChangeAnswer> {
+  return postChange(client, `${layerPath(layer)}/changes`, { author: userName(), ...change }, expected);
 }

@@ -96,7 +96,8 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
   const { store, heads, findings, isDurable } = state;
   for (const finding of findings) logFinding(log, finding);
   if (store !== undefined) serving.closers.push(() => store.close());
-  const hasLastGood = heads.some(({ layer }) => folderLayers(loaded).includes(layer));
+  // Of a part: the groups that have the rest would lose all of it.
+  const hasLastGood = folderLayers(loaded).every((name) => heads.some(({ layer }) => layer === name));
   const revisions = new RevisionEvents();
   const around = { server, registry, types, log, store };
   const ofFolder = { ...around, onRevision: revisions.tell };

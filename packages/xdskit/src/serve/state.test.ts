@@ -117,6 +117,27 @@ describe("a server that starts with a folder that has errors", () => {
     await server.stop();
   });
 
+  it("opens no port where a part of the folder was never served, and takes nothing from other groups", async () => {
+    const settings = (folder: string) => `groups:
+  - { name: edge, match: { id: edge }, folders: [${folder}] }
+  - { name: rest, match: {}, folders: [r] }
+`;
+    const files = { "a/a.yaml": clusterYaml("a"), "r/r.yaml": clusterYaml("r"), "b/b.yaml": broken };
+    await using folder = await testFolder({ "xdskit.yaml": settings("a"), ...files });
+    await using state = await testFolder();
+    await served(folder, state.path);
+    await folder.write("xdskit.yaml", settings("b"));
+    await using server = new Server(folder, state.path);
+    await server.address("admin");
+    const { status, body } = await server.readyz();
+    assert.equal(status, 503);
+    assert.match(body, /b\.yaml:3/);
+    assert.doesNotMatch(server.running.out(), /grpc|rest|ready/);
+    await folder.write("b/b.yaml", clusterYaml("b"));
+    assert.equal(await server.names(), "cluster/r");
+    await server.stop();
+  });
+
   it("with --allow-partial serves the files without errors, which are no good revision", async () => {
     await using folder = await testFolder({ "a.yaml": clusterYaml("a"), "b.yaml": broken });
     await using state = await testFolder();
