@@ -9,6 +9,7 @@ import type {
   problemEntrySchema,
   problemListSchema,
 } from "./group-schemas.js";
+import type { quarantineSchema, rolloutSchema, sourceSchema } from "./page-schemas.js";
 import type {
   arrivalSchema,
   changeAnswerSchema,
@@ -67,3 +68,9 @@ export type ChangeAnswer = z.output<typeof changeAnswerSchema>;
 export type GroupStages = z.output<typeof groupStagesSchema>;
 /** How far the clients are with a revision. */
 export type Arrival = z.output<typeof arrivalSchema>;
+/** A source: a folder, or an origin. */
+export type Source = z.output<typeof sourceSchema>;
+/** A change that goes to the nodes of a group by steps. */
+export type Rollout = z.output<typeof rolloutSchema>;
+/** A content that nodes are not given. */
+export type Quarantine = z.output<typeof quarantineSchema>;

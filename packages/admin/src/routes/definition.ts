@@ -5,13 +5,14 @@ import { problemSchema } from "../contract/schemas.js";
 import { bodyTypes } from "../requests/body-form.js";
 
 /** The answers that a route may give instead of its own. */
-export function problems(...statuses: readonly (400 | 404 | 408 | 409 | 412 | 413 | 415 | 422 | 429 | 503)[]) {
+export function problems(...statuses: readonly (400 | 403 | 404 | 408 | 409 | 412 | 413 | 415 | 422 | 429 | 503)[]) {
   const content = { "application/problem+json": { schema: problemSchema } };
   return Object.fromEntries(statuses.map((status) => [status, { description: descriptions[status], content }]));
 }
 
 const descriptions = {
   400: "The request cannot be understood",
+  403: "The caller is not answered: a page of another origin, or a foreign name of this host",
   404: "There is no such thing",
   408: "The body comes too slowly",
   409: "It does not fit the state of the server",

@@ -277,11 +277,12 @@ describe("a kept source", () => {
     const started = played.start();
     played.set("replace", one);
     await started;
+    await hasHead(played.store);
     played.describe = () => {
       throw new Error("no word");
     };
     played.set("patch", two);
-    await new Promise((turn) => setTimeout(turn, 20));
+    await waitFor("a problem is told", () => played.problems.length > 0);
     assert.deepEqual(
       played.problems.map(({ message }) => message),
       ["no word"],

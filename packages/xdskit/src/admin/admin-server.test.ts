@@ -14,6 +14,7 @@ import {
 import { createMemoryTransport, createServer, type EventLoopStats } from "@xdskit/server";
 import { formatAddress } from "@xdskit/server/address";
 import { eventually } from "../testing/command.js";
+import { assertDescribed } from "../testing/described.js";
 import { type AdminServer, startAdminServer } from "./admin-server.js";
 import type { Readiness } from "./admin-state.js";
 import { pendingSource } from "./source-status.js";
@@ -23,7 +24,17 @@ describe("admin pages", () => {
   let readiness: Readiness = "starting";
   let broken = false;
   const server = createServer();
-  const get = (path: string, init?: RequestInit) => fetch(`http://${formatAddress(admin.address)}${path}`, init);
+  let document: Parameters<typeof assertDescribed>[0];
+  const fetched = (path: string, init?: RequestInit) => fetch(`http://${formatAddress(admin.address)}${path}`, init);
+  /** What is answered below `/api/v1` must be as the document says. */
+  const get = async (path: string, init?: RequestInit) => {
+    const response = await fetched(path, init);
+    const { status, headers } = response;
+    const contentType = headers.get("content-type") ?? "";
+    const text = await response.clone().text();
+    assertDescribed(document, { method: init?.method ?? "GET", path, status, contentType, text });
+    return response;
+  };
 
   before(async () => {
     admin = await startAdminServer(
@@ -40,6 +51,9 @@ describe("admin pages", () => {
         stats: server.stats,
       },
     );
+  });
+  before(async () => {
+    document = (await (await fetched("/api/v1/openapi.json")).json()) as typeof document;
   });
   after(() => Promise.all([admin.close(), server.close()]));
 

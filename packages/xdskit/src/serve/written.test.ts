@@ -5,6 +5,7 @@ import { describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { eventually, type Running, xdskit, xdskitEnds } from "../testing/command.js";
+import { assertDescribed } from "../testing/described.js";
 import { clusterYaml, routesYaml, testFolder } from "../testing/folder.js";
 import { inProcess } from "../testing/in-process.js";
 
@@ -214,19 +215,21 @@ describe("the page of the API", () => {
     assert.equal((await server.ask("GET", "leases")).leases.length, 1);
   });
 
-  it("leads to a document whose every path is answered", async () => {
+  it("leads to a document whose every path is answered as it says", async () => {
     await using folder = await testFolder({ "a.yaml": clusterYaml("a") });
     await using server = new Server(folder.path, "off");
-    const { paths } = await server.ask("GET", "openapi.json");
-    for (const [path, methods] of Object.entries<object>(paths)) {
+    const document = await server.ask("GET", "openapi.json");
+    const admin = await server.address("admin");
+    for (const [path, methods] of Object.entries<object>(document.paths)) {
       for (const method of Object.keys(methods)) {
-        const url = `http://${await server.address("admin")}${path.replace("{action}", "halt").replaceAll(/\{\w+\}/g, "x")}`;
-        const response = await fetch(url, { method: method.toUpperCase(), signal: AbortSignal.timeout(5_000) });
-        assert.doesNotMatch(
-          response.headers.get("content-type") === "text/event-stream" ? "" : await response.text(),
-          /XDSKIT_API_UNKNOWN/,
-          `${method} ${path}`,
-        );
+        const asked = path.replace("{action}", "halt").replaceAll(/\{\w+\}/g, "x");
+        const init = { method: method.toUpperCase(), signal: AbortSignal.timeout(5_000) };
+        const response = await fetch(`http://${admin}${asked}`, init);
+        const contentType = response.headers.get("content-type") ?? "";
+        const text = contentType === "text/event-stream" ? "" : await response.text();
+        assert.doesNotMatch(text, /XDSKIT_API_UNKNOWN/, `${method} ${path}`);
+        const { status } = response;
+        assertDescribed(document, { method, path: asked, status, contentType, text });
         await response.body?.cancel().catch(() => {});
       }
     }

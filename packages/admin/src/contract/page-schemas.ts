@@ -1,0 +1,122 @@
+import { z } from "@hono/zod-openapi";
+import { findingSchema } from "./schemas.js";
+
+const moment = z.iso.datetime();
+
+const rolledBackSchema = z
+  .object({ revision: z.string(), to: z.string(), layer: z.string(), time: moment })
+  .openapi({ description: "An older revision is served until the source changes" });
+
+/** A source: a folder, or the origin of a relay's group. */
+export const sourceSchema = z
+  .looseObject({
+    name: z.string(),
+    state: z.string().openapi({
+      description: "A folder: `pending`, `applied`, `partial`, `refused`. An origin: `pending`, `cached`, `connected`, `away`",
+    }),
+    findings: z.array(findingSchema),
+    lastError: z.object({ at: moment, message: z.string() }).nullish(),
+    lastApplied: moment.nullable(),
+    skipped: z
+      .object({ lastGood: z.int(), absent: z.int() })
+      .nullish()
+      .openapi({ description: "Resources that are skipped for their errors" }),
+    restored: z
+      .object({ revision: z.string(), time: moment })
+      .nullish()
+      .openapi({ description: "The last good revision is served since a start with errors" }),
+    rolledBack: rolledBackSchema.nullish(),
+    directory: z.string().optional(),
+    files: z.int().optional(),
+    lastRead: moment.nullish(),
+    adopted: z.array(z.looseObject({ file: z.string() })).optional(),
+    resources: z
+      .record(z.string(), z.union([z.int(), z.record(z.string(), z.int())]))
+      .optional()
+      .openapi({ description: "Of a folder by layer and type, of an origin by type" }),
+    group: z.string().optional().openapi({ description: "The group that an origin's resources are for" }),
+    servers: z.array(z.object({ server: z.string(), connected: z.boolean(), active: z.boolean() })).optional(),
+  })
+  .openapi("Source");
+
+/** The sources. */
+export const sourcesSchema = z.object({ sources: z.array(sourceSchema) });
+
+const named = z.looseObject({ type: z.string(), name: z.string() });
+
+/** A change that goes to the nodes of a group by steps. */
+export const rolloutSchema = z
+  .looseObject({
+    id: z.int(),
+    group: z.string(),
+    state: z.enum(["waiting", "soaking", "halted", "completed", "rolled-back", "withdrawn"]),
+    reason: z.string().openapi({ description: "Why it halted" }),
+    step: z.int().openapi({ description: "From 1" }),
+    steps: z.array(z.looseObject({})),
+    startedAt: moment,
+    since: moment,
+    changed: z.int().openapi({ description: "How many resources it changes" }),
+    resources: z.array(named).openapi({ description: "At most 100" }),
+    nodes: z.object({ reached: z.int(), pending: z.int(), rejected: z.int(), held: z.int() }),
+    waitsFor: z.array(z.string()).openapi({ description: "Nodes, at most 100" }),
+    rejections: z
+      .array(
+        z.looseObject({
+          node: z.string(),
+          type: z.string(),
+          version: z.string(),
+          code: z.int(),
+          message: z.string(),
+          at: moment,
+        }),
+      )
+      .openapi({ description: "At most 100" }),
+  })
+  .openapi("Rollout");
+
+/** A content that nodes are not given. */
+export const quarantineSchema = z
+  .looseObject({
+    group: z.string(),
+    type: z.string(),
+    name: z.string(),
+    version: z.string().optional().openapi({ description: "Missing: that the resource is gone" }),
+    instead: z.string().optional().openapi({ description: "What they are given in its place; missing: nothing" }),
+    cause: z.enum(["rejected", "rolled-back"]),
+    since: moment,
+    node: z.string(),
+    message: z.string(),
+  })
+  .openapi("Quarantine");
+
+/** Rollouts and quarantines. */
+export const rolloutsSchema = z.object({
+  rollouts: z.array(rolloutSchema),
+  quarantines: z.array(quarantineSchema),
+});
+
+const blockSchema = z.looseObject({
+  at: moment,
+  ms: z.number(),
+  gcMs: z.number(),
+  cpuMs: z.number(),
+  work: z.looseObject({}),
+});
+
+/** How long clients had to wait for the server. Empty where it is not watched. */
+export const eventLoopSchema = z
+  .object({
+    blockedMs: z.number(),
+    blocks: z.object({ work: z.int(), gc: z.int() }),
+    blockedForMs: z.number(),
+    longestMs: z.number(),
+    longestCpuMs: z.number(),
+    lastMinuteMs: z.number(),
+    p50Ms: z.number(),
+    p99Ms: z.number(),
+    p999Ms: z.number(),
+    gc: z.object({ pauses: z.int(), ms: z.number(), longestMs: z.number() }),
+    recent: z.array(blockSchema),
+  })
+  .partial()
+  .openapi("EventLoop");
