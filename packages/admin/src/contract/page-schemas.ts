@@ -12,7 +12,8 @@ export const sourceSchema = z
   .looseObject({
     name: z.string(),
     state: z.string().openapi({
-      description: "A folder: `pending`, `applied`, `partial`, `refused`. An origin: `pending`, `cached`, `connected`, `away`",
+      description:
+        "A folder: `pending`, `applied`, `partial`, `refused`. An origin: `pending`, `cached`, `connected`, `away`",
     }),
     findings: z.array(findingSchema),
     lastError: z.object({ at: moment, message: z.string() }).nullish(),

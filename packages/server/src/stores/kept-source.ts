@@ -289,8 +289,8 @@ export class KeptSource implements Source {
   }
 
   /**
-   * Serves the heads. False: a layer has none, so that its resources would be taken from clients; the source was faster;
-   * or they cannot be read.
+   * Serves the heads. False: a layer has none, so that clients would lose its resources; the source was faster; or they
+   * cannot be read.
    */
   async #restore(sink: SourceSink): Promise<boolean> {
     const { store, layers, onRestored, onProblem } = this.#options;

@@ -27,14 +27,7 @@ const mostBytes = 256 * 1024 * 1024;
 export class RequestTimeout extends Error {}
 
 /** Sends a request and reads the answer. Rejects with the system's error, or a RequestTimeout. */
-export async function sendRequest({
-  url,
-  method,
-  body,
-  headers,
-  timeoutMs,
-  signal,
-}: ApiRequest): Promise<ApiAnswer> {
+export async function sendRequest({ url, method, body, headers, timeoutMs, signal }: ApiRequest): Promise<ApiAnswer> {
   const { request } = url.protocol === "https:" ? await import("node:https") : await import("node:http");
   const text = body === undefined ? undefined : JSON.stringify(body);
   const time = AbortSignal.timeout(timeoutMs);

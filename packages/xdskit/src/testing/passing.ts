@@ -6,7 +6,9 @@ export interface Passing extends AsyncDisposable {
   readonly url: string;
 }
 
-/** Passes requests on to a server. `answered` runs after the server's answer to a body, and before that is passed back. */
+/**
+ * Passes requests on to a server. `answered` runs after the server has answered a body, and before that is passed back.
+ */
 export async function passing(
   server: string,
   answered: (body: { readonly dryRun?: boolean }) => Promise<void>,
