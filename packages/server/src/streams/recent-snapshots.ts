@@ -2,10 +2,10 @@ import type { Clock } from "@xdskit/api";
 import type { Snapshot } from "@xdskit/protocol";
 
 /** So many are kept, */
-const mostRecent = 10;
+const mostRecent = 100;
 /** for so many milliseconds, */
 const recentMs = 10 * 60_000;
-/** unless a change between them is larger: each holds what differs from the next. */
+/** with so many changes of resources between them: each holds what differs from the next. */
 const mostChanged = 2_000;
 
 /**
@@ -14,7 +14,7 @@ const mostChanged = 2_000;
  */
 export class RecentSnapshots {
   readonly #clock: Clock;
-  #kept: readonly { readonly snapshot: Snapshot; readonly until: number }[] = [];
+  #kept: readonly { readonly snapshot: Snapshot; readonly changed: number; readonly until: number }[] = [];
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -23,8 +23,14 @@ export class RecentSnapshots {
   /** A change of so many resources has replaced it. */
   add(snapshot: Snapshot, changed: number): void {
     const until = this.#clock.now() + recentMs;
-    const others = changed > mostChanged ? [] : [{ snapshot, until }, ...this.#kept];
-    this.#kept = others.slice(0, mostRecent);
+    let rest = mostChanged;
+    const fits = (one: { readonly changed: number }) => {
+      rest -= one.changed;
+      return rest >= 0;
+    };
+    const all = [{ snapshot, changed, until }, ...this.#kept].slice(0, mostRecent);
+    const end = all.findIndex((one) => !fits(one));
+    this.#kept = end < 0 ? all : all.slice(0, end);
   }
 
   /** Newest first. */

@@ -1,146 +1,128 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createResource, type ResourceType } from "@xdskit/api";
-import { emptySnapshot, type Snapshot, updateSnapshot } from "@xdskit/protocol";
+import { emptySnapshot, type HeldSnapshot, type Snapshot, updateSnapshot } from "@xdskit/protocol";
 import { manualClock } from "../testing/manual-clock.js";
 import { cluster, listener } from "../testing/test-resources.js";
 import { type ResumingStream, Resumption } from "./resumption.js";
 
 const clusters = createResource(cluster("a")).type;
 const listeners = createResource(listener("l")).type;
-const older = updateSnapshot(emptySnapshot(), { upsert: [createResource(cluster("oldest"))] });
-const earlier = updateSnapshot(older, { upsert: [createResource(cluster("old"))] });
-const newest = updateSnapshot(earlier, { upsert: [createResource(cluster("new"))] });
-
-type Claims = ReadonlyMap<ResourceType, boolean>;
+const earlier = updateSnapshot(emptySnapshot(), { upsert: [createResource(cluster("old"))] });
+const held = updateSnapshot(earlier, { upsert: [createResource(cluster("between"))] });
+const newest = updateSnapshot(held, { upsert: [createResource(cluster("new"))] });
 
 /** A client that comes back, as a resumption sees it. */
 class Client implements ResumingStream {
   readonly clock = manualClock();
   isSettled = true;
-  overs = 0;
-  #claims: readonly [ofEarlier: Claims, ofNewest: Claims, ofOlder: Claims] = [new Map(), new Map(), new Map()];
+  /** Whether all that it says to have is in a known snapshot. */
+  isKnown = true;
+  changes = 0;
+  /** What it was compared with. */
+  known: readonly Snapshot[] = [];
+  #claims: ReadonlyMap<ResourceType, boolean> = new Map();
   readonly resumption: Resumption;
 
   constructor(isRestart = true) {
-    const over = () => {
-      this.overs += 1;
+    const changed = () => {
+      this.changes += 1;
     };
-    this.resumption = new Resumption([earlier, older], { clock: this.clock, stream: this, over, isRestart });
+    const known = () => [earlier];
+    this.resumption = new Resumption({ clock: this.clock, stream: this, known, changed, isRestart });
   }
 
-  has(snapshot: Snapshot): Claims {
-    return this.#claims[snapshot === earlier ? 0 : snapshot === newest ? 1 : 2];
+  has(): ReadonlyMap<ResourceType, boolean> {
+    return this.#claims;
   }
 
-  /** It asks for types, and claims to have what the one or the other snapshot has of them. */
-  asks(
-    ...types: readonly [ResourceType, ofEarlier: boolean, ofNewest: boolean, ofOlder?: boolean][]
-  ): Snapshot | undefined {
-    this.#claims = [
-      new Map(types.map(([type, ofEarlier]) => [type, ofEarlier])),
-      new Map(types.map(([type, , ofNewest]) => [type, ofNewest])),
-      new Map(types.map(([type, , , ofOlder = false]) => [type, ofOlder])),
-    ];
-    const target = this.resumption.target(newest);
-    // What a snapshot was given for is compared: the client claims no more.
-    if (target !== undefined) this.#claims = [new Map(), new Map(), new Map()];
-    return target;
+  held(known: readonly Snapshot[]): HeldSnapshot {
+    this.known = known;
+    return { snapshot: held, isKnown: this.isKnown };
+  }
+
+  /** It asks for types, and says to have exactly what the newest snapshot has of them, or something else. */
+  asks(...types: readonly [ResourceType, hasNewest: boolean][]): Snapshot | undefined {
+    this.#claims = new Map(types);
+    return this.resumption.target(newest);
   }
 }
 
-describe("a client that comes back after a restart", () => {
-  it("a client that has nothing gets the newest at once", () => {
+describe("a client that comes back", () => {
+  it("gets the newest at once if it has nothing", () => {
     const client = new Client();
     assert.equal(client.asks(), newest);
-    assert.equal(client.asks([clusters, true, false]), newest);
+    assert.equal(client.asks([clusters, false]), newest);
   });
 
-  it("a client that has the newest, or something else, gets the newest at once", () => {
-    assert.equal(new Client().asks([clusters, false, true]), newest);
-    assert.equal(new Client().asks([clusters, false, false]), newest);
-  });
-
-  it("a client stays with what it has until it has asked for everything that it had", () => {
+  it("gets nothing until it has asked for everything that it had, then what it has, and then the newest", () => {
     const client = new Client();
-    assert.equal(client.asks([clusters, true, false]), earlier);
+    assert.equal(client.asks([clusters, false]), undefined);
     client.clock.advance(90);
-    assert.equal(client.asks([listeners, true, true]), earlier);
+    assert.equal(client.asks([clusters, false], [listeners, true]), undefined);
     client.clock.advance(90);
-    assert.equal(client.overs, 0);
-    assert.equal(client.asks(), earlier);
+    assert.equal(client.changes, 0);
     client.clock.advance(20);
-    assert.equal(client.overs, 1);
+    assert.equal(client.changes, 1);
+    assert.deepEqual(client.known, [newest, earlier]);
+    assert.equal(client.asks(), held);
+    client.clock.advance(100);
+    assert.equal(client.changes, 2);
     assert.equal(client.asks(), newest);
   });
 
-  it("a client gets the newest at once where it comes from another server and has the newest of the first type", () => {
-    assert.equal(new Client(false).asks([clusters, true, true]), newest);
-  });
-
-  it("a client stays with what it has where it comes from another server and has something earlier", () => {
+  it("gets the newest at once if it has that of the first type and comes from another server", () => {
     const client = new Client(false);
-    assert.equal(client.asks([clusters, true, false]), earlier);
-    client.clock.advance(90);
-    assert.equal(client.asks([listeners, true, true]), earlier);
-    client.clock.advance(110);
-    assert.equal(client.asks(), newest);
-  });
-
-  it("a client stays with what it has, however long ago that was served", () => {
-    const client = new Client();
-    assert.equal(client.asks([clusters, false, false, true]), older);
-    client.clock.advance(90);
-    assert.equal(client.asks([listeners, true, true, true]), older);
-    client.clock.advance(110);
-    assert.equal(client.asks(), newest);
-  });
-
-  it("a client is taken to have the newest of what it may have, until it says more", () => {
-    const client = new Client();
-    assert.equal(client.asks([clusters, true, false, true]), earlier);
-    assert.equal(client.asks([listeners, false, true, true]), older);
-    // Nothing of before is what it has.
-    assert.equal(client.asks([listeners, true, true, false]), newest);
-  });
-
-  it("a client gets nothing while nobody knows which of the two it has, and then the newest", () => {
-    const client = new Client();
-    assert.equal(client.asks([clusters, true, true]), undefined);
-    client.clock.advance(90);
-    assert.equal(client.asks([clusters, true, true], [listeners, true, true]), undefined);
-    client.clock.advance(90);
-    assert.equal(client.overs, 0);
-    client.clock.advance(20);
-    assert.equal(client.overs, 1);
-    assert.equal(client.asks([clusters, true, true], [listeners, true, true]), newest);
-  });
-
-  it("a client gets the newest as soon as it shows that it has that", () => {
-    const client = new Client();
-    assert.equal(client.asks([clusters, true, true]), undefined);
-    assert.equal(client.asks([clusters, true, true], [listeners, false, true]), newest);
+    assert.equal(client.asks([clusters, true]), newest);
     client.clock.advance(10_000);
-    assert.equal(client.overs, 0);
+    assert.equal(client.changes, 0);
   });
 
-  it("the server does not wait for a client that asks again and again without anything new", () => {
+  it("is waited for after a restart though it has the newest of the first type", () => {
+    const client = new Client();
+    assert.equal(client.asks([clusters, true]), undefined);
+    client.clock.advance(100);
+    assert.equal(client.asks([clusters, true]), held);
+  });
+
+  it("is not waited for if it asks again and again without anything new", () => {
     const client = new Client();
     for (let time = 0; time < 100; time += 50) {
-      assert.equal(client.asks([clusters, true, true]), undefined);
+      assert.equal(client.asks([clusters, true]), undefined);
       client.clock.advance(50);
     }
-    assert.equal(client.overs, 1);
+    assert.equal(client.changes, 1);
   });
 
-  it("the server waits for a client while it does not use what it asked for again, and not for ever", () => {
+  it("is waited for while it does not use what it asked for again, and not for ever", () => {
     const client = new Client();
     client.isSettled = false;
-    assert.equal(client.asks([clusters, true, false]), earlier);
+    client.asks([clusters, false]);
     client.clock.advance(1_000);
-    assert.equal(client.overs, 0);
-    client.clock.advance(5_000);
-    assert.equal(client.overs, 1);
+    assert.equal(client.asks([clusters, false]), held);
+    assert.equal(client.changes, 1);
+    client.clock.advance(4_000);
+    assert.equal(client.changes, 2);
     assert.equal(client.asks(), newest);
+  });
+
+  it("gets nothing for a second if it has something that another server may have heard of first", () => {
+    const client = new Client(false);
+    client.isKnown = false;
+    assert.equal(client.asks([clusters, false]), undefined);
+    client.clock.advance(900);
+    assert.equal(client.asks([clusters, false]), undefined);
+    client.clock.advance(100);
+    assert.equal(client.asks([clusters, false]), held);
+  });
+
+  it("stays with what it has as soon as the server has heard of that as well", () => {
+    const client = new Client(false);
+    client.isKnown = false;
+    client.asks([clusters, false]);
+    client.clock.advance(300);
+    client.isKnown = true;
+    client.clock.advance(100);
+    assert.equal(client.asks([clusters, false]), held);
   });
 });

@@ -1,15 +1,22 @@
 import type { Clock, ResourceType } from "@xdskit/api";
-import type { Snapshot } from "@xdskit/protocol";
+import type { HeldSnapshot, Snapshot } from "@xdskit/protocol";
 
 /** A client asks for all that it had within so many milliseconds after another; then it has nothing more to say. */
 const quietMs = 100;
-/** After so many milliseconds a client gets the newest, whether it uses the earlier snapshot or not. */
+/**
+ * A client may have something of which another server of the store has heard a moment before this one: so many
+ * milliseconds it is waited for that.
+ */
+const newsMs = 1_000;
+/** After so many milliseconds a client gets the newest, whether it uses what it was taken to have or not. */
 const mostMs = 5_000;
 
 /** What a resumption needs of a stream. */
 export interface ResumingStream {
   /** See `Stream.has`. */
   has(snapshot: Snapshot): ReadonlyMap<ResourceType, boolean>;
+  /** See `Stream.held`. */
+  held(known: readonly [Snapshot, ...Snapshot[]]): HeldSnapshot;
   readonly isSettled: boolean;
 }
 
@@ -17,8 +24,10 @@ export interface ResumingStream {
 export interface ResumptionOptions {
   readonly clock: Clock;
   readonly stream: ResumingStream;
-  /** Called when time ends it. */
-  readonly over: () => void;
+  /** What clients may have besides the newest, newest first. */
+  readonly known: () => readonly Snapshot[];
+  /** Called when time changes the target. */
+  readonly changed: () => void;
   /**
    * Every client may have something earlier: it is waited for what it says of all types. Otherwise most come back with
    * the newest, and who has it of the first type is given it at once.
@@ -26,38 +35,40 @@ export interface ResumptionOptions {
   readonly isRestart: boolean;
 }
 
+/** Nothing is known yet; what the client has is its target; it gets the newest. */
+type Phase =
+  | { readonly kind: "asking"; readonly known: () => readonly Snapshot[] }
+  | { readonly kind: "holding"; readonly held: Snapshot }
+  | { readonly kind: "over" };
+
 /**
  * Brings a client that was served before a restart, or by another server, from there to the newest snapshot in the
  * order of make before break.
  *
- * The client says what it has. Where that is something that the server served earlier, that snapshot is its target
- * first: it has all of it, so nothing is sent. Once it has asked for everything that it had, the newest snapshot is a
- * change like any other: its stages are planned from what the client uses.
- *
- * As long as it asks only for types in which all are equal, nobody knows which of them it has, and it gets nothing.
+ * The client says what it has, one type after the other, and gets nothing meanwhile. Once it has asked for everything
+ * that it had, what it has is put together from what the server, or another one, served earlier: one of those
+ * snapshots, or some of one and some of the next, where it was cut off in the middle of a change. That is its target
+ * first: it has all of it, so nothing is sent. Then the newest snapshot is a change like any other: its stages are
+ * planned from what the client uses.
  */
 export class Resumption {
-  /**
-   * What the client may have of all that it has said so far, newest first. Undefined once it is over: a stream must not
-   * hold them for as long as it lives.
-   */
-  #earlier: readonly Snapshot[] | undefined;
+  /** Snapshots are not kept longer than they are needed: a stream lives for long. */
+  #phase: Phase;
   readonly #clock: Clock;
   readonly #stream: ResumingStream;
-  readonly #over: () => void;
+  readonly #changed: () => void;
   readonly #isRestart: boolean;
   readonly #since: number;
-  #hasEarlier = false;
-  /** How many types were asked for that no snapshot was given for, as of the last look. */
+  #newest: Snapshot | undefined;
+  /** How many types were asked for as of the last look. */
   #asked = 0;
   #cancel: (() => void) | undefined;
 
-  /** `earlier`: newest first. */
-  constructor(earlier: readonly Snapshot[], { clock, stream, over, isRestart }: ResumptionOptions) {
-    this.#earlier = earlier;
+  constructor({ known, clock, stream, changed, isRestart }: ResumptionOptions) {
+    this.#phase = { kind: "asking", known };
     this.#clock = clock;
     this.#stream = stream;
-    this.#over = over;
+    this.#changed = changed;
     this.#isRestart = isRestart;
     this.#since = clock.now();
   }
@@ -67,40 +78,49 @@ export class Resumption {
    * is given a snapshot.
    */
   target(newest: Snapshot): Snapshot | undefined {
-    if (this.#earlier === undefined) return newest;
+    if (this.#phase.kind === "over") return newest;
+    if (this.#phase.kind === "holding") return this.#phase.held;
+    this.#newest = newest;
     const ofNewest = this.#stream.has(newest);
-    if (!this.#isRestart && !this.#hasEarlier && ofNewest.size > 0 && ![...ofNewest.values()].includes(false)) {
-      this.end();
-      return newest;
-    }
-    const [earlier, ...older] = this.#earlier.filter((one) => ![...this.#stream.has(one).values()].includes(false));
+    const hasNewest = ofNewest.size > 0 && ![...ofNewest.values()].includes(false);
     // Its first request says that it has nothing, or asks by a name whose version tells nothing.
     const isMute = ofNewest.size === 0 && this.#cancel === undefined;
-    const isLate = this.#clock.now() - this.#since >= mostMs;
-    if (isMute || isLate || earlier === undefined) {
+    if (isMute || (hasNewest && !this.#isRestart)) {
       this.end();
       return newest;
     }
-    this.#earlier = [earlier, ...older];
-    // What it claims is compared with the first snapshot that it is given, and is new here only once.
-    if (ofNewest.size > (this.#hasEarlier ? 0 : this.#asked)) this.#wait();
-    for (const hasNewest of ofNewest.values()) this.#hasEarlier ||= !hasNewest;
+    if (ofNewest.size > this.#asked) this.#wait();
     this.#asked = ofNewest.size;
-    return this.#hasEarlier ? earlier : undefined;
+    return undefined;
   }
 
   end(): void {
-    this.#earlier = undefined;
+    this.#phase = { kind: "over" };
+    this.#newest = undefined;
     this.#cancel?.();
   }
 
   #wait(): void {
     this.#cancel?.();
-    this.#cancel = this.#clock.after(quietMs, () => {
-      const isLate = this.#clock.now() - this.#since >= mostMs;
-      if (this.#hasEarlier && !this.#stream.isSettled && !isLate) return this.#wait();
-      this.end();
-      this.#over();
-    });
+    this.#cancel = this.#clock.after(quietMs, () => this.#goOn());
+  }
+
+  /** For some time it has asked for no further type. */
+  #goOn(): void {
+    const before = this.#phase;
+    this.#phase = this.#next(before);
+    if (this.#phase.kind === "over") this.end();
+    else this.#wait();
+    if (this.#phase !== before) this.#changed();
+  }
+
+  #next(phase: Phase): Phase {
+    const newest = this.#newest;
+    const waited = this.#clock.now() - this.#since;
+    if (phase.kind === "asking" && newest !== undefined) {
+      const { snapshot, isKnown } = this.#stream.held([newest, ...phase.known()]);
+      return isKnown || waited >= newsMs ? { kind: "holding", held: snapshot } : phase;
+    }
+    return this.#stream.isSettled || waited >= mostMs ? { kind: "over" } : phase;
   }
 }

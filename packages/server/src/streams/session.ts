@@ -381,12 +381,12 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
   }
 
   /** Undefined where there is nothing to come back from, or no order to come back in. */
-  #resumption({ earlier, recent }: Membership, order: unknown): Resumption | undefined {
-    const isRestart = earlier.length > 0;
-    const known = [...recent, ...earlier];
-    if (order === undefined || known.length === 0) return undefined;
-    const resumed = () => this.#wantsWork("changes");
-    return new Resumption(known, { clock: this.#context.clock, stream: this.#stream, over: resumed, isRestart });
+  #resumption(membership: Membership, order: unknown): Resumption | undefined {
+    const isRestart = membership.earlier.length > 0;
+    if (order === undefined) return undefined;
+    const changed = () => this.#wantsWork("changes");
+    const known = () => [...membership.recent, ...membership.earlier];
+    return new Resumption({ clock: this.#context.clock, stream: this.#stream, known, changed, isRestart });
   }
 
   /**

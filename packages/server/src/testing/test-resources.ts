@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { anyPack } from "@bufbuild/protobuf/wkt";
 import { createResource, type Resource } from "@xdskit/api";
-import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
+import { Cluster_DiscoveryType, ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import { ClusterLoadAssignmentSchema } from "@xdskit/api/envoy/config/endpoint/v3/endpoint";
 import { ListenerSchema } from "@xdskit/api/envoy/config/listener/v3/listener";
 import { RouteConfigurationSchema } from "@xdskit/api/envoy/config/route/v3/route";
@@ -10,6 +10,13 @@ import { HttpConnectionManagerSchema } from "@xdskit/api/envoy/extensions/filter
 /** A cluster whose content is told apart by a text. */
 export function cluster(name: string, content = "") {
   return create(ClusterSchema, { name, altStatName: content });
+}
+
+/** A cluster whose load assignment comes over ADS. */
+export function edsCluster(name: string, serviceName: string) {
+  const edsConfig = { configSourceSpecifier: { case: "ads", value: {} } } as const;
+  const clusterDiscoveryType = { case: "type", value: Cluster_DiscoveryType.EDS } as const;
+  return create(ClusterSchema, { name, clusterDiscoveryType, edsClusterConfig: { serviceName, edsConfig } });
 }
 
 /** A load assignment with one endpoint at a port. */

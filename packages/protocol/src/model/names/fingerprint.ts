@@ -58,6 +58,12 @@ export function formatFingerprint({ high, low }: Fingerprint): string {
   return (high >>> 0).toString(16).padStart(8, "0") + (low >>> 0).toString(16).padStart(8, "0");
 }
 
+/** What `formatFingerprint` wrote; undefined for any other text. */
+export function readFingerprint(text: string): Fingerprint | undefined {
+  if (!/^[0-9a-f]{16}$/.test(text)) return undefined;
+  return { high: Number.parseInt(text.slice(0, 8), 16) | 0, low: Number.parseInt(text.slice(8), 16) | 0 };
+}
+
 /**
  * Hashes one member: its parts in order, each kept apart from the next. Parts are hashed as UTF-8, so that a member
  * that is still bytes of a request hashes like the same member as strings. One object is used for many members;

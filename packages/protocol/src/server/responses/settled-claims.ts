@@ -1,4 +1,4 @@
-import type { Resource, ResourceName } from "@xdskit/api";
+import type { Reference, Resource, ResourceName, ResourceType, Version } from "@xdskit/api";
 import { BoundedCache } from "../../model/memo.js";
 import { equalFingerprints } from "../../model/names/fingerprint.js";
 import { NameSet } from "../../model/names/name-set.js";
@@ -80,7 +80,7 @@ function decide(
       const bearers = ResourceSets.bearers(current, name);
       if (bearers.length === 0) pending.push(name);
       else if (!bearers.some((bearer) => bearer.version === version)) {
-        renamed.set(name, { ...noContent, type: current.type, name, key: name, version });
+        renamed.set(name, unknownContent(current.type, name, version, []));
       }
     } else if (covers(subscription, resource) && (resource.version !== version || warming.has(name))) {
       pending.push(name);
@@ -95,11 +95,20 @@ function decide(
   return { pending: NameSet.of(pending), renamed };
 }
 
-/** The other fields of a resource that only a client has. */
-const noContent: Omit<Resource, "type" | "name" | "key" | "version"> = {
-  body: new Uint8Array(),
-  aliases: [],
-  references: [],
-  variant: undefined,
-  ttl: undefined,
-};
+/** No resource has this body: it stands for one that only clients know. */
+const unknownBody = new Uint8Array();
+
+/** What is known of a resource that only a client has. It can be told to go, and cannot be sent. */
+export function unknownContent(
+  type: ResourceType,
+  name: ResourceName,
+  version: Version,
+  references: readonly Reference[],
+): Resource {
+  const none = { aliases: [], variant: undefined, ttl: undefined };
+  return { type, name, key: name, version, body: unknownBody, references, ...none };
+}
+
+export function hasContent({ body }: Resource): boolean {
+  return body !== unknownBody;
+}

@@ -7,6 +7,7 @@ import type { OutgoingResponse } from "../contract/response.js";
 import type { Ordering } from "../ordering/ordering.js";
 import type { SnapshotLineage } from "../ordering/snapshot-lineage.js";
 import type { UnknownTypes } from "../requests/unknown-types.js";
+import type { HeldSnapshot } from "../responses/held-snapshot.js";
 import type { TypeStatus } from "../state/type-status.js";
 
 /** Everything that happens to a stream. The machine reads no clock, no network and no random source. */
@@ -100,6 +101,11 @@ export interface Stream {
    * client has exactly what this snapshot has. It may lack some names that it asks for.
    */
   has(snapshot: Snapshot): ReadonlyMap<ResourceType, boolean>;
+  /**
+   * What the client has, put together from what it says and from snapshots that it may have been served, newest first.
+   * Given to the stream as its first snapshot, it costs a client that has it nothing.
+   */
+  held(known: readonly [Snapshot, ...Snapshot[]]): HeldSnapshot;
   /**
    * True if the client uses exactly what the newest given snapshot has for it: nothing is due, in flight or held back.
    */

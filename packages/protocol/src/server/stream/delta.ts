@@ -17,7 +17,7 @@ import { demandOfDelta } from "../requests/demand.js";
 import { usualAnswerOf } from "../requests/usual-answers.js";
 import { type Content, lacking, type Need } from "../responses/content.js";
 import { errorsIn, isPassing } from "../responses/errors-in.js";
-import { isSet, settledClaims } from "../responses/settled-claims.js";
+import { hasContent, isSet, settledClaims } from "../responses/settled-claims.js";
 import {
   type DeltaSubscription,
   type DeltaSubscriptionChange,
@@ -112,6 +112,8 @@ export const delta: VariantRules<DeltaRequest, DeltaSubscriber> = {
     return true;
   },
 
+  saidOf: ({ claimed }) => claimed,
+
   claimsOf: ({ claimed }) => claimed,
 
   content,
@@ -142,6 +144,8 @@ function content(need: Need): Content | undefined {
     }
     resources = [...all];
   }
+  // A client that asks anew for what only it knows goes on with what it has.
+  if (!resources.every(hasContent)) resources = resources.filter(hasContent);
   const errors = errorsIn(need, gone);
   // xRFC TP3: if the reason is a passing error, the client keeps its resource, so the name is not called absent.
   const passing = new Set(errors.filter(isPassing).map(({ name }) => name));

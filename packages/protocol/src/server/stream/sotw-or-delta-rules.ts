@@ -1,4 +1,4 @@
-import type { ApiVersion } from "@xdskit/api";
+import type { ApiVersion, Version } from "@xdskit/api";
 import type { NameSet } from "../../model/names/name-set.js";
 import type { ResourceSet } from "../../model/resource-set.js";
 import type { ClaimedVersions } from "../../wire/claimed-versions.js";
@@ -55,6 +55,8 @@ export interface VariantRules<Asked extends Request, Kind extends Subscriber> ex
    * it claimed nothing, or its claims do not tell.
    */
   hasAll(subscriber: Kind, set: ResourceSet): boolean | undefined;
+  /** The claims that were not compared yet: a version for all, or one for each resource. */
+  saidOf(subscriber: Kind): ClaimedVersions | Version | undefined;
   /** The claimed versions that were not compared yet. */
   claimsOf(subscriber: Kind): ClaimedVersions | undefined;
   /** The content of the response for a need. Undefined: there is nothing to send. */

@@ -138,6 +138,8 @@ export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
     return claimed === undefined || !isOfAll ? undefined : claimed === set.version;
   },
 
+  saidOf: ({ claimed }) => claimed,
+
   // The claim is only a short version (`startAnew`), so it is not counted.
   claimsOf: () => undefined,
 

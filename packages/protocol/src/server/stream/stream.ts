@@ -23,6 +23,7 @@ import { ForeignAuthorities } from "../requests/foreign-authorities.js";
 import { beyondNode, beyondPending, beyondRequest, beyondStream, beyondTypes } from "../requests/request-limits.js";
 import { requestedType } from "../requests/requested-type.js";
 import { asksForUnknown, someAsk, type UnknownTypes } from "../requests/unknown-types.js";
+import { type HeldSnapshot, heldSnapshot } from "../responses/held-snapshot.js";
 import { StreamWarming } from "../responses/stream-warming.js";
 import { Told } from "../responses/told.js";
 import { drains, inOrder, newSubscriber, type Subscriber, someHaveDrained } from "../state/subscriber.js";
@@ -267,6 +268,13 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
       if (has !== undefined) known.set(subscriber.type, has);
     }
     return known;
+  }
+
+  held(known: readonly [Snapshot, ...Snapshot[]]): HeldSnapshot {
+    const claims = this.#ordered.map((subscriber) => {
+      return { type: subscriber.type, subscription: subscriber.subscription, claimed: this.#rules.saidOf(subscriber) };
+    });
+    return heldSnapshot(claims, known);
   }
 
   get subscribers(): readonly Subscriber[] {

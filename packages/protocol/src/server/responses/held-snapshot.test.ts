@@ -1,0 +1,112 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { NameSet } from "../../model/names/name-set.js";
+import { ResourceSets } from "../../model/resource-set.js";
+import { emptySnapshot, type Snapshot, updateSnapshot } from "../../model/snapshot.js";
+import { sampleResource } from "../../testing/sample-resources.js";
+import { typeOf } from "../../testing/sample-world.js";
+import type { ClaimedVersions } from "../../wire/claimed-versions.js";
+import { type Claim, heldSnapshot } from "./held-snapshot.js";
+import { hasContent } from "./settled-claims.js";
+
+const cluster = typeOf("cluster");
+const route = typeOf("route");
+const older = updateSnapshot(emptySnapshot(), {
+  upsert: [sampleResource("cluster", "a", "1"), sampleResource("route", "r", "1->a")],
+});
+const newest = updateSnapshot(older, {
+  upsert: [sampleResource("cluster", "b", "1"), sampleResource("route", "r", "2->b")],
+  remove: [{ type: cluster, name: "a" }],
+});
+const known = [newest, older] as const;
+
+function claims(versions: Readonly<Record<string, string | undefined>>): ClaimedVersions {
+  const map = new Map(Object.entries(versions).map(([name, version]) => [name, version ?? ""]));
+  // Equal to no set, as those of a client in the middle of a change are.
+  return { size: map.size, bytes: 0, fingerprint: { high: 1, low: 1 }, toMap: () => map };
+}
+
+const versionOf = (snapshot: Snapshot, type: typeof cluster, name: string) => snapshot.of(type).get(name)?.version;
+
+const all = { wildcard: true, names: NameSet.empty };
+const named = { wildcard: false, names: NameSet.of(["r"]) };
+
+/** `a->b`: what routes lead to. */
+function contents(snapshot: Snapshot): string {
+  const clusters = Array.from(snapshot.of(cluster), ({ name }) => name).sort();
+  const r = snapshot.of(route).get("r");
+  return `${clusters} r->${r?.references.map(({ name }) => name)}`;
+}
+
+describe("what a client has that comes back in the middle of a change", () => {
+  it("is put together from the versions that a client of delta claims", () => {
+    const ofClusters = claims({ a: versionOf(older, cluster, "a"), b: versionOf(newest, cluster, "b") });
+    const ofRoutes = claims({ r: versionOf(older, route, "r") });
+    const said: readonly Claim[] = [
+      { type: route, subscription: named, claimed: ofRoutes },
+      { type: cluster, subscription: all, claimed: ofClusters },
+    ];
+    const { snapshot, isKnown } = heldSnapshot(said, known);
+    assert.equal(contents(snapshot), "a,b r->a");
+    assert.ok(isKnown);
+  });
+
+  it("is found by the version of a mixture that a client of SotW claims", () => {
+    const middle = ResourceSets.branch(newest.of(cluster), new Map([["a", older.of(cluster).get("a")]]));
+    const said: readonly Claim[] = [
+      { type: cluster, subscription: all, claimed: middle.version },
+      { type: route, subscription: named, claimed: older.of(route).version },
+    ];
+    const { snapshot, isKnown } = heldSnapshot(said, known);
+    assert.equal(contents(snapshot), "a,b r->a");
+    assert.equal(snapshot.of(cluster).version, middle.version);
+    assert.ok(isKnown);
+  });
+
+  it("has of a name without a known version the newest content whose clusters are there", () => {
+    const said: readonly Claim[] = [
+      { type: cluster, subscription: all, claimed: older.of(cluster).version },
+      { type: route, subscription: named, claimed: undefined },
+    ];
+    assert.equal(contents(heldSnapshot(said, known).snapshot), "a r->a");
+  });
+
+  it("keeps contents that only the client knows, which may name all that goes", () => {
+    const said: readonly Claim[] = [
+      { type: cluster, subscription: all, claimed: claims({ ahead: "x" }) },
+      { type: route, subscription: named, claimed: claims({ r: "y" }) },
+    ];
+    const { snapshot, isKnown } = heldSnapshot(said, known);
+    assert.equal(contents(snapshot), "ahead r->ahead");
+    assert.equal(snapshot.of(route).get("r")?.version, "y");
+    assert.equal([...snapshot.of(cluster)].some(hasContent), false);
+    assert.equal(isKnown, false);
+  });
+
+  it("has every cluster that it may have if its version tells nothing", () => {
+    const said: readonly Claim[] = [{ type: cluster, subscription: all, claimed: "0000000000000007" }];
+    const { snapshot, isKnown } = heldSnapshot(said, known);
+    assert.match(contents(snapshot), /^a,b /);
+    assert.equal(isKnown, false);
+  });
+
+  it("is found among many snapshots, and in changes of many resources", () => {
+    const names = Array.from({ length: 500 }, (_, index) => `n${index}`);
+    const line: Snapshot[] = [older];
+    for (const label of ["1", "2", "3", "4"]) {
+      const upsert = names.map((name) => sampleResource("cluster", `${name}-${label}`, label));
+      const last = line.at(-1) as Snapshot;
+      const remove =
+        label === "1" ? [] : names.map((name) => ({ type: cluster, name: `${name}-${Number(label) - 1}` }));
+      line.push(updateSnapshot(last, { upsert, remove }));
+    }
+    const [before, after] = [line[2] as Snapshot, line[3] as Snapshot];
+    const gone = new Map(names.map((name) => [`${name}-2`, before.of(cluster).get(`${name}-2`)]));
+    const middle = ResourceSets.branch(after.of(cluster), gone);
+    const said: readonly Claim[] = [{ type: cluster, subscription: all, claimed: middle.version }];
+    const [last, ...others] = line.toReversed() as [Snapshot, ...Snapshot[]];
+    const { snapshot, isKnown } = heldSnapshot(said, [last, ...others]);
+    assert.ok(isKnown);
+    assert.equal(snapshot.of(cluster).size, 1_001);
+  });
+});

@@ -1,0 +1,200 @@
+import {
+  isCollection,
+  type Reference,
+  type Resource,
+  type ResourceName,
+  type ResourceType,
+  type TypeUrl,
+  type Version,
+} from "@xdskit/api";
+import { changeBetween } from "../../model/change.js";
+import { mixtureOf } from "../../model/mixture.js";
+import { type ResourceSet, ResourceSets } from "../../model/resource-set.js";
+import { sharedBranch } from "../../model/shared-branch.js";
+import { type Snapshot, snapshotOf } from "../../model/snapshot.js";
+import type { Subscription } from "../../model/subscription.js";
+import type { ClaimedVersions } from "../../wire/claimed-versions.js";
+import { isSet, unknownContent } from "./settled-claims.js";
+
+/** What a client that connects again says to have of one type. */
+export interface Claim {
+  readonly type: ResourceType;
+  readonly subscription: Subscription;
+  /** Delta: a version for each name. SotW: one for all. Undefined: it says nothing. */
+  readonly claimed: ClaimedVersions | Version | undefined;
+}
+
+/** What a client has, put together from what it says. */
+export interface HeldSnapshot {
+  readonly snapshot: Snapshot;
+  /** False: it says that it has something which is in none of the known snapshots. */
+  readonly isKnown: boolean;
+}
+
+/**
+ * Puts together what a client has, type by type and resource by resource, from snapshots that it may have been served:
+ * a client that was cut off in the middle of a change has some of the older one and some of the newer one. From there
+ * make before break brings it to the newest.
+ *
+ * - What it says to have under a name is looked up under that name; a version for all of a type is looked up among the
+ *   known sets and the mixtures of them (`mixtureOf`).
+ * - Under a name that it asks for, and of which it does not say what it has, it gets the newest content of which it has
+ *   all that it names.
+ * - Content that nobody knows may name anything that goes: it stays in the place of that.
+ *
+ * Types that nothing was said about are as in the newest. `known`: newest first, of one lineage, at least one.
+ */
+export function heldSnapshot(claims: readonly Claim[], known: readonly [Snapshot, ...Snapshot[]]): HeldSnapshot {
+  const draft = new HeldDraft(claims, known);
+  // What names ask for depends on what the client has of the types of which it has all.
+  for (const claim of claims) if (claim.subscription.wildcard) draft.add(claim);
+  for (const claim of claims) if (!claim.subscription.wildcard) draft.add(claim);
+  return draft.finish();
+}
+
+class HeldDraft {
+  readonly #known: readonly [Snapshot, ...Snapshot[]];
+  readonly #sets: Map<TypeUrl, ResourceSet>;
+  /** By type of which the client has all, the names that it has; not of a type of which nobody knows what it has. */
+  readonly #has = new Map<TypeUrl, { has(name: ResourceName): boolean }>();
+  /** By type, the names that the client says to have and that the newest snapshot lacks. */
+  readonly #going = new Map<ResourceType, readonly ResourceName[]>();
+  readonly #versions = new Map<ResourceType, ReadonlyMap<ResourceName, Version>>();
+  #isKnown = true;
+
+  constructor(claims: readonly Claim[], known: readonly [Snapshot, ...Snapshot[]]) {
+    this.#known = known;
+    const [newest] = known;
+    this.#sets = new Map(newest.sets);
+    for (const { type, subscription, claimed } of claims) {
+      if (claimed === undefined || typeof claimed === "string" || this.#exact(type, claimed) !== undefined) continue;
+      const versions = claimed.toMap();
+      this.#versions.set(type, versions);
+      if (subscription.wildcard) this.#has.set(type.typeUrl, versions);
+      this.#going.set(
+        type,
+        [...versions.keys()].filter((name) => ResourceSets.get(newest.of(type), name) === undefined),
+      );
+    }
+  }
+
+  add(claim: Claim): void {
+    const { type, subscription, claimed } = claim;
+    const sets = this.#setsOf(type);
+    const [newest] = sets;
+    // Which variants it has, the names do not say.
+    if (sets.some((set) => ResourceSets.hasVariants(set))) return;
+    const versions = this.#versions.get(type);
+    if (claimed === undefined || typeof claimed === "string") this.#addVersion(claim, sets);
+    else if (versions === undefined) this.#put(type, this.#exact(type, claimed) ?? newest, subscription);
+    else {
+      const changes = new Map<ResourceName, Resource | undefined>();
+      for (const [name, version] of versions) {
+        if (ResourceSets.get(newest, name)?.version === version) continue;
+        const contents = contentsOf(sets, name);
+        const resource = contents.find((one) => one.version === version);
+        // What names nothing, such as endpoints that come and go, may be of any time.
+        const isPlain = contents.length > 0 && contents.every(({ references }) => references.length === 0);
+        if (resource === undefined && !isPlain) this.#isKnown = false;
+        changes.set(name, resource ?? this.#unknown(type, name, version));
+      }
+      if (subscription.wildcard) for (const { key } of newest) if (!versions.has(key)) changes.set(key, undefined);
+      for (const name of subscription.names) if (!versions.has(name)) this.#choose(changes, sets, name);
+      this.#put(type, branchOf(newest, changes), subscription);
+    }
+  }
+
+  finish(): HeldSnapshot {
+    return { snapshot: snapshotOf(this.#sets), isKnown: this.#isKnown };
+  }
+
+  /** State of the world. */
+  #addVersion({ type, subscription, claimed }: Claim, sets: readonly [ResourceSet, ...ResourceSet[]]): void {
+    const [newest] = sets;
+    const held = typeof claimed === "string" ? mixtureOf(claimed, sets) : undefined;
+    // A response to names may have an older version than the set has by now, without a difference for these names.
+    const isOfAll = type.fullState && subscription.wildcard;
+    if (isOfAll && typeof claimed === "string" && held === undefined) this.#isKnown = false;
+    if (isOfAll) {
+      // More clusters than it has do no harm, and one that it has must not go before its routes do.
+      const set = held ?? (typeof claimed === "string" && type.acknowledgedWarm ? unionOf(sets) : undefined);
+      if (set !== undefined) this.#put(type, set, subscription);
+      return;
+    }
+    const changes = new Map<ResourceName, Resource | undefined>();
+    for (const name of subscription.names) {
+      const resource = held && ResourceSets.get(held, name);
+      if (resource === undefined) this.#choose(changes, sets, name);
+      else changes.set(name, resource);
+    }
+    this.#put(type, branchOf(newest, changes), subscription);
+  }
+
+  /** The set that the client says to have exactly. */
+  #exact(type: ResourceType, claimed: ClaimedVersions): ResourceSet | undefined {
+    return this.#setsOf(type).find((set) => isSet(claimed, set));
+  }
+
+  #setsOf(type: ResourceType): readonly [ResourceSet, ...ResourceSet[]] {
+    const sets = new Set(this.#known.map((snapshot) => snapshot.of(type)));
+    return [...sets] as [ResourceSet, ...ResourceSet[]];
+  }
+
+  #put(type: ResourceType, set: ResourceSet, { wildcard }: Subscription): void {
+    this.#sets.set(type.typeUrl, set);
+    if (wildcard && !this.#has.has(type.typeUrl)) {
+      this.#has.set(type.typeUrl, { has: (name) => ResourceSets.get(set, name) !== undefined });
+    }
+  }
+
+  /** What the client is given under a name that it asks for, where nobody knows what it has there. */
+  #choose(
+    changes: Map<ResourceName, Resource | undefined>,
+    sets: readonly [ResourceSet, ...ResourceSet[]],
+    name: ResourceName,
+  ): void {
+    const safe = contentsOf(sets, name).find(({ references }) => references.every((one) => this.#hasNamed(one)));
+    if (safe !== undefined) changes.set(name, safe);
+  }
+
+  #hasNamed(reference: Reference): boolean {
+    return isCollection(reference) || (this.#has.get(reference.type)?.has(reference.name) ?? true);
+  }
+
+  /** A content that is in none of the snapshots: the client goes on with it until it is told otherwise. */
+  #unknown(type: ResourceType, name: ResourceName, version: Version): Resource {
+    const references: Reference[] = [];
+    for (const [named, names] of this.#going) {
+      if (mayName(type, named)) for (const one of names) references.push({ type: named.typeUrl, name: one });
+    }
+    return unknownContent(type, name, version, references);
+  }
+}
+
+/** What the sets have under a name, newest first. */
+function contentsOf(sets: readonly ResourceSet[], name: ResourceName): readonly Resource[] {
+  return sets.map((set) => ResourceSets.get(set, name)).filter((resource) => resource !== undefined);
+}
+
+/** All that the sets have, each in its newest content. */
+function unionOf(sets: readonly [ResourceSet, ...ResourceSet[]]): ResourceSet {
+  const [newest, ...others] = sets;
+  const gone = new Map<ResourceName, Resource>();
+  for (const other of others)
+    for (const resource of changeBetween(other, newest).removed)
+      if (!gone.has(resource.key)) gone.set(resource.key, resource);
+  return sharedBranch(newest, gone);
+}
+
+/** The same object for all clients that have the same. */
+function branchOf(set: ResourceSet, changes: ReadonlyMap<ResourceName, Resource | undefined>): ResourceSet {
+  const real = new Map([...changes].filter(([key, one]) => ResourceSets.get(set, key)?.version !== one?.version));
+  return real.size === 0 ? set : sharedBranch(set, real);
+}
+
+/** Whether resources of one type may name some of another, as far as that may break traffic. */
+function mayName(type: ResourceType, named: ResourceType): boolean {
+  if (type === named) return false;
+  if (type.warmedBy.includes(named.typeUrl) || named.askedAgainAfter.includes(type.typeUrl)) return true;
+  return named.acknowledgedWarm && !named.warmedBy.includes(type.typeUrl);
+}

@@ -1,0 +1,46 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { emptySnapshot, type Snapshot, updateSnapshot } from "@xdskit/protocol";
+import { manualClock } from "../testing/manual-clock.js";
+import { clusterResource } from "../testing/test-resources.js";
+import { RecentSnapshots } from "./recent-snapshots.js";
+
+function line(length: number): readonly Snapshot[] {
+  const snapshots: Snapshot[] = [];
+  for (let number = 0; number < length; number += 1) {
+    snapshots.push(updateSnapshot(snapshots.at(-1) ?? emptySnapshot(), { upsert: [clusterResource(`${number}`)] }));
+  }
+  return snapshots;
+}
+
+describe("what was the newest until lately", () => {
+  it("is a hundred snapshots at most, newest first", () => {
+    const recent = new RecentSnapshots(manualClock());
+    const all = line(103);
+    for (const one of all) recent.add(one, 1);
+    assert.deepEqual(recent.list(), all.slice(3).toReversed());
+  });
+
+  it("holds no more than 2,000 changed resources", () => {
+    const recent = new RecentSnapshots(manualClock());
+    const [first, second, third] = line(3) as [Snapshot, Snapshot, Snapshot];
+    recent.add(first, 1_500);
+    recent.add(second, 400);
+    assert.deepEqual(recent.list(), [second, first]);
+    recent.add(third, 200);
+    assert.deepEqual(recent.list(), [third, second]);
+    recent.add(first, 2_001);
+    assert.deepEqual(recent.list(), []);
+  });
+
+  it("is forgotten after ten minutes", () => {
+    const clock = manualClock();
+    const recent = new RecentSnapshots(clock);
+    const [first, second] = line(2) as [Snapshot, Snapshot];
+    recent.add(first, 1);
+    clock.advance(6 * 60_000);
+    recent.add(second, 1);
+    clock.advance(5 * 60_000);
+    assert.deepEqual(recent.list(), [second]);
+  });
+});

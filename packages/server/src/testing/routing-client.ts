@@ -1,0 +1,175 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import { createResource } from "@xdskit/api";
+import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
+import { ClusterLoadAssignmentSchema } from "@xdskit/api/envoy/config/endpoint/v3/endpoint";
+import { RouteConfigurationSchema } from "@xdskit/api/envoy/config/route/v3/route";
+import {
+  DeltaDiscoveryResponseSchema,
+  DiscoveryResponseSchema,
+} from "@xdskit/api/envoy/service/discovery/v3/discovery";
+import type { RawClient, RawStream } from "./raw-client.js";
+import { ads, type TypeName, urlOf } from "./running-server.js";
+import { delta, sotw } from "./xds-client.js";
+
+const schemas = { cluster: ClusterSchema, endpoint: ClusterLoadAssignmentSchema, route: RouteConfigurationSchema };
+
+type RoutedType = keyof typeof schemas;
+
+const routedTypes: readonly RoutedType[] = ["cluster", "endpoint", "route"];
+
+/** What a client holds under a name: the version that it was told, and the names in it. */
+interface HeldContent {
+  readonly version: string;
+  readonly names: readonly string[];
+}
+
+/**
+ * A client that routes as Envoy does: it asks for all clusters, for the load assignments of those that it has, and for
+ * its routes by name. It uses what comes at once, keeps routes and load assignments that are removed as long as
+ * something names them, and says what it has when it connects anew.
+ */
+export class RoutingClient {
+  readonly #variant: "sotw" | "delta";
+  readonly #id: string;
+  readonly #routes: readonly string[];
+  readonly #held = new Map<RoutedType, Map<string, HeldContent>>(routedTypes.map((type) => [type, new Map()]));
+  /** What it accepted last, of state of the world. */
+  readonly #versions = new Map<RoutedType, string>();
+  readonly #nonces = new Map<RoutedType, string>();
+  #stream: RawStream | undefined;
+  #asked: ReadonlySet<string> = new Set();
+  #taken = 0;
+  #serves = false;
+
+  constructor(id: string, variant: "sotw" | "delta", routes: readonly string[]) {
+    this.#id = id;
+    this.#variant = variant;
+    this.#routes = routes;
+  }
+
+  get isConnected(): boolean {
+    return this.#stream !== undefined;
+  }
+
+  connect(client: RawClient): void {
+    this.cut();
+    this.#stream = client.open(ads(this.#variant));
+    this.#taken = 0;
+    this.#nonces.clear();
+    this.#asked = new Set(this.#services());
+    for (const type of routedTypes) {
+      const names = type === "cluster" ? [] : type === "route" ? this.#routes : [...this.#asked];
+      if (type === "endpoint" && names.length === 0) continue;
+      const claims = Object.fromEntries(Array.from(this.#of(type), ([name, { version }]) => [name, version]));
+      if (this.#variant === "sotw") this.#say(type, {});
+      else this.#say(type, { resourceNamesSubscribe: names, initialResourceVersions: claims });
+    }
+  }
+
+  /** What was not taken yet is lost. */
+  cut(): void {
+    this.#stream?.cancel();
+    this.#stream = undefined;
+  }
+
+  /** Takes the next response, and acknowledges it; false if there is none. */
+  take(): boolean {
+    const bytes = this.#stream?.responses[this.#taken];
+    if (bytes === undefined) return false;
+    this.#taken += 1;
+    if (this.#variant === "sotw") this.#takeAll(bytes);
+    else this.#takeChanges(bytes);
+    return true;
+  }
+
+  /**
+   * The routes that lead to a cluster which it does not have, or whose endpoints it does not know. None before it has
+   * all that it needs for the first time: until then it serves nothing.
+   */
+  broken(): readonly string[] {
+    const broken = this.#broken();
+    this.#serves ||= broken.length === 0 && this.#of("route").size === this.#routes.length;
+    return this.#serves ? broken : [];
+  }
+
+  #broken(): readonly string[] {
+    const broken: string[] = [];
+    for (const [route, { names }] of this.#of("route")) {
+      for (const name of names) {
+        const cluster = this.#of("cluster").get(name);
+        if (cluster === undefined) broken.push(`${route} leads to ${name}, which is not there`);
+        else if (this.#variant === "delta" && cluster.names.some((service) => !this.#of("endpoint").has(service)))
+          broken.push(`${route} leads to ${name}, which is not warm`);
+      }
+    }
+    return broken;
+  }
+
+  /** The names of what it has, and the clusters that its routes lead to. */
+  summary(): string {
+    const routes = Array.from(this.#of("route"), ([name, { names }]) => `${name}→${names}`).sort();
+    return `${[...this.#of("cluster").keys()].sort()}; ${[...this.#of("endpoint").keys()].sort()}; ${routes}`;
+  }
+
+  #of(type: RoutedType): Map<string, HeldContent> {
+    const held = this.#held.get(type);
+    if (held === undefined) throw new Error(`nothing is held of ${type}`);
+    return held;
+  }
+
+  #services(): readonly string[] {
+    return [...this.#of("cluster").values()].flatMap(({ names }) => names);
+  }
+
+  #say(type: RoutedType, more: object): void {
+    if (this.#stream === undefined) return;
+    const typeUrl = urlOf(type as TypeName);
+    const node = { id: this.#id };
+    const responseNonce = this.#nonces.get(type) ?? "";
+    if (this.#variant === "delta") {
+      delta(this.#stream).send({ node, typeUrl, ...more });
+      return;
+    }
+    const resourceNames = type === "cluster" ? [] : type === "route" ? [...this.#routes] : [...this.#asked];
+    const versionInfo = this.#versions.get(type) ?? "";
+    sotw(this.#stream).send({ node, typeUrl, resourceNames, versionInfo, responseNonce, ...more });
+  }
+
+  #takeAll(bytes: Uint8Array): void {
+    const { typeUrl, nonce, versionInfo, resources } = fromBinary(DiscoveryResponseSchema, bytes);
+    const type = routedTypes.find((each) => urlOf(each) === typeUrl) ?? "cluster";
+    if (type === "cluster") this.#of(type).clear();
+    for (const { value } of resources) this.#hold(type, value, versionInfo);
+    this.#versions.set(type, versionInfo);
+    this.#nonces.set(type, nonce);
+    this.#say(type, {});
+    if (type === "cluster") this.#askForEndpoints();
+  }
+
+  #takeChanges(bytes: Uint8Array): void {
+    const { typeUrl, nonce, resources, removedResources } = fromBinary(DeltaDiscoveryResponseSchema, bytes);
+    const type = routedTypes.find((each) => urlOf(each) === typeUrl) ?? "cluster";
+    for (const { resource, version } of resources) this.#hold(type, resource?.value ?? new Uint8Array(), version);
+    // As Envoy, it goes on with a route and a load assignment.
+    if (type === "cluster") for (const name of removedResources) this.#of(type).delete(name);
+    this.#say(type, { responseNonce: nonce });
+    if (type === "cluster") this.#askForEndpoints();
+  }
+
+  #hold(type: RoutedType, value: Uint8Array, version: string): void {
+    const resource = createResource(fromBinary(schemas[type] as typeof ClusterSchema, value));
+    this.#of(type).set(resource.name, { version, names: resource.references.map(({ name }) => name) });
+  }
+
+  /** It asks for the load assignments of its clusters, and forgets those of no cluster. */
+  #askForEndpoints(): void {
+    const before = this.#asked;
+    this.#asked = new Set(this.#services());
+    for (const name of this.#of("endpoint").keys()) if (!this.#asked.has(name)) this.#of("endpoint").delete(name);
+    const subscribe = [...this.#asked].filter((name) => !before.has(name));
+    const unsubscribe = [...before].filter((name) => !this.#asked.has(name));
+    if (subscribe.length + unsubscribe.length === 0) return;
+    if (this.#variant === "sotw") this.#say("endpoint", {});
+    else this.#say("endpoint", { resourceNamesSubscribe: subscribe, resourceNamesUnsubscribe: unsubscribe });
+  }
+}
