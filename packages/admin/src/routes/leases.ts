@@ -33,7 +33,7 @@ const renew = createRoute({
   path: "/api/v1/leases/{id}/renew",
   summary: "Gives a lease its whole time again",
   request: { params },
-  responses: { 200: json(leaseSchema, "The lease"), ...problems(404) },
+  responses: { 200: json(leaseSchema, "The lease"), ...problems(404, 503) },
 });
 
 const end = createRoute({
@@ -76,10 +76,10 @@ export function leaseRoutes(app: OpenAPIHono, context: ApiContext): void {
     return c.json(show(writerOf(id), id), 200);
   });
 
-  app.openapi(renew, (c) => {
+  app.openapi(renew, async (c) => {
     const { id } = c.req.valid("param");
     const written = writerOf(id);
-    written.renewLease(id);
+    await written.renewLease(id);
     return c.json(show(written, id), 200);
   });
 

@@ -1,9 +1,11 @@
 import { type Clock, type ResourceTypes, XdskitError } from "@xdskit/api";
 import type { LayerWrite, Lease } from "../contracts/layer-writer.js";
+import type { SharedKeys } from "../contracts/shared-keys.js";
 import type { Revision, StoredResource } from "../contracts/store.js";
 import type { LayerName } from "../settings/group-settings.js";
 import { Deadlines } from "./deadlines.js";
 import { EndedLeases } from "./ended-leases.js";
+import { LeaseRenewals } from "./lease-renewals.js";
 import { LayerLeases, type LeaseChanges, leaseLayerOf, newLeaseId } from "./leases.js";
 
 /** So many leases are named in one message. */
@@ -22,6 +24,8 @@ interface LeaseBookOptions {
   readonly layers: readonly LayerName[];
   readonly types: ResourceTypes;
   readonly clock: Clock;
+  /** Where the servers of the store tell each other of renewals. */
+  readonly shared: SharedKeys;
   /** Runs a task in its turn. */
   readonly run: <T>(task: () => Promise<T>) => Promise<T>;
   readonly timeLeft: TimeLeft | undefined;
@@ -31,12 +35,13 @@ interface LeaseBookOptions {
   readonly failed: (names: string, error: unknown) => void;
 }
 
-/** The leases of all written layers, and when each is over. A server knows the time of those that it renewed. */
+/** The leases of all written layers, and when each is over: a server hears of what the others renew. */
 export class LeaseBook {
   readonly #options: LeaseBookOptions;
   readonly #layers: readonly LayerLeases[];
   readonly #deadlines: Deadlines;
   readonly #ended: EndedLeases;
+  readonly #renewals: LeaseRenewals;
   #isClosed = false;
 
   constructor(options: LeaseBookOptions) {
@@ -54,6 +59,18 @@ export class LeaseBook {
       const lease = this.get(id);
       if (lease !== undefined) this.#ended.add(lease.layer, id);
     });
+    this.#renewals = new LeaseRenewals({
+      ...{ shared: options.shared, clock: options.clock },
+      leftOf: (id) => this.#deadlines.left(id),
+      heard: (id, leftMs) => this.#lengthen(id, leftMs),
+      missed: () => this.restart(),
+    });
+  }
+
+  /** Begins to hear of the renewals of others. All leases have their whole time. */
+  start(): void {
+    this.restart();
+    this.#renewals.start();
   }
 
   /** All leases that there are. */
@@ -109,10 +126,14 @@ export class LeaseBook {
     }
   }
 
-  /** Gives a lease its whole time again. Throws XDSKIT_LEASE_UNKNOWN if it is over. */
-  renew(id: string): Lease {
+  /**
+   * Gives a lease its whole time again, at all servers of the store. Rejects with XDSKIT_LEASE_UNKNOWN if it is over, and
+   * with XDSKIT_STORE if the others cannot be told.
+   */
+  async renew(id: string): Promise<Lease> {
     const lease = this.get(id) ?? unknown(id);
     this.#deadlines.set(id, lease.ttlMs);
+    await this.#renewals.renewed(id);
     return lease;
   }
 
@@ -155,13 +176,21 @@ export class LeaseBook {
     this.#options.failed(namesOf(over), error);
   }
 
-  close(): void {
+  async close(): Promise<void> {
     this.#isClosed = true;
     this.#deadlines.close();
+    await this.#renewals.close();
+  }
+
+  /** Another server knows it to have so many milliseconds left. */
+  #lengthen(id: string, leftMs: number): void {
+    if (this.#isClosed || leftMs <= (this.#deadlines.left(id) ?? 0) || this.get(id) === undefined) return;
+    this.#deadlines.set(id, leftMs);
   }
 
   /** Those that no other server has renewed; the others have the time that they have there. */
   async #withoutTime(ids: readonly string[]): Promise<readonly string[]> {
+    await this.#renewals.look();
     const left = await this.#options.timeLeft?.(ids);
     if (left === undefined) return ids;
     for (const [id, ms] of left) if (ms > 0 && this.isOver(id)) this.#deadlines.set(id, ms);

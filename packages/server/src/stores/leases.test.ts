@@ -63,13 +63,13 @@ describe("a lease", () => {
     await written.write(write({ upsert: [one] }));
     const id = await lease(30_000, two, three);
     await pass(29_000);
-    written.renewLease(id);
+    await written.renewLease(id);
     await pass(29_000);
     assert.deepEqual(names(), ["one", "three", "two"]);
     await pass(1_001);
     assert.deepEqual(names(), ["one"]);
     assert.deepEqual((await store.head(layer))?.cause, { kind: "lease-ended", lease: id });
-    assert.throws(() => written.renewLease(id), { code: "XDSKIT_LEASE_UNKNOWN" });
+    await assert.rejects(written.renewLease(id), { code: "XDSKIT_LEASE_UNKNOWN" });
     await server.close();
   });
 

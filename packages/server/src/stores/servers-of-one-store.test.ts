@@ -62,6 +62,17 @@ async function started(t: TestContext, store: Store, timeLeft?: TimeLeft) {
   };
 }
 
+/** The same, with another way to share values. */
+function sharingBy(store: Store, shared: Store["shared"]): Store {
+  return new Proxy(store, {
+    get(target, key) {
+      if (key === "shared") return shared;
+      const value: unknown = Reflect.get(target, key, target);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+}
+
 describe("servers of one store", () => {
   it("each serves what another one writes, and tells of its revisions", async (t) => {
     const store = await createMemoryStore();
@@ -105,7 +116,7 @@ describe("servers of one store", () => {
     const { id } = result.lease;
     await waitFor("it is known there", () => b.written.lease(id) !== undefined);
     await a.pass(900);
-    a.written.renewLease(id);
+    await a.written.renewLease(id);
     await b.pass(1_001);
     assert.deepEqual([a.holds("own"), b.holds("own")], ["one", "one"]);
     await a.pass(999);
@@ -114,6 +125,63 @@ describe("servers of one store", () => {
     await a.pass(2);
     await waitFor("both removed it", () => a.holds("own") === "" && b.holds("own") === "");
     assert.deepEqual([a.written.leases, b.written.leases], [[], []]);
+  });
+
+  it("a lease that is renewed at another server does not end where they cannot ask each other", async (t) => {
+    const store = await createMemoryStore();
+    const [a, b] = [await started(t, store), await started(t, store)];
+    const result = await a.written.write(write({ upsert: [one], lease: { ttlMs: 4_000 } }));
+    assert.ok(result.kind === "written" && result.lease !== undefined);
+    const { id } = result.lease;
+    await waitFor("it is known there", () => b.written.lease(id) !== undefined);
+    for (let second = 0; second < 12; second += 1) {
+      await a.pass(1_000);
+      await a.written.renewLease(id);
+      await b.pass(1_000);
+      assert.deepEqual([a.holds("own"), b.holds("own")], ["one", "one"], `after ${second + 1} s`);
+    }
+    const both = async (tenths: number) => {
+      for (let tenth = 0; tenth < tenths; tenth += 1) await Promise.all([a.pass(100), b.pass(100)]);
+    };
+    await both(29);
+    assert.equal(b.holds("own"), "one");
+    await both(20);
+    await waitFor("the other one ends it once nobody renews it", () => a.holds("own") === "");
+  });
+
+  it("a lease has its whole time again when the server that knew of its renewals is gone", async (t) => {
+    const store = await createMemoryStore();
+    const [a, b] = [await started(t, store), await started(t, store)];
+    const result = await a.written.write(write({ upsert: [one], lease: { ttlMs: 60_000 } }));
+    assert.ok(result.kind === "written" && result.lease !== undefined);
+    const { id } = result.lease;
+    await waitFor("it is known there", () => b.written.lease(id) !== undefined);
+    await a.written.renewLease(id);
+    b.clock.advance(20_000);
+    await a.server.close();
+    await waitFor("it has its whole time", () => b.written.lease(id)?.leftMs === 60_000);
+  });
+
+  it("a lease is not called renewed where the others cannot hear of it", async (t) => {
+    const store = await createMemoryStore();
+    let isFull = false;
+    const shared: Store["shared"] = new Proxy(store.shared, {
+      get(target, key) {
+        if (key === "put" && isFull) return () => Promise.reject(new Error("disk full"));
+        const value: unknown = Reflect.get(target, key, target);
+        return typeof value === "function" ? value.bind(target) : value;
+      },
+    });
+    const [a, b] = [await started(t, sharingBy(store, shared)), await started(t, store)];
+    const result = await a.written.write(write({ upsert: [one], lease: { ttlMs: 2_000 } }));
+    assert.ok(result.kind === "written" && result.lease !== undefined);
+    const { id } = result.lease;
+    await waitFor("it is known there", () => b.written.lease(id) !== undefined);
+    await a.written.renewLease(id);
+    isFull = true;
+    await assert.rejects(a.written.renewLease(id), { code: "XDSKIT_STORE" });
+    isFull = false;
+    await a.written.renewLease(id);
   });
 
   it("a rollback of a source's layer holds at all of them, until their source changes", async (t) => {

@@ -104,7 +104,7 @@ export class WrittenLayers implements Source {
     this.store = store;
     const run = <T>(task: () => Promise<T>) => this.#queue.run(task);
     this.#leases = new LeaseBook({
-      ...{ layers, types, clock, run, timeLeft },
+      ...{ layers, types, clock, run, timeLeft, shared: store.shared },
       end: (layer, ids) => this.#write(layer, () => this.#leases.ending(layer, ids)),
       failed: (names, error) => this.#problem(error, `${names} cannot end now: `),
     });
@@ -140,7 +140,7 @@ export class WrittenLayers implements Source {
       sink.apply(updates);
       await this.#resumeInTime(sink, updates);
     }
-    this.#leases.restart();
+    this.#leases.start();
     this.#watch = this.store.watch({
       moved: (heads) => {
         if (this.#away !== undefined) this.#options.onAway?.(undefined);
@@ -179,7 +179,7 @@ export class WrittenLayers implements Source {
   /** Waits for changes that are under way. */
   async close(): Promise<void> {
     this.#watch?.close();
-    this.#leases.close();
+    await this.#leases.close();
     const settled = this.#takeBacks.close();
     await this.#queue.close();
     await settled;
@@ -195,8 +195,11 @@ export class WrittenLayers implements Source {
     return this.#leases.get(id);
   }
 
-  /** Gives a lease its whole time again. Throws XDSKIT_LEASE_UNKNOWN if it is over. */
-  renewLease(id: string): Lease {
+  /**
+   * Gives a lease its whole time again. Resolves once the other servers of the store know, or know enough not to end it
+   * soon. Rejects with XDSKIT_LEASE_UNKNOWN if it is over, and with XDSKIT_STORE if they cannot be told.
+   */
+  renewLease(id: string): Promise<Lease> {
     return this.#leases.renew(id);
   }
 

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { describe, it } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { eventually, type Running, xdskit, xdskitEnds } from "../testing/command.js";
@@ -107,6 +108,31 @@ describe("a layer of the API", () => {
     assert.deepEqual(
       [...answered, "a"].filter((name) => !names.has(name)),
       [],
+    );
+  });
+
+  it("keeps a lease that is renewed at one of two servers on one state, which do not ask each other", async () => {
+    await using folder = await testFolder({ "config/a.yaml": clusterYaml("a") });
+    const paths = [`${folder.path}/config`, `${folder.path}/state`] as const;
+    await using first = new Server(...paths);
+    await first.address("admin");
+    await using second = new Server(...paths);
+    await second.address("admin");
+    const { lease } = await first.ask("PUT", "layers/api/resources/cluster/b?lease=5s", cluster("b"));
+    await eventually(
+      () => second.names(),
+      (names) => names === "a b",
+    );
+    const end = Date.now() + 11_000;
+    while (Date.now() < end) {
+      await first.ask("POST", `leases/${lease.id}/renew`);
+      await delay(700);
+    }
+    assert.deepEqual([await first.names(), await second.names()], ["a b", "a b"]);
+    // Once nobody renews it, it ends at both.
+    await eventually(
+      async () => [await first.names(), await second.names()],
+      (names) => names.every((one) => one === "a"),
     );
   });
 

@@ -1,0 +1,33 @@
+/** Leases that were renewed at about the same time: how many milliseconds each has left. */
+export type Renewals = ReadonlyMap<string, number>;
+
+/** What a server says of its renewals. */
+export interface RenewalsSaid {
+  /** The number of the first batch that is still there. */
+  readonly first: number;
+  readonly batches: readonly Renewals[];
+}
+
+/** An entry of the shared keys takes 512,000 characters. */
+const mostText = 450_000;
+
+/** What others read; older batches are left out where there is no room. */
+export function renewalsText({ first, batches }: RenewalsSaid): string {
+  const texts = batches.map((batch) => JSON.stringify(Object.fromEntries(batch)));
+  let length = 0;
+  let from = texts.length;
+  while (from > 0 && length + (texts[from - 1]?.length ?? 0) < mostText) {
+    from -= 1;
+    length += texts[from]?.length ?? 0;
+  }
+  return `{"first":${first + from},"batches":[${texts.slice(from).join()}]}`;
+}
+
+/** Reads what `renewalsText` made. */
+export function readRenewals(text: string): RenewalsSaid {
+  const { first, batches } = JSON.parse(text) as {
+    readonly first: number;
+    readonly batches: readonly Readonly<Record<string, number>>[];
+  };
+  return { first, batches: batches.map((batch) => new Map(Object.entries(batch))) };
+}
