@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { createResource } from "@xdskit/api";
+import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import {
   DiscoveryRequestSchema,
   type DiscoveryResponse,
   DiscoveryResponseSchema,
 } from "@xdskit/api/envoy/service/discovery/v3/discovery";
-import { createMemoryTransport } from "@xdskit/server";
+import { createMemoryStore, createMemoryTransport, type HeadsListener } from "@xdskit/server";
 import { EventReader } from "./testing/event-reader.js";
 import { cluster, runningApi } from "./testing/running-api.js";
 
@@ -66,6 +68,89 @@ describe("the arrival of a revision", () => {
     assert.equal((await api.ask("GET", "revisions/none/arrival")).status, 404);
   });
 });
+
+describe("the arrival of a revision at several servers", () => {
+  it("does not count a server that does not serve it yet, or does not answer, and says so", async () => {
+    const { one, two, follow, fail, client } = await twoServers();
+    await using _ = one;
+    await using __ = two;
+    const node = await client(two, "node");
+    const { body } = await one.ask("POST", "layers/api/changes", { upsert: [cluster("new")] });
+    const arrival = async () => (await one.ask("GET", `revisions/${body.revision.id}/arrival`)).body;
+    const uncounted = [{ replica: "two", reason: "it does not serve the revision yet" }];
+    const nobody = { acknowledged: 0, rejected: 0, pending: 0 };
+    assert.deepEqual(await arrival(), { revision: body.revision.id, counts: nobody, nodes: [], uncounted });
+    follow();
+    await node.next();
+    const told = await until(arrival, (said) => said.uncounted.length === 0);
+    assert.deepEqual(told.counts, { ...nobody, pending: 1 });
+    fail(new Error("it did not answer within 3 s"));
+    assert.deepEqual((await arrival()).uncounted, [{ replica: "two", reason: "it did not answer within 3 s" }]);
+    fail(undefined);
+    node.acknowledge();
+    await until(arrival, ({ counts }) => counts.acknowledged === 1);
+  });
+
+  it("counts a node with streams to two of them once, as pending while one stream is", async () => {
+    const { one, two, follow, client } = await twoServers();
+    await using _ = one;
+    await using __ = two;
+    follow();
+    const [here, there] = [await client(one, "both"), await client(two, "both")];
+    const { body } = await one.ask("POST", "layers/api/changes", { upsert: [cluster("new")] });
+    const counts = async () => (await one.ask("GET", `revisions/${body.revision.id}/arrival`)).body.counts;
+    await Promise.all([here.next(), there.next()]);
+    here.acknowledge();
+    await until(counts, ({ pending, acknowledged }) => pending === 1 && acknowledged === 0);
+    there.acknowledge();
+    await until(counts, ({ pending, acknowledged }) => pending === 0 && acknowledged === 1);
+  });
+});
+
+/** Two servers on one store. The second follows it once it is told to. */
+async function twoServers() {
+  const store = await createMemoryStore();
+  const held: (() => void)[] = [];
+  let isFollowing = false;
+  const later = (call: () => void) => (isFollowing ? call() : void held.push(call));
+  const behind = new Proxy(store, {
+    get(target, key) {
+      const value: unknown = Reflect.get(target, key, target);
+      if (key === "watch")
+        return (listener: HeadsListener) =>
+          target.watch({ ...listener, moved: (heads) => later(() => listener.moved(heads)) });
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+  const two = await runningApi({ store: behind, folder: [createResource(create(ClusterSchema, { name: "old" }))] });
+  let failure: Error | undefined;
+  const ask = async (question: string, asked: unknown) => {
+    if (failure !== undefined) throw failure;
+    return JSON.parse(JSON.stringify(await two.answers[question]?.(asked as never)));
+  };
+  const one = await runningApi({ store, peers: () => [{ name: "two", ask }] });
+  one.folder(createResource(create(ClusterSchema, { name: "old" })));
+  return {
+    ...{ one, two },
+    follow(): void {
+      isFollowing = true;
+      for (const call of held.splice(0)) call();
+    },
+    fail(error: Error | undefined): void {
+      failure = error;
+    },
+    async client(api: typeof one, id: string) {
+      const transport = createMemoryTransport();
+      await api.server.listenOn(transport, "memory");
+      const made = await client(transport, id);
+      await until(
+        async () => api.server.node(id)?.state,
+        (state) => state === "synced",
+      );
+      return made;
+    },
+  };
+}
 
 const clusterUrl = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
 

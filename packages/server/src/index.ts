@@ -11,6 +11,7 @@ export type {
   ConfigArrivalRejection,
   ConfigArrivalStatus,
   ConfigArrivalWait,
+  NodeArrival,
   NodeSelection,
 } from "./contracts/arrival.js";
 export {

@@ -199,5 +199,9 @@ export const arrivalSchema = z
         }),
       )
       .openapi({ description: "Those that rejected it and those that are silent, at most 100 of each" }),
+    uncounted: z.array(z.object({ replica: z.string(), reason: z.string() })).openapi({
+      description:
+        "Servers of the store that did not answer, or do not serve the revision yet: they may have more nodes",
+    }),
   })
   .openapi("Arrival");

@@ -11,6 +11,7 @@ import {
   type Store,
   WrittenLayers,
 } from "@xdskit/server";
+import type { Peer } from "../contract/peers.js";
 import { createAdminApi } from "../index.js";
 
 /** What the API answers. */
@@ -31,6 +32,7 @@ export async function runningApi(
     readonly clock?: Clock;
     /** What the source has at its start. */
     readonly folder?: readonly Resource[];
+    readonly peers?: () => readonly Peer[];
   } = {},
 ) {
   const store = options.store ?? (await createMemoryStore());
@@ -74,7 +76,7 @@ export async function runningApi(
   await Promise.all([server.addSource(kept), server.addSource(written)]);
   const ofApi = { store, durable: true, filled: { by: "api", written } } as const;
   const api = createAdminApi({
-    ...{ server, registry, version: "0" },
+    ...{ server, registry, version: "0", peers: options.peers },
     onRevision: (listener) => {
       listeners.add(listener);
       return () => void listeners.delete(listener);
@@ -90,6 +92,7 @@ export async function runningApi(
   const base = `http://127.0.0.1:${(http.address() as AddressInfo).port}/api/v1/`;
   return {
     ...{ server, store, written, kept, problems, base, http },
+    answers: api.answers,
     /** How many read events. */
     readers: () => api.stats().eventReaders,
     /** The source of the layer `folder` has this now. */

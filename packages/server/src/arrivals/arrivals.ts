@@ -2,7 +2,7 @@ import { type Clock, XdskitError } from "@xdskit/api";
 import type { Node } from "@xdskit/protocol";
 import type { LayerChange } from "../configuration/layers.js";
 import { checkCall } from "../configuration/option-tables.js";
-import type { ConfigArrival, ConfigArrivalOutcome, NodeSelection } from "../contracts/arrival.js";
+import type { ConfigArrival, ConfigArrivalOutcome, NodeArrival, NodeSelection } from "../contracts/arrival.js";
 import type { Events } from "../contracts/events.js";
 import { isOpen, type LedgerStream, type OpenStream } from "../node-status/ledger-stream.js";
 import { faultsOf, matcherOf } from "../settings/node-match.js";
@@ -52,7 +52,12 @@ export class Arrivals {
       revision,
       status: (options = {}) => {
         checkCall("arrival.status", options);
-        return countStandings(revision, changed === undefined ? [] : this.#standings(revision, changed, options.nodes));
+        if (changed === undefined) return countStandings(revision, []);
+        return countStandings(revision, this.#standings(revision, changed, options.nodes).values());
+      },
+      nodes: (options = {}) => {
+        checkCall("arrival.nodes", options);
+        return changed === undefined ? new Map() : concerned(this.#standings(revision, changed, options.nodes));
       },
       done: async (options = {}) => {
         checkCall("arrival.done", options);
@@ -83,8 +88,8 @@ export class Arrivals {
     return [...this.#streams].filter(isOpen).filter(({ opened }) => isChosen(opened.node));
   }
 
-  /** How far each of the chosen nodes is. */
-  #standings(revision: number, changed: Changed, nodes: NodeSelection | undefined): readonly Standing[] {
+  /** How far each of the chosen nodes is, by id. */
+  #standings(revision: number, changed: Changed, nodes: NodeSelection | undefined): ReadonlyMap<string, Standing> {
     const look: LookedAt = {
       standings: new StandingsOfChange(changed.keys),
       isNewest: () => revision === this.#revision,
@@ -98,7 +103,7 @@ export class Arrivals {
       if (known === undefined) byNode.set(id, [standing]);
       else known.push(standing);
     }
-    return Array.from(byNode.values(), standingOfNode);
+    return new Map(Array.from(byNode, ([id, standings]) => [id, standingOfNode(standings)]));
   }
 
   #arrived(
@@ -126,6 +131,12 @@ export class Arrivals {
       else waiter.limit(timeout);
     });
   }
+}
+
+function concerned(standings: ReadonlyMap<string, Standing>): ReadonlyMap<string, NodeArrival> {
+  const found = new Map<string, NodeArrival>();
+  for (const [id, { kind }] of standings) if (kind !== "unconcerned") found.set(id, kind);
+  return found;
 }
 
 function choiceOf(nodes: NodeSelection | undefined): (node: Node) => boolean {

@@ -57,6 +57,9 @@ export interface ConfigArrivalStatus {
   readonly waiting: readonly ConfigArrivalWait[];
 }
 
+/** How far one node is with a change. */
+export type NodeArrival = "acknowledged" | "rejected" | "pending";
+
 /** How a change ended. */
 export interface ConfigArrivalOutcome extends ConfigArrivalStatus {
   /**
@@ -86,6 +89,8 @@ export interface ConfigArrival {
    * same error.
    */
   status(options?: ConfigArrivalOptions): ConfigArrivalStatus;
+  /** How far each node is that the change concerns, by id. Looks at all streams, now, and throws as `status` does. */
+  nodes(options?: ConfigArrivalOptions): ReadonlyMap<string, NodeArrival>;
   /**
    * Resolves when every node that the change concerns has acknowledged or rejected it, or has left; at once if it
    * concerns none. It rejects only for an invalid `nodes`: failures are part of the outcome. Nodes that connect after

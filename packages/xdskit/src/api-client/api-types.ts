@@ -91,6 +91,8 @@ export interface DiffAnswer {
 export interface ArrivalView {
   readonly counts: { readonly acknowledged: number; readonly rejected: number; readonly pending: number };
   readonly nodes: readonly NodeArrivalView[];
+  /** Servers whose nodes are not all counted, and why; older servers leave it out. */
+  readonly uncounted?: readonly { readonly replica: string; readonly reason: string }[];
 }
 
 /** How far one node is. */

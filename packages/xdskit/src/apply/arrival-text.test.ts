@@ -35,6 +35,15 @@ test("a change that did not arrive in time says how long it was waited, and what
   );
 });
 
+test("a server that does not say how far its nodes are is named", () => {
+  const counts = { acknowledged: 0, rejected: 0, pending: 0 };
+  const uncounted = [{ replica: "b:1", reason: "it did not answer within 3 s" }];
+  assert.equal(
+    arrivalText({ result: "timeout", arrival: { counts, nodes: [], uncounted } }, 30_000, plain),
+    "0 of 0 nodes acknowledged it\n  nodes of the server b:1 are not counted: it did not answer within 3 s\n",
+  );
+});
+
 test("of many nodes the first ones are named, and the others counted", () => {
   const many = Array.from({ length: 50 }, (_, index) => ({ id: `n${index}`, state: "pending" }));
   const lines = text("timeout", ...many)

@@ -10,7 +10,10 @@ const mostNodes = 20;
 export function arrivalText({ result, arrival }: WaitResult, timeoutMs: number, paint: Paint): string {
   const { acknowledged, rejected, pending } = arrival.counts;
   const all = acknowledged + rejected + pending;
-  if (all === 0) return "no node has a stream that this change concerns\n";
+  const servers = (arrival.uncounted ?? []).map(
+    ({ replica, reason }) => `  nodes of the server ${printable(replica)} are not counted: ${printable(reason)}\n`,
+  );
+  if (all === 0 && servers.length === 0) return "no node has a stream that this change concerns\n";
   const counts = [
     `${acknowledged} of ${counted(all, "node")} acknowledged it`,
     ...(rejected > 0 ? [`${rejected} rejected it`] : []),
@@ -29,7 +32,7 @@ export function arrivalText({ result, arrival }: WaitResult, timeoutMs: number, 
       ({ id, message }) => `  ${id} has not answered${message ? `: ${inWords(message)}` : ""}`,
     ),
   ];
-  return lines.map((line) => `${line}\n`).join("");
+  return lines.map((line) => `${line}\n`).join("") + servers.join("");
 }
 
 function capped(

@@ -18,7 +18,8 @@ const longestPauseMs = 1_000;
 const afterRejectionMs = 1_000;
 
 /**
- * Waits until enough nodes have acknowledged a revision, one rejects it, or the time is over. Rejects with an ApiError.
+ * Waits until enough nodes have acknowledged a revision, one rejects it, or the time is over. It is not enough while a
+ * server of the store does not say how far its nodes are. Rejects with an ApiError.
  */
 export async function waitForNodes(
   client: ApiClient,
@@ -31,11 +32,12 @@ export async function waitForNodes(
   for (let pauseMs = shortestPauseMs; ; pauseMs = Math.min(longestPauseMs, pauseMs * 1.5)) {
     const arrival = await client.get<ArrivalView>(`/api/v1/revisions/${encodeURIComponent(revision)}/arrival`);
     const { acknowledged, rejected, pending } = arrival.counts;
+    const isWhole = (arrival.uncounted ?? []).length === 0;
     const now = performance.now();
     if (rejected > 0) {
       rejectedAt ??= now;
       if (pending === 0 || now - rejectedAt > afterRejectionMs) return { result: "rejected", arrival };
-    } else if (acknowledged >= Math.ceil(((acknowledged + pending) * percent) / 100)) {
+    } else if (isWhole && acknowledged >= Math.ceil(((acknowledged + pending) * percent) / 100)) {
       return { result: "acknowledged", arrival };
     }
     const left = start + timeoutMs - now;

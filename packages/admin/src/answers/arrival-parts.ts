@@ -1,0 +1,50 @@
+import type { z } from "@hono/zod-openapi";
+import type { NodeArrival } from "@xdskit/server";
+import type { arrivalSchema } from "../contract/schemas.js";
+
+type ArrivalJson = z.output<typeof arrivalSchema>;
+
+/** How far the nodes with streams to one server are with a revision. */
+export interface ArrivalPart {
+  /** False: the server does not serve the revision yet. */
+  readonly isServed: boolean;
+  /** By id: one node may have streams to several servers. */
+  readonly each: Readonly<Record<string, NodeArrival>>;
+  readonly nodes: ArrivalJson["nodes"];
+}
+
+/** What one server says, or why it says nothing. */
+export type PartOfServer = { readonly replica: string } & (
+  | { readonly part: ArrivalPart }
+  | { readonly silent: string }
+);
+
+/** Of many that are not there only some are named. */
+const mostNamed = 200;
+
+/** Of several states of a node this one counts that is furthest from the end. */
+const ranks: Readonly<Record<NodeArrival, number>> = { acknowledged: 0, pending: 1, rejected: 2 };
+
+/** What all servers say together. */
+export function arrivalOfParts(servers: readonly PartOfServer[]): Omit<ArrivalJson, "revision"> {
+  const each = new Map<string, NodeArrival>();
+  const nodes = new Map<string, ArrivalJson["nodes"][number]>();
+  const uncounted: ArrivalJson["uncounted"] = [];
+  for (const one of servers) {
+    const { replica } = one;
+    if ("silent" in one) {
+      uncounted.push({ replica, reason: one.silent });
+      continue;
+    }
+    const { part } = one;
+    if (!part.isServed) uncounted.push({ replica, reason: "it does not serve the revision yet" });
+    for (const [id, state] of Object.entries(part.each)) {
+      const known = each.get(id);
+      if (known === undefined || ranks[state] > ranks[known]) each.set(id, state);
+    }
+    for (const node of part.nodes) if (nodes.get(node.id)?.state !== "rejected") nodes.set(node.id, node);
+  }
+  const counts = { acknowledged: 0, rejected: 0, pending: 0 };
+  for (const state of each.values()) counts[state] += 1;
+  return { counts, nodes: [...nodes.values()].slice(0, mostNamed), uncounted };
+}

@@ -1,0 +1,54 @@
+import type { ResourceType } from "@xdskit/api";
+import { type ConfigArrival, decodeStored, type Revision, type Store, type StoredChange } from "@xdskit/server";
+import type { ApiContext } from "./api-context.js";
+
+/** A revision, and how far the nodes with streams to this server are with it. */
+export interface RevisionArrival {
+  readonly arrival: ConfigArrival;
+  /** False: this server has not served it yet, so its clients cannot have it. */
+  isServed(): Promise<boolean>;
+}
+
+/** Throws a problem if there is no such revision. */
+export async function revisionArrival(context: ApiContext, id: string): Promise<RevisionArrival> {
+  const { server, registry } = context.options;
+  const { revision, store } = await context.revision(id);
+  const reading = { registry, types: server.types };
+  const changes = await store.changes(id);
+  const upserted = [];
+  const removed: { type: ResourceType; name: string }[] = [];
+  for (const { type, key, to } of changes) {
+    const found = server.types.byTypeUrl(type);
+    if (found === undefined) continue;
+    const bytes = to === undefined ? undefined : await store.content(type, key, to);
+    if (to === undefined) removed.push({ type: found.type, name: key });
+    else if (bytes !== undefined) upserted.push(decodeStored({ type, key, version: to, bytes }, reading));
+  }
+  const arrival = server.contentArrival({ layer: revision.layer, upserted, removed });
+  let isServed = false;
+  return {
+    arrival,
+    async isServed() {
+      isServed ||= await servesRevision(context, { revision, store, changes });
+      return isServed;
+    },
+  };
+}
+
+/** Whether this server serves a revision, or a newer one of its layer. */
+async function servesRevision(
+  context: ApiContext,
+  asked: { readonly revision: Revision; readonly store: Store; readonly changes: readonly StoredChange[] },
+): Promise<boolean> {
+  const { revision, store, changes } = asked;
+  const { server, layers } = context.options;
+  const filled = layers.find(({ layer }) => layer === revision.layer)?.filled;
+  if (filled?.by === "api") return (filled.written.head(revision.layer)?.number ?? 0) >= revision.number;
+  const served = server.layerSnapshot(revision.layer);
+  const isThere = changes.every(({ type, key, to }) => {
+    const found = server.types.byTypeUrl(type);
+    return found === undefined || served?.of(found.type).get(key)?.version === to;
+  });
+  // Each server fills the layer of a source by itself: what replaces this revision there may come first.
+  return isThere || (await store.head(revision.layer))?.id !== revision.id;
+}
