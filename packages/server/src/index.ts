@@ -82,6 +82,7 @@ export type {
   TypeStats,
   ViewStats,
 } from "./contracts/stats.js";
+export type { ClientStatusAsked, ClientStatusPage, StatusPeer } from "./contracts/status-peers.js";
 export type {
   Cause,
   CommitInfo,

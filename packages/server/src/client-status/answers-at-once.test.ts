@@ -12,6 +12,7 @@ const service = createClientStatus({
   now: () => ({ now: 0, date: (ms: number) => new Date(ms) }),
   mostBytes: 1_000,
   troubles: () => [],
+  peers: () => [],
   fault: (_, error) => assert.fail(String(error)),
 });
 

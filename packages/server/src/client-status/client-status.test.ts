@@ -6,6 +6,7 @@ import { createResource } from "@xdskit/api";
 import { ClientResourceStatus as Client } from "@xdskit/api/envoy/admin/v3/config_dump_shared";
 import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import { SecretSchema } from "@xdskit/api/envoy/extensions/transport_sockets/tls/v3/secret";
+import { DiscoveryRequestSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import {
   type ClientConfig,
   ClientStatusRequestSchema,
@@ -13,12 +14,16 @@ import {
   ConfigStatus,
 } from "@xdskit/api/envoy/service/status/v3/csds";
 import { statusCode } from "@xdskit/protocol";
+import type { ClientStatusPage, StatusPeer } from "../contracts/status-peers.js";
 import type { ServerOptions } from "../contracts/xds-server.js";
+import { createServer } from "../create-server.js";
 import { ads, type Running, urlOf, withServer } from "../testing/running-server.js";
 import { type ServiceCall, serviceClient } from "../testing/service-client.js";
 import { cluster, loadAssignment, routeConfiguration } from "../testing/test-resources.js";
 import { patienceMs, within } from "../testing/wait-for.js";
 import { delta, type SotwStream, sotw } from "../testing/xds-client.js";
+import { createMemoryTransport } from "../transports/memory/memory-transport.js";
+import { readServerEntry } from "./server-entry.js";
 import { summaryFeature } from "./service-name.js";
 import { readTypeSummary } from "./type-summary.js";
 
@@ -323,6 +328,53 @@ describe("client status (CSDS)", () => {
       const none = { nodeId: { matchPattern: { case: "exact", value: "n2" } } } as const;
       assert.deepEqual(await fetch({ nodeMatchers: [none] }), []);
     }));
+
+  it("speaks for all servers of a store, page by page, and says who of them is silent", async () => {
+    const names = (prefix: string) =>
+      Array.from({ length: 300 }, (_, index) => `${prefix}-${String(index).padStart(150, "0")}`);
+    const other = createServer();
+    const transport = createMemoryTransport();
+    await other.listenOn(transport, "other");
+    other.config.set(names("c").map((name) => cluster(name)));
+    const method = { variant: "sotw", api: "v3", only: undefined, unary: false } as const;
+    const ids = names("n").slice(0, 30);
+    // 300 names of 150 bytes for each of 31 nodes are more than one page.
+    for (const id of [...ids, "both"]) {
+      const stream = transport.open("other", method, () => {});
+      stream.send(toBinary(DiscoveryRequestSchema, create(DiscoveryRequestSchema, { node: { id }, typeUrl })));
+    }
+    let failure: Error | undefined;
+    const pages: number[] = [];
+    const peer: StatusPeer = {
+      name: "other",
+      async ask(asked) {
+        if (failure !== undefined) throw failure;
+        const page = JSON.parse(JSON.stringify(await other.clientStatusPage(asked))) as ClientStatusPage;
+        pages.push(page.nodes.length);
+        return page;
+      },
+    };
+    await withStatus({ statusPeers: () => [peer] }, async ({ server, client, fetch }) => {
+      server.config.set([cluster("own")]);
+      await subscribed(client, "both");
+      const found = await fetch();
+      assert.deepEqual(found.map((config) => config.node?.id).sort(), ["both", ...ids].sort());
+      const both = found.find((config) => config.node?.id === "both");
+      assert.deepEqual([both?.genericXdsConfigs.length, both?.node?.cluster], [301, "edge"]);
+      assert.ok(pages.length > 1 && pages.reduce((sum, count) => sum + count) === 31, `${pages}`);
+      const exact = { nodeId: { matchPattern: { case: "exact", value: ids[7] ?? "" } } } as const;
+      assert.equal((await fetch({ nodeMatchers: [exact] })).length, 1);
+
+      failure = new Error("it did not answer within 3 s");
+      const summary = await fetch({ node: { clientFeatures: [summaryFeature] } });
+      assert.deepEqual(
+        summary.flatMap((config) => readServerEntry(config) ?? []),
+        [{ source: "other", kind: "silent", message: "it did not answer within 3 s" }],
+      );
+      assert.equal(summary.filter((config) => config.node !== undefined).length, 1);
+    });
+    await other.close();
+  });
 
   it("of v2 is not served", () =>
     withStatus({}, async ({ address }) => {

@@ -1,9 +1,12 @@
 import { createFairQueue, type FairQueue } from "@xdskit/grpc-server";
 import { statusCode } from "@xdskit/protocol";
 import { createRateLimit } from "../basics/rate-limit.js";
+import type { SourceTrouble } from "../contracts/node-status.js";
+import type { StatusPeer } from "../contracts/status-peers.js";
 import type { Call, Refusal, Service, ServiceHandler, ServiceMethod } from "../contracts/transport.js";
 import { clientStatusServiceName } from "./service-name.js";
-import { AnswerTooLarge, type StatusSource, statusAnswer } from "./status-answer.js";
+import { AnswerTooLarge, type StatusPart, type StatusSource, statusAnswer, statusParts } from "./status-answer.js";
+import { askStatusPeers, type PeersStatus } from "./status-pages.js";
 import { readStatusRequest, type StatusRequest } from "./status-request.js";
 
 /** People and dashboards ask, at most once a second; an answer may be large and waits for its client. */
@@ -19,13 +22,16 @@ const most = {
 const unreadMs = 30_000;
 
 export interface ClientStatusOptions extends StatusSource {
+  /** The other servers of the store, as they are known now. */
+  readonly peers: () => readonly StatusPeer[];
   /** Notes down a fault of the server's own. */
   fault(call: Call, error: unknown): void;
 }
 
 /**
  * Client status discovery (CSDS): what each client was sent, has and rejected, from the server's point of view.
- * Nothing is kept between requests. An answer is made in slices, so that a large one does not delay streams.
+ * Nothing is kept between requests. An answer is made in slices, so that a large one does not delay streams. It speaks
+ * for all servers of the store: the others are asked at the same time.
  */
 export function createClientStatus(options: ClientStatusOptions): Service {
   const shared: Shared = { ...options, queue: createFairQueue((call) => call.work()), answers: new Set() };
@@ -42,6 +48,14 @@ interface Shared extends ClientStatusOptions {
   readonly answers: Set<StatusCall>;
 }
 
+/** An answer that is being made. */
+interface Making {
+  readonly request: StatusRequest;
+  readonly own: ReturnType<typeof statusParts>;
+  /** Undefined: there is no other server. */
+  readonly others: Promise<PeersStatus> | undefined;
+}
+
 /** One client's requests, answered in their order, each when the client has read the answers before. */
 class StatusCall implements ServiceHandler {
   readonly #shared: Shared;
@@ -49,7 +63,7 @@ class StatusCall implements ServiceHandler {
   readonly #unary: boolean;
   readonly #rate = createRateLimit(most.perSecond, most.burst);
   readonly #waiting: Uint8Array[] = [];
-  #answer: Generator<undefined, Uint8Array> | undefined;
+  #answer: Making | undefined;
   #unread: NodeJS.Timeout | undefined;
   #finished = false;
   #over = false;
@@ -97,30 +111,53 @@ class StatusCall implements ServiceHandler {
 
   /** Makes a part of the answer. Called by the queue. */
   work(): void {
-    if (this.#answer === undefined) return;
+    const making = this.#answer;
+    if (making === undefined) return;
     try {
-      const { done, value } = this.#answer.next();
+      const { done, value } = making.own.next();
       if (!done) this.#shared.queue.add(this, "answers");
-      else this.#send(value);
-    } catch (error) {
-      if (error instanceof AnswerTooLarge) {
-        this.#end(statusCode.resourceExhausted, error.message);
-        return;
+      else if (making.others === undefined) this.#answerWith(making, value.parts);
+      else {
+        making.others.then(
+          (others) => this.#answerWith(making, value.parts, others),
+          (error) => this.#failed(error),
+        );
       }
-      this.#shared.fault(this.#call, error);
-      this.#end(statusCode.internal, "internal error");
+    } catch (error) {
+      this.#failed(error);
     }
+  }
+
+  #answerWith(making: Making, own: readonly StatusPart[], others: PeersStatus = { parts: [], troubles: [] }): void {
+    if (this.#answer !== making) return;
+    const { mostBytes, troubles } = this.#shared;
+    const { request } = making;
+    try {
+      const all = distinct([...troubles(), ...others.troubles]);
+      this.#send(statusAnswer([own, ...others.parts], all, { mostBytes, request }));
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
+  #failed(error: unknown): void {
+    if (error instanceof AnswerTooLarge) {
+      this.#end(statusCode.resourceExhausted, error.message);
+      return;
+    }
+    this.#shared.fault(this.#call, error);
+    this.#end(statusCode.internal, "internal error");
   }
 
   #next(): void {
     if (this.#over || this.#answer !== undefined || this.#unread !== undefined) return;
     const bytes = this.#waiting.shift();
-    if (bytes !== undefined) this.#begin(readStatusRequest(bytes));
+    if (bytes !== undefined) this.#begin(readStatusRequest(bytes), bytes);
     else if (this.#finished) this.#end(statusCode.ok, "");
   }
 
-  #begin(request: StatusRequest | string): void {
-    const { answers, queue } = this.#shared;
+  #begin(request: StatusRequest | string, asked: Uint8Array): void {
+    const { answers, queue, mostBytes } = this.#shared;
     if (typeof request === "string") {
       this.#end(statusCode.invalidArgument, request);
     } else if (answers.size >= most.answers) {
@@ -128,7 +165,11 @@ class StatusCall implements ServiceHandler {
       this.#end(statusCode.resourceExhausted, message);
     } else {
       answers.add(this);
-      this.#answer = statusAnswer(this.#shared, request);
+      const peers = this.#shared.peers();
+      const others = peers.length === 0 ? undefined : askStatusPeers(peers, asked, mostBytes);
+      // It may fail before the own part is made.
+      others?.catch(() => {});
+      this.#answer = { request, own: statusParts(this.#shared, request), others };
       queue.add(this, "answers");
     }
   }
@@ -169,3 +210,8 @@ class StatusCall implements ServiceHandler {
 }
 
 const nothing = new Uint8Array();
+
+/** Servers with the same folder have the same trouble with it. */
+function distinct(troubles: readonly SourceTrouble[]): readonly SourceTrouble[] {
+  return [...new Map(troubles.map((one) => [JSON.stringify(one), one])).values()];
+}

@@ -36,5 +36,5 @@ export function readServerEntry({ node, genericXdsConfigs }: ClientConfig): read
 function readTrouble(value: unknown): readonly SourceTrouble[] {
   const { source, kind, message } = (value ?? {}) as Partial<Record<string, unknown>>;
   if (typeof source !== "string" || typeof message !== "string") return [];
-  return [{ source, kind: kind === "rolled-back" ? kind : "errors", message }];
+  return [{ source, kind: kind === "rolled-back" || kind === "silent" ? kind : "errors", message }];
 }

@@ -6,7 +6,7 @@ import { ClientStatusResponseSchema, ConfigStatus } from "@xdskit/api/envoy/serv
 import { emptySnapshot, type ResourceSet, selectionOf, type TypeStatus, updateSnapshot } from "@xdskit/protocol";
 import type { LedgerStream } from "../node-status/ledger-stream.js";
 import { clusterResource } from "../testing/test-resources.js";
-import { type StatusSource, statusAnswer } from "./status-answer.js";
+import { type StatusSource, statusAnswer, statusParts } from "./status-answer.js";
 
 const type = resourceTypes.find("cluster")!;
 const locality = { region: "", zone: "", subZone: "" };
@@ -26,7 +26,8 @@ it("a status answer is made in small steps, from the state in which it began", (
     upsert: Array.from({ length: count }, (_, index) => clusterResource(`cluster-${index}`)),
   });
   const source = sourceOf(before.of(type));
-  const answer = statusAnswer(source, { matches: () => true, contents: false, summary: false });
+  const request = { matches: () => true, contents: false, summary: false };
+  const answer = statusParts(source, request);
   let steps = 0;
   for (; ; steps++) {
     const { done, value } = answer.next();
@@ -36,7 +37,10 @@ it("a status answer is made in small steps, from the state in which it began", (
         updateSnapshot(before, { upsert: [clusterResource("new"), clusterResource("cluster-4999", "new")] });
       continue;
     }
-    const [config] = fromBinary(ClientStatusResponseSchema, value).config;
+    const [config] = fromBinary(
+      ClientStatusResponseSchema,
+      statusAnswer([value.parts], [], { mostBytes: source.mostBytes, request }),
+    ).config;
     assert.equal(config?.genericXdsConfigs.length, count);
     assert.ok(config.genericXdsConfigs.every(({ configStatus }) => configStatus === ConfigStatus.SYNCED));
     break;

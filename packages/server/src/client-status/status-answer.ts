@@ -31,55 +31,103 @@ export class AnswerTooLarge extends Error {}
 /** How many resources that are not at their target a summary lists for each type. */
 export const mostListed = 100;
 
+/** What one server says of one node, as fields of a `ClientConfig`. */
+export interface StatusPart {
+  readonly id: string;
+  readonly node: Uint8Array;
+  readonly entries: readonly Uint8Array[];
+}
+
+/** Some nodes of all, by id. */
+export interface StatusCut {
+  /** Those behind this id. */
+  readonly after: string;
+  /** It ends behind the node with which it has so many bytes. */
+  readonly bytes: number;
+}
+
 /**
- * Makes a `ClientStatusResponse`, with a `ClientConfig` for each node, step by step, so that streams get their turn in
- * between. Each stream is looked at when its turn comes; a step holds on to immutable sets only.
+ * Says what each node has, step by step, so that streams get their turn in between. Each stream is looked at when its
+ * turn comes; a step holds on to immutable sets only. Throws AnswerTooLarge.
  */
-export function* statusAnswer(source: StatusSource, request: StatusRequest): Generator<undefined, Uint8Array> {
-  const parts: Uint8Array[] = [];
+export function* statusParts(
+  source: StatusSource,
+  request: StatusRequest,
+  cut?: StatusCut,
+): Generator<undefined, { readonly parts: readonly StatusPart[]; readonly hasMore: boolean }> {
+  const parts: StatusPart[] = [];
   const writer = new BinaryWriter();
   let bytes = 0;
-  /** Takes what was written, and says how much that was. */
-  const take = (): number => {
+  /** Takes what was written. */
+  const take = (): Uint8Array => {
     const part = writer.finish();
-    parts.push(part);
     bytes += part.byteLength;
     if (bytes > source.mostBytes) throw new AnswerTooLarge(tooLarge(source.mostBytes, request));
-    return part.byteLength;
+    return part;
   };
   // Reading and writing a content costs more than naming it.
   const perStep = request.contents ? 4 : 32;
-  for (const [node, streams] of byNode(source)) {
+  for (const [node, streams] of cut === undefined ? byNode(source) : behind(byNode(source), cut.after)) {
     yield;
     if (!request.matches(node)) continue;
-    const header = parts.length;
-    parts.push(nothing);
+    if (cut !== undefined && bytes > cut.bytes) return { parts, hasMore: true };
     writeNode(writer, node);
-    let size = 0;
+    const written = take();
+    const entries: Uint8Array[] = [];
     let steps = 0;
     for (const stream of streams) {
       for (const entry of entriesOf(stream, source, request)) {
         if (entry !== undefined) writeEntry(writer, entry);
         if (++steps % perStep > 0) continue;
-        size += take();
+        entries.push(take());
         yield;
       }
     }
-    size += take();
-    parts[header] = writer.tag(1, WireType.LengthDelimited).uint32(size).finish();
-    bytes += parts[header].byteLength;
+    entries.push(take());
+    parts.push({ id: node.id, node: written, entries });
   }
-  const troubles = request.summary ? source.troubles() : [];
-  if (troubles.length > 0) {
-    writer.tag(1, WireType.LengthDelimited).fork();
-    writeEntry(writer, serverEntry(troubles));
-    writer.join();
-    take();
-  }
-  return Buffer.concat(parts);
+  return { parts, hasMore: false };
 }
 
-const nothing = new Uint8Array();
+/**
+ * A `ClientStatusResponse` of what servers say, with one `ClientConfig` for each node. Throws AnswerTooLarge, unless
+ * one server says it all.
+ */
+export function statusAnswer(
+  servers: readonly (readonly StatusPart[])[],
+  troubles: readonly SourceTrouble[],
+  { mostBytes, request }: { readonly mostBytes: number; readonly request: StatusRequest },
+): Uint8Array {
+  const byId = new Map<string, Uint8Array[]>();
+  for (const { id, node, entries } of servers.flat()) {
+    const known = byId.get(id);
+    if (known === undefined) byId.set(id, [node, ...entries]);
+    else known.push(...entries);
+  }
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for (const fields of byId.values()) {
+    const size = fields.reduce((sum, { byteLength }) => sum + byteLength, 0);
+    const header = new BinaryWriter().tag(1, WireType.LengthDelimited).uint32(size).finish();
+    bytes += header.byteLength + size;
+    if (bytes > mostBytes) throw new AnswerTooLarge(tooLarge(mostBytes, request));
+    chunks.push(header, ...fields);
+  }
+  if (request.summary && troubles.length > 0) {
+    const writer = new BinaryWriter().tag(1, WireType.LengthDelimited).fork();
+    writeEntry(writer, serverEntry(troubles));
+    chunks.push(writer.join().finish());
+  }
+  return Buffer.concat(chunks);
+}
+
+/** By id, those that come after one. */
+function behind(
+  nodes: Iterable<readonly [Node, readonly LedgerStream[]]>,
+  after: string,
+): readonly (readonly [Node, readonly LedgerStream[]])[] {
+  return [...nodes].filter(([{ id }]) => id > after).sort(([a], [b]) => (a.id < b.id ? -1 : 1));
+}
 
 /** The nodes, as their newest streams tell of them, with all their streams. */
 function byNode({ streams }: StatusSource): Iterable<readonly [Node, readonly LedgerStream[]]> {

@@ -65,6 +65,7 @@ const server = {
   defaultNode: "object",
   loadReports: { ...loadReports, or: ["false"] },
   clientStatus: "boolean",
+  statusPeers: "function",
   reflection: "boolean",
   rest: { options: numberOptions(defaultRestOptions) },
   ordering: {

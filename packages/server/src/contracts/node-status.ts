@@ -166,11 +166,17 @@ export interface NodeConfigFilter {
 /** How many nodes are how far. */
 export type NodeStates = Readonly<Record<NodeState, number>>;
 
-/** A source, or a layer that a program sets, whose newest content is not served: what was served before goes on. */
+/**
+ * A source, or a layer that a program sets, whose newest content is not served: what was served before goes on. Or
+ * another server of the store that does not answer.
+ */
 export interface SourceTrouble {
   readonly source: string;
-  /** `errors`: it cannot be served. `rolled-back`: an older revision is served until the source changes. */
-  readonly kind: "errors" | "rolled-back";
-  /** The first error, with where it is, and how many more there are; or the revision that is served. */
+  /**
+   * `errors`: it cannot be served. `rolled-back`: an older revision is served until the source changes. `silent`: the
+   * server does not answer, and nodes that only it has are not told of.
+   */
+  readonly kind: "errors" | "rolled-back" | "silent";
+  /** The first error, with where it is, and how many more there are; the revision that is served; or why it is silent. */
   readonly message: string;
 }

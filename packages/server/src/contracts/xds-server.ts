@@ -23,6 +23,7 @@ import type { LiftableQuarantine } from "./quarantined.js";
 import type { Rollout } from "./rollout-status.js";
 import type { LayerUpdate, Source } from "./source.js";
 import type { ServerStats } from "./stats.js";
+import type { ClientStatusAsked, ClientStatusPage, StatusPeer } from "./status-peers.js";
 import type { Transport } from "./transport.js";
 
 /** What becomes of changes that break references. */
@@ -88,6 +89,8 @@ export interface ServerOptions {
    * answers UNIMPLEMENTED. Default true.
    */
   readonly clientStatus?: boolean | undefined;
+  /** The other servers of the same store: client status (CSDS) speaks for their clients, too. Default: none. */
+  readonly statusPeers?: (() => readonly StatusPeer[]) | undefined;
   /**
    * Whether services and messages are described (gRPC server reflection), as `grpcurl` needs. `false`: it answers
    * UNIMPLEMENTED. Default true.
@@ -252,6 +255,8 @@ export interface XdsServer {
   nodes(filter?: NodesFilter): readonly NodeStatus[];
   /** The same of one node; undefined while it has no stream. */
   node(id: string): NodeStatus | undefined;
+  /** A page of what its clients have (CSDS), for another server of the same store. Rejects with a reason for people. */
+  clientStatusPage(asked: ClientStatusAsked): Promise<ClientStatusPage>;
   /**
    * The target of one node, and what it was sent, acknowledged and rejected, resource by resource, without contents;
    * undefined while it has no stream.

@@ -2,6 +2,8 @@ import { createRedactedBody, envoyRegistry, type Registry, type ResourceTypes } 
 import { createClientStatus } from "../client-status/client-status.js";
 import { clientStatusServiceName } from "../client-status/service-name.js";
 import type { StatusSource } from "../client-status/status-answer.js";
+import { statusPage } from "../client-status/status-pages.js";
+import type { ClientStatusAsked, ClientStatusPage, StatusPeer } from "../contracts/status-peers.js";
 import type { CallInfo } from "../contracts/stream-info.js";
 import type { Refusal, Service } from "../contracts/transport.js";
 import { type LoadReports, loadReportingServices } from "../load-reports/load-reports.js";
@@ -21,6 +23,7 @@ export function createServices(options: {
   /** Which services are served; the others answer UNIMPLEMENTED. */
   readonly serves: { readonly loadReports: boolean; readonly clientStatus: boolean; readonly reflection: boolean };
   readonly clients: Omit<StatusSource, "redacted">;
+  readonly statusPeers: () => readonly StatusPeer[];
   readonly isServing: () => boolean;
   callInfo(service: string, peer: string): CallInfo;
   /** Says why no call is let in, if so. */
@@ -40,9 +43,10 @@ export function createServices(options: {
     const name = loadReportingServices[api];
     return { name, methods: { StreamLoadStats: loadReports.method(api, (peer) => callInfo(name, peer)) } };
   });
+  const ofClients: StatusSource = { ...clients, redacted: createRedactedBody(registry) };
   const clientStatus = createClientStatus({
-    ...clients,
-    redacted: createRedactedBody(registry),
+    ...ofClients,
+    peers: options.statusPeers,
     fault: ({ peer }, error) => fault(callInfo(clientStatusServiceName, peer), error),
   });
   const served = [...discoveryMethods(types).keys()];
@@ -62,6 +66,11 @@ export function createServices(options: {
   add(serves.reflection, "reflection (reflection in the settings)", reflection.services, calls.serveNoting);
   return {
     all,
+    /** What other servers of the store are told of the clients of this one. Rejects with a reason for people. */
+    async statusPage(asked: ClientStatusAsked): Promise<ClientStatusPage> {
+      if (!serves.clientStatus) throw new Error("client status (CSDS, csds in the settings) is turned off there");
+      return await statusPage(ofClients, asked);
+    },
     /** Their calls under way. */
     get open(): number {
       return calls.open;

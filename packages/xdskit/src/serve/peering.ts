@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Finding, XdskitError } from "@xdskit/api";
-import type { ServerTls, SharedKeys, TimeLeft } from "@xdskit/server";
+import type { ClientStatusPage, ServerTls, SharedKeys, StatusPeer, TimeLeft } from "@xdskit/server";
 import type { Address } from "@xdskit/server/address";
 import { version } from "../process/version.js";
 import type { ProcessPlace } from "../processes/process-place.js";
@@ -55,6 +55,13 @@ export class Peering {
     this.#others().map((replica) => ({
       name: replica.name,
       ask: (question: string, asked: unknown, timeoutMs?: number) => this.#ask(replica, question, asked, timeoutMs),
+    }));
+
+  /** The others, as client status asks them. */
+  readonly statusPeers = (): readonly StatusPeer[] =>
+    this.#others().map((replica) => ({
+      name: replica.name,
+      ask: async (asked) => (await this.#ask(replica, "clientStatus", asked)) as ClientStatusPage,
     }));
 
   /** What the others know of leases that nobody has renewed here. */

@@ -88,7 +88,10 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
     await mustNotBeServed({ served: directory, folders: layersOf(settings), written: toFiles.directory });
   const { registry, types } = await serving.definitions(loaded);
   const tls = serverTls(loaded);
-  const server = createServer({ ...optionsOfServer(options, serving, settings), types, registry, tls });
+  const server = createServer({
+    ...{ ...optionsOfServer(options, serving, settings), types, registry, tls },
+    statusPeers: () => peering.statusPeers(),
+  });
   const { place } = serving;
   const { told: log } = serving;
   const problem = (finding: Finding | undefined) => finding && logFinding(log, finding);

@@ -1,5 +1,5 @@
 import type { AdminApi, PeerAnswers, WhereIs } from "@xdskit/admin";
-import type { WrittenLayers } from "@xdskit/server";
+import type { ClientStatusAsked, WrittenLayers } from "@xdskit/server";
 import type { AdminState, Readiness } from "../admin/admin-state.js";
 import type { Metrics } from "../admin/metrics.js";
 import type { AnySourceStatus } from "../admin/source-status.js";
@@ -45,6 +45,7 @@ export class ServedAdmin {
       ...answers,
       metrics: async () => (await this.#ownMetrics()).text,
       leases: async (ids: readonly string[]) => this.#leases(ids),
+      clientStatus: (asked: ClientStatusAsked) => this.#options.served.server.clientStatusPage(asked),
       connections: async () => this.#options.served.server.connections(),
     };
   }

@@ -18,10 +18,14 @@ export function statusTable(clients: readonly ClientView[], now: Date, paint: Pa
   return [...lines, totals(clients)].map((line) => `${line}\n`).join("");
 }
 
-/** A source whose newest content is not served. */
+/** A source whose newest content is not served, or a server that does not answer. */
 export function troubleLine({ source, kind, message }: SourceTrouble, paint: Paint = plain): string {
   if (kind === "rolled-back")
     return `${paint("warning", `${printable(source)}: ${printable(message)}, until the source changes`)}\n`;
+  if (kind === "silent") {
+    const missing = "nodes that only it has are missing here";
+    return `${paint("error", `the server ${printable(source)} does not answer, ${missing}: ${printable(message)}`)}\n`;
+  }
   const text = `${printable(source)} has errors, and what was good last is served: ${printable(message)}`;
   return `${paint("error", text)}\n`;
 }
