@@ -177,6 +177,6 @@ export interface SourceTrouble {
    * server does not answer, and nodes that only it has are not told of.
    */
   readonly kind: "errors" | "rolled-back" | "silent";
-  /** The first error, with where it is, and how many more there are; the revision that is served; or why it is silent. */
+  /** The first error, with where it is, and how many more there are; what is served instead; why it is silent. */
   readonly message: string;
 }
