@@ -28,6 +28,7 @@ import { ReferenceJudge, type ReferenceJudgeOptions } from "./references/referen
 import { createJsonNotes } from "./rest-polls/json-notes.js";
 import { Polls } from "./rest-polls/polls.js";
 import { createSharedBodies } from "./rest-polls/shared-bodies.js";
+import { SharedRolloutHub } from "./rollouts/shared/shared-rollouts.js";
 import { createViews } from "./rollouts/views.js";
 import { createServices } from "./services/services.js";
 import { defaultKeepalive } from "./settings/keepalive.js";
@@ -131,6 +132,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     nodeHistory: (id) => core.histories.moments(id) ?? [],
     contentArrival: (contents) => arrivals.of(arrivals.revision, contents),
     rollouts: views.rollouts,
+    shareRollouts: sharing(settings, core, refuseIfClosed),
     quarantines: views.quarantines,
     loadReports(filter = {}) {
       checkCall("server.loadReports", filter);
@@ -139,6 +141,15 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     loadTotals: loadReports.totals,
   };
   return server;
+}
+
+function sharing({ clock, types }: Settings, { views }: Core, refuseIfClosed: () => void): XdsServer["shareRollouts"] {
+  return async (sharing) => {
+    refuseIfClosed();
+    const hub = await SharedRolloutHub.open(sharing, clock, types);
+    views.share(hub);
+    return hub;
+  };
 }
 
 type Settings = ReturnType<typeof readOptions>;

@@ -54,6 +54,13 @@ export type {
 export type { LiftableQuarantine, QuarantineCause, Quarantined } from "./contracts/quarantined.js";
 export { ReferencesBroken, type Referrer } from "./contracts/references-broken.js";
 export type {
+  RolloutAction,
+  RolloutLed,
+  RolloutPeer,
+  RolloutSharing,
+  SharedRollouts,
+} from "./contracts/rollout-sharing.js";
+export type {
   Rollout,
   RolloutOutcome,
   RolloutRejection,

@@ -36,6 +36,8 @@ export interface Course {
 
 /** What one who carries a rollout out says of its own members. */
 export interface Count {
+  /** Who says it, where several carry it out. */
+  readonly server?: string | undefined;
   readonly list: number;
   /** The order that it has carried out. */
   readonly turn: number;
@@ -159,6 +161,12 @@ function rejectionReason({ list, forgiven, settings }: Course, counts: readonly 
 function late(course: Course, counts: readonly Count[], isDue: boolean): Course | undefined {
   if (!isDue) return undefined;
   const waited = `in ${duration(course.settings.timeoutMs)}`;
+  const behind = counts.find(({ turn, server }) => server !== undefined && turn !== course.turn);
+  if (behind !== undefined)
+    return halted(
+      course,
+      `server ${JSON.stringify(behind.server)} does not have this change, or did not answer ${waited}`,
+    );
   const nodes = new Set(counts.flatMap((each) => [...each.waitsFor()]));
   const [first] = nodes;
   if (first === undefined) return halted(course, `no node of step ${course.step + 1} acknowledged it ${waited}`);

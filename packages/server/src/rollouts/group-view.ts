@@ -5,9 +5,12 @@ import type { RolloutOutcome } from "../contracts/rollout-status.js";
 import type { FullRolloutSettings } from "../settings/rollout-settings.js";
 import { LastGood, namedIn } from "./last-good.js";
 import type { Member } from "./member.js";
-import { changesBetween, type Overrides, overlaid, resourceIn } from "./overrides.js";
+import { changesBetween, type KeyChange, type Override, type Overrides, overlaid, resourceIn } from "./overrides.js";
 import { Quarantine, type QuarantineEntry } from "./quarantine.js";
 import { RolloutMachine } from "./rollout.js";
+import type { RolloutChange } from "./rollout-change.js";
+import { SharedCourse, type SharedView } from "./shared/shared-course.js";
+import type { SharedRolloutHub } from "./shared/shared-rollouts.js";
 import { reviewMs, Verdicts } from "./verdicts.js";
 
 /** What a group's view needs of its surroundings. */
@@ -20,6 +23,8 @@ export interface GroupViewContext {
   readonly members: ReadonlySet<Member>;
   /** The order of the member that came last. */
   readonly lastOrder: number;
+  /** Rollouts are one for several servers; undefined: this server has its own. */
+  readonly shared: SharedRolloutHub | undefined;
   /** The group's newest snapshot; undefined while nothing is known yet. */
   newest(): Snapshot | undefined;
   nextId(): number;
@@ -42,6 +47,7 @@ export class GroupView {
   readonly #quarantine = new Quarantine();
   #lastGood: LastGood | undefined;
   readonly #verdicts = new Verdicts();
+  readonly #shared: SharedCourse | undefined;
   #rollout: RolloutMachine | undefined;
   /** They go with the newest that they are laid over: one that is kept for long grows with each publication. */
   #views: { readonly newest: Snapshot; readonly laid: Map<string, Snapshot> } | undefined;
@@ -52,6 +58,14 @@ export class GroupView {
   constructor(context: GroupViewContext) {
     this.#context = context;
     this.#lastGood = context.keepsLastGood ? new LastGood() : undefined;
+    const { shared, group } = context;
+    this.#shared = shared && new SharedCourse(this.#forShared(), (side) => shared.join(group, side));
+  }
+
+  /** From now on nodes are told what there is. */
+  open(): void {
+    this.#shared?.open();
+    this.#settle();
   }
 
   /** Contents are kept from later streams from now on, or no more: then those that are in quarantine for it are not. */
@@ -93,7 +107,9 @@ export class GroupView {
   changed(before: Snapshot, after: Snapshot, how: Spread): void {
     this.#views = undefined;
     const underWay = this.#underWay;
-    if (how === "at-once") underWay?.pass(changesBetween(before, after));
+    if (this.#shared !== undefined) {
+      if (how !== "on-demand") this.#shared.changed(this.#effective(changesBetween(before, after)), how);
+    } else if (how === "at-once") underWay?.pass(changesBetween(before, after));
     else if (how !== "on-demand" && (underWay !== undefined || !this.#isDeserted())) {
       this.#rollout = underWay ?? this.#newRollout();
       this.#rollout.change(changesBetween(before, after), how);
@@ -131,15 +147,62 @@ export class GroupView {
     const newest = this.#context.newest();
     const underWay = this.#underWay;
     if (underWay === undefined || newest === undefined) return false;
-    const { node = "", message = "" } = underWay.status().rejections.at(-1) ?? {};
-    const about = { cause: "rolled-back", suspicion: undefined, after: -1, since: new Date(), node, message } as const;
-    const entries = Array.from(underWay.undo.values(), ({ type, key, resource }) => {
-      return { type, key, version: resourceIn(newest, { type, key })?.version, instead: resource, ...about };
-    });
-    const added = this.#quarantine.add(entries);
+    const added = this.#keepFromAll(underWay.undo.values(), newest);
     underWay.end("rolled-back");
     this.#context.quarantineIs("began", added);
     return true;
+  }
+
+  #keepFromAll(undo: Iterable<Override>, newest: Snapshot): readonly QuarantineEntry[] {
+    const { node = "", message = "" } = this.#underWay?.status().rejections.at(-1) ?? {};
+    const about = { cause: "rolled-back", suspicion: undefined, after: -1, since: new Date(), node, message } as const;
+    const entries = Array.from(undo, ({ type, key, resource }) => {
+      return { type, key, version: resourceIn(newest, { type, key })?.version, instead: resource, ...about };
+    });
+    return this.#quarantine.add(entries);
+  }
+
+  #forShared(): SharedView {
+    const context = this.#context;
+    const underWay = () => this.#underWay;
+    return {
+      newest: () => context.newest(),
+      get underWay() {
+        return underWay();
+      },
+      renew: (id, change) => {
+        this.#rollout?.close();
+        this.#rollout = this.#newRollout(id, change);
+        if (change !== undefined) this.#spread();
+        return this.#rollout;
+      },
+      members: () => {
+        const nodes = new Set<string>();
+        for (const { node, client } of context.members) if (client.standing !== undefined) nodes.add(node.id);
+        return nodes.size;
+      },
+      keepFromAll: (undo) => {
+        const newest = context.newest();
+        const added = newest === undefined ? [] : this.#keepFromAll(undo, newest);
+        if (added.length === 0) return;
+        context.quarantineIs("began", added);
+        this.#spread();
+      },
+      onlyFromAll: (ids) => {
+        const others = [...this.quarantine].filter((each) => each.cause === "rolled-back" && !ids.has(idOf(each)));
+        const over = this.#quarantine.delete(others);
+        if (over.length > 0) this.#end(over);
+      },
+      spread: () => this.#spread(),
+    };
+  }
+
+  /** What was rolled back is nobody's: what comes next is compared with what all have in its place. */
+  *#effective(changes: Iterable<KeyChange>): Iterable<KeyChange> {
+    for (const change of changes) {
+      const entry = this.#quarantine.find(change, change.before?.version);
+      yield entry?.cause === "rolled-back" ? { ...change, before: entry.instead } : change;
+    }
   }
 
   /** Ends the quarantine of an entry; false if it had ended. */
@@ -155,6 +218,7 @@ export class GroupView {
 
   /** Nobody is left in the group, and it is forgotten. */
   close(): void {
+    this.#shared?.close();
     this.#cancelReview?.();
     this.#rollout?.close();
   }
@@ -177,17 +241,18 @@ export class GroupView {
     return found;
   }
 
-  #newRollout(): RolloutMachine {
-    const { group, clock, members } = this.#context;
-    const rollout: RolloutMachine = new RolloutMachine({
-      ...{ id: this.#context.nextId(), group, clock, members },
-      isKeptFrom: ({ order }) => {
+  #newRollout(id = this.#context.nextId(), change?: RolloutChange): RolloutMachine {
+    const { group, clock, members, shared } = this.#context;
+    const context = {
+      ...{ id, group, clock, members, led: shared && (() => shared.nudge()) },
+      isKeptFrom: ({ order }: Member) => {
         const newest = this.#context.newest();
         return newest !== undefined && this.#quarantine.keeps(rollout.undo, newest, order);
       },
       spread: () => this.#spread(),
-      report: (outcome) => this.#context.rolloutIs(outcome, rollout),
-    });
+      report: (outcome: RolloutOutcome) => this.#context.rolloutIs(outcome, rollout),
+    };
+    const rollout: RolloutMachine = new RolloutMachine(context, change);
     return rollout;
   }
 

@@ -2,6 +2,7 @@ import type { ResourceType, Version } from "@xdskit/api";
 import type { Rejection } from "@xdskit/protocol";
 import { idOf } from "../basics/id-of.js";
 import type { KeyChange, Override } from "./overrides.js";
+import type { ChangedResource } from "./shared/record.js";
 
 /** A resource of the change: what it was before, and the version that it is to have; undefined: it is to be gone. */
 interface Changed extends Override {
@@ -32,6 +33,25 @@ export class RolloutChange {
   /** These became different for all at once. */
   pass(changes: Iterable<KeyChange>): void {
     for (const change of changes) this.undo.delete(idOf(change));
+  }
+
+  /** Members that are not reached have this of some resources, and not what was known before. True: that differs. */
+  rebase(known: ReadonlyMap<string, Pick<Override, "resource">>): boolean {
+    let isOther = false;
+    for (const [id, changed] of this.undo) {
+      const now = known.get(id);
+      if (now === undefined || now.resource?.version === changed.resource?.version) continue;
+      isOther = true;
+      if (now.resource?.version === changed.wanted) this.undo.delete(id);
+      else this.undo.set(id, { ...changed, resource: now.resource });
+    }
+    return isOther;
+  }
+
+  /** What it does, without contents. */
+  *list(): Iterable<ChangedResource> {
+    for (const { type, key, resource, wanted } of this.undo.values())
+      yield { type: type.typeUrl, key, from: resource?.version, wanted };
   }
 
   /** At most 100 of the resources that the rejection may be about. */

@@ -31,6 +31,8 @@ interface RolloutContext {
   readonly id: number;
   readonly group: string;
   readonly clock: Clock;
+  /** Others decide: they hear that the members may say something else. Undefined: it decides by itself. */
+  readonly led?: (() => void) | undefined;
   /** All streams and polls of the group. */
   readonly members: Iterable<Member>;
   /** Whether a quarantine keeps some of the change from this one: what it acknowledges is not the change. */
@@ -43,6 +45,14 @@ interface RolloutContext {
 /** Nodes come and go with ids of their own choice, and may all reject a change that halted. */
 const mostRejections = 1_000;
 
+/** What was decided by others: times in milliseconds since 1970. */
+interface Followed {
+  readonly course: Course;
+  readonly id: number;
+  readonly startedAt: number;
+  readonly since: number;
+}
+
 interface Noted extends RolloutRejection {
   readonly about: Concern;
 }
@@ -53,9 +63,10 @@ interface Noted extends RolloutRejection {
  */
 export class RolloutMachine {
   readonly #context: RolloutContext;
-  readonly #change = new RolloutChange();
+  readonly #change: RolloutChange;
   readonly #rejections = new Map<string, Noted>();
-  readonly #startedAt = new Date();
+  #startedAt = new Date();
+  #id: number;
   #course: Course = newCourse(fullSettings({ steps: [] }));
   #since = this.#startedAt;
   /** Once it is over nothing changes any more. */
@@ -76,8 +87,10 @@ export class RolloutMachine {
   #isDeciding = false;
   readonly #count: Count;
 
-  constructor(context: RolloutContext) {
+  constructor(context: RolloutContext, change = new RolloutChange()) {
     this.#context = context;
+    this.#change = change;
+    this.#id = context.id;
     this.#count = this.#ownCount();
   }
 
@@ -94,11 +107,21 @@ export class RolloutMachine {
     return !this.isUnderWay || this.#reached.has(member);
   }
 
+  /** What it brings; another one may take it over. */
+  get brings(): RolloutChange {
+    return this.#change;
+  }
+
+  /** What its members say, looked at when it is asked for. */
+  get count(): Count {
+    return this.#count;
+  }
+
   /** The group has a new snapshot. Reached nodes get that, too, and the rollout starts again at the first step. */
   change(changes: Iterable<KeyChange>, settings: FullRolloutSettings): void {
     this.#change.add(changes);
     for (const [node, { about }] of this.#rejections) if (!this.#change.wants(about)) this.#rejections.delete(node);
-    if (this.#isWithdrawn()) return;
+    if (this.#context.led !== undefined || this.#isWithdrawn()) return;
     this.#take(begun(this.#course, settings));
     this.#goOn();
   }
@@ -106,7 +129,15 @@ export class RolloutMachine {
   /** Some resources became different for all at once. */
   pass(changes: Iterable<KeyChange>): void {
     this.#change.pass(changes);
-    this.#isWithdrawn();
+    if (this.#context.led === undefined) this.#isWithdrawn();
+  }
+
+  /** Carries out what others have decided; what came in between may be left out. */
+  follow({ course, id, startedAt, since }: Followed): void {
+    this.#id = id;
+    this.#startedAt = new Date(startedAt);
+    this.#take(course, new Date(since));
+    this.#context.led?.();
   }
 
   came(member: Member): void {
@@ -179,7 +210,8 @@ export class RolloutMachine {
 
   /** Lets the course go on as far as what the members say lets it. */
   #goOn(): void {
-    if (this.#isDeciding) return;
+    this.#context.led?.();
+    if (this.#context.led !== undefined || this.#isDeciding) return;
     this.#isDeciding = true;
     try {
       for (;;) {
@@ -193,23 +225,25 @@ export class RolloutMachine {
   }
 
   /** Carries out what was decided. */
-  #take(next: Course): true {
+  #take(next: Course, since = new Date()): true {
     const before = this.#course;
     const isAnew = next.round !== before.round;
     const isPhase = isAnew || next.phase !== before.phase;
     this.#course = next;
     if (isPhase) {
-      this.#since = new Date();
+      this.#since = since;
       this.#arm();
     }
     if (isOver(next)) this.#last = this.status();
-    const isStep = isAnew && before.phase === "choosing";
-    if (isStep) this.#beginStep(next);
+    const isStep = !isOver(next) && next.isChosen && !isStepOf(this.#begun, next);
+    // It may come to a rollout that has reached somebody elsewhere.
+    const isJoined = this.#begun === undefined && next.reach !== before.reach;
+    if (isStep || isJoined) this.#beginStep(next);
     else if (next.reach.positions.length > before.reach.positions.length) this.#widen(next);
     const outcome = outcomeOf(before, next, this.#begun);
     if (isStep) this.#begun = next;
     if (outcome !== undefined) this.#context.report(outcome);
-    if (isStep || isOver(next)) this.#context.spread();
+    if (isStep || isJoined || isOver(next)) this.#context.spread();
     if (isAnew) this.#askAnew();
     return true;
   }
@@ -217,7 +251,7 @@ export class RolloutMachine {
   #arm(): void {
     this.#stopTimer?.();
     this.#isDue = false;
-    const due = dueIn(this.#course);
+    const due = this.#context.led === undefined ? dueIn(this.#course) : undefined;
     if (due === undefined) return;
     this.#stopTimer = this.#context.clock.after(due, () => {
       this.#isDue = true;
@@ -301,7 +335,8 @@ export class RolloutMachine {
   }
 
   #statusIn(state: RolloutState, since: Date, reason: string): RolloutStatus {
-    const { id, group, members } = this.#context;
+    const { group, members } = this.#context;
+    const id = this.#id;
     const all = nodesOf([...members].filter(isStream)).size;
     const held = state === "completed" ? 0 : all - nodesOf([...this.#reached].filter(isStream)).size;
     const pending = nodesOf(this.#pending);
@@ -333,9 +368,15 @@ function nodesOf(members: Iterable<Member>): Set<string> {
   return ids;
 }
 
-/** What is told of a course that follows another; undefined: nothing. */
+function isStepOf(begun: Course | undefined, { list, step }: Course): boolean {
+  return begun?.list === list && begun.step === step;
+}
+
+/** What is told of a course that follows another; undefined: nothing. What came in between may be left out. */
 function outcomeOf(before: Course, next: Course, begun: Course | undefined): RolloutOutcome | undefined {
   if (next.phase === "choosing") return undefined;
+  const isHere = isOver(next) || next.phase === "halted";
+  if (isHere && next.phase !== "waiting" && next.phase !== before.phase) return next.phase;
   if (next.round !== before.round && before.phase === "halted") return "resumed";
   if (next.round !== before.round) {
     if (begun === undefined) return "started";

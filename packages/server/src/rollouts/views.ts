@@ -1,15 +1,17 @@
-import type { Clock, ResourceType } from "@xdskit/api";
+import { type Clock, type ResourceType, XdskitError } from "@xdskit/api";
 import type { Node, Rejection, Snapshot } from "@xdskit/protocol";
 import type { Group } from "../configuration/groups.js";
 import type { Events } from "../contracts/events.js";
 import type { LiftableQuarantine, QuarantineCause, Quarantined } from "../contracts/quarantined.js";
-import { type Rollout, type RolloutOutcome, shownAtMost } from "../contracts/rollout-status.js";
+import type { RolloutAction } from "../contracts/rollout-sharing.js";
+import { type Rollout, type RolloutOutcome, type RolloutStatus, shownAtMost } from "../contracts/rollout-status.js";
 import type { ViewStats } from "../contracts/stats.js";
 import { fullSettings, type RolloutSettings } from "../settings/rollout-settings.js";
 import { GroupView, type GroupViewContext } from "./group-view.js";
 import type { Member, ViewClient } from "./member.js";
 import type { QuarantineEntry } from "./quarantine.js";
 import type { RolloutMachine } from "./rollout.js";
+import type { SharedRolloutHub } from "./shared/shared-rollouts.js";
 
 /**
  * How a change goes out: by these steps, by the group's settings (undefined), at once for all (`off`), or as a
@@ -44,16 +46,31 @@ interface Shared {
   readonly outcomes: Map<RolloutOutcome, number>;
   readonly causes: Map<QuarantineCause, number>;
   rollouts: number;
+  /** Rollouts are one for several servers. */
+  hub: SharedRolloutHub | undefined;
 }
 
 export function createViews(clock: Clock, events: Pick<Events, "emit">) {
   const groups = new Set<GroupOfViews>();
-  const shared: Shared = { clock, events, groups, outcomes: new Map(), causes: new Map(), rollouts: 0 };
+  const shared: Shared = { clock, events, groups, outcomes: new Map(), causes: new Map(), rollouts: 0, hub: undefined };
+  let isOpen = false;
   return {
+    /** Rollouts are one for several servers from now on. Nodes are told nothing yet. */
+    share(hub: SharedRolloutHub): void {
+      if (shared.hub !== undefined || isOpen) throw shareTooLate();
+      shared.hub = hub;
+      for (const group of groups) group.lookAnew();
+    },
+    /** From now on nodes are told what there is. */
+    opened(): void {
+      isOpen = true;
+      for (const group of groups) group.opened();
+    },
     /** `newest` is the group's target in the end; `respread` is called when its pulse may have changed. */
     open(...of: [group: Group, newest: () => Snapshot | undefined, respread: () => void]): ViewedGroup {
       const group = new GroupOfViews(shared, ...of);
       groups.add(group);
+      if (isOpen) group.opened();
       return group;
     },
     rollouts: (): readonly Rollout[] => [...groups].flatMap((group) => group.rollout() ?? []),
@@ -64,6 +81,8 @@ export function createViews(clock: Clock, events: Pick<Events, "emit">) {
     }),
     /** The server closes: no rollout goes on. */
     close() {
+      // What cannot be said to the store now it finds out by itself.
+      void shared.hub?.close().catch(() => {});
       for (const { view } of groups) view?.close();
     },
   };
@@ -80,6 +99,7 @@ class GroupOfViews implements GroupViewContext {
   readonly members = new Set<Member>();
   lastOrder = 0;
   view: GroupView | undefined;
+  #isOpen = false;
 
   constructor(shared: Shared, group: Group, newest: () => Snapshot | undefined, respread: () => void) {
     this.#shared = shared;
@@ -93,8 +113,34 @@ class GroupOfViews implements GroupViewContext {
   use({ rollout, onReject }: Group): void {
     this.#rollout = rollout;
     this.keepsLastGood = onReject === "lastGood";
-    if (this.keepsLastGood || typeof rollout === "object") this.view ??= new GroupView(this);
+    if (this.keepsLastGood || typeof rollout === "object") this.#look();
     this.view?.settingsChanged();
+  }
+
+  get shared(): SharedRolloutHub | undefined {
+    return this.#shared.hub;
+  }
+
+  /** Its nodes are told something from now on. */
+  opened(): void {
+    this.#isOpen = true;
+    const record = this.shared?.recordOf(this.group);
+    if (record !== undefined) this.#look();
+    this.view?.open();
+  }
+
+  /** Nothing has happened yet. */
+  lookAnew(): void {
+    if (this.view === undefined) return;
+    this.view = undefined;
+    this.#look();
+  }
+
+  #look(): GroupView {
+    if (this.view !== undefined) return this.view;
+    this.view = new GroupView(this);
+    if (this.#isOpen) this.view.open();
+    return this.view;
   }
 
   get clock(): Clock {
@@ -129,7 +175,7 @@ class GroupOfViews implements GroupViewContext {
   /** The group's newest snapshot became another. */
   changed(before: Snapshot, after: Snapshot, wish: Wish): void {
     const plan = wish ?? this.#rollout ?? "off";
-    if (typeof plan === "object") this.view ??= new GroupView(this);
+    if (typeof plan === "object") this.#look();
     if (plan === "on-demand") this.view?.changed(before, after, "on-demand");
     else this.view?.changed(before, after, plan === "off" ? "at-once" : fullSettings(plan));
   }
@@ -148,12 +194,31 @@ class GroupOfViews implements GroupViewContext {
     const { view } = this;
     const rollout = view?.rollout;
     if (rollout === undefined) return undefined;
+    const { hub } = this.#shared;
+    if (hub !== undefined) return this.#ofAll(hub, rollout.status());
     return {
       ...rollout.status(),
       promote: () => rollout.end("completed"),
       rollBack: () => view?.rollout === rollout && view.rollBack(),
       halt: (reason = "by hand") => rollout.halt(reason),
       resume: () => rollout.resume(),
+    };
+  }
+
+  /** Led at the store: true says that it applies as far as this server knows. */
+  #ofAll(hub: SharedRolloutHub, status: RolloutStatus): Rollout {
+    const { state, id } = status;
+    const isUnderWay = state === "waiting" || state === "soaking" || state === "halted";
+    const lead = (applies: boolean, action: RolloutAction, reason?: string) => {
+      if (applies) hub.lead(this.group, action, { id, reason }).catch((error: unknown) => hub.failed(error));
+      return applies;
+    };
+    return {
+      ...status,
+      promote: () => lead(isUnderWay, "promote"),
+      rollBack: () => lead(isUnderWay, "rollBack"),
+      halt: (reason) => lead(isUnderWay && state !== "halted", "halt", reason),
+      resume: () => lead(state === "halted", "resume"),
     };
   }
 
@@ -189,6 +254,11 @@ class GroupOfViews implements GroupViewContext {
       return { kind: "quarantine", outcome, group, count: entries.length, resources };
     });
   }
+}
+
+function shareTooLate(): XdskitError {
+  const message = "server.shareRollouts: rollouts are shared before the server has a configuration, and once";
+  return XdskitError.of("XDSKIT_SERVER_OPTION", message);
 }
 
 function quarantined(

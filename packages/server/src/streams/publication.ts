@@ -259,6 +259,7 @@ export class Publication {
   /** Tells all streams what there is, from the moment that they may be told. */
   #tellOnce(wasOpen: boolean): void {
     if (wasOpen || !this.isOpen) return;
+    this.#views.opened();
     for (const shared of this.#stacks) {
       shared.start();
       shared.tell();

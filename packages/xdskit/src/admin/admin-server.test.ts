@@ -47,7 +47,7 @@ describe("admin pages", () => {
           return { contentType: "text/plain; version=0.0.4", text: "a_metric 1\n" };
         },
         sources: () => [pendingSource("folder config", "config")],
-        rollouts: server,
+        rollouts: { server, shared: undefined, peers: () => [] },
         stats: server.stats,
       },
     );
@@ -374,7 +374,7 @@ describe("admin pages", () => {
       readiness: () => readiness,
       metrics: () => Promise.reject(),
       sources: () => [],
-      rollouts: server,
+      rollouts: { server, shared: undefined, peers: () => [] },
       stats: server.stats,
     };
     await assert.rejects(startAdminServer(admin.address, state), { code: "EADDRINUSE" });

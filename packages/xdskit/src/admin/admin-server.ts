@@ -42,7 +42,7 @@ const pages: ReadonlyMap<string, AdminPage> = new Map<string, AdminPage>([
     },
   ],
   ["/api/v1/sources", (state) => json({ sources: state.sources() })],
-  ["/api/v1/rollouts", (state) => json(rolloutsPage(state.rollouts))],
+  ["/api/v1/rollouts", async (state) => json(await rolloutsPage(state.rollouts))],
   ["/api/v1/event-loop", (state) => json(state.stats().eventLoop ?? {})],
 ]);
 
@@ -105,9 +105,10 @@ async function answer({ method, url = "/", headers, socket }: IncomingMessage, s
   if (path.startsWith(apiPrefix) && !isRead && isFromBrowser(headers) && !isFromOwnPage(headers))
     return problem(403, "XDSKIT_API_FORBIDDEN", foreignPage);
   if (method === "POST" && path.startsWith(apiPrefix)) {
-    const done = carryOut(state.rollouts, path.slice(apiPrefix.length), query);
-    if (done === false) return nothingToDo;
-    if (done !== undefined) return json(done);
+    const done = await carryOut(state.rollouts, path.slice(apiPrefix.length), query);
+    if (done.kind === "conflict") return nothingToDo;
+    if (done.kind === "done") return json(done.body);
+    if (done.kind === "refused") return problem(done.status, done.finding.code, done.finding.message);
     if (/^\/api\/v1\/(rollouts|quarantines)\//.test(path)) return unknownAction;
   }
   const file = isRead ? await fileFor(path, headers) : undefined;

@@ -1,35 +1,102 @@
-import type { XdsServer } from "@xdskit/server";
+import type { Peer } from "@xdskit/admin";
+import { type Finding, XdskitError } from "@xdskit/api";
+import type { Rollout, SharedRollouts, XdsServer } from "@xdskit/server";
+import { mergedQuarantines, mergedRollouts, type RolloutsJson } from "./merge-rollouts.js";
 
-/** The pages about rollouts read and act here. */
-export type RolloutsInput = Pick<XdsServer, "rollouts" | "quarantines">;
+/** The pages about rollouts read and act here, for all servers of the store. */
+export interface RolloutsInput {
+  readonly server: Pick<XdsServer, "rollouts" | "quarantines">;
+  /** Rollouts are one for all servers; undefined: this one has its own. */
+  readonly shared: SharedRollouts | undefined;
+  /** The other servers. */
+  readonly peers: () => readonly Peer[];
+}
 
-/** The answer of `/api/v1/rollouts`. */
-export function rolloutsPage(server: RolloutsInput): object {
-  return { rollouts: server.rollouts(), quarantines: server.quarantines() };
+/** What quarantines somebody means; what is left out means all. */
+export type QuarantineQuery = Readonly<Partial<Record<"group" | "type" | "name", string>>>;
+
+/** What came of a POST. `conflict`: it does not apply now, or to another rollout. */
+export type CarriedOut =
+  | { readonly kind: "done"; readonly body: object }
+  | { readonly kind: "conflict" | "unknown" }
+  | { readonly kind: "refused"; readonly status: number; readonly finding: Finding };
+
+/** What this server knows, as JSON. */
+export function ownRollouts(server: RolloutsInput["server"]): RolloutsJson {
+  return JSON.parse(JSON.stringify({ rollouts: server.rollouts(), quarantines: server.quarantines() })) as RolloutsJson;
+}
+
+/** The answer of `/api/v1/rollouts`: what all servers know. One that does not answer is left out. */
+export async function rolloutsPage({ server, peers }: RolloutsInput): Promise<RolloutsJson> {
+  const own = ownRollouts(server);
+  const said = await Promise.allSettled(peers().map(({ ask }) => ask("rollouts", null) as Promise<RolloutsJson>));
+  const all = [own, ...said.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []))];
+  return {
+    rollouts: mergedRollouts(all.map(({ rollouts }) => rollouts)),
+    quarantines: mergedQuarantines(all.map(({ quarantines }) => quarantines)),
+  };
 }
 
 const actions = { promote: "promote", "roll-back": "rollBack", halt: "halt", resume: "resume" } as const;
 
+type Action = (typeof actions)[keyof typeof actions];
+
 /**
- * Handles a POST: `/api/v1/rollouts/<group>/promote`, `roll-back`, `halt` or `resume`, and `/api/v1/quarantines/lift`,
- * which ends the quarantines that `group`, `type` and `name` of the query select. `path` is the part after `/api/v1/`.
- * Undefined: there is no such path; false: it does not apply now.
+ * Handles a POST: `/api/v1/rollouts/<group>/promote`, `roll-back`, `halt` or `resume`, with the `id` of the rollout in
+ * the query if only that one is meant, and `/api/v1/quarantines/lift`, which ends the quarantines that `group`, `type`
+ * and `name` of the query select. `path` is the part after `/api/v1/`.
  */
-export function carryOut(server: RolloutsInput, path: string, query: URLSearchParams): object | false | undefined {
-  if (path === "quarantines/lift") {
-    const wanted = (key: "group" | "type" | "name", value: string) => (query.get(key) ?? value) === value;
-    const found = server
-      .quarantines()
-      .filter(({ group, type, name }) => wanted("group", group) && wanted("type", type) && wanted("name", name));
-    const lifted = found.filter((each) => each.lift()).length;
-    return lifted > 0 && { lifted };
-  }
+export async function carryOut(input: RolloutsInput, path: string, query: URLSearchParams): Promise<CarriedOut> {
+  if (path === "quarantines/lift") return await liftEverywhere(input, query);
   const [, encoded = "", action = ""] = /^rollouts\/([^/]+)\/([a-z-]+)$/.exec(path) ?? [];
-  if (!Object.hasOwn(actions, action)) return undefined;
+  if (!Object.hasOwn(actions, action)) return { kind: "unknown" };
   const group = decodedPart(encoded);
-  const rollout = server.rollouts().find((each) => each.group === group);
-  if (rollout?.[actions[action as keyof typeof actions]]() !== true) return false;
-  return server.rollouts().find((each) => each.group === group) ?? false;
+  const id = query.get("id");
+  const isDone = await lead(
+    input,
+    group,
+    actions[action as keyof typeof actions],
+    id === null ? undefined : Number(id),
+  ).catch((error: unknown) => refusalOf(error));
+  if (typeof isDone !== "boolean") return isDone;
+  const found = isDone ? (await rolloutsPage(input)).rollouts.find((each) => each.group === group) : undefined;
+  return found === undefined ? { kind: "conflict" } : { kind: "done", body: found };
+}
+
+async function lead(
+  { server, shared }: RolloutsInput,
+  group = "",
+  action: Action,
+  id: number | undefined,
+): Promise<boolean> {
+  if (shared !== undefined) return (await shared.lead(group, action, { id })) === "done";
+  const rollout: Rollout | undefined = server.rollouts().find((each) => each.group === group);
+  return rollout !== undefined && (id === undefined || rollout.id === id) && rollout[action]();
+}
+
+/** Ends quarantines of this server; returns how many. */
+export function liftHere(server: RolloutsInput["server"], query: QuarantineQuery): number {
+  const isMeant = (key: keyof QuarantineQuery, value: string) => (query[key] ?? value) === value;
+  const found = server
+    .quarantines()
+    .filter(({ group, type, name }) => isMeant("group", group) && isMeant("type", type) && isMeant("name", name));
+  return found.filter((each) => each.lift()).length;
+}
+
+async function liftEverywhere({ server, peers }: RolloutsInput, query: URLSearchParams): Promise<CarriedOut> {
+  const asked = Object.fromEntries(
+    ["group", "type", "name"].flatMap((key) => (query.has(key) ? [[key, query.get(key)]] : [])),
+  );
+  const own = liftHere(server, asked as QuarantineQuery);
+  const others = await Promise.allSettled(peers().map(({ ask }) => ask("lift-quarantines", asked) as Promise<number>));
+  const lifted = Math.max(own, ...others.map((one) => (one.status === "fulfilled" ? one.value : 0)));
+  return lifted > 0 ? { kind: "done", body: { lifted } } : { kind: "conflict" };
+}
+
+function refusalOf(error: unknown): CarriedOut {
+  const [finding] = error instanceof XdskitError ? error.findings : [];
+  if (finding === undefined) throw error;
+  return { kind: "refused", status: 503, finding };
 }
 
 function decodedPart(text: string): string | undefined {

@@ -38,6 +38,7 @@ export class Membership {
   readonly #stopped = new AbortController();
   #session: SharedSession | undefined;
   #others = new Map<string, Replica>();
+  #isKnown = false;
   #joining: Promise<void>;
 
   constructor(options: MembershipOptions) {
@@ -47,6 +48,11 @@ export class Membership {
       changed: (entries) => this.#hear(entries),
       away: () => {},
     });
+  }
+
+  /** Who is there has been read at least once. */
+  get isKnown(): boolean {
+    return this.#isKnown;
   }
 
   /** All others, by name. */
@@ -90,6 +96,7 @@ export class Membership {
 
   #hear(entries: readonly SharedEntry[]): void {
     const before = this.#others;
+    this.#isKnown = true;
     this.#others = new Map();
     for (const { value } of entries) {
       const replica = JSON.parse(value) as Replica;

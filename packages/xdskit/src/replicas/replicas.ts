@@ -55,6 +55,11 @@ export class Replicas {
     });
   }
 
+  /** False soon after the start: there may be others. */
+  get isKnown(): boolean {
+    return this.#membership.isKnown;
+  }
+
   get others(): readonly Replica[] {
     return this.#membership.others;
   }

@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Finding, XdskitError } from "@xdskit/api";
-import type { ClientStatusPage, ServerTls, SharedKeys, StatusPeer, TimeLeft } from "@xdskit/server";
+import type { ClientStatusPage, RolloutPeer, ServerTls, SharedKeys, StatusPeer, TimeLeft } from "@xdskit/server";
 import type { Address } from "@xdskit/server/address";
 import { version } from "../process/version.js";
 import type { ProcessPlace } from "../processes/process-place.js";
@@ -25,6 +25,8 @@ export interface PeeringOptions {
   readonly problem: (finding: Finding | undefined) => void;
 }
 
+/** A server that does not say for so many milliseconds what its nodes answer is asked again. */
+const countsMs = 2_000;
 /** Who does not answer, and is not known to be gone, may have renewed a lease: it counts for so many milliseconds. */
 const perhapsMs = 3_000;
 /** It is tried again to join the others after so many milliseconds. */
@@ -63,6 +65,13 @@ export class Peering {
       name: replica.name,
       ask: async (asked) => (await this.#ask(replica, "clientStatus", asked)) as ClientStatusPage,
     }));
+
+  /** All others, for rollouts that are one for all; undefined: it is not known yet who is there. */
+  readonly rolloutPeers = (): readonly RolloutPeer[] | undefined => {
+    if (!this.isPossible) return [];
+    if (this.#replicas?.isKnown !== true) return undefined;
+    return this.peers().map(({ name, ask }) => ({ name, counts: (asked) => ask("rollout-counts", asked, countsMs) }));
+  };
 
   /** What the others know of leases that nobody has renewed here. */
   readonly timeLeft: TimeLeft = async (ids) => {

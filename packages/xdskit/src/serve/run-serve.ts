@@ -1,5 +1,12 @@
-import { type Finding, XdskitError } from "@xdskit/api";
-import { createServer, type References, type Revision, type ServerOptions, type XdsServer } from "@xdskit/server";
+import { type Finding, type Registry, XdskitError } from "@xdskit/api";
+import {
+  createServer,
+  type References,
+  type Revision,
+  type ServerOptions,
+  type Store,
+  type XdsServer,
+} from "@xdskit/server";
 import { type Address, formatAddress } from "@xdskit/server/address";
 import { mustBeFolder } from "../files/must-be-folder.js";
 import { counted } from "../output/counts.js";
@@ -124,6 +131,8 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
   });
   serving.closers.unshift(() => peering.close());
   if (settings.rebalance !== "off" && peering.isPossible) serving.closers.unshift(rebalanced(server, peering, log));
+  const rollouts = await sharedRollouts(server, peering, { store, registry, log, url: options.store });
+  if (rollouts !== undefined) serving.closers.unshift(() => rollouts.close());
   const { timeLeft } = peering;
   let fromFolder: Promise<unknown> = Promise.resolve();
   const others = () => fromFolder;
@@ -147,6 +156,7 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
     server,
     layers,
     peering,
+    rollouts,
     storeAway: () => written.away,
     onRevision: revisions.on,
     registry,
@@ -180,6 +190,30 @@ function optionsOfServer(options: ServeOptions, serving: Serving, settings: Sett
   // Where errors are skipped, both of two listeners are served, as those of the folder are.
   const addresses = settings.on_invalid === "skip" ? "warn" : "refuse";
   return { ...fromSettings, rest: serving.restOptions(fromSettings), references, addresses };
+}
+
+/**
+ * Makes rollouts one for all servers of the store. Servers of one etcd that do not ask each other have each their own:
+ * none of them could count the nodes of all.
+ */
+async function sharedRollouts(
+  server: XdsServer,
+  peering: Peering,
+  {
+    store,
+    registry,
+    log,
+    url,
+  }: {
+    readonly store: Store | undefined;
+    readonly registry: Registry;
+    readonly log: Log;
+    readonly url: StoreUrl | undefined;
+  },
+) {
+  if (store === undefined || (url?.kind === "etcd" && !peering.isPossible)) return undefined;
+  const problem = (finding: Finding | undefined) => finding && logFinding(log, finding);
+  return await server.shareRollouts({ store, registry, problem, replica: peering.name, peers: peering.rolloutPeers });
 }
 
 /** Spreads clients over the servers of the store; returns what ends that. */

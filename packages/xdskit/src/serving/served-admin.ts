@@ -2,6 +2,7 @@ import type { AdminApi, PeerAnswers, WhereIs } from "@xdskit/admin";
 import type { ClientStatusAsked, WrittenLayers } from "@xdskit/server";
 import type { AdminState, Readiness } from "../admin/admin-state.js";
 import type { Metrics } from "../admin/metrics.js";
+import { liftHere, ownRollouts, type QuarantineQuery } from "../admin/rollout-pages.js";
 import type { AnySourceStatus } from "../admin/source-status.js";
 import { version } from "../process/version.js";
 import type { ProcessPlace } from "../processes/process-place.js";
@@ -33,8 +34,9 @@ export class ServedAdmin {
 
   get state(): AdminState {
     const { served, readiness, sources } = this.#options;
-    const { server, storeAway } = served;
-    const shown = { readiness, sources, storeAway, rollouts: server, stats: server.stats };
+    const { server, storeAway, peering } = served;
+    const rollouts = { server, shared: served.rollouts, peers: () => peering?.peers() ?? [] };
+    const shown = { readiness, sources, storeAway, rollouts, stats: server.stats };
     return { ...shown, api: () => this.#apiNow(), metrics: () => this.#allMetrics() };
   }
 
@@ -47,6 +49,9 @@ export class ServedAdmin {
       leases: async (ids: readonly string[]) => this.#leases(ids),
       clientStatus: (asked: ClientStatusAsked) => this.#options.served.server.clientStatusPage(asked),
       connections: async () => this.#options.served.server.connections(),
+      rollouts: async () => ownRollouts(this.#options.served.server),
+      "rollout-counts": async (asked) => this.#options.served.rollouts?.counts(asked) ?? [],
+      "lift-quarantines": async (asked: QuarantineQuery) => liftHere(this.#options.served.server, asked),
     };
   }
 

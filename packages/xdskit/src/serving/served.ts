@@ -1,6 +1,6 @@
 import type { AdminApiOptions, ApiLayer, PeerAnswers } from "@xdskit/admin";
 import type { Finding, Registry, Resource, Where } from "@xdskit/api";
-import type { GroupSettings, ServerTls, XdsServer } from "@xdskit/server";
+import type { GroupSettings, ServerTls, SharedRollouts, XdsServer } from "@xdskit/server";
 import type { AdminState } from "../admin/admin-state.js";
 import type { AnySourceStatus } from "../admin/source-status.js";
 import type { Fields } from "../output/log.js";
@@ -25,6 +25,8 @@ export interface Served {
   readonly layers: readonly ApiLayer[];
   /** The other servers of the store; undefined: there is no store. */
   readonly peering?: ServedPeering | undefined;
+  /** Rollouts are one for all servers of the store; undefined: each server has its own. */
+  readonly rollouts?: SharedRollouts | undefined;
   /** The store cannot be read. */
   readonly storeAway?: AdminState["storeAway"];
   /** Calls a function at each new revision; undefined: there are none. */

@@ -1,0 +1,52 @@
+import type { Resource, ResourceName, ResourceType, Version } from "@xdskit/api";
+import type { Count } from "../course.js";
+import type { ChangedResource, RolloutRecord } from "./record.js";
+import type { NextRecord } from "./record-store.js";
+
+/** What a server wants to write for a group. */
+export interface Proposal {
+  readonly next: NextRecord;
+  /** Of a change that the known record does not have. */
+  readonly list?: readonly ChangedResource[] | undefined;
+}
+
+/** What the nodes of one server say of a rollout. */
+export interface ServerCount extends Count {
+  /** Nodes that acknowledge: where there is none anywhere, nothing can be proven. */
+  readonly members: number;
+}
+
+/** A group of one server, as its shared rollouts see it. */
+export interface GroupSide {
+  /** The record of the group is another one, or its list is read. */
+  heard(): void;
+  /** What to write now, after this record; undefined: nothing. */
+  proposal(record: RolloutRecord | undefined): Proposal | undefined;
+  /** What its nodes say of the change of a record; undefined: it does not carry that out. */
+  count(record: RolloutRecord): ServerCount | undefined;
+}
+
+/** A resource of a record's change, with a content read from the store. */
+export interface PreparedResource {
+  readonly type: ResourceType;
+  readonly key: ResourceName;
+  readonly from: Version | undefined;
+  readonly wanted: Version | undefined;
+  /** What nodes have that are not reached; where the rollout is completed, what it brought. */
+  readonly resource: Resource | undefined;
+}
+
+/** By type and key. */
+export type Prepared = ReadonlyMap<string, PreparedResource>;
+
+/** What the shared rollouts of a server are for one of its groups. */
+export interface GroupShare {
+  /** False: the store was away, and nothing is known yet. */
+  readonly isRead: boolean;
+  readonly record: RolloutRecord | undefined;
+  /** The list of the record's change, with contents; undefined: it is being read, and the group hears of it. */
+  prepared(): Prepared | undefined;
+  /** The group may have something to write. */
+  propose(): void;
+  leave(): void;
+}

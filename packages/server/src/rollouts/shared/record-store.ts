@@ -1,0 +1,144 @@
+import type { Finding } from "@xdskit/api";
+import type { SharedEntry, SharedKeys, SharedVersion, StoreWatch } from "../../contracts/shared-keys.js";
+import { type ChangedResource, courseKey, courses, listPrefix, type RolloutRecord } from "./record.js";
+
+/** A record, and the version by which it can be replaced. */
+interface Known {
+  readonly record: RolloutRecord;
+  readonly version: SharedVersion;
+}
+
+/** What a change is written with. */
+export type NextRecord = Omit<RolloutRecord, "group" | "writes">;
+
+/** So many characters of a list go into one value. */
+const mostPart = 400_000;
+
+/**
+ * The records of all groups, as this server has heard of them. A record changes only by compare-and-swap from the
+ * version that the writer knows, so that all servers see one line of courses. What is heard late is left out.
+ */
+export class RecordStore {
+  readonly #shared: SharedKeys;
+  readonly #heard: (group: string) => void;
+  readonly #watch: StoreWatch;
+  readonly #known = new Map<string, Known>();
+  #isRead = false;
+
+  constructor(shared: SharedKeys, heard: (group: string) => void, away: (finding: Finding) => void) {
+    this.#shared = shared;
+    this.#heard = heard;
+    this.#watch = shared.watch(courses, { changed: (entries) => this.#take(entries), away });
+  }
+
+  of(group: string): RolloutRecord | undefined {
+    return this.#known.get(group)?.record;
+  }
+
+  get all(): readonly RolloutRecord[] {
+    return Array.from(this.#known.values(), ({ record }) => record);
+  }
+
+  /** What there is was read at least once. */
+  get isRead(): boolean {
+    return this.#isRead;
+  }
+
+  /** Reads all that there is now. */
+  async read(): Promise<void> {
+    this.#take(await this.#shared.list(courses));
+  }
+
+  /**
+   * Writes what comes after the known record of a group; false: another server was faster, and what it wrote is known
+   * now. `list`: of a change that the known record does not have.
+   */
+  async write(
+    group: string,
+    from: RolloutRecord | undefined,
+    next: NextRecord,
+    list?: Iterable<ChangedResource>,
+  ): Promise<boolean> {
+    const known = this.#known.get(group);
+    if (known?.record.writes !== from?.writes) return false;
+    const record: RolloutRecord = { ...next, group, writes: (from?.writes ?? 0) + 1 };
+    const before = list === undefined || from === undefined ? [] : await this.#shared.list(listPrefix(from));
+    if (list !== undefined) await this.#putList(record, list);
+    const value = JSON.stringify(record);
+    const version = await this.#shared.put({ key: courseKey(group), value, expected: known?.version });
+    if (version === undefined) {
+      await this.read();
+      return false;
+    }
+    this.#note({ record, version });
+    // Only these versions: whoever proposes the same change again puts its list again before.
+    if (from?.change !== record.change) for (const { key, version: old } of before) await this.#remove(key, old);
+    return true;
+  }
+
+  /** The list of a record's change; undefined: the record is replaced by now. */
+  async list(record: RolloutRecord): Promise<readonly ChangedResource[] | undefined> {
+    const entries = await this.#shared.list(listPrefix(record));
+    if (entries.length === 0) return undefined;
+    return entries.flatMap(({ value }) => JSON.parse(value) as readonly ChangedResource[]);
+  }
+
+  close(): void {
+    this.#watch.close();
+  }
+
+  async #putList(record: RolloutRecord, list: Iterable<ChangedResource>): Promise<void> {
+    for (const [index, part] of partsOf(list).entries())
+      await this.#shared.put({ key: `${listPrefix(record)}${index}`, value: part, expected: "any" });
+  }
+
+  /** What is left of a list does no harm. */
+  async #remove(key: string, version: SharedVersion): Promise<void> {
+    await this.#shared.remove(key, version).catch(() => {});
+  }
+
+  #take(entries: readonly SharedEntry[]): void {
+    this.#isRead = true;
+    for (const { value, version } of entries) {
+      const record = recordIn(value);
+      if (record !== undefined) this.#note({ record, version });
+    }
+  }
+
+  #note(found: Known): void {
+    const { group, writes } = found.record;
+    const known = this.#known.get(group);
+    if (known !== undefined && known.record.writes >= writes) return;
+    this.#known.set(group, found);
+    this.#heard(group);
+  }
+}
+
+function recordIn(value: string): RolloutRecord | undefined {
+  try {
+    const record = JSON.parse(value) as RolloutRecord;
+    return typeof record.group === "string" && typeof record.course?.turn === "number" ? record : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** JSON lists, at least one. */
+function partsOf(list: Iterable<ChangedResource>): readonly string[] {
+  const parts: string[] = [];
+  let part: string[] = [];
+  let length = 0;
+  const end = () => {
+    parts.push(`[${part.join(",")}]`);
+    part = [];
+    length = 0;
+  };
+  for (const each of list) {
+    const text = JSON.stringify(each);
+    if (length > 0 && length + text.length > mostPart) end();
+    part.push(text);
+    length += text.length + 1;
+  }
+  end();
+  return parts;
+}

@@ -1,0 +1,62 @@
+import { createHash } from "node:crypto";
+import type { ResourceName, TypeUrl, Version } from "@xdskit/api";
+import type { Course } from "../course.js";
+
+/** What all servers know of the rollout of a group: the one under way, or the last one. */
+export interface RolloutRecord {
+  readonly group: string;
+  /** Counted from 1 in the life of the store. */
+  readonly id: number;
+  /** Counted up with each write: of two that are heard, the later one. */
+  readonly writes: number;
+  readonly course: Course;
+  /** Names the change that it brings: see `changeOf`. */
+  readonly change: string;
+  /** Changes that came before: who has one of them is behind. The newest first. */
+  readonly past: readonly string[];
+  /** In milliseconds since 1970. */
+  readonly startedAt: number;
+  /** Since when it is in its phase, in milliseconds since 1970. */
+  readonly since: number;
+}
+
+/** What a change does to one resource: from which version to which one; undefined: there is none. */
+export interface ChangedResource {
+  readonly type: TypeUrl;
+  readonly key: ResourceName;
+  readonly from?: Version | undefined;
+  readonly wanted?: Version | undefined;
+}
+
+/** So many changes are remembered. */
+const mostPast = 20;
+
+/** A digest of what a change does: two servers with the same one hold the same back from the same nodes. */
+export function changeOf(resources: Iterable<ChangedResource>): string {
+  const lines = Array.from(resources, ({ type, key, from, wanted }) =>
+    JSON.stringify([type, key, from ?? null, wanted ?? null]),
+  );
+  return shortHash(lines.sort().join("\n"));
+}
+
+/** The past of a record that comes after this one. */
+export function pastAfter(record: RolloutRecord | undefined, change: string): readonly string[] {
+  if (record === undefined) return [];
+  return [...new Set([record.change, ...record.past])].filter((each) => each !== change).slice(0, mostPast);
+}
+
+export const courses = "rollouts/course/";
+
+export function courseKey(group: string): string {
+  return courses + shortHash(group);
+}
+
+/** Where the list of a change begins: it is in as many values as it needs. */
+export function listPrefix({ group, change }: Pick<RolloutRecord, "group" | "change">): string {
+  return `rollouts/undo/${shortHash(group)}/${change}/`;
+}
+
+/** 22 characters of base64url. */
+function shortHash(text: string): string {
+  return createHash("sha256").update(text).digest("base64url").slice(0, 22);
+}

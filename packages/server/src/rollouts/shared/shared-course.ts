@@ -1,0 +1,299 @@
+import type { Snapshot } from "@xdskit/protocol";
+import type { FullRolloutSettings } from "../../settings/rollout-settings.js";
+import { begun, ended, isOver, newCourse } from "../course.js";
+import { type KeyChange, type Override, resourceIn } from "../overrides.js";
+import type { RolloutMachine } from "../rollout.js";
+import type { RolloutChange } from "../rollout-change.js";
+import { nobodyThere } from "./count-json.js";
+import type { GroupShare, GroupSide, Proposal, ServerCount } from "./group-side.js";
+import { changeOf, pastAfter, type RolloutRecord } from "./record.js";
+
+/** A group's view, as its shared course sees it. */
+export interface SharedView {
+  newest(): Snapshot | undefined;
+  /** Carries out what is under way here. */
+  readonly underWay: RolloutMachine | undefined;
+  /** Begins to carry out a change from the start. */
+  renew(id: number, change?: RolloutChange): RolloutMachine;
+  /** How many nodes acknowledge. */
+  members(): number;
+  /** Each of these goes into quarantine for all, as it is in the newest. */
+  keepFromAll(undo: Iterable<Override>): void;
+  /** Of what was rolled back, only this stays in quarantine. */
+  onlyFromAll(ids: { has(id: string): boolean }): void;
+  spread(): void;
+}
+
+/** For so many milliseconds a server takes a change that it does not have for one that comes. */
+const patienceMs = 2_000;
+
+/** What is to be written: a rollout of the change begins (again), or it is withdrawn. */
+type Wanted = "begin" | "withdraw";
+
+/**
+ * Brings together what a group of this server holds back, and what the record of its rollout says. The change of the
+ * record may be this server's; or this server is behind, and waits; or it is ahead, and proposes its own.
+ */
+export class SharedCourse implements GroupSide {
+  readonly #share: GroupShare;
+  readonly #view: SharedView;
+  #isOpen = false;
+  /** The rollout under way, or what it is about, was not read yet when this server opened. */
+  #isLate = false;
+  #settings: FullRolloutSettings | undefined;
+  /** What the machine brings. */
+  #change = "";
+  /** All that it brought. */
+  readonly #history = new Set<string>();
+  /** A change came here that nobody may know of yet. */
+  #isFresh = false;
+  /** The rollout that the machine has a part in; undefined: none yet. */
+  #id: number | undefined;
+  /** The last rollout that this server had a part in. */
+  #lastId = 0;
+  /** The writes of the record that was carried out last. */
+  #followed = 0;
+  /** The change of a record that what is held back was compared with. */
+  #aligned = "";
+  /** The change that this server does not have was asked about first then. */
+  #asked = { change: "", at: 0 };
+  /** The rolled-back change that is in quarantine. */
+  #back = "";
+  #wanted: Wanted | undefined;
+
+  constructor(view: SharedView, join: (side: GroupSide) => GroupShare) {
+    this.#view = view;
+    this.#share = join(this);
+  }
+
+  /** From now on nodes are told what there is: what the rollout under way has not reached is held back before. */
+  open(): void {
+    if (this.#isOpen) return;
+    this.#isOpen = true;
+    const { record, isRead } = this.#share;
+    this.#isLate = !isRead;
+    if (record === undefined) return;
+    this.#began(record);
+    this.#follow();
+  }
+
+  /** A change came here. At once: it is for all. */
+  changed(changes: Iterable<KeyChange>, how: FullRolloutSettings | "at-once"): void {
+    const known = this.#view.underWay;
+    if (how === "at-once") {
+      if (known === undefined) return;
+      known.pass(changes);
+      this.#changeIs(known);
+    } else {
+      this.#settings = how;
+      const machine = known ?? this.#begin();
+      machine.change(changes, how);
+      this.#changeIs(machine);
+    }
+    this.#isFresh = true;
+    this.#follow();
+  }
+
+  heard(): void {
+    if (!this.#isOpen) return;
+    const { record } = this.#share;
+    if (this.#isLate && record !== undefined) this.#began(record);
+    this.#follow();
+  }
+
+  proposal(record: RolloutRecord | undefined): Proposal | undefined {
+    this.#follow();
+    const machine = this.#view.underWay;
+    if (this.#wanted === undefined || machine === undefined) return undefined;
+    const now = Date.now();
+    if (this.#wanted === "withdraw")
+      return record && { next: { ...record, course: ended(record.course, "withdrawn"), since: now } };
+    const isOn = record !== undefined && !isOver(record.course);
+    const settings = this.#settings ?? record?.course.settings;
+    if (settings === undefined) return undefined;
+    return {
+      next: {
+        id: isOn ? record.id : (record?.id ?? 0) + 1,
+        course: begun(isOn ? record.course : newCourse(settings), settings),
+        change: this.#change,
+        past: pastAfter(record, this.#change),
+        startedAt: isOn ? record.startedAt : now,
+        since: now,
+      },
+      list: [...machine.brings.list()],
+    };
+  }
+
+  count(record: RolloutRecord): ServerCount | undefined {
+    // Its nodes are told nothing yet.
+    if (!this.#isOpen) return nobodyThere(record.course);
+    const machine = this.#view.underWay;
+    if (machine === undefined) return this.#isPast(record) ? nobodyThere(record.course) : undefined;
+    if (this.#change !== record.change || this.#id !== record.id) return undefined;
+    return { ...machine.count, members: this.#view.members() };
+  }
+
+  close(): void {
+    this.#share.leave();
+  }
+
+  /** All that the record's change brings is for all here: nothing has to be proven. */
+  #isPast({ change }: RolloutRecord): boolean {
+    const now = Date.now();
+    if (this.#asked.change !== change) this.#asked = { change, at: now };
+    // Mostly the change comes in a moment, and its list need not be read.
+    if (now - this.#asked.at < patienceMs) return false;
+    const [prepared, newest] = [this.#share.prepared(), this.#view.newest()];
+    if (prepared === undefined || newest === undefined) return false;
+    return [...prepared.values()].every((each) => resourceIn(newest, each)?.version === each.wanted);
+  }
+
+  /** The first record that it knows. */
+  #began(record: RolloutRecord): void {
+    this.#isLate = false;
+    this.#lastId = isOver(record.course) ? record.id : record.id - 1;
+    if (!isOver(record.course)) this.#seed(record);
+  }
+
+  /** Holds back what the rollout has not reached, as those servers do that were there before. */
+  #seed(record: RolloutRecord): void {
+    const newest = this.#view.newest();
+    if (newest === undefined || this.#view.underWay !== undefined) return;
+    const prepared = this.#share.prepared();
+    this.#isLate = prepared === undefined;
+    if (prepared === undefined) return;
+    this.#lastId = record.id;
+    const changes = [...prepared.values()].flatMap(({ type, key, from, resource }): readonly KeyChange[] => {
+      const after = resourceIn(newest, { type, key });
+      return after?.version === from ? [] : [{ type, key, before: resource, after }];
+    });
+    if (changes.length === 0) return;
+    const machine = this.#begin();
+    machine.change(changes, record.course.settings);
+    this.#changeIs(machine);
+    this.#isFresh = this.#change !== record.change;
+    this.#view.spread();
+  }
+
+  #begin(): RolloutMachine {
+    const { record } = this.#share;
+    this.#history.clear();
+    this.#aligned = "";
+    this.#id = undefined;
+    const machine = this.#view.renew((record?.id ?? 0) + 1);
+    // Whom the rollout has reached gets what comes on top at once.
+    if (record !== undefined && !isOver(record.course)) this.#take(record, machine);
+    return machine;
+  }
+
+  #changeIs(machine: RolloutMachine): void {
+    this.#change = changeOf(machine.brings.list());
+    this.#history.add(this.#change);
+  }
+
+  /** Compares what is held back here with the record, and goes on from there. */
+  #follow(): void {
+    this.#wanted = undefined;
+    const { record } = this.#share;
+    const machine = this.#view.underWay;
+    if (record?.course.phase === "rolled-back") this.#keepBack(record);
+    if (machine === undefined) return;
+    this.#wanted = this.#wantedAfter(record, machine);
+    if (this.#wanted !== undefined) this.#share.propose();
+  }
+
+  #wantedAfter(record: RolloutRecord | undefined, machine: RolloutMachine): Wanted | undefined {
+    const isMine = record !== undefined && this.#history.has(record.change);
+    if (machine.undo.size === 0) {
+      if (isMine && !isOver(record.course)) return "withdraw";
+      machine.end("withdrawn");
+      return undefined;
+    }
+    if (record === undefined) return "begin";
+    if (isOver(record.course)) return this.#wantedAfterEnd(record, machine);
+    if (record.change === this.#change) {
+      this.#carryOut(record, machine);
+      return undefined;
+    }
+    if (isMine) return "begin";
+    if (!this.#isAligned(record, machine)) return undefined;
+    if (record.change !== this.#change)
+      return this.#isFresh && !record.past.includes(this.#change) ? "begin" : undefined;
+    this.#carryOut(record, machine);
+    return undefined;
+  }
+
+  #wantedAfterEnd(record: RolloutRecord, machine: RolloutMachine): Wanted | undefined {
+    // It was over before the change came here.
+    if (this.#id !== record.id && record.id <= this.#lastId) return "begin";
+    const isSame = record.change === this.#change;
+    const { phase } = record.course;
+    if (isSame && phase !== "withdrawn") {
+      this.#carryOut(record, machine);
+      return undefined;
+    }
+    const isAhead = this.#isFresh || (!isSame && this.#history.has(record.change));
+    // Who is not ahead hears of what was withdrawn soon.
+    if (phase === "withdrawn" && !isAhead) return undefined;
+    if (phase === "completed" && !this.#isAligned(record, machine)) return undefined;
+    this.#lastId = record.id;
+    if (machine.undo.size === 0) {
+      machine.end("completed");
+      return undefined;
+    }
+    this.#renew(machine);
+    return isAhead ? "begin" : undefined;
+  }
+
+  /** What is held back here is based on what the record says; false: that is being read. */
+  #isAligned({ change, course }: RolloutRecord, machine: RolloutMachine): boolean {
+    const aligned = `${change} ${course.phase === "completed"}`;
+    if (this.#aligned === aligned) return true;
+    const prepared = this.#share.prepared();
+    if (prepared === undefined) return false;
+    this.#aligned = aligned;
+    if (!machine.brings.rebase(prepared)) return true;
+    this.#changeIs(machine);
+    this.#view.spread();
+    return true;
+  }
+
+  #carryOut(record: RolloutRecord, known: RolloutMachine): void {
+    const machine = this.#id === undefined || this.#id === record.id ? known : this.#renew(known);
+    this.#isFresh = false;
+    this.#history.clear();
+    this.#history.add(this.#change);
+    if (record.course.phase === "rolled-back" && machine.isUnderWay) {
+      this.#back = record.change;
+      this.#view.keepFromAll(machine.undo.values());
+    }
+    this.#take(record, machine);
+  }
+
+  #take(record: RolloutRecord, machine: RolloutMachine): void {
+    if (this.#id === record.id && this.#followed === record.writes) return;
+    this.#id = record.id;
+    this.#lastId = record.id;
+    this.#followed = record.writes;
+    machine.follow(record);
+  }
+
+  /** Another rollout brings the same: whom the one before has reached is not reached any more. */
+  #renew({ brings }: RolloutMachine): RolloutMachine {
+    this.#id = undefined;
+    return this.#view.renew((this.#share.record?.id ?? 0) + 1, brings);
+  }
+
+  /** What was rolled back stays away from all, also after a restart. */
+  #keepBack(record: RolloutRecord): void {
+    const newest = this.#view.newest();
+    if (newest === undefined || this.#back === record.change) return;
+    if (this.#view.underWay !== undefined && this.#change === record.change) return;
+    const prepared = this.#share.prepared();
+    if (prepared === undefined) return;
+    this.#back = record.change;
+    const back = [...prepared.values()].filter((each) => resourceIn(newest, each)?.version === each.wanted);
+    this.#view.onlyFromAll(prepared);
+    this.#view.keepFromAll(back);
+  }
+}

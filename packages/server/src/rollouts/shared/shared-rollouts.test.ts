@@ -1,0 +1,194 @@
+import assert from "node:assert/strict";
+import { describe, it, type TestContext } from "node:test";
+import type { RolloutSettings } from "../../settings/rollout-settings.js";
+import type { JudgingClient } from "../../testing/judging-client.js";
+import { type RolloutServer, RolloutServers } from "../../testing/rollout-servers.js";
+import { positionOf } from "../share.js";
+
+/** Node ids in the order in which steps take them. */
+const ids = Array.from({ length: 9 }, (_, index) => `n${index}`).sort((a, b) => positionOf(a) - positionOf(b));
+
+interface Fleet {
+  readonly servers: RolloutServers;
+  readonly clients: JudgingClient[];
+  one(): RolloutServer;
+  using(content: string): readonly string[];
+  use(content: string, wanted: readonly string[]): Promise<void>;
+  state(state: string, step?: number): Promise<void>;
+}
+
+/** Nine nodes of three servers that have cluster `a` with content `1`. */
+async function fleetOf(t: TestContext, rollout: RolloutSettings, count = 3): Promise<Fleet> {
+  const servers = await RolloutServers.create({ rollout });
+  t.after(() => servers.close());
+  for (let number = 0; number < count; number += 1) await servers.start();
+  const one = () => servers.all[0] ?? assert.fail();
+  await one().write({ a: "1" });
+  const clients: JudgingClient[] = [];
+  for (const [index, id] of ids.entries()) {
+    const server = servers.all[index % count] ?? assert.fail();
+    const judge = (contents: ReadonlyMap<string, string>) =>
+      [...contents.values()].includes("bad") ? "reject" : "accept";
+    clients.push(server.connect({ id, judge }));
+  }
+  const using = (content: string) => clients.filter(({ held }) => held.get("a") === content).map(({ id }) => id);
+  const fleet: Fleet = {
+    ...{ servers, clients, one, using },
+    use: (content, wanted) =>
+      servers.until(`${content} at ${wanted.join()}`, () => using(content).join() === [...wanted].join()),
+    state: (state, step) =>
+      servers.until(`${state} ${step}`, () =>
+        servers.all.every(({ server }) => {
+          const [found] = server.rollouts();
+          return found?.state === state && (step === undefined || found.step === step);
+        }),
+      ),
+  };
+  await servers.until("all have it", () => using("1").length === ids.length);
+  return fleet;
+}
+
+const inOrder = (wanted: readonly string[]) => ids.filter((id) => wanted.includes(id));
+
+describe("a rollout of several servers", () => {
+  it("reaches one node of all, then a share of all, then all", async (t) => {
+    const { servers, one, use, state } = await fleetOf(t, { steps: [{ count: 1 }, { percent: 50 }], soakMs: 1_000 });
+    await one().write({ a: "2" });
+    await state("soaking", 1);
+    await use("2", ids.slice(0, 1));
+    await servers.pass(500);
+    await state("soaking", 1);
+    await state("soaking", 2);
+    await use("2", inOrder(ids.filter((id, index) => positionOf(id) < 0.5 || index === 0)));
+    await state("completed");
+    await use("2", ids);
+  });
+
+  it("halts everywhere at a rejection, and is rolled back everywhere, also at a server that starts", async (t) => {
+    const { servers, one, use, state, clients, using } = await fleetOf(t, { steps: [{ count: 1 }], soakMs: 1_000 });
+    await one().write({ a: "bad" });
+    await state("halted");
+    for (const { server } of servers.all) assert.match(server.rollouts()[0]?.reason ?? "", /rejected it: no good/);
+    const last = servers.all[2] ?? assert.fail();
+    assert.equal(await last.shared.lead("edge", "rollBack", { id: 77 }), "other");
+    assert.equal(await last.shared.lead("edge", "rollBack", { id: 1 }), "done");
+    await state("rolled-back");
+    for (const { server } of servers.all) assert.equal(server.quarantines().length, 1);
+    const late = await servers.start();
+    assert.deepEqual(
+      late.server.quarantines().map(({ name, cause }) => `${name} ${cause}`),
+      ["a rolled-back"],
+    );
+    clients.push(late.connect({ id: "late" }));
+    await servers.until("what was before", () => clients.at(-1)?.held.get("a") === "1");
+    assert.deepEqual(using("bad"), []);
+    await one().write({ a: "3" });
+    await state("completed");
+    await use("3", [...ids, "late"]);
+    for (const { server } of servers.all) assert.equal(server.quarantines().length, 0);
+  });
+
+  it("is promoted, halted and resumed by any of them", async (t) => {
+    const { servers, one, use, state } = await fleetOf(t, { steps: [{ count: 2 }], soakMs: 100_000 });
+    const lead = (at: number, action: "halt" | "resume" | "promote") =>
+      (servers.all[at] ?? assert.fail()).shared.lead("edge", action, { reason: "wait" });
+    assert.equal(await lead(0, "promote"), "nothing");
+    await one().write({ a: "2" });
+    await state("soaking");
+    assert.equal(await lead(1, "halt"), "done");
+    await state("halted");
+    assert.equal(await lead(2, "halt"), "nothing");
+    assert.equal(await lead(2, "resume"), "done");
+    await state("soaking");
+    await use("2", ids.slice(0, 2));
+    assert.equal(await lead(1, "promote"), "done");
+    await state("completed");
+    await use("2", ids);
+  });
+
+  it("begins anew with a change on top, and ends with what was before", async (t) => {
+    const { servers, one, use, state } = await fleetOf(t, { steps: [{ count: 1 }], soakMs: 1_000 });
+    await one().write({ a: "2" });
+    await state("soaking");
+    await (servers.all[1] ?? assert.fail()).write({ a: "3", b: "1" });
+    await use("3", ids.slice(0, 1));
+    await state("soaking");
+    await (servers.all[2] ?? assert.fail()).write({ a: "1", b: undefined });
+    await state("withdrawn");
+    await use("1", ids);
+    await one().write({ a: "2" });
+    await state("soaking");
+    await use("2", ids.slice(0, 1));
+    await state("completed");
+    await one().write({ a: "1" });
+    await state("soaking");
+    await use("1", ids.slice(0, 1));
+    await state("completed");
+    await one().write({ a: "2" });
+    await state("soaking");
+    await use("2", ids.slice(0, 1));
+  });
+
+  it("goes on under another leader, and does not wait for a server that is gone", async (t) => {
+    const { servers, one, use, state, clients } = await fleetOf(t, {
+      steps: [{ count: 1 }, { percent: 50 }],
+      soakMs: 1_000,
+    });
+    await one().write({ a: "2" });
+    await state("soaking", 1);
+    const [leads] = await servers.store.shared.list("rollouts/leader");
+    const leader = servers.all.find(({ name }) => name === leads?.value) ?? assert.fail();
+    const at = servers.all.indexOf(leader);
+    await leader.kill();
+    // Its clients come to another server.
+    for (const [index, id] of ids.entries()) if (index % 3 === at) clients[index] = one().connect({ id });
+    await state("soaking", 2);
+    await use("2", inOrder(ids.filter((id, index) => positionOf(id) < 0.5 || index === 0)));
+    await state("completed");
+    await use("2", ids);
+    await servers.pass(1_000);
+    assert.deepEqual(await servers.store.shared.list("rollouts/leader"), [], "nobody leads where nothing is led");
+  });
+
+  it("waits for a server that does not answer, and halts after the timeout with its name", async (t) => {
+    const { servers, one, using, state } = await fleetOf(t, { steps: [{ count: 1 }], soakMs: 0, timeoutMs: 3_000 });
+    const silent = servers.all[2] ?? assert.fail();
+    silent.isSilent = true;
+    await one().write({ a: "2" });
+    await servers.pass(2_000);
+    assert.deepEqual(using("2"), []);
+    await state("halted");
+    const leader = (await servers.store.shared.list("rollouts/leader"))[0]?.value;
+    if (leader !== silent.name) assert.match(one().server.rollouts()[0]?.reason ?? "", /"server 3" does not have/);
+    silent.isSilent = false;
+  });
+
+  it("holds back at a server that starts in the middle what it has not reached", async (t) => {
+    const { servers, one, use, state, clients, using } = await fleetOf(t, { steps: [{ count: 2 }], soakMs: 2_000 });
+    await one().write({ a: "2", b: "1" });
+    await state("soaking");
+    const late = await servers.start();
+    clients.push(late.connect({ id: "late" }));
+    await servers.until("what was before", () => clients.at(-1)?.held.get("a") === "1");
+    assert.equal(clients.at(-1)?.held.has("b"), false);
+    assert.deepEqual(using("2"), ids.slice(0, 2));
+    await state("completed");
+    await use("2", [...ids, "late"]);
+  });
+
+  it("is completed at once where no server has a node, and the next one begins where there is one", async (t) => {
+    const servers = await RolloutServers.create({ rollout: { steps: [{ count: 1 }], soakMs: 1_000 } });
+    t.after(() => servers.close());
+    const [first, second] = [await servers.start(), await servers.start()];
+    await first.write({ a: "1" });
+    await first.write({ a: "2" });
+    const state = (wanted: string) =>
+      servers.until(wanted, () => servers.all.every(({ server }) => server.rollouts()[0]?.state === wanted));
+    await state("completed");
+    const client = second.connect({ id: "n1" });
+    await servers.until("it has it", () => client.held.get("a") === "2");
+    await first.write({ a: "3" });
+    await state("soaking");
+    assert.equal(client.held.get("a"), "3");
+  });
+});

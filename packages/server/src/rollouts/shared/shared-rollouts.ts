@@ -1,0 +1,279 @@
+import { type Clock, type Finding, type ResourceTypes, XdskitError } from "@xdskit/api";
+import { idOf } from "../../basics/id-of.js";
+import type { RolloutAction, RolloutLed, RolloutSharing, SharedRollouts } from "../../contracts/rollout-sharing.js";
+import { decodeStored } from "../../stores/stored-content.js";
+import { type Course, ended, halted, isOver, resumed } from "../course.js";
+import { type CountJson, countJson, nobodyThere } from "./count-json.js";
+import type { GroupShare, GroupSide, Prepared, PreparedResource } from "./group-side.js";
+import { Leader } from "./leader.js";
+import type { ChangedResource, RolloutRecord } from "./record.js";
+import { RecordStore } from "./record-store.js";
+
+/** What could not be written or read is tried again after so many milliseconds. */
+const retryMs = 1_000;
+/** So many contents are read at once. */
+const readAtOnce = 64;
+/** Other servers may be faster so many times: then something is wrong. */
+const mostConflicts = 20;
+
+interface Preparing {
+  readonly of: string;
+  prepared: Prepared | undefined;
+}
+
+/**
+ * The rollouts that this server carries out together with others. What was decided is in the records; the server that
+ * leads asks all what their nodes say, and decides.
+ */
+export class SharedRolloutHub implements SharedRollouts {
+  readonly #sharing: RolloutSharing;
+  readonly #clock: Clock;
+  readonly #types: ResourceTypes;
+  readonly #records: RecordStore;
+  readonly #leader: Leader;
+  readonly #sides = new Map<string, Set<GroupSide>>();
+  readonly #preparing = new Map<string, Preparing>();
+  readonly #proposing = new Set<string>();
+  readonly #timers = new Set<() => void>();
+  #isClosed = false;
+  #closing: Promise<void> | undefined;
+  #hasProblem = false;
+
+  private constructor(sharing: RolloutSharing, clock: Clock, types: ResourceTypes) {
+    this.#sharing = sharing;
+    this.#clock = clock;
+    this.#types = types;
+    const { shared } = sharing.store;
+    this.#records = new RecordStore(
+      shared,
+      (group) => this.#heard(group),
+      (finding) => this.#trouble(finding),
+    );
+    this.#leader = new Leader({
+      ...{ shared, clock, replica: sharing.replica, records: this.#records, peers: sharing.peers },
+      count: (record) => this.#count(record),
+      problem: (finding) => this.#trouble(finding),
+    });
+  }
+
+  /** Reads the records, and what nodes have that their rollouts have not reached. */
+  static async open(sharing: RolloutSharing, clock: Clock, types: ResourceTypes): Promise<SharedRolloutHub> {
+    const hub = new SharedRolloutHub(sharing, clock, types);
+    try {
+      await hub.#records.read();
+      // What is completed holds nothing back.
+      const holding = hub.#records.all.filter(
+        ({ course: { phase } }) => phase !== "completed" && phase !== "withdrawn",
+      );
+      await Promise.all(holding.map((record) => hub.#prepare(record)));
+    } catch (error) {
+      hub.#trouble(findingOf(error));
+    }
+    return hub;
+  }
+
+  recordOf(group: string): RolloutRecord | undefined {
+    return this.#records.of(group);
+  }
+
+  /** What somebody asked for by hand could not be written. */
+  failed(error: unknown): void {
+    this.#trouble(findingOf(error));
+  }
+
+  join(group: string, side: GroupSide): GroupShare {
+    const sides = this.#sides.get(group) ?? new Set();
+    this.#sides.set(group, sides.add(side));
+    const records = this.#records;
+    return {
+      get isRead() {
+        return records.isRead;
+      },
+      get record() {
+        return records.of(group);
+      },
+      prepared: () => this.#preparedNow(group),
+      propose: () => void this.#propose(group),
+      leave: () => void sides.delete(side),
+    };
+  }
+
+  /** What the nodes of this server say may be something else now. */
+  nudge(): void {
+    this.#leader.nudge();
+  }
+
+  counts(asked: unknown): readonly CountJson[] {
+    const isWhole = (asked as { readonly isWhole?: boolean } | null)?.isWhole === true;
+    return this.#records.all
+      .filter(({ course }) => !isOver(course))
+      .flatMap((record) => {
+        const count = this.#count(record);
+        return count === undefined ? [] : [countJson(record, count, isWhole)];
+      });
+  }
+
+  async lead(
+    group: string,
+    action: RolloutAction,
+    { id, reason = "by hand" }: { readonly id?: number | undefined; readonly reason?: string | undefined } = {},
+  ): Promise<RolloutLed> {
+    for (let tries = 0; tries < mostConflicts; tries += 1) {
+      await this.#records.read();
+      const record = this.#records.of(group);
+      if (record === undefined) return "nothing";
+      if (id !== undefined && record.id !== id) return "other";
+      const next = await this.#led(record, action, reason);
+      if (next === undefined) return "nothing";
+      if (await this.#records.write(group, record, { ...record, course: next, since: Date.now() })) return "done";
+    }
+    throw XdskitError.of("XDSKIT_BUSY", "others change this rollout again and again: try again in a moment");
+  }
+
+  async close(): Promise<void> {
+    this.#closing ??= this.#close();
+    await this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    this.#isClosed = true;
+    for (const stop of this.#timers) stop();
+    this.#records.close();
+    await this.#leader.close();
+  }
+
+  async #led({ course, ...record }: RolloutRecord, action: RolloutAction, reason: string): Promise<Course | undefined> {
+    if (isOver(course)) return undefined;
+    if (action === "promote") return ended(course, "completed");
+    if (action === "rollBack") return ended(course, "rolled-back");
+    const isHalted = course.phase === "halted";
+    if (action === "halt") return isHalted ? undefined : halted(course, reason);
+    if (!isHalted) return undefined;
+    const counts = (await this.#leader.counts(true)).get(record.group) ?? [];
+    const rejections = counts.flatMap((count) => (count.list === course.list ? count.rejections() : []));
+    return resumed(course, new Set(rejections.map(({ node }) => node)).size);
+  }
+
+  /** Nobody of a group that is not here has to answer. */
+  #count(record: RolloutRecord) {
+    const side = this.#sideOf(record.group);
+    return side === undefined ? nobodyThere(record.course) : side.count(record);
+  }
+
+  #heard(group: string): void {
+    if (this.#isClosed) return;
+    // A record is heard while the hub is made.
+    queueMicrotask(() => {
+      if (this.#isClosed) return;
+      for (const side of [...(this.#sides.get(group) ?? [])]) side.heard();
+      this.#leader.heard();
+    });
+  }
+
+  #preparedNow(group: string): Prepared | undefined {
+    const record = this.#records.of(group);
+    if (record === undefined) return undefined;
+    const known = this.#preparing.get(group);
+    if (known?.of === preparedFor(record)) return known.prepared;
+    void this.#prepare(record)
+      .catch((error: unknown) => this.#trouble(findingOf(error)))
+      .then(() => this.#heardPrepared(group));
+    return undefined;
+  }
+
+  #heardPrepared(group: string): void {
+    if (this.#isClosed) return;
+    const record = this.#records.of(group);
+    const known = this.#preparing.get(group);
+    if (record !== undefined && known?.of === preparedFor(record) && known.prepared === undefined) {
+      this.#preparing.delete(group);
+      this.#later(() => this.#preparedNow(group));
+      return;
+    }
+    for (const side of [...(this.#sides.get(group) ?? [])]) side.heard();
+  }
+
+  /** Reads the list of a record's change and the contents that it is about. */
+  async #prepare(record: RolloutRecord): Promise<void> {
+    const preparing: Preparing = { of: preparedFor(record), prepared: undefined };
+    this.#preparing.set(record.group, preparing);
+    const list = await this.#records.list(record);
+    if (list === undefined) return;
+    const isCompleted = record.course.phase === "completed";
+    const prepared = new Map<string, PreparedResource>();
+    const read = async ({ type: typeUrl, key, from, wanted }: ChangedResource) => {
+      const type = this.#types.byTypeUrl(typeUrl)?.type;
+      const version = isCompleted ? wanted : from;
+      const resource = version === undefined ? undefined : await this.#content({ typeUrl, key, version });
+      if (type === undefined || (version !== undefined && resource === undefined)) return;
+      prepared.set(idOf({ type, key }), { type, key, from, wanted, resource });
+    };
+    for (let at = 0; at < list.length; at += readAtOnce) await Promise.all(list.slice(at, at + readAtOnce).map(read));
+    preparing.prepared = prepared;
+  }
+
+  async #content({ typeUrl, key, version }: { typeUrl: string; key: string; version: string }) {
+    const { store, registry } = this.#sharing;
+    const bytes = await store.content(typeUrl, key, version);
+    if (bytes !== undefined)
+      return decodeStored({ type: typeUrl, key, version, bytes }, { types: this.#types, registry });
+    const message = `a rollout keeps ${key} as it was, but that content is not in the store any more: nodes get the newest`;
+    this.#trouble({ code: "XDSKIT_STORE", severity: "warning", message });
+    return undefined;
+  }
+
+  async #propose(group: string): Promise<void> {
+    if (this.#isClosed || this.#proposing.has(group)) return;
+    this.#proposing.add(group);
+    try {
+      for (let tries = 0; ; tries += 1) {
+        const record = this.#records.of(group);
+        const proposal = this.#sideOf(group)?.proposal(record);
+        if (proposal === undefined || this.#isClosed) break;
+        if (tries === mostConflicts) throw XdskitError.of("XDSKIT_BUSY", "others change this rollout again and again");
+        await this.#records.write(group, record, proposal.next, proposal.list);
+        // Those who hear of it answer first.
+        await Promise.resolve();
+      }
+      this.#trouble(undefined);
+    } catch (error) {
+      this.#trouble(findingOf(error));
+      this.#later(async () => {
+        await this.#records.read().catch(() => {});
+        void this.#propose(group);
+      });
+    } finally {
+      this.#proposing.delete(group);
+    }
+  }
+
+  /** A group that got other layers is there twice for a moment: the newer one counts. */
+  #sideOf(group: string): GroupSide | undefined {
+    return [...(this.#sides.get(group) ?? [])].at(-1);
+  }
+
+  #later(run: () => void): void {
+    if (this.#isClosed) return;
+    const stop = this.#clock.after(retryMs, () => {
+      this.#timers.delete(stop);
+      run();
+    });
+    this.#timers.add(stop);
+  }
+
+  #trouble(finding: Finding | undefined): void {
+    if (this.#isClosed || (finding === undefined && !this.#hasProblem)) return;
+    if (finding !== undefined && this.#hasProblem) return;
+    this.#hasProblem = finding !== undefined;
+    this.#sharing.problem(finding);
+  }
+}
+
+function preparedFor({ change, course }: RolloutRecord): string {
+  return `${change} ${course.phase === "completed"}`;
+}
+
+function findingOf(error: unknown): Finding {
+  const [first] = error instanceof XdskitError ? error.findings : [];
+  return first ?? { code: "XDSKIT_STORE", severity: "error", message: (error as Error).message };
+}

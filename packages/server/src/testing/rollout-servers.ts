@@ -1,0 +1,174 @@
+import assert from "node:assert/strict";
+import { setImmediate as turn } from "node:timers/promises";
+import { createResource, envoyRegistry, type Resource, resourceTypes } from "@xdskit/api";
+import type { RolloutPeer, SharedRollouts } from "../contracts/rollout-sharing.js";
+import type { SharedKeys, SharedSession } from "../contracts/shared-keys.js";
+import type { Store } from "../contracts/store.js";
+import type { XdsServer } from "../contracts/xds-server.js";
+import { createServer } from "../create-server.js";
+import type { GroupSettings } from "../settings/group-settings.js";
+import { createMemoryStore } from "../stores/memory-store.js";
+import { WrittenLayers } from "../stores/written-layers.js";
+import { createMemoryTransport } from "../transports/memory/memory-transport.js";
+import { type JudgingClient, type JudgingOptions, judgingClient } from "./judging-client.js";
+import { manualClock } from "./manual-clock.js";
+import { cluster } from "./test-resources.js";
+
+const reading = { types: resourceTypes, registry: envoyRegistry() };
+const info = { author: "me", cause: { kind: "api", caller: "" }, message: "", time: 1 } as const;
+
+/** One of several servers of a store. */
+export interface RolloutServer {
+  readonly name: string;
+  readonly server: XdsServer;
+  readonly shared: SharedRollouts;
+  readonly clock: ReturnType<typeof manualClock>;
+  /** Whether the others know it, and whether it answers them. */
+  isMember: boolean;
+  isSilent: boolean;
+  connect(options: JudgingOptions): JudgingClient;
+  /** Cluster `a` and others get these contents, at all servers; undefined: it goes. */
+  write(contents: Readonly<Record<string, string | undefined>>): Promise<void>;
+  /** Ends as by SIGKILL: it says nothing to the store any more, which takes it for dead. */
+  kill(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Servers that carry out rollouts of group `edge` together. */
+export class RolloutServers {
+  readonly store: Store;
+  readonly #group: Partial<GroupSettings>;
+  readonly #all: RolloutServer[] = [];
+  #count = 0;
+
+  private constructor(store: Store, group: Partial<GroupSettings>) {
+    this.store = store;
+    this.#group = group;
+  }
+
+  static async create(group: Partial<GroupSettings>): Promise<RolloutServers> {
+    return new RolloutServers(await createMemoryStore(), group);
+  }
+
+  get all(): readonly RolloutServer[] {
+    return this.#all;
+  }
+
+  async start(): Promise<RolloutServer> {
+    this.#count += 1;
+    const name = `server ${this.#count}`;
+    const clock = manualClock();
+    const server = createServer({ clock, groups: [{ name: "edge", match: {}, layers: ["own"], ...this.#group }] });
+    const keys = mortal(this.store.shared);
+    const peers = () => this.#all.filter((each) => each.isMember && each.name !== name).map(peerOf);
+    const shared = await server.shareRollouts({
+      ...{ replica: name, peers, registry: reading.registry, problem: () => {} },
+      store: { shared: keys.shared, content: (...asked) => this.store.content(...asked) },
+    });
+    const written = new WrittenLayers({
+      ...{ store: lent(this.store), server, retention: { revisions: 100, since: 0 }, ...reading, layers: ["own"] },
+      onProblem: (findings) => assert.fail(JSON.stringify(findings)),
+    });
+    await written.load();
+    const transport = createMemoryTransport();
+    const address = await server.listenOn(transport, "here");
+    const close = async () => {
+      const at = this.#all.findIndex((each) => each.name === name);
+      if (at >= 0) this.#all.splice(at, 1);
+      await server.close({ timeoutMs: 100 });
+    };
+    const started: RolloutServer = {
+      ...{ name, server, shared, clock, isMember: true, isSilent: false },
+      connect: (options) => judgingClient(transport, address, options),
+      async write(contents) {
+        const upsert: Resource[] = [];
+        const remove: { type: Resource["type"]; name: string }[] = [];
+        for (const [each, content] of Object.entries(contents)) {
+          if (content === undefined) remove.push({ type: clusterType, name: each });
+          else upsert.push(createResource(cluster(each, content)));
+        }
+        const result = await written.write({ layer: "own", upsert, remove, replace: false, info });
+        assert.equal(result.kind, "written");
+      },
+      async kill() {
+        await keys.kill();
+        await close();
+      },
+      async close() {
+        await shared.close();
+        await close();
+      },
+    };
+    await server.addSource(written);
+    this.#all.push(started);
+    return started;
+  }
+
+  /** Lets a little time go by at all servers, again and again, until it is so. */
+  async until(what: string, isSo: () => boolean, stepMs = 50): Promise<void> {
+    for (let tries = 0; !isSo(); tries += 1) {
+      assert.ok(tries < 2_000, `${what}: ${JSON.stringify(this.#all.map(({ server }) => server.rollouts()))}`);
+      await this.pass(stepMs);
+    }
+  }
+
+  async pass(milliseconds: number): Promise<void> {
+    for (const { clock } of this.#all) clock.advance(milliseconds);
+    for (let turns = 0; turns < 3; turns += 1) await turn();
+  }
+
+  async close(): Promise<void> {
+    for (const each of [...this.#all]) await each.close();
+    await this.store.close();
+  }
+}
+
+const clusterType = createResource(cluster("any", "1")).type;
+
+function peerOf(of: RolloutServer): RolloutPeer {
+  return {
+    name: of.name,
+    counts: async (asked) => {
+      if (of.isSilent) throw new Error("it did not answer");
+      return JSON.parse(JSON.stringify(of.shared.counts(asked)));
+    },
+  };
+}
+
+/** Shared keys for somebody who may be killed: nothing of it is heard then, and its sessions are over. */
+function mortal(shared: SharedKeys): { readonly shared: SharedKeys; kill(): Promise<void> } {
+  const sessions: SharedSession[] = [];
+  let isDead = false;
+  const alive = async <T>(call: () => Promise<T>): Promise<T> => {
+    if (isDead) throw new Error("it is dead");
+    return await call();
+  };
+  return {
+    shared: {
+      list: (prefix) => alive(() => shared.list(prefix)),
+      put: (put) => alive(() => shared.put(put)),
+      remove: (...which) => alive(() => shared.remove(...which)),
+      async session(options) {
+        const session = await alive(() => shared.session(options));
+        sessions.push(session);
+        return session;
+      },
+      watch: (...watched) => shared.watch(...watched),
+    },
+    async kill() {
+      isDead = true;
+      for (const session of sessions) await session.close();
+    },
+  };
+}
+
+/** The same store for somebody who closes it, while others go on with it. */
+function lent(store: Store): Store {
+  return new Proxy(store, {
+    get(target, name) {
+      if (name === "close") return async () => {};
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+}
