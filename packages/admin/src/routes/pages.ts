@@ -28,8 +28,9 @@ export function describePages({ openAPIRegistry: registry }: OpenAPIHono): void 
     summary: "Leads the rollout of a group",
     request: {
       params: z.object({ group: z.string(), action: z.enum(["promote", "resume", "roll-back", "halt"]) }),
+      query: z.object({ id: z.int().optional().openapi({ description: "Only if it is this rollout" }) }),
     },
-    responses: { 200: json(rolloutSchema, "The rollout now"), ...problems(403, 404, 409) },
+    responses: { 200: json(rolloutSchema, "The rollout now"), ...problems(403, 404, 409, 503) },
   });
   registry.registerPath({
     method: "post",

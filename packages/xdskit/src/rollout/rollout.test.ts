@@ -22,7 +22,9 @@ async function withRollout(run: (url: string) => Promise<void>): Promise<void> {
     );
     const steps = [{ match: { id: "nobody" } }, { percent: 50 }];
     server.config.update({ upsert: resourcesOf(cluster("web", "2s")) }, { rollout: { steps, timeoutMs: 600_000 } });
-    const admin = await startAdminServer({ host: "127.0.0.1", port: 0 }, { rollouts: server } as unknown as AdminState);
+    const admin = await startAdminServer({ host: "127.0.0.1", port: 0 }, {
+      rollouts: { server, shared: undefined, peers: () => [] },
+    } as unknown as AdminState);
     try {
       await run(`http://127.0.0.1:${admin.address.port}`);
     } finally {
