@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { setImmediate as turn } from "node:timers/promises";
 import { createResource, envoyRegistry, type Resource, resourceTypes } from "@xdskit/api";
 import type { RolloutPeer, SharedRollouts } from "../contracts/rollout-sharing.js";
-import type { SharedKeys, SharedSession } from "../contracts/shared-keys.js";
+import type { SharedKeys, SharedPut, SharedSession } from "../contracts/shared-keys.js";
 import type { Store } from "../contracts/store.js";
 import type { XdsServer } from "../contracts/xds-server.js";
 import { createServer } from "../create-server.js";
@@ -39,6 +39,8 @@ export class RolloutServers {
   readonly store: Store;
   readonly #group: Partial<GroupSettings>;
   readonly #all: RolloutServer[] = [];
+  /** What servers have put, one after the other. */
+  readonly puts: SharedPut[] = [];
   #count = 0;
 
   private constructor(store: Store, group: Partial<GroupSettings>) {
@@ -59,7 +61,7 @@ export class RolloutServers {
     const name = `server ${this.#count}`;
     const clock = manualClock();
     const server = createServer({ clock, groups: [{ name: "edge", match: {}, layers: ["own"], ...this.#group }] });
-    const keys = mortal(this.store.shared);
+    const keys = mortal(this.store.shared, (put) => this.puts.push(put));
     const peers = () => this.#all.filter((each) => each.isMember && each.name !== name).map(peerOf);
     const shared = await server.shareRollouts({
       ...{ replica: name, peers, registry: reading.registry, problem: () => {} },
@@ -136,7 +138,10 @@ function peerOf(of: RolloutServer): RolloutPeer {
 }
 
 /** Shared keys for somebody who may be killed: nothing of it is heard then, and its sessions are over. */
-function mortal(shared: SharedKeys): { readonly shared: SharedKeys; kill(): Promise<void> } {
+function mortal(
+  shared: SharedKeys,
+  done: (put: SharedPut) => void,
+): { readonly shared: SharedKeys; kill(): Promise<void> } {
   const sessions: SharedSession[] = [];
   let isDead = false;
   const alive = async <T>(call: () => Promise<T>): Promise<T> => {
@@ -146,7 +151,12 @@ function mortal(shared: SharedKeys): { readonly shared: SharedKeys; kill(): Prom
   return {
     shared: {
       list: (prefix) => alive(() => shared.list(prefix)),
-      put: (put) => alive(() => shared.put(put)),
+      put: (put) =>
+        alive(async () => {
+          const version = await shared.put(put);
+          if (version !== undefined) done(put);
+          return version;
+        }),
       remove: (...which) => alive(() => shared.remove(...which)),
       async session(options) {
         const session = await alive(() => shared.session(options));
