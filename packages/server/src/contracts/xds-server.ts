@@ -243,11 +243,11 @@ export interface XdsServer {
   /** The rollout that is under way in each group, or was last. Costs the streams of those groups. */
   rollouts(): readonly Rollout[];
   /**
-   * Makes the rollouts of all groups one with those of other servers of a store, which carry out the same configuration:
-   * each server says what its nodes answer, and one of them leads. What was decided is in the store, and outlives this
-   * server. Call it before the server gets its first configuration, or it rejects with XDSKIT_SERVER_OPTION. `Rollout.promote`
-   * and the like then lead the rollout for all, soon. While the store is away, changes are held back from all nodes that
-   * the last known rollout has not reached.
+   * Makes the rollouts of all groups one with those of other servers of a store, which carry out the same
+   * configuration: each server says what its nodes answer, and one of them leads. What was decided is in the store, and
+   * outlives this server. Call it before the server gets its first configuration, or it rejects with
+   * XDSKIT_SERVER_OPTION. `Rollout.promote` and the like then lead the rollout for all, soon. While the store is away,
+   * changes are held back from all nodes that the last known rollout has not reached.
    */
   shareRollouts(sharing: RolloutSharing): Promise<SharedRollouts>;
   /** The contents that some or all streams of a group are not given. */
