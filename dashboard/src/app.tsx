@@ -119,7 +119,8 @@ function Head({
       <div class="head-end">
         <ThemeButton />
         <button type="button" class="icon-button" aria-label="Keys" title="Keys (?)" onClick={help}>
-          ?
+          <kbd>?</kbd>
+          <span class="rest">Keys</span>
         </button>
       </div>
     </header>
@@ -143,7 +144,8 @@ function Help({ close }: { close(): void }) {
   const rows = [
     ["/", "search"],
     ["j, k", "next, previous row"],
-    ["Enter", "open the row"],
+    ["Enter, o", "open the row"],
+    ["x", "History: choose the row for a comparison"],
     ...views.map(([, name, key]) => [key, name]),
     ["?", "this list"],
   ];

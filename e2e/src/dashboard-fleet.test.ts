@@ -8,10 +8,14 @@ import { eventually } from "./harness/wait.js";
 import { serve, xdskitCommand } from "./harness/xdskit.js";
 
 const nodes = 10_000;
-/** The page's own work in one stretch, while all nodes change. A machine under test has other work, too. */
-const mostLongTaskMs = 400;
+/**
+ * From one frame to the next while all nodes change, in milliseconds: 95 of 100, and all. A browser without a graphics
+ * card, on a machine that runs other tests as well, draws slower than a person's; a page that drew ten thousand rows
+ * would take seconds.
+ */
+const mostFrameMs = { usual: 150, worst: 1_000 };
 
-test("the dashboard of ten thousand nodes", { timeout: 180_000 }, async (t) => {
+test("the dashboard of ten thousand nodes", { timeout: 400_000 }, async (t) => {
   const scene = await createScene(t);
   const browser = await startBrowser(scene, t);
   if (browser === undefined) return;
@@ -32,29 +36,40 @@ test("the dashboard of ten thousand nodes", { timeout: 180_000 }, async (t) => {
     };
     return summary.states;
   };
-  await eventually("all nodes", async () => (await states()).synced === nodes, { withinMs: 90_000, everyMs: 1_000 });
+  await eventually("all nodes", async () => (await states()).synced === nodes, { withinMs: 200_000, everyMs: 1_000 });
   const { page, goTo, faults } = await openDashboard(browser, server.admin);
 
   await scene.step("shows all of them, and draws only the rows that are seen", async () => {
     await page.getByText("10,000 nodes shown").waitFor();
     await page.getByRole("link", { name: "edge-00000", exact: true }).waitFor();
     assert.ok((await page.locator(".virtual .node-row").count()) < 80);
-    await page.locator(".virtual").evaluate((list) => list.scrollTo(0, list.scrollHeight));
+    await page.evaluate("scrollTo(0, document.documentElement.scrollHeight)");
     await page.getByRole("link", { name: "edge-09999", exact: true }).waitFor();
     assert.ok((await page.locator(".map-columns li").count()) > 50);
   });
 
   await scene.step("does not stutter while all of them change", async () => {
-    await page.evaluate(watchLongTasks);
+    await page.evaluate("scrollTo(0, 0)");
+    await page.evaluate(watchFrames);
     for (let round = 1; round <= 4; round += 1) {
       await folder.put({ "clusters.yaml": changedClusters(round) });
-      for (let place = 0; place < 10; place += 1) {
-        await page.locator(".virtual").evaluate((list, top) => list.scrollTo(0, top), place * 4_000);
+      for (let place = 0; place < 30; place += 1) {
+        await page.evaluate(`scrollTo(0, ${(place % 10) * 4_000})`);
         await page.waitForTimeout(60);
       }
     }
-    const long = await page.evaluate<readonly number[]>("longTasks");
-    assert.ok(Math.max(0, ...long) < mostLongTaskMs, `stretches of ${long.map(Math.round).join(", ")} ms`);
+    const { frames, shown } = await page.evaluate<Watched>("watched");
+    const sorted = frames.toSorted((a, b) => a - b);
+    const usual = sorted[Math.floor(sorted.length * 0.95)] ?? 0;
+    const worst = sorted.at(-1) ?? 0;
+    console.log(
+      `# ${frames.length} frames, 95 of 100 within ${usual.toFixed(0)} ms, all within ${worst.toFixed(0)} ms`,
+    );
+    assert.ok(frames.length > 20, `${frames.length} frames`);
+    assert.ok(usual < mostFrameMs.usual, `95 of 100 frames took up to ${usual} ms`);
+    assert.ok(worst < mostFrameMs.worst, `a frame took ${worst} ms`);
+    // A page that stands still draws fast, too.
+    assert.ok(shown.length >= 3, `the counts moved: ${shown.join("; ")}`);
   });
 
   await scene.step("finds the ten that rejected among them, and says the same as the API", async () => {
@@ -63,6 +78,10 @@ test("the dashboard of ten thousand nodes", { timeout: 180_000 }, async (t) => {
     await page.getByText("10 nodes shown").waitFor();
     await page.locator(".virtual .node-row .cell-why", { hasText: "rejected on purpose" }).first().waitFor();
     await page.locator(".state-button.state-rejected .state-count", { hasText: /^10$/ }).waitFor();
+    await goTo("fleet");
+    // What is worst comes first, with its reason.
+    await page.locator(".virtual-window .node-row").first().locator(".state-rejected").first().waitFor();
+    await goTo("fleet?state=rejected");
     await page.getByRole("combobox", { name: "Order" }).selectOption("lag");
     await page.waitForURL(/sort=lag/);
     await page.getByRole("searchbox", { name: "Search nodes" }).fill("edge-000");
@@ -72,11 +91,23 @@ test("the dashboard of ten thousand nodes", { timeout: 180_000 }, async (t) => {
   });
 });
 
-/** The page's stretches of work of more than 50 ms, in milliseconds. */
-const watchLongTasks = `globalThis.longTasks = [];
-new PerformanceObserver((list) => {
-  for (const { duration } of list.getEntries()) longTasks.push(duration);
-}).observe({ entryTypes: ["longtask"] });`;
+/** What the page drew, and when. */
+interface Watched {
+  /** From each frame to the next, in milliseconds. */
+  readonly frames: readonly number[];
+  /** The counts that it showed, one after the other. */
+  readonly shown: readonly string[];
+}
+
+const watchFrames = `globalThis.watched = { frames: [], shown: [] };
+let before;
+requestAnimationFrame(function frame(now) {
+  if (before !== undefined) watched.frames.push(now - before);
+  before = now;
+  const text = [...document.querySelectorAll(".state-count")].map((one) => one.textContent).join(" ");
+  if (watched.shown.at(-1) !== text) watched.shown.push(text);
+  requestAnimationFrame(frame);
+});`;
 
 function changedClusters(round: number) {
   const [first, ...rest] = shopFiles()["clusters.yaml"] ?? [];

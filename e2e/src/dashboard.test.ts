@@ -25,7 +25,7 @@ const views = [
   ["problems", "main h1"],
 ] as const;
 
-test("the dashboard, with a real Envoy that rejects", { timeout: 180_000 }, async (t) => {
+test("the dashboard, with a real Envoy that rejects", { timeout: 400_000 }, async (t) => {
   const envoyPath = peer("envoy", t);
   if (envoyPath === undefined) return;
   const scene = await createScene(t);
@@ -117,7 +117,7 @@ test("the dashboard, with a real Envoy that rejects", { timeout: 180_000 }, asyn
     assert.equal(changed.status, 200);
     await page.getByText("connect_timeout: 7s").waitFor({ timeout: 10_000 });
     await goTo("history");
-    await page.getByText("by another").waitFor();
+    await page.locator("td.words", { hasText: "by another" }).waitFor();
     await goTo("config?q=users.internal&contents=true");
     await page.locator(".links a", { hasText: "internal-routes" }).waitFor();
     assert.equal(await page.locator(".links a").count(), 1);
@@ -163,6 +163,7 @@ test("the dashboard, with a real Envoy that rejects", { timeout: 180_000 }, asyn
       await small.page.locator(sign).first().waitFor();
       await mustFit(small, view);
     }
+    assert.deepEqual(small.faults, []);
     await small.page.context().close();
   });
 

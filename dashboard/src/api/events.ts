@@ -6,15 +6,22 @@ const kinds: readonly LiveEvent[] = ["revision", "node", "rollout", "problem", "
 /** Whether events come: they are the sign that the server is there. */
 export type Connection = "connecting" | "open" | "lost";
 
+/** A browser ends a stream for good after an answer such as 503: it is opened anew after so long, in milliseconds. */
+const reopenMs = 3_000;
+
 const listeners = new Set<(kind: LiveEvent) => void>();
 const watchers = new Set<(connection: Connection) => void>();
 let connection: Connection = "connecting";
 
-/** Follows the events of the server for as long as the page is open. The browser connects again by itself. */
+/** Follows the events of the server for as long as the page is open. */
 export function startEvents(): void {
   const source = new EventSource("api/v1/events");
   source.onopen = () => say("open");
-  source.onerror = () => say("lost");
+  source.onerror = () => {
+    say("lost");
+    // Otherwise the browser connects again by itself.
+    if (source.readyState === EventSource.CLOSED) setTimeout(startEvents, reopenMs);
+  };
   for (const kind of kinds) source.addEventListener(kind, () => tell(kind));
 }
 

@@ -16,8 +16,8 @@ export class ApiError extends Error {
 /** What a change is sent with. */
 export interface SendOptions {
   readonly contentType?: "application/json" | "application/yaml";
-  /** The revision that the layer must have. */
-  readonly ifMatch?: string | undefined;
+  /** The revision that the layer must have; null: it must have none. Undefined: any. */
+  readonly ifMatch?: string | null | undefined;
 }
 
 /** Paths are relative: the page may stand below a path of a proxy. */
@@ -33,8 +33,19 @@ export async function post<T>(path: string, body?: string, options: SendOptions 
   const { contentType = "application/json", ifMatch } = options;
   const headers: Record<string, string> = { "x-xdskit-dashboard": "1" };
   if (body !== undefined) headers["content-type"] = contentType;
-  if (ifMatch !== undefined) headers["if-match"] = `"${ifMatch}"`;
-  return read<T>(await fetch(`${base}${path}`, { method: "POST", headers, body: body ?? null }));
+  // Nothing there is a state, too, which somebody may have changed.
+  if (ifMatch === null) headers["if-none-match"] = "*";
+  else if (ifMatch !== undefined) headers["if-match"] = `"${ifMatch}"`;
+  return read<T>(await sent(`${base}${path}`, { method: "POST", headers, body: body ?? null }));
+}
+
+/** Nobody sends a change again without being asked: whether it was made is not known. */
+async function sent(url: string, request: RequestInit): Promise<Response> {
+  try {
+    return await fetch(url, request);
+  } catch {
+    throw new ApiError(0, "The server did not answer. Look whether it was done before you try again.");
+  }
 }
 
 /** The parts of a path, encoded. */

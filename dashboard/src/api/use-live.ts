@@ -1,11 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
+import { type Again, askAgain } from "./again.js";
 import { onEvent } from "./events.js";
 import { get } from "./request.js";
-
-/** What is shown is asked for again after so long, */
-const renewMs = 2_000;
-/** and so soon after an event: several come at once. */
-const afterEventMs = 250;
 
 /** What is known of an answer. An older answer stays while a newer one is on its way. */
 export interface Live<T> {
@@ -22,37 +18,25 @@ export type Pace = "always" | "once";
 /** Asks the API for a path, and again while the page is looked at. Undefined: nothing is asked. */
 export function useLive<T>(path: string | undefined, pace: Pace = "always"): Live<T> {
   const [state, setState] = useState<{ path: string | undefined; data?: T; error?: Error }>({ path: undefined });
-  const asked = useRef<() => void>(() => {});
+  const again = useRef<Again | undefined>(undefined);
   useEffect(() => {
     if (path === undefined) return;
     const abort = new AbortController();
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    let isAsking = false;
     const ask = async (): Promise<void> => {
-      if (isAsking || abort.signal.aborted) return;
-      isAsking = true;
-      clearTimeout(timer);
       try {
         const data = await get<T>(path, abort.signal);
         setState({ path, data });
       } catch (error) {
         if (abort.signal.aborted) return;
         setState((before) => ({ ...(before.path === path ? before : {}), path, error: error as Error }));
-      } finally {
-        isAsking = false;
-        if (pace === "always") later(renewMs);
       }
     };
-    const later = (ms: number) => {
-      clearTimeout(timer);
-      timer = setTimeout(() => void (document.hidden ? later(renewMs) : ask()), ms);
-    };
-    asked.current = () => void ask();
-    void ask();
-    const stop = onEvent(() => later(afterEventMs));
+    const asking = askAgain(ask, { once: pace === "once", isPaused: () => document.hidden });
+    again.current = asking;
+    const stop = onEvent(asking.soon);
     return () => {
       abort.abort();
-      clearTimeout(timer);
+      asking.stop();
       stop();
     };
   }, [path, pace]);
@@ -61,6 +45,6 @@ export function useLive<T>(path: string | undefined, pace: Pace = "always"): Liv
     data: isOfPath ? state.data : undefined,
     error: isOfPath ? state.error : undefined,
     isLoading: path !== undefined && !isOfPath,
-    renew: () => asked.current(),
+    renew: () => again.current?.now(),
   };
 }

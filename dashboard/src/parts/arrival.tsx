@@ -22,7 +22,30 @@ export function Arrival({ revision }: { readonly revision: string }) {
       </p>
       <StateBar counts={{ synced: acknowledged, pending, stale: 0, rejected }} />
       <Reasons nodes={data.nodes} />
+      <NotListed data={data} />
     </div>
+  );
+}
+
+/** The server lists some of them only. */
+function NotListed({ data: { counts, nodes } }: { readonly data: ArrivalData }) {
+  const listed = (state: string) => nodes.filter((node) => node.state === state).length;
+  const states = ["rejected", "pending"] as const;
+  const rest = states.filter((state) => counts[state] > listed(state));
+  if (rest.length === 0) return null;
+  return (
+    <p class="quiet">
+      Not listed here:{" "}
+      {rest.map((state, index) => (
+        <span key={state}>
+          {index > 0 ? ", " : ""}
+          <a href={linkTo("fleet", [], { state })}>
+            {numberText(counts[state] - listed(state))} {state}
+          </a>
+        </span>
+      ))}
+      .
+    </p>
   );
 }
 
@@ -44,7 +67,7 @@ function Reasons({ nodes }: Pick<ArrivalData, "nodes">) {
               <a href={linkTo("node", [id])}>{id}</a>{" "}
             </span>
           ))}
-          {found.length > 5 ? <span class="quiet">and {numberText(found.length - 5)} more</span> : null}
+          {found.length > 5 ? <span class="quiet">and {numberText(found.length - 5)} more that are listed</span> : null}
         </li>
       ))}
     </ul>

@@ -33,13 +33,3 @@ async function copyText(text: string): Promise<boolean> {
     return done;
   }
 }
-
-/** A command that asks the API for the same. */
-export function curlOf(path: string): string {
-  return `curl -sf '${new URL(`api/v1/${path}`, location.href.replace(/#.*/, "")).href.replaceAll("'", "%27")}'`;
-}
-
-/** A word of a shell command. */
-export function shellWord(text: string): string {
-  return /^[\w./:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
-}

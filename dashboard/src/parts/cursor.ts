@@ -1,25 +1,52 @@
-import { useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type Keys, useKeys } from "./keys.js";
 
-/** The row at which `j` and `k` are; undefined before the first of them. Enter and `o` open it. */
-export function useCursor(count: number, open: (row: number) => void): number | undefined {
+/**
+ * The row at which `j` and `k` are; undefined before the first of them. Enter and `o` open it, `x` marks it where rows
+ * can be marked. The row that has the class `current` is scrolled to, and its link gets the focus.
+ */
+export function useCursor(
+  count: number,
+  open: (row: number) => void,
+  mark?: (row: number) => void,
+): number | undefined {
   const [current, setCurrent] = useState<number | undefined>(undefined);
   // Keys may come faster than the page is drawn.
-  const now = useRef({ current, count, open });
-  now.current = { ...now.current, count, open };
+  const now = useRef({ current, count, open, mark });
+  now.current = { ...now.current, count, open, mark };
   const keys = useMemo<Keys>(() => {
     const move = (step: number) => {
       const { current: at = -1, count: rows } = now.current;
-      if (rows === 0) return;
+      if (rows === 0) return false;
       now.current = { ...now.current, current: Math.min(Math.max(0, at + step), rows - 1) };
       setCurrent(now.current.current);
+      return true;
     };
-    const enter = () => {
-      const { current: at, open: action } = now.current;
-      if (at !== undefined) action(at);
+    const act = (action: ((row: number) => void) | undefined) => {
+      const { current: at } = now.current;
+      if (at === undefined || action === undefined) return false;
+      action(at);
+      return true;
     };
-    return { j: () => move(1), k: () => move(-1), Enter: enter, o: enter };
+    return {
+      j: () => move(1),
+      k: () => move(-1),
+      // Enter on a link or a button is theirs, whatever row is chosen.
+      Enter: (target) => !isPressed(target) && act(now.current.open),
+      o: () => act(now.current.open),
+      x: () => act(now.current.mark),
+    };
   }, []);
   useKeys(keys);
+  useEffect(() => {
+    if (current === undefined) return;
+    const row = document.querySelector(".current");
+    row?.scrollIntoView({ block: "nearest" });
+    row?.querySelector("a")?.focus({ preventScroll: true });
+  }, [current]);
   return current;
+}
+
+function isPressed(target: EventTarget | null): boolean {
+  return target instanceof Element && target.closest("a, button, summary, [role=button]") !== null;
 }

@@ -1,7 +1,10 @@
 import { useEffect } from "preact/hooks";
 
-/** What a key does, or two one after the other (`g f`). */
-export type Keys = Readonly<Record<string, () => void>>;
+/**
+ * What a key does, or two one after the other (`g f`). It is told what has the focus; false: it did nothing, and the
+ * browser does what it usually does.
+ */
+export type Keys = Readonly<Record<string, (target: EventTarget | null) => unknown>>;
 
 /** So long the second key may take, in milliseconds. */
 const pauseMs = 1_000;
@@ -19,10 +22,9 @@ export function useKeys(keys: Keys): void {
       const action = keys[both] ?? keys[event.key];
       before = event.key;
       at = now;
-      if (action === undefined) return;
+      if (action === undefined || action(event.target) === false) return;
       event.preventDefault();
       before = "";
-      action();
     };
     addEventListener("keydown", pressed);
     return () => removeEventListener("keydown", pressed);
@@ -30,7 +32,8 @@ export function useKeys(keys: Keys): void {
 }
 
 function isTyping(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && target.matches("input, textarea, select, [contenteditable]");
+  const isField = "input:not([type=checkbox]), textarea, select, [contenteditable]";
+  return target instanceof HTMLElement && target.matches(isField);
 }
 
 /** Puts the cursor into the search field of the page. */

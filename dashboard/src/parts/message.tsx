@@ -23,7 +23,7 @@ export function Loading() {
 /** What went wrong with a question or a change. */
 export function Failure({ error }: { readonly error: Error }) {
   const findings = error instanceof ApiError ? error.findings : [];
-  const text = error instanceof ApiError ? error.message : "The server does not answer. It is asked again.";
+  const text = error instanceof ApiError ? error.message : "The server does not answer. The page asks again by itself.";
   return (
     <div class="failure" role="alert">
       {findings.length > 1 ? null : <p>{text}</p>}

@@ -16,6 +16,7 @@ export function Search({
   const [text, setText] = useState(value);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const said = useRef(value);
+  useEffect(() => () => clearTimeout(timer.current), []);
   useEffect(() => {
     // Somebody else changed it: the way back, or a link.
     if (value !== said.current) setText(value);

@@ -4,6 +4,7 @@ type Theme = "system" | "light" | "dark";
 
 const next: Readonly<Record<Theme, Theme>> = { system: "light", light: "dark", dark: "system" };
 const signs: Readonly<Record<Theme, string>> = { system: "◑", light: "☀", dark: "☾" };
+const words: Readonly<Record<Theme, string>> = { system: "Auto", light: "Light", dark: "Dark" };
 const key = "xdskit-theme";
 
 /** Light, dark, or as the system has it; the browser remembers it. */
@@ -15,10 +16,11 @@ export function ThemeButton() {
     applyTheme();
     setTheme(changed);
   };
-  const label = `Colours: ${theme}`;
+  const label = `${words[theme]} colours`;
   return (
     <button type="button" class="icon-button" aria-label={label} title={label} onClick={change}>
-      {signs[theme]}
+      <span aria-hidden="true">{signs[theme]}</span>
+      <span class="rest">{words[theme]}</span>
     </button>
   );
 }

@@ -12,6 +12,11 @@ export function Time({ at }: { readonly at: string | number }) {
   );
 }
 
+/** A time that lies ahead, or far away. */
+export function Exact({ at }: { readonly at: string }) {
+  return <time dateTime={at}>{exact(Date.parse(at))}</time>;
+}
+
 /** How long something takes; `–` where that is not known. */
 export function Duration({ ms }: { readonly ms: number | null }) {
   return <span class="number">{ms === null ? "–" : lasting(ms)}</span>;

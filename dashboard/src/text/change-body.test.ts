@@ -26,6 +26,26 @@ describe("the body of a change", () => {
     assert.deepEqual(upserted("text: |\n  a\n  b\nname: x"), [{ text: "a\nb\n", name: "x" }]);
   });
 
+  it("takes several documents in JSON, and JSON among YAML", () => {
+    const one = { "@type": "type.googleapis.com/a.B", name: "web" };
+    const two = { name: "two" };
+    const pretty = (json: unknown) => JSON.stringify(json, undefined, 2);
+    assert.deepEqual(upserted(`${pretty(one)}\n---\n${pretty([two, one])}\n`), [one, two, one]);
+    assert.deepEqual(upserted(`${pretty({ resources: [one, two] })}\n---\n[]\n---\n${pretty(two)}`), [one, two, two]);
+    assert.deepEqual(upserted(`${web}\n---\n${pretty(two)}\n---\n[${pretty(one)}]`), [one, two, one]);
+  });
+
+  it("keeps the lines of JSON", () => {
+    const text = `\n[\n  { "name": "a" },\n  { "name": "b" }\n]\n---\n{\n  "name": "c"\n}\n`;
+    const { body, lines, columns } = changeBody(text);
+    const made = body.split("\n");
+    for (const name of ["a", "b", "c"]) {
+      const line = text.split("\n").findIndex((one) => one.includes(`"${name}"`));
+      assert.ok(made[line + lines]?.includes(`"${name}"`), body);
+    }
+    assert.equal(columns, 0);
+  });
+
   it("leaves a change, and JSON that cannot be read, as it is", () => {
     for (const text of ["upsert: []\ndelete:\n- {type: cds, name: a}", '{"delete": []}', "{ not json"])
       assert.equal(changeBody(text).body, text);

@@ -15,3 +15,20 @@ export function typeName(typeUrl: string): string {
   const name = typeUrl.replace(/^type\.googleapis\.com\//, "");
   return names[name] ?? name;
 }
+
+const shortNames: Readonly<Record<string, string>> = {
+  cluster: "CDS",
+  endpoint: "EDS",
+  "extension-config": "ECDS",
+  listener: "LDS",
+  route: "RDS",
+  runtime: "RTDS",
+  "scoped-route": "SRDS",
+  secret: "SDS",
+  "virtual-host": "VHDS",
+};
+
+/** A type as heads of narrow columns have it: the service that brings it. */
+export function shortTypeName(type: string): string {
+  return shortNames[type] ?? type;
+}

@@ -129,6 +129,23 @@ describe("the fleet", () => {
     assert.deepEqual([gone.isConnected, gone.moments[0].kind], [false, "disconnected"]);
   });
 
+  it("says a rejection of the resources that it blames, and of no other", async () => {
+    const { api, get, client } = await scene();
+    await using _ = api;
+    await client("picky", "ack");
+    const other = createResource(create(ClusterSchema, { name: "a" }));
+    const bad = createResource(create(ClusterSchema, { name: "b" }));
+    const stream = await client("angry", "nack");
+    api.folder(other, bad);
+    await renewed();
+    const rejectionOf = async (name: string) => (await get(`nodes/angry/resources/cluster/${name}`)).rejection;
+    // Its words are "a: port 5 is taken".
+    assert.match((await rejectionOf("a")).message, /^a: port/);
+    const { state } = await get("nodes/angry/resources/cluster/b");
+    assert.equal((await rejectionOf("b")) === null, state !== "rejected", state);
+    stream.cancel();
+  });
+
   it("never tells a secret", async () => {
     const { api, get, client } = await scene();
     await using _ = api;
@@ -216,6 +233,8 @@ describe("what a group is served", () => {
       "routes/shop → gone",
       "web → routes",
     ]);
+    const nodeOf = (name: string) => graph.nodes.find((one: { name: string }) => one.name === name);
+    assert.deepEqual([nodeOf("alone").unused, nodeOf("cart").unused, nodeOf("alone").health], [true, false, null]);
     assert.equal(graph.nodes.find((one: { name: string }) => one.name === "gone").isThere, false);
     const upwards = await get("graph?type=cluster&name=cart");
     assert.ok(upwards.nodes.some((one: { name: string }) => one.name === "web"));

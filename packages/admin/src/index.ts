@@ -1,4 +1,11 @@
-export type { AdminApiOptions, ApiLayer, SourceReport, Trouble, WhereIs } from "./contract/admin-options.js";
+export type {
+  AdminApiOptions,
+  ApiLayer,
+  SourceReport,
+  Trouble,
+  WhereField,
+  WhereIs,
+} from "./contract/admin-options.js";
 export type { Fleet, NodeFilter, NodeListQuery, NodeResourcesQuery, NodeRowsQuery } from "./contract/fleet.js";
 export type { Peer, PeerAnswers } from "./contract/peers.js";
 export type { Problem } from "./contract/problem.js";

@@ -7,7 +7,7 @@ export { backlog, createGrpcServer, type GrpcServer, type GrpcServerOptions, typ
 export { type GrpcCode, grpcCode } from "./messages/grpc-code.js";
 export { followHandshakes, type HandshakeFailed, handshakeMs } from "./sockets/handshakes.js";
 export { defaultKeepalive, type Keepalive } from "./sockets/keepalive.js";
-export { type Peer, peerOf } from "./sockets/peer.js";
+export { type Peer, type PeerIdentity, peerOf } from "./sockets/peer.js";
 export {
   createFairQueue,
   type FairQueue,

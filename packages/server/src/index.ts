@@ -111,6 +111,7 @@ export type {
   CallHandler,
   DiscoveryCall,
   Method,
+  PeerIdentity,
   Refusal,
   Service,
   ServiceHandler,

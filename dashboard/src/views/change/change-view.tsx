@@ -1,16 +1,18 @@
 import { useState } from "preact/hooks";
-import { ApiError, pathOf, post } from "../../api/request.js";
-import type { ChangeAnswer, Finding, Layer } from "../../api/types.js";
+import { get, pathOf } from "../../api/request.js";
+import type { Layer } from "../../api/types.js";
 import { useLive } from "../../api/use-live.js";
-import { Changes, Stages } from "../../parts/changes.js";
+import { curlOf, xdskitOf } from "../../parts/commands.js";
 import { Copy } from "../../parts/copy.js";
-import { Failure, Findings, Loading } from "../../parts/message.js";
+import { Failure, Loading } from "../../parts/message.js";
 import { Select } from "../../parts/search.js";
-import { go, linkTo, type Place } from "../../router.js";
-import { changeBody } from "../../text/change-body.js";
+import type { Place } from "../../router.js";
 import { counted } from "../../text/counts.js";
-import { Files } from "./files.js";
+import { type JoinedFiles, joinFiles } from "../../text/joined-files.js";
+import { Files, type Taken } from "./files.js";
+import { Looked, type Outlook } from "./outlook.js";
 import { Rollouts } from "./rollouts.js";
+import { placed, sendChange } from "./send-change.js";
 import { Sources } from "./sources.js";
 
 const example = `"@type": type.googleapis.com/envoy.config.cluster.v3.Cluster
@@ -18,18 +20,16 @@ name: web
 connect_timeout: 1s
 type: STRICT_DNS`;
 
-/** What was looked at: as long as the text is the same, it can be applied. */
-interface Outlook {
-  readonly text: string;
-  readonly layer: string;
-  readonly replace: boolean;
-  readonly answer: ChangeAnswer;
+interface Layers {
+  readonly layers: readonly Layer[];
 }
 
 /** A change before it is made: what it does, in which stages, and what is wrong with it. Then it is applied. */
 export function ChangeView({ place }: { readonly place: Place }) {
-  const layers = useLive<{ readonly layers: readonly Layer[] }>("layers", "once");
+  const layers = useLive<Layers>("layers");
   const [text, setText] = useState("");
+  const [files, setFiles] = useState<JoinedFiles | undefined>(undefined);
+  const [note, setNote] = useState("");
   const [asked, setLayer] = useState(place.query.get("layer") ?? "");
   const [replace, setReplace] = useState(false);
   const [outlook, setOutlook] = useState<Outlook | undefined>(undefined);
@@ -42,23 +42,41 @@ export function ChangeView({ place }: { readonly place: Place }) {
   const look = async () => {
     setBusy(true);
     try {
-      setOutlook({
-        text,
-        layer: layer.name,
-        replace,
-        answer: await sendChange(layer, text, { replace, dryRun: true }),
-      });
+      // What it is compared with must be what it is applied to: the newest by now, and not by the last look.
+      const { layers: now } = await get<Layers>("layers");
+      const head = now.find(({ name }) => name === layer.name)?.head?.id ?? null;
+      const answer = await sendChange(layer, text, { replace, dryRun: true, head });
+      layers.renew();
+      setOutlook({ text, layer: layer.name, replace, head, answer });
       setError(undefined);
     } catch (problem) {
       setOutlook(undefined);
-      setError(problem as Error);
+      setError(placed(problem as Error, text, files));
     }
     setBusy(false);
   };
+  const take = (taken: Taken) => {
+    if (taken.kind === "nothing") {
+      setNote(taken.why);
+      return;
+    }
+    const joined = joinFiles(taken.files);
+    setFiles(joined);
+    setText(joined.text);
+    setReplace(taken.isFolder);
+    setNote(`${counted(taken.files.length, "file")} taken.`);
+  };
   const isLooked = outlook?.text === text && outlook.layer === layer.name && outlook.replace === replace;
+  const words = ["apply", "-f", "FILE", "--layer", layer.name, ...(replace ? ["--prune"] : []), "--dry-run"];
   return (
     <>
-      <h1>Change</h1>
+      <header class="page-head">
+        <h1>Change</h1>
+        <div class="actions">
+          <Copy label="Copy curl" text={() => changeCurl(layer.name, replace)} />
+          <Copy label="Copy command" text={() => xdskitOf(...words)} />
+        </div>
+      </header>
       <Sources />
       <section class="panel change-form" aria-label="A change">
         <div class="form-row">
@@ -76,7 +94,10 @@ export function ChangeView({ place }: { readonly place: Place }) {
             />
             this is the whole layer
           </label>
-          <Files take={setText} />
+          <Files take={take} />
+          <span class="quiet" role="status">
+            {note}
+          </span>
         </div>
         <label>
           <span class="hidden">Resources in YAML or JSON</span>
@@ -96,92 +117,19 @@ export function ChangeView({ place }: { readonly place: Place }) {
           >
             What would it do?
           </button>
-          <Copy label="Copy command" text={`xdskit apply -f FILE --layer ${layer.name} --dry-run`} />
+          <span class="quiet">Nothing is changed before you apply it.</span>
         </div>
-        {error === undefined ? null : <Failure error={placed(error, text)} />}
+        {error === undefined ? null : <Failure error={error} />}
       </section>
-      {isLooked ? <Looked outlook={outlook} layer={layer} /> : null}
+      {isLooked ? (
+        <Looked key={outlook.head} outlook={outlook} layer={layer} files={files} lookAgain={() => void look()} />
+      ) : null}
       <Rollouts />
     </>
   );
 }
 
-/** What a change would do, and the button that does it. */
-function Looked({ outlook: { text, replace, answer }, layer }: { readonly outlook: Outlook; readonly layer: Layer }) {
-  const [reason, setReason] = useState("");
-  const [error, setError] = useState<Error | undefined>(undefined);
-  const [isBusy, setBusy] = useState(false);
-  const { added, changed, removed } = answer.counts;
-  const total = added + changed + removed;
-  const apply = async () => {
-    setBusy(true);
-    try {
-      const options = { replace, dryRun: false, message: reason, ifMatch: layer.head?.id };
-      const { revision } = await sendChange(layer, text, options);
-      go(linkTo("history", revision === null ? [] : [revision.id]));
-    } catch (problem) {
-      setError(problem as Error);
-      setBusy(false);
-    }
-  };
-  return (
-    <section class="panel" aria-labelledby="outlook-title">
-      <h2 id="outlook-title">
-        It changes {counted(total, "resource")}{" "}
-        <small>{`${added} added, ${changed} changed, ${removed} removed`}</small>
-      </h2>
-      <Findings findings={answer.findings} />
-      {layer.writable && total > 0 ? (
-        <div class="form-row">
-          <label class="grow">
-            <span class="hidden">Why</span>
-            <input
-              placeholder="Why? It stands in the history"
-              value={reason}
-              onInput={({ currentTarget }) => setReason(currentTarget.value)}
-            />
-          </label>
-          <button type="button" class="primary" disabled={isBusy || reason.trim() === ""} onClick={() => void apply()}>
-            Apply
-          </button>
-        </div>
-      ) : null}
-      {layer.writable ? null : (
-        <p class="quiet">Layer {layer.name} is not written here: change its files, and they are served.</p>
-      )}
-      {error === undefined ? null : <Failure error={error} />}
-      <Changes changes={answer.changed} total={total} />
-      <Stages stages={answer.stages} />
-    </section>
-  );
-}
-
-async function sendChange(
-  layer: Layer,
-  text: string,
-  options: {
-    readonly replace: boolean;
-    readonly dryRun: boolean;
-    readonly message?: string;
-    readonly ifMatch?: string | undefined;
-  },
-): Promise<ChangeAnswer> {
-  const { body, contentType } = changeBody(text);
-  const { replace, dryRun, message = "", ifMatch } = options;
-  const query = new URLSearchParams({ fields: "proto", replace: String(replace), dryRun: String(dryRun), message });
-  const path = `layers/${pathOf(layer.name)}/changes?${query}`;
-  return post<ChangeAnswer>(path, body, { contentType, ifMatch });
-}
-
-/** The places of findings as they are in what was typed. */
-function placed(error: Error, text: string): Error {
-  if (!(error instanceof ApiError)) return error;
-  const { lines, columns } = changeBody(text);
-  const own = (finding: Finding): Finding => {
-    const { file, line, column } = finding;
-    if (file !== "body" || line === undefined) return finding;
-    const shifted = column === undefined ? {} : { column: Math.max(1, column - columns) };
-    return { ...finding, file: "line", line: line - lines, ...shifted };
-  };
-  return new ApiError(error.status, error.message, error.findings.map(own));
+function changeCurl(layer: string, replace: boolean): string {
+  const path = `layers/${pathOf(layer)}/changes?dryRun=true${replace ? "&replace=true" : ""}`;
+  return `${curlOf(path)} -H 'content-type: application/yaml' --data-binary @change.yaml`;
 }

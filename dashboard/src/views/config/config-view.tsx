@@ -1,6 +1,8 @@
 import { pathOf } from "../../api/request.js";
 import type { GroupResources } from "../../api/types.js";
 import { useLive } from "../../api/use-live.js";
+import { curlOf } from "../../parts/commands.js";
+import { Copy } from "../../parts/copy.js";
 import { Empty, Failure, Loading } from "../../parts/message.js";
 import { Search, Select } from "../../parts/search.js";
 import { go, linkTo, type Place, replaceQuery } from "../../router.js";
@@ -22,10 +24,16 @@ export function ConfigView({ place: { parts, query } }: { readonly place: Place 
   const names = groups.data?.groups.map((group) => group.name) ?? [];
   const group = names.includes(asked) ? asked : (names[0] ?? "");
   if (groups.data === undefined) return groups.error === undefined ? <Loading /> : <Failure error={groups.error} />;
+  if (asked !== "" && !names.includes(asked)) return <NoGroup name={asked} />;
   const all = Object.fromEntries(query);
   return (
     <>
-      <h1>Configuration</h1>
+      <header class="page-head">
+        <h1>Configuration</h1>
+        <div class="actions">
+          <Copy label="Copy curl" text={() => curlOf(resourcesPath(group, type, query))} />
+        </div>
+      </header>
       <div class="filters">
         {names.length < 2 ? null : (
           <Select
@@ -63,6 +71,31 @@ export function ConfigView({ place: { parts, query } }: { readonly place: Place 
   );
 }
 
+/** A link from before, or from somewhere else. */
+function NoGroup({ name }: { readonly name: string }) {
+  return (
+    <>
+      <h1>Configuration</h1>
+      <Empty title={`There is no group ${name}.`}>
+        <p>
+          <a href={linkTo("config")}>See the groups that there are</a>
+        </p>
+      </Empty>
+    </>
+  );
+}
+
+function resourcesPath(group: string, type: string, query: URLSearchParams): string {
+  const given = Object.entries({
+    type,
+    q: query.get("q") ?? "",
+    contents: query.get("contents") ?? "",
+    only: query.get("only") ?? "",
+    limit: "500",
+  }).filter(([, value]) => value !== "");
+  return `groups/${pathOf(group)}/resources?${new URLSearchParams(given)}`;
+}
+
 function Resources({
   group,
   type,
@@ -74,14 +107,7 @@ function Resources({
   readonly name: string | undefined;
   readonly query: URLSearchParams;
 }) {
-  const given = Object.entries({
-    type,
-    q: query.get("q") ?? "",
-    contents: query.get("contents") ?? "",
-    only: query.get("only") ?? "",
-    limit: "500",
-  }).filter(([, value]) => value !== "");
-  const { data, error } = useLive<GroupResources>(`groups/${pathOf(group)}/resources?${new URLSearchParams(given)}`);
+  const { data, error } = useLive<GroupResources>(resourcesPath(group, type, query));
   if (data === undefined) return error === undefined ? <Loading /> : <Failure error={error} />;
   if (data.counts.length === 0)
     return (

@@ -71,13 +71,20 @@ export function EndpointTable({ endpoints }: { readonly endpoints: readonly Endp
   );
 }
 
+/** What is not well, and not dead either, is told apart from both. */
+const healths: Readonly<Record<string, readonly [state: string, sign: string]>> = {
+  healthy: ["synced", "●"],
+  degraded: ["pending", "◐"],
+  draining: ["pending", "◐"],
+};
+
 /** `unknown` is what nobody said anything of: clients take it for well. */
 function Health({ health }: { readonly health: string }) {
   if (health === "unknown") return <span class="quiet">○ unknown</span>;
-  const isWell = health === "healthy";
+  const [state, sign] = healths[health] ?? (["rejected", "✕"] as const);
   return (
-    <span class={`state state-${isWell ? "synced" : "rejected"}`}>
-      <span aria-hidden="true">{isWell ? "●" : "✕"}</span> {health}
+    <span class={`state state-${state}`}>
+      <span aria-hidden="true">{sign}</span> {health}
     </span>
   );
 }

@@ -1,7 +1,10 @@
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Graph as GraphData } from "../../api/types.js";
 import { linkTo } from "../../router.js";
-import { boxHeight, boxWidth, type Layout, layoutOf, type Placed } from "./layout.js";
+import { boxHeight, columnStart, type Layout, layoutOf, type Placed } from "./layout.js";
+
+/** On both sides, in pixels. */
+const padding = 24;
 
 /** Who uses what, as a picture: listener → route → virtual host → cluster → endpoints. */
 export function Graph({
@@ -15,15 +18,24 @@ export function Graph({
   readonly root: { readonly type: string; readonly name: string } | undefined;
   readonly query: URLSearchParams;
 }) {
-  const layout = useMemo(() => layoutOf(graph), [graph]);
   const place = useRef<HTMLElement>(null);
+  const [room, setRoom] = useState(0);
+  const layout = useMemo(() => layoutOf(graph, room), [graph, room]);
+  const { boxWidth } = layout;
+  useEffect(() => {
+    const element = place.current;
+    if (element === null) return;
+    const observer = new ResizeObserver(() => setRoom(element.clientWidth - padding));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
   const chosen = layout.nodes.find(({ node }) => node.type === root?.type && node.name === root.name);
   const [x, y] = [chosen?.x, chosen?.y];
   useEffect(() => {
     const element = place.current;
     if (element === null || x === undefined || y === undefined) return;
     element.scrollTo(x + boxWidth / 2 - element.clientWidth / 2, y - element.clientHeight / 2);
-  }, [x, y]);
+  }, [x, y, boxWidth]);
   return (
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: who has no mouse must be able to scroll. */}
@@ -34,7 +46,7 @@ export function Graph({
             <span
               class="graph-head"
               key={type}
-              style={{ left: `${index * (boxWidth + 56)}px`, width: `${boxWidth}px` }}
+              style={{ left: `${columnStart(index, layout)}px`, width: `${boxWidth}px` }}
             >
               {type}
             </span>
@@ -43,6 +55,7 @@ export function Graph({
             <Box
               key={`${placed.node.type} ${placed.node.name}`}
               placed={placed}
+              boxWidth={boxWidth}
               group={group}
               isRoot={placed === chosen}
               query={query}
@@ -55,9 +68,13 @@ export function Graph({
   );
 }
 
+/** Each has a sign besides its colour. */
+const healthSigns = { well: "●", some: "◐", none: "✕" } as const;
+const healthText = { well: "all healthy", some: "some are not healthy", none: "none is healthy" } as const;
+
 function Lines({
   graph: { edges },
-  layout: { nodes, width, height },
+  layout: { nodes, width, height, boxWidth },
 }: {
   readonly graph: GraphData;
   readonly layout: Layout;
@@ -85,25 +102,37 @@ function Lines({
 
 function Box({
   placed: { node, x, y },
+  boxWidth,
   group,
   isRoot,
   query,
 }: {
   readonly placed: Placed;
+  readonly boxWidth: number;
   readonly group: string;
   readonly isRoot: boolean;
   readonly query: URLSearchParams;
 }) {
-  const { type, name, isThere, unused, summary } = node;
+  const { type, name, isThere, unused, summary, health } = node;
   const kind = isThere ? (unused ? "unused" : "there") : "gone";
   const style = { left: `${x}px`, top: `${y}px`, width: `${boxWidth}px`, height: `${boxHeight}px` };
   const content = (
     <>
       <span class="graph-name">{type === "virtual-host" ? name.slice(name.lastIndexOf("/") + 1) : name}</span>
-      <small>{isThere ? (unused ? "unused" : summary) : "⚠ missing"}</small>
+      <small>
+        {isThere ? null : "⚠ missing"}
+        {unused ? <b class="mark-unused">◇ unused </b> : null}
+        {health === null ? null : (
+          <span class={`health-${health}`} title={healthText[health]}>
+            <span aria-hidden="true">{healthSigns[health]}</span>{" "}
+          </span>
+        )}
+        {summary}
+      </small>
     </>
   );
-  const classes = `graph-box graph-${kind}${isRoot ? " graph-root" : ""}`;
+  const sick = health === "some" || health === "none" ? ` graph-${health}` : "";
+  const classes = `graph-box graph-${kind}${sick}${isRoot ? " graph-root" : ""}`;
   // A virtual host is a part of its route, unless it is a resource of its own.
   if (!isThere || type === "virtual-host")
     return (

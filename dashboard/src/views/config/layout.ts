@@ -13,42 +13,93 @@ export interface Layout {
   readonly nodes: readonly Placed[];
   readonly width: number;
   readonly height: number;
+  readonly boxWidth: number;
 }
 
-export const boxWidth = 190;
 export const boxHeight = 42;
+/** Room for lines that can be told apart. */
 const columnGap = 56;
-const rowGap = 12;
+const rowHeight = boxHeight + 12;
 const headHeight = 28;
+const leastWidth = 150;
+const mostWidth = 300;
 
 /** From left to right as a request goes. */
 const order = ["listener", "scoped-route", "route", "virtual-host", "extension-config", "cluster", "endpoint"];
 
-/** Columns by type; in each, what is used by the same stands beside each other, so that few lines cross. */
-export function layoutOf({ nodes, edges }: Graph): Layout {
+/**
+ * Columns by type, as wide as the place of `room` pixels allows. The largest column is filled from the top; the others
+ * stand beside what they use or are used by, so that lines are short and few cross.
+ */
+export function layoutOf({ nodes, edges }: Graph, room: number): Layout {
   const rank = (type: string) => (order.includes(type) ? order.indexOf(type) : order.length);
   const columns = [...new Set(nodes.map(({ type }) => type))].sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
+  const members = columns.map((type) => nodes.flatMap((node, index) => (node.type === type ? [index] : [])));
+  const lines = linesOf(edges);
+  const largest = members.reduce((most, one, index) => (one.length > (members[most]?.length ?? 0) ? index : most), 0);
   const rows = new Map<number, number>();
-  let height = 0;
-  for (const column of columns) {
-    const members = nodes.map((_, index) => index).filter((index) => nodes[index]?.type === column);
-    const wish = (index: number) => {
-      const from = edges.filter((edge) => edge.to === index).map((edge) => rows.get(edge.from) ?? 0);
-      return from.length === 0 ? 0 : from.reduce((sum, row) => sum + row, 0) / from.length;
-    };
-    const wishes = new Map(members.map((index) => [index, wish(index)]));
-    members.sort((a, b) => (wishes.get(a) ?? 0) - (wishes.get(b) ?? 0));
-    for (const [row, index] of members.entries()) rows.set(index, row);
-    height = Math.max(height, members.length);
-  }
+  // Whoever stands beside each other must be known before the largest column can be filled.
+  for (const own of members) place(own, (index) => lines.usedBy(index), rows, false);
+  fill(members[largest] ?? [], rows);
+  for (let column = largest - 1; column >= 0; column -= 1)
+    place(members[column] ?? [], (index) => lines.uses(index), rows, true);
+  for (let column = largest + 1; column < members.length; column += 1)
+    place(members[column] ?? [], (index) => lines.usedBy(index), rows, true);
+  const free = Math.floor((room - (columns.length - 1) * columnGap) / Math.max(1, columns.length));
+  const boxWidth = Math.min(mostWidth, Math.max(leastWidth, free));
   return {
     columns,
+    boxWidth,
     nodes: nodes.map((node, index) => ({
       node,
       x: columns.indexOf(node.type) * (boxWidth + columnGap),
-      y: headHeight + (rows.get(index) ?? 0) * (boxHeight + rowGap),
+      y: headHeight + (rows.get(index) ?? 0) * rowHeight,
     })),
     width: columns.length * (boxWidth + columnGap) - columnGap,
-    height: headHeight + height * (boxHeight + rowGap),
+    height: headHeight + (Math.max(0, ...rows.values()) + 1) * rowHeight,
   };
+}
+
+/** Where the columns begin. */
+export function columnStart(index: number, { boxWidth }: Pick<Layout, "boxWidth">): number {
+  return index * (boxWidth + columnGap);
+}
+
+function linesOf(edges: Graph["edges"]) {
+  const uses = new Map<number, number[]>();
+  const usedBy = new Map<number, number[]>();
+  const push = (map: Map<number, number[]>, key: number, value: number) =>
+    map.set(key, [...(map.get(key) ?? []), value]);
+  for (const { from, to } of edges) {
+    push(uses, from, to);
+    push(usedBy, to, from);
+  }
+  return { uses: (index: number) => uses.get(index) ?? [], usedBy: (index: number) => usedBy.get(index) ?? [] };
+}
+
+/** One row each, in the order that they have. */
+function fill(members: readonly number[], rows: Map<number, number>): void {
+  const sorted = members.toSorted((a, b) => (rows.get(a) ?? 0) - (rows.get(b) ?? 0));
+  for (const [row, index] of sorted.entries()) rows.set(index, row);
+}
+
+/** Beside those that they belong to; `isExact`: at their height, and not only in their order. */
+function place(
+  members: readonly number[],
+  neighbours: (index: number) => readonly number[],
+  rows: Map<number, number>,
+  isExact: boolean,
+): void {
+  const wish = (index: number) => {
+    const known = neighbours(index).flatMap((one) => rows.get(one) ?? []);
+    // What belongs to nothing comes last.
+    return known.length === 0 ? Number.MAX_SAFE_INTEGER : known.reduce((sum, row) => sum + row, 0) / known.length;
+  };
+  const wishes = members.map((index) => ({ index, wish: wish(index) })).sort((a, b) => a.wish - b.wish);
+  let next = 0;
+  for (const { index, wish: at } of wishes) {
+    const row = isExact && at !== Number.MAX_SAFE_INTEGER ? Math.max(next, at) : next;
+    rows.set(index, row);
+    next = row + 1;
+  }
 }

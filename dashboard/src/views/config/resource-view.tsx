@@ -1,7 +1,8 @@
 import { pathOf } from "../../api/request.js";
 import type { Graph as GraphData, GroupContent } from "../../api/types.js";
 import { useLive } from "../../api/use-live.js";
-import { Copy, curlOf, shellWord } from "../../parts/copy.js";
+import { curlOf, getOf } from "../../parts/commands.js";
+import { Copy } from "../../parts/copy.js";
 import { Failure, Loading, WhereText } from "../../parts/message.js";
 import { YamlView } from "../../parts/yaml-view.js";
 import { linkTo } from "../../router.js";
@@ -36,7 +37,7 @@ export function ResourceView({
         <div class="actions">
           <Copy label="Copy YAML" text={() => yamlText(data.resource)} />
           <Copy label="Copy curl" text={() => curlOf(path)} />
-          <Copy label="Copy command" text={() => `xdskit get ${type} ${shellWord(name)}`} />
+          <Copy label="Copy command" text={() => getOf(type, name)} />
         </div>
       </header>
       <p>

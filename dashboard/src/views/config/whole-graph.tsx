@@ -1,16 +1,24 @@
 import { pathOf } from "../../api/request.js";
 import type { Graph as GraphData } from "../../api/types.js";
 import { useLive } from "../../api/use-live.js";
+import { curlOf } from "../../parts/commands.js";
+import { Copy } from "../../parts/copy.js";
 import { Empty, Loading } from "../../parts/message.js";
 import { Graph } from "./graph.js";
 
 /** Everything that the listeners of a group lead to. */
 export function WholeGraph({ group }: { readonly group: string }) {
-  const { data } = useLive<GraphData>(`groups/${pathOf(group)}/graph`);
+  const path = `groups/${pathOf(group)}/graph`;
+  const { data } = useLive<GraphData>(path);
   if (data === undefined) return <Loading />;
   return (
     <div class="panel">
-      <h2>Who uses what</h2>
+      <header>
+        <h2>Who uses what</h2>
+        <div class="actions">
+          <Copy label="Copy curl" text={() => curlOf(path)} />
+        </div>
+      </header>
       {data.nodes.length === 0 ? (
         <Empty title="This group has no listener to begin at." />
       ) : (

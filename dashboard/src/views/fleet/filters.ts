@@ -21,19 +21,22 @@ export function filtersOf(query: URLSearchParams): FleetFilters {
 }
 
 /** The same filters as the API takes them. Values may have commas. */
-export function apiQuery(filters: FleetFilters, more: Readonly<Record<string, string>> = {}): string {
-  const { sort, ...rest } = filters;
+export function apiQuery({ sort: _, ...rest }: FleetFilters, more: Readonly<Record<string, string>> = {}): string {
   const values = (value: string) => value.replaceAll(",", "%2C");
   const given = {
     ...rest,
     group: values(rest.group),
     client: values(rest.client),
     replica: values(rest.replica),
-    sort: sort === "" ? "" : sort.replace(/^-/, ""),
-    order: sort.startsWith("-") ? "desc" : "",
     ...more,
   };
   return new URLSearchParams(Object.entries(given).filter(([, value]) => value !== "")).toString();
+}
+
+/** The same with the order of the list: what is worst comes first, if nobody says another one. */
+export function rowsQuery(filters: FleetFilters): string {
+  const sort = filters.sort === "" ? "state" : filters.sort;
+  return apiQuery(filters, { sort: sort.replace(/^-/, ""), order: sort.startsWith("-") ? "desc" : "" });
 }
 
 export function setFilters(change: Partial<FleetFilters>): void {

@@ -26,7 +26,7 @@ export function FleetMap({ filters }: { readonly filters: FleetFilters }) {
   }, []);
   const columns = Math.min(200, Math.max(10, Math.floor((width - labelWidth) / columnWidth / 10) * 10));
   const { data } = useLive<FleetMapData>(
-    isThere ? `fleet/map?${apiQuery({ ...filters, sort: "" }, { columns: String(columns) })}` : undefined,
+    isThere ? `fleet/map?${apiQuery(filters, { columns: String(columns) })}` : undefined,
   );
   return (
     <section class="panel map" ref={place} aria-labelledby="map-title">
@@ -51,15 +51,10 @@ function Legend() {
   );
 }
 
-function Grid({
-  map: { types, columns, nodes },
-  filters,
-}: {
-  readonly map: FleetMapData;
-  readonly filters: FleetFilters;
-}) {
+function Grid({ map: { types, columns }, filters }: { readonly map: FleetMapData; readonly filters: FleetFilters }) {
   if (columns.length === 0) return <p class="quiet">No node fits these filters.</p>;
   const most = Math.max(...columns.map((column) => column.nodes));
+  const groups = groupsOf(columns);
   return (
     <>
       <div class="map-grid">
@@ -68,44 +63,87 @@ function Grid({
             <span key={type}>{type}</span>
           ))}
         </div>
-        <ul class="map-columns" aria-label={`${counted(nodes, "node")} by type`}>
-          {columns.map((column) => (
-            <li key={`${column.group} ${column.first}`}>
-              <a
-                href={columnLink(column, filters)}
-                aria-label={columnText(column, types)}
-                title={columnText(column, types)}
-              >
-                {column.worst.map((state, index) => (
-                  <span
-                    key={types[index]}
-                    aria-hidden="true"
-                    class={`cell cell-${state ?? "none"}`}
-                    data-share={shareOf(column, index)}
-                  />
-                ))}
-              </a>
-            </li>
+        <div class="map-groups">
+          {groups.map((group) => (
+            <Group key={group.name} group={group} types={types} filters={filters} />
           ))}
-        </ul>
+        </div>
       </div>
       <p class="quiet small-text">
-        {most === 1 ? "Each column is a node" : `Each column is up to ${numberText(most)} nodes beside each other`}, in
-        the order of groups and ids. A cell shows the worst state in it.
+        {most === 1 ? "Each column is a node" : `Each column is up to ${numberText(most)} nodes beside each other`}, by
+        id. Its colour is the worst state in it, as high as the share of its nodes.
       </p>
     </>
   );
 }
 
-/** Whether all or some of a column's nodes are so. */
-function shareOf({ worst, counts, nodes }: Column, index: number): "all" | "some" {
+interface MapGroup {
+  readonly name: string;
+  readonly nodes: number;
+  readonly columns: readonly Column[];
+}
+
+/** The columns of each group: they stand beside each other. */
+function groupsOf(columns: readonly Column[]): readonly MapGroup[] {
+  return [...new Set(columns.map(({ group }) => group))].map((name) => {
+    const own = columns.filter(({ group }) => group === name);
+    return { name, nodes: own.reduce((sum, { nodes }) => sum + nodes, 0), columns: own };
+  });
+}
+
+function Group({
+  group: { name, nodes, columns },
+  types,
+  filters,
+}: {
+  readonly group: MapGroup;
+  readonly types: readonly string[];
+  readonly filters: FleetFilters;
+}) {
+  const [first, last] = [columns[0]?.first ?? "", columns.at(-1)?.last ?? ""];
+  return (
+    <div class="map-group" style={{ flexGrow: columns.length }}>
+      <p class="map-group-name">
+        <a href={fleetLink({ ...filters, group: name, from: "", to: "" })}>{name}</a> {counted(nodes, "node")}
+      </p>
+      <ul class="map-columns" aria-label={`${counted(nodes, "node")} of ${name} by type`}>
+        {columns.map((column) => (
+          <li key={column.first}>
+            <a
+              href={columnLink(column, filters)}
+              aria-label={columnText(column, types)}
+              title={columnText(column, types)}
+            >
+              {column.worst.map((state, index) => (
+                <span
+                  key={types[index]}
+                  aria-hidden="true"
+                  class={`cell cell-${state ?? "none"}`}
+                  style={{ "--share": `${shareOf(column, index)}%` }}
+                />
+              ))}
+            </a>
+          </li>
+        ))}
+      </ul>
+      <p class="map-axis" aria-hidden="true">
+        <span>{first}</span>
+        {first === last ? null : <span>{last}</span>}
+      </p>
+    </div>
+  );
+}
+
+/** How many of a column's nodes are so, in percent; a few among many must be seen, too. */
+function shareOf({ worst, counts, nodes }: Column, index: number): number {
   const [state, count] = [worst[index], counts[index]];
-  return state == null || count === undefined || count[state] === nodes ? "all" : "some";
+  if (state == null || count === undefined) return 100;
+  return Math.max(20, Math.round((100 * count[state]) / nodes));
 }
 
 function columnLink({ first, last, group, nodes }: Column, filters: FleetFilters): string {
   if (nodes === 1) return linkTo("node", [first]);
-  return fleetLink({ ...filters, group, from: first, to: last, sort: "state" });
+  return fleetLink({ ...filters, group, from: first, to: last });
 }
 
 function columnText({ first, last, group, nodes, counts }: Column, types: readonly string[]): string {

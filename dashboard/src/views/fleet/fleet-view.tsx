@@ -1,18 +1,20 @@
 import type { FleetSummary } from "../../api/types.js";
 import { useLive } from "../../api/use-live.js";
+import { curlOf, statusOf } from "../../parts/commands.js";
+import { Copy } from "../../parts/copy.js";
 import { Failure, Loading } from "../../parts/message.js";
 import { Search, Select } from "../../parts/search.js";
 import { nodeStates, signOf } from "../../parts/state.js";
 import { usePlace } from "../../router.js";
 import { counted, numberText } from "../../text/counts.js";
-import { apiQuery, type FleetFilters, filtersOf, isFiltered, setFilters } from "./filters.js";
+import { apiQuery, type FleetFilters, filtersOf, isFiltered, rowsQuery, setFilters } from "./filters.js";
 import { FleetMap } from "./fleet-map.js";
 import { NoNodes } from "./no-nodes.js";
 import { NodeTable } from "./node-table.js";
 
 const sorts = [
-  ["", "by id"],
-  ["state", "worst first"],
+  ["", "worst first"],
+  ["id", "by id"],
   ["lag", "slowest first"],
   ["behind", "most behind first"],
   ["-connected", "newest first"],
@@ -25,19 +27,44 @@ export function FleetView() {
   const { query } = usePlace();
   const filters = filtersOf(query);
   // The counts beside the states are those of the other filters.
-  const summary = useLive<FleetSummary>(`fleet/summary?${apiQuery({ ...filters, state: "", sort: "" })}`);
+  const summary = useLive<FleetSummary>(`fleet/summary?${apiQuery({ ...filters, state: "" })}`);
   const all = useLive<FleetSummary>("fleet/summary");
   if (all.data === undefined) return all.error === undefined ? <Loading /> : <Failure error={all.error} />;
   if (all.data.nodes === 0) return <NoNodes />;
   return (
     <>
-      <h1>Fleet</h1>
+      <header class="page-head">
+        <h1>Fleet</h1>
+        <div class="actions">
+          <Copy label="Copy curl" text={() => curlOf(`fleet/nodes?${rowsQuery(filters)}`)} />
+          <Copy label="Copy command" text={() => statusOf()} />
+        </div>
+      </header>
+      <SilentReplicas summary={all.data} />
       {summary.error === undefined ? null : <Failure error={summary.error} />}
       <States summary={summary.data ?? all.data} state={filters.state} />
       <FleetMap filters={filters} />
       <Filters filters={filters} all={all.data} />
-      <NodeTable filters={filters} />
+      <NodeTable
+        filters={filters}
+        types={all.data.types.map(({ name }) => name)}
+        hasReplicas={all.data.replicas.length > 1}
+      />
     </>
+  );
+}
+
+/** What is shown is not all of it while a server says nothing. */
+function SilentReplicas({ summary: { silent } }: { readonly summary: FleetSummary }) {
+  if (silent.length === 0) return null;
+  return (
+    <div class="notice" role="status">
+      {silent.map(({ replica, reason }) => (
+        <p key={replica}>
+          <b>⚠ {replica} does not answer</b>, and its nodes are not shown: {reason}
+        </p>
+      ))}
+    </div>
   );
 }
 
@@ -45,12 +72,12 @@ export function FleetView() {
 function States({ summary, state }: { readonly summary: FleetSummary; readonly state: string }) {
   return (
     <fieldset class="states">
-      <legend>{counted(summary.nodes, "node")}</legend>
+      <legend class="hidden">{counted(summary.nodes, "node")} by state</legend>
       {nodeStates.map((one) => (
         <button
           type="button"
           key={one}
-          class={`state-button state-${one}`}
+          class={`state-button state-${one}${summary.states[one] === 0 ? " is-none" : ""}`}
           aria-pressed={state === one}
           onClick={() => setFilters({ state: state === one ? "" : one })}
         >

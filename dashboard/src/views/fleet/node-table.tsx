@@ -1,4 +1,4 @@
-import type { NodeRow } from "../../api/types.js";
+import type { NodeRow, NodeStateName } from "../../api/types.js";
 import { useCursor } from "../../parts/cursor.js";
 import { Failure } from "../../parts/message.js";
 import { State, signOf } from "../../parts/state.js";
@@ -6,21 +6,37 @@ import { Duration, Time } from "../../parts/time.js";
 import { VirtualList } from "../../parts/virtual-list.js";
 import { go, linkTo } from "../../router.js";
 import { counted } from "../../text/counts.js";
-import { apiQuery, type FleetFilters } from "./filters.js";
+import { shortTypeName } from "../../text/type-names.js";
+import { type FleetFilters, rowsQuery } from "./filters.js";
 import { usePages } from "./use-pages.js";
 
 const rowHeight = 44;
 
 /** The nodes that fit, however many there are. `j` and `k` go through them, Enter opens one. */
-export function NodeTable({ filters }: { readonly filters: FleetFilters }) {
-  const { total, error, row, seen } = usePages(apiQuery(filters));
+export function NodeTable({
+  filters,
+  types,
+  hasReplicas,
+}: {
+  readonly filters: FleetFilters;
+  /** The types that nodes of the fleet ask for, in the order of their columns. */
+  readonly types: readonly string[];
+  /** Whether there are several servers. */
+  readonly hasReplicas: boolean;
+}) {
+  const { total, error, row, seen } = usePages(rowsQuery(filters));
   const current = useCursor(total ?? 0, (index) => {
     const node = row(index);
     if (node !== undefined) go(linkTo("node", [node.id]));
   });
   if (error !== undefined && total === undefined) return <Failure error={error} />;
+  const shown = { types, hasReplicas };
   return (
-    <section class="panel table" aria-label="Nodes">
+    <section
+      class={`panel table${hasReplicas ? " has-replicas" : ""}`}
+      aria-label="Nodes"
+      style={{ "--types": types.length }}
+    >
       <p class="table-count" role="status">
         {total === undefined ? "…" : `${counted(total, "node")} shown`}
       </p>
@@ -30,24 +46,42 @@ export function NodeTable({ filters }: { readonly filters: FleetFilters }) {
         rowHeight={rowHeight}
         seen={seen}
         focus={current}
-        head={<Head />}
-        row={(index) => <Row key={index} index={index} node={row(index)} isCurrent={index === current} />}
+        head={<Head {...shown} />}
+        row={(index) => <Row key={index} index={index} node={row(index)} isCurrent={index === current} {...shown} />}
       />
     </section>
   );
 }
 
-const columns = ["State", "Node", "Types", "Group", "Client", "Connected", "ACK after", "Why"] as const;
+interface Shown {
+  readonly types: readonly string[];
+  readonly hasReplicas: boolean;
+}
 
-function Head() {
+function Head({ types, hasReplicas }: Shown) {
+  const column = (name: string, label: string) => (
+    <span role="columnheader" class={`cell-${name}`}>
+      {label}
+    </span>
+  );
   return (
     <div role="rowgroup" class="node-head">
       <div role="row" class="node-row" aria-rowindex={1}>
-        {columns.map((name) => (
-          <span role="columnheader" key={name}>
-            {name}
-          </span>
-        ))}
+        {column("state", "State")}
+        {column("id", "Node")}
+        <span role="columnheader" class="cell-types" aria-label="Types">
+          {types.map((type) => (
+            <span key={type} title={type}>
+              {shortTypeName(type)}
+            </span>
+          ))}
+        </span>
+        {column("group", "Group")}
+        {column("client", "Client")}
+        {hasReplicas ? column("replica", "Replica") : null}
+        {column("since", "Connected")}
+        {column("lag", "ACK after")}
+        {column("why", "Why")}
       </div>
     </div>
   );
@@ -57,7 +91,9 @@ function Row({
   index,
   node,
   isCurrent,
-}: {
+  types,
+  hasReplicas,
+}: Shown & {
   readonly index: number;
   readonly node: NodeRow | undefined;
   readonly isCurrent: boolean;
@@ -68,22 +104,20 @@ function Row({
         <span role="cell">…</span>
       </div>
     );
-  const { id, state, types, group, client, connectedSince, lagMs, why, locality } = node;
+  const { id, state, group, client, replica, connectedSince, lagMs, why, locality } = node;
+  const name = locality === "" ? id : `${id}, ${locality}`;
   return (
     <div role="row" class={`node-row${isCurrent ? " current" : ""}`} aria-rowindex={index + 2}>
       <span role="cell" class="cell-state">
         <State state={state} />
       </span>
-      <span role="cell" class="cell-id">
+      <span role="cell" class="cell-id" title={name}>
         <a href={linkTo("node", [id])}>{id}</a>
         {locality === "" ? null : <small> {locality}</small>}
       </span>
       <span role="cell" class="cell-types">
         {types.map((type) => (
-          <span key={type.type} class={`cell cell-${type.state}`} title={`${type.type}: ${type.state}`}>
-            <span aria-hidden="true">{signOf(type.state)}</span>
-            <span class="hidden">{`${type.type} ${type.state}, `}</span>
-          </span>
+          <TypeCell key={type} type={type} state={node.types.find((one) => one.type === type)?.state} />
         ))}
       </span>
       <span role="cell" class="cell-group">
@@ -92,6 +126,11 @@ function Row({
       <span role="cell" class="cell-client">
         {client}
       </span>
+      {hasReplicas ? (
+        <span role="cell" class="cell-replica" title={replica}>
+          {replica}
+        </span>
+      ) : null}
       <span role="cell" class="cell-since">
         <Time at={connectedSince} />
       </span>
@@ -99,8 +138,19 @@ function Row({
         <Duration ms={lagMs} />
       </span>
       <span role="cell" class="cell-why" title={why}>
-        {why}
+        <span>{why}</span>
       </span>
     </div>
+  );
+}
+
+/** How far a node is with a type; undefined: it does not ask for it. */
+function TypeCell({ type, state }: { readonly type: string; readonly state: NodeStateName | undefined }) {
+  if (state === undefined) return <span class="cell cell-none" title={`${type}: not asked for`} />;
+  return (
+    <span class={`cell cell-${state}`} title={`${type}: ${state}`}>
+      <span aria-hidden="true">{signOf(state)}</span>
+      <span class="hidden">{`${type} ${state}, `}</span>
+    </span>
   );
 }

@@ -1,12 +1,10 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { askAgain } from "../../api/again.js";
 import { onEvent } from "../../api/events.js";
 import { get } from "../../api/request.js";
 import type { NodeRow, NodeRows } from "../../api/types.js";
 
 const pageSize = 100;
-/** What is seen is asked for again after so long, in milliseconds. */
-const renewMs = 2_000;
-const afterEventMs = 250;
 
 /** A long list of nodes, of which the pages that are seen are known. */
 export interface Pages {
@@ -24,19 +22,19 @@ export function usePages(query: string): Pages {
   });
   const pages = useRef({ query, rows: new Map<number, readonly NodeRow[]>() });
   const wanted = useRef<readonly [number, number]>([0, pageSize]);
-  const renew = useRef<(again: boolean) => void>(() => {});
+  const lookForNew = useRef<() => void>(() => {});
   useEffect(() => {
     const abort = new AbortController();
-    let timer: ReturnType<typeof setTimeout> | undefined;
     const asked = new Set<number>();
     if (pages.current.query !== query) pages.current = { query, rows: new Map() };
+    const { rows } = pages.current;
     const ask = async (page: number): Promise<void> => {
       if (asked.has(page)) return;
       asked.add(page);
       try {
         const path = `fleet/nodes?${query}&offset=${page * pageSize}&limit=${pageSize}`;
         const { total, nodes } = await get<NodeRows>(path, abort.signal);
-        pages.current.rows.set(page, nodes);
+        rows.set(page, nodes);
         setState({ query, total });
       } catch (error) {
         if (!abort.signal.aborted) setState((before) => ({ ...before, query, error: error as Error }));
@@ -44,34 +42,33 @@ export function usePages(query: string): Pages {
         asked.delete(page);
       }
     };
-    const look = (again: boolean) => {
-      const [first, last] = wanted.current.map((row) => Math.floor(Math.max(0, row - 1) / pageSize)) as [
-        number,
-        number,
-      ];
-      for (let page = first; page <= last; page += 1) if (again || !pages.current.rows.has(page)) void ask(page);
+    const seenPages = (): readonly number[] => {
+      const [first = 0, last = 0] = wanted.current.map((row) => Math.floor(Math.max(0, row - 1) / pageSize));
+      return Array.from({ length: last - first + 1 }, (_, index) => first + index);
     };
-    const later = (ms: number) => {
-      clearTimeout(timer);
-      timer = setTimeout(() => {
-        if (!document.hidden) look(true);
-        later(renewMs);
-      }, ms);
+    lookForNew.current = () => {
+      for (const page of seenPages()) if (!rows.has(page)) void ask(page);
     };
-    renew.current = look;
-    look(true);
-    later(renewMs);
-    const stop = onEvent(() => later(afterEventMs));
+    const again = askAgain(
+      async () => {
+        const seen = seenPages();
+        // Pages that nobody looks at would be old by the time that somebody scrolls there.
+        for (const page of rows.keys()) if (!seen.includes(page)) rows.delete(page);
+        await Promise.all(seen.map(ask));
+      },
+      { isPaused: () => document.hidden },
+    );
+    const stop = onEvent(again.soon);
     return () => {
       abort.abort();
-      clearTimeout(timer);
+      again.stop();
       stop();
     };
   }, [query]);
   const isOf = state.query === query;
   const seen = useCallback((first: number, last: number) => {
     wanted.current = [first, last];
-    renew.current(false);
+    lookForNew.current();
   }, []);
   return {
     total: isOf ? state.total : undefined,

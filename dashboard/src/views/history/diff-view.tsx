@@ -1,7 +1,8 @@
 import type { ChangedResource, GroupStages, Revision } from "../../api/types.js";
 import { useLive } from "../../api/use-live.js";
 import { Changes, Stages } from "../../parts/changes.js";
-import { Copy, curlOf } from "../../parts/copy.js";
+import { curlOf, xdskitOf } from "../../parts/commands.js";
+import { Copy } from "../../parts/copy.js";
 import { Failure, Loading } from "../../parts/message.js";
 import { linkTo } from "../../router.js";
 import { counted } from "../../text/counts.js";
@@ -31,6 +32,7 @@ export function DiffView({ from, to }: { readonly from: string; readonly to: str
         </h1>
         <div class="actions">
           <Copy label="Copy curl" text={() => curlOf(path)} />
+          <Copy label="Copy command" text={() => xdskitOf("diff", "--from", from, "--to", to)} />
         </div>
       </header>
       <section class="panel" aria-label="What differs">

@@ -1,58 +1,71 @@
 import { useState } from "preact/hooks";
-import { pathOf } from "../../api/request.js";
+import { get } from "../../api/request.js";
 import type { Layer, Revision } from "../../api/types.js";
 import { useLive } from "../../api/use-live.js";
+import { curlOf, xdskitOf } from "../../parts/commands.js";
+import { Copy } from "../../parts/copy.js";
+import { useCursor } from "../../parts/cursor.js";
 import { Empty, Failure, Loading } from "../../parts/message.js";
 import { Select } from "../../parts/search.js";
-import { Time } from "../../parts/time.js";
 import { go, linkTo, type Place, replaceQuery } from "../../router.js";
-import { causeText } from "./cause.js";
+import { Compare, type Pair } from "./compare.js";
 import { DiffView } from "./diff-view.js";
-import { Result } from "./result.js";
+import type { RevisionPage } from "./find-revision.js";
+import { RevisionRow } from "./revision-row.js";
 import { RevisionView } from "./revision-view.js";
+
+/** So many come at once. */
+const pageSize = 50;
+/** How far clients are with a revision costs the server a look at each node: older ones are asked for by a button. */
+const resultsOf = 8;
 
 /** What every layer was, and by whom and why it changed. */
 export function HistoryView({ place: { parts, query } }: { readonly place: Place }) {
   const [id] = parts;
   const [from, to] = [query.get("from"), query.get("to")];
-  if (id !== undefined) return <RevisionView id={id} />;
-  if (from !== null && to !== null) return <DiffView from={from} to={to} />;
-  return <RevisionList layer={query.get("layer") ?? ""} />;
+  if (id !== undefined) return <RevisionView key={id} id={id} />;
+  if (from !== null && to !== null) return <DiffView key={`${from} ${to}`} from={from} to={to} />;
+  const layer = query.get("layer") ?? "";
+  return <RevisionList key={layer} layer={layer} />;
 }
 
 function RevisionList({ layer }: { readonly layer: string }) {
   const layers = useLive<{ readonly layers: readonly Layer[] }>("layers");
-  const query = new URLSearchParams({ limit: "100", ...(layer === "" ? {} : { layer }) });
-  const { data, error } = useLive<{ readonly revisions: readonly Revision[] }>(`revisions?${query}`);
-  const [chosen, setChosen] = useState<readonly string[]>([]);
+  const path = `revisions?${new URLSearchParams({ limit: String(pageSize), ...(layer === "" ? {} : { layer }) })}`;
+  const { data, error } = useLive<RevisionPage>(path);
+  const older = useOlder(path);
+  const [pair, setPair] = useState<Pair>({ from: "", to: "" });
+  const newest = data?.revisions ?? [];
+  const known = new Set(newest.map(({ id }) => id));
+  const revisions = [...newest, ...older.revisions.filter(({ id }) => !known.has(id))];
+  const choose = ({ layer: of, number }: Revision) => setPair((before) => chosen(before, `${of} ${number}`));
+  const current = useCursor(
+    revisions.length,
+    (index) => go(linkTo("history", [revisions[index]?.id ?? ""])),
+    (index) => choose(revisions[index] as Revision),
+  );
   if (data === undefined) return error === undefined ? <Loading /> : <Failure error={error} />;
-  const { revisions } = data;
   const heads = new Set(layers.data?.layers.map(({ head }) => head?.id));
-  // The older one is the first.
-  const pair = revisions.filter((one) => chosen.includes(one.id)).reverse();
-  const [a, b] = pair;
-  const choose = (id: string) =>
-    setChosen((before) => (before.includes(id) ? before.filter((one) => one !== id) : [...before, id].slice(-2)));
+  const next = older.next ?? data.next;
   return (
     <>
-      <h1>History</h1>
-      <div class="filters">
-        <Select
-          label="Layer"
-          value={layer}
-          options={["", ...(layers.data?.layers.map(({ name }) => name) ?? [])]}
-          change={(name) => replaceQuery({ layer: name })}
-        />
-        <button
-          type="button"
-          disabled={a === undefined || b === undefined || a.layer !== b.layer}
-          onClick={() => go(linkTo("history", [], { from: a?.id, to: b?.id }))}
-        >
-          Compare the two chosen
-        </button>
-        {a !== undefined && b !== undefined && a.layer !== b.layer ? (
-          <span class="quiet">Choose two of one layer.</span>
-        ) : null}
+      <header class="page-head">
+        <h1>History</h1>
+        <div class="actions">
+          <Copy label="Copy curl" text={() => curlOf(path)} />
+          <Copy label="Copy command" text={() => xdskitOf("history", ...(layer === "" ? [] : ["--layer", layer]))} />
+        </div>
+      </header>
+      <div class="filter-row">
+        <div class="filters">
+          <Select
+            label="Layer"
+            value={layer}
+            options={["", ...(layers.data?.layers.map(({ name }) => name) ?? [])]}
+            change={(name) => replaceQuery({ layer: name })}
+          />
+        </div>
+        {revisions.length < 2 ? null : <Compare pair={pair} change={setPair} listed={revisions} />}
       </div>
       {revisions.length === 0 ? (
         <Empty title="There is no revision yet.">
@@ -64,75 +77,80 @@ function RevisionList({ layer }: { readonly layer: string }) {
         // biome-ignore lint/a11y/noNoninteractiveTabindex: who has no mouse must be able to scroll.
         <section class="panel scroll" aria-label="Revisions" tabIndex={0}>
           <table>
-            <thead>
-              <tr>
-                <th scope="col">
-                  <span class="hidden">Compare</span>
-                </th>
-                {["Revision", "When", "By", "Why", "Size", "Result"].map((name) => (
-                  <th scope="col" key={name}>
-                    {name}
-                  </th>
-                ))}
-              </tr>
-            </thead>
+            <Head />
             <tbody>
               {revisions.map((revision, index) => (
-                <Row
+                <RevisionRow
                   key={revision.id}
                   revision={revision}
                   isHead={heads.has(revision.id)}
-                  isChosen={chosen.includes(revision.id)}
-                  choose={() => choose(revision.id)}
-                  isNew={index < 5}
+                  isChosen={[pair.from, pair.to].includes(`${revision.layer} ${revision.number}`)}
+                  isCurrent={index === current}
+                  choose={() => choose(revision)}
+                  isAsked={index < resultsOf}
                 />
               ))}
             </tbody>
           </table>
+          {next === undefined || older.isDone ? null : (
+            <button type="button" disabled={older.isBusy} onClick={() => void older.more(next)}>
+              Older revisions
+            </button>
+          )}
+          {older.error === undefined ? null : <Failure error={older.error} />}
         </section>
       )}
     </>
   );
 }
 
-function Row({
-  revision,
-  isHead,
-  isChosen,
-  choose,
-  isNew,
-}: {
-  readonly revision: Revision;
-  readonly isHead: boolean;
-  readonly isChosen: boolean;
-  choose(): void;
-  /** How far clients are with it is asked for: that costs a look at each node. */
-  readonly isNew: boolean;
-}) {
-  const { id, layer, number, time, author, message, upserted, removed } = revision;
+function Head() {
   return (
-    <tr class={isChosen ? "history-row current" : "history-row"}>
-      <td>
-        <input type="checkbox" aria-label={`Compare ${layer} ${number}`} checked={isChosen} onChange={choose} />
-      </td>
-      <th scope="row">
-        <a href={linkTo("history", [id])}>
-          {layer} {number}
-        </a>
-        {isHead ? <small> newest</small> : null}
-      </th>
-      <td>
-        <Time at={time} />
-      </td>
-      <td>{author}</td>
-      <td class="words">
-        {message === "" ? null : <>{message} </>}
-        <small>{causeText(revision)}</small>
-      </td>
-      <td class="nowrap">
-        +{upserted} −{removed}
-      </td>
-      <td>{isNew ? <Result path={`revisions/${pathOf(id)}/arrival`} /> : null}</td>
-    </tr>
+    <thead>
+      <tr>
+        <th scope="col">
+          <span class="hidden">Compare</span>
+        </th>
+        {["Revision", "When", "By", "Why", "Size", "Result"].map((name) => (
+          <th scope="col" key={name}>
+            {name}
+          </th>
+        ))}
+      </tr>
+    </thead>
   );
+}
+
+/** Another choice, or one less. The older one is the first, as lists go from the newest on. */
+function chosen({ from, to }: Pair, name: string): Pair {
+  if (from === name) return { from: "", to };
+  if (to === name) return { from, to: "" };
+  if (to === "") return { from, to: name };
+  return from === "" ? { from: name, to } : { from: name, to: from };
+}
+
+/** The pages behind the first one. */
+function useOlder(path: string) {
+  const [state, setState] = useState<{
+    readonly revisions: readonly Revision[];
+    readonly next?: string | undefined;
+    readonly isDone: boolean;
+    readonly isBusy: boolean;
+    readonly error?: Error | undefined;
+  }>({ revisions: [], isDone: false, isBusy: false });
+  const more = async (after: string) => {
+    setState((before) => ({ ...before, isBusy: true, error: undefined }));
+    try {
+      const page = await get<RevisionPage>(`${path}&${new URLSearchParams({ after })}`);
+      setState((before) => ({
+        revisions: [...before.revisions, ...page.revisions],
+        next: page.next,
+        isDone: page.next === undefined,
+        isBusy: false,
+      }));
+    } catch (error) {
+      setState((before) => ({ ...before, isBusy: false, error: error as Error }));
+    }
+  };
+  return { ...state, more };
 }

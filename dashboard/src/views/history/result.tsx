@@ -4,23 +4,22 @@ import { signOf } from "../../parts/state.js";
 import { numberText } from "../../text/counts.js";
 
 /** In one line how far clients are with a revision. */
-export function Result({ path }: { readonly path: string }) {
-  const { data } = useLive<Arrival>(path);
-  if (data === undefined) return null;
+export function Result({ path, isLive }: { readonly path: string; readonly isLive: boolean }) {
+  const { data, error } = useLive<Arrival>(path, isLive ? "always" : "once");
+  if (data === undefined) return error === undefined ? <small>…</small> : <small>not known</small>;
   const { acknowledged, rejected, pending } = data.counts;
   const parts = [
-    ["synced", acknowledged, "acknowledged"],
-    ["pending", pending, "pending"],
     ["rejected", rejected, "rejected"],
+    ["pending", pending, "pending"],
+    ["synced", acknowledged, "acknowledged"],
   ] as const;
   const told = parts.filter(([, count]) => count > 0);
   if (told.length === 0) return <small>asked for by nobody</small>;
   return (
     <>
       {told.map(([state, count, word]) => (
-        <span key={state} class={`state state-${state}`} title={word}>
-          <span aria-hidden="true">{signOf(state)}</span> {numberText(count)}
-          <span class="hidden">{word}</span>{" "}
+        <span key={state} class={`state state-${state}`}>
+          <span aria-hidden="true">{signOf(state)}</span> {numberText(count)} {word}
         </span>
       ))}
     </>

@@ -4,7 +4,8 @@ import type { ChangedResource, Layer, Revision } from "../../api/types.js";
 import { useLive } from "../../api/use-live.js";
 import { Arrival } from "../../parts/arrival.js";
 import { Changes } from "../../parts/changes.js";
-import { Copy, curlOf } from "../../parts/copy.js";
+import { curlOf, xdskitOf } from "../../parts/commands.js";
+import { Copy } from "../../parts/copy.js";
 import { Failure, Loading } from "../../parts/message.js";
 import { Time } from "../../parts/time.js";
 import { linkTo } from "../../router.js";
@@ -22,7 +23,8 @@ export function RevisionView({ id }: { readonly id: string }) {
   const path = `revisions/${pathOf(id)}?limit=200&fields=proto`;
   const { data, error } = useLive<RevisionWithChanges>(path, "once");
   const layers = useLive<{ readonly layers: readonly Layer[] }>("layers");
-  const [isAsking, setAsking] = useState(false);
+  /** What the layer had when the rollback was asked for; undefined: nobody asks. */
+  const [from, setFrom] = useState<Revision | undefined>(undefined);
   if (data === undefined) return error === undefined ? <Loading /> : <Failure error={error} />;
   const { layer, number, parent, time, author, message, upserted, removed, changes } = data;
   const head = layers.data?.layers.find((one) => one.name === layer)?.head;
@@ -37,14 +39,19 @@ export function RevisionView({ id }: { readonly id: string }) {
         </h1>
         <div class="actions">
           {parent === null ? null : (
-            <a class="button" href={linkTo("history", [], { from: parent, to: head?.id ?? id })}>
+            <a class="button" href={linkTo("history", [], { from: parent, to: id })}>
+              Compare with the one before
+            </a>
+          )}
+          {head == null || head.id === id ? null : (
+            <a class="button" href={linkTo("history", [], { from: id, to: head.id })}>
               Compare with the newest
             </a>
           )}
           <Copy label="Copy curl" text={() => curlOf(path)} />
-          <Copy label="Copy command" text={`xdskit rollback ${id}`} />
+          <Copy label="Copy command" text={() => xdskitOf("show", id)} />
           {head == null || head.id === id ? null : (
-            <button type="button" class="danger" onClick={() => setAsking(true)}>
+            <button type="button" class="danger" onClick={() => setFrom(head)}>
               Roll back to this
             </button>
           )}
@@ -64,7 +71,16 @@ export function RevisionView({ id }: { readonly id: string }) {
         </h2>
         <Changes changes={changes} total={upserted + removed} />
       </section>
-      {isAsking && head != null ? <Rollback to={data} head={head} close={() => setAsking(false)} /> : null}
+      {from === undefined ? null : (
+        <Rollback
+          key={from.id}
+          to={data}
+          from={from}
+          newest={head ?? from}
+          lookAgain={() => setFrom(head ?? undefined)}
+          close={() => setFrom(undefined)}
+        />
+      )}
     </>
   );
 }

@@ -1,21 +1,39 @@
 import { useEffect, useState } from "preact/hooks";
-import { pathOf, post } from "../../api/request.js";
+import { ApiError, pathOf, post } from "../../api/request.js";
 import type { ChangeAnswer, Revision } from "../../api/types.js";
 import { Changes, Stages } from "../../parts/changes.js";
 import { Dialog } from "../../parts/dialog.js";
 import { Failure, Findings, Loading } from "../../parts/message.js";
+import { ReasonFields, useSaid } from "../../parts/reason.js";
 import { go, linkTo } from "../../router.js";
 import { counted } from "../../text/counts.js";
 
-/** Shows what a rollback does before it is done. It is done only if nobody changed the layer in between. */
-export function Rollback({ to, head, close }: { readonly to: Revision; readonly head: Revision; close(): void }) {
+/**
+ * Shows what a rollback does before it is done. `from` is what the layer had when it was looked at: it is done only if
+ * nobody changed the layer in between.
+ */
+export function Rollback({
+  to,
+  from,
+  newest,
+  lookAgain,
+  close,
+}: {
+  readonly to: Revision;
+  readonly from: Revision;
+  /** What the layer has by now. */
+  readonly newest: Revision;
+  lookAgain(): void;
+  close(): void;
+}) {
   const [answer, setAnswer] = useState<ChangeAnswer | undefined>(undefined);
   const [error, setError] = useState<Error | undefined>(undefined);
-  const [reason, setReason] = useState("");
+  const [said, change] = useSaid();
   const [isBusy, setBusy] = useState(false);
   const ask = (dryRun: boolean) => {
-    const body = JSON.stringify({ to: to.id, message: reason, dryRun });
-    return post<ChangeAnswer>(`layers/${pathOf(to.layer)}/rollback?fields=proto`, body, { ifMatch: head.id });
+    const { reason, author } = said;
+    const body = JSON.stringify({ to: to.id, message: reason, dryRun, ...(author === "" ? {} : { author }) });
+    return post<ChangeAnswer>(`layers/${pathOf(to.layer)}/rollback?fields=proto`, body, { ifMatch: from.id });
   };
   useEffect(() => void ask(true).then(setAnswer, setError), []);
   const rollBack = async () => {
@@ -31,9 +49,18 @@ export function Rollback({ to, head, close }: { readonly to: Revision; readonly 
   };
   const { added = 0, changed = 0, removed = 0 } = answer?.counts ?? {};
   const total = added + changed + removed;
+  const hasMoved = newest.id !== from.id || (error instanceof ApiError && error.status === 412);
   return (
-    <Dialog title={`Roll ${to.layer} back from ${head.number} to ${to.number}`} close={close}>
-      {error === undefined ? null : <Failure error={error} />}
+    <Dialog title={`Roll ${to.layer} back from ${from.number} to ${to.number}`} close={close}>
+      {hasMoved ? (
+        <p class="notice" role="alert">
+          {newest.author} changed {to.layer} since you looked: it is at {newest.number} now.{" "}
+          <button type="button" class="small" onClick={lookAgain}>
+            Look again
+          </button>
+        </p>
+      ) : null}
+      {error === undefined || hasMoved ? null : <Failure error={error} />}
       {answer === undefined ? (
         error === undefined ? (
           <Loading />
@@ -45,19 +72,18 @@ export function Rollback({ to, head, close }: { readonly to: Revision; readonly 
             rolled back until its files change.
           </p>
           <Findings findings={answer.findings} />
-          <div class="form-row">
-            <label class="grow">
-              <span class="hidden">Why</span>
-              <input
-                placeholder="Why? It stands in the history"
-                value={reason}
-                onInput={({ currentTarget }) => setReason(currentTarget.value)}
-              />
-            </label>
-            <button type="button" class="primary" disabled={isBusy || total === 0} onClick={() => void rollBack()}>
+          <form
+            class="form-row"
+            onSubmit={(event) => {
+              event.preventDefault();
+              void rollBack();
+            }}
+          >
+            <ReasonFields said={said} change={change} />
+            <button type="submit" class="primary" disabled={isBusy || hasMoved || total === 0}>
               Roll back
             </button>
-          </div>
+          </form>
           <Changes changes={answer.changed} total={total} />
           <Stages stages={answer.stages} />
         </>

@@ -1,9 +1,10 @@
 import type { NodeResources } from "../../api/types.js";
 import { useLive } from "../../api/use-live.js";
+import { useCursor } from "../../parts/cursor.js";
 import { Empty, Loading } from "../../parts/message.js";
 import { Search, Select } from "../../parts/search.js";
 import { State } from "../../parts/state.js";
-import { linkTo, replaceQuery } from "../../router.js";
+import { go, linkTo, replaceQuery } from "../../router.js";
 import { counted } from "../../text/counts.js";
 
 const mostShown = 300;
@@ -31,6 +32,12 @@ export function NodeResourceList({
   const [q, type, state] = ["q", "type", "state"].map((name) => query.get(name) ?? "") as [string, string, string];
   const given = Object.entries({ q, type, state, limit: String(mostShown) }).filter(([, value]) => value !== "");
   const { data } = useLive<NodeResources>(`${path}/resources?${new URLSearchParams(given)}`);
+  const rows = data?.resources ?? [];
+  const linkOf = (one: (typeof rows)[number]) => linkTo("node", [id, one.type, one.name], { q, type, state });
+  const current = useCursor(rows.length, (index) => {
+    const chosen = rows[index];
+    if (chosen !== undefined) go(linkOf(chosen));
+  });
   return (
     <section class="panel list-panel" aria-label="Resources">
       <div class="filters">
@@ -40,10 +47,10 @@ export function NodeResourceList({
       {data === undefined ? <Loading /> : null}
       {data?.total === 0 ? <Empty title="No resource fits." /> : null}
       <ul class="links">
-        {data?.resources.map((resource) => (
-          <li key={`${resource.type} ${resource.name}`}>
+        {rows.map((resource, index) => (
+          <li key={`${resource.type} ${resource.name}`} class={index === current ? "current" : ""}>
             <a
-              href={linkTo("node", [id, resource.type, resource.name], { q, type, state })}
+              href={linkOf(resource)}
               aria-current={resource.type === shown?.type && resource.name === shown.name ? "true" : undefined}
             >
               <State state={resource.state} short />

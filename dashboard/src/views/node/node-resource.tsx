@@ -1,7 +1,8 @@
 import { pathOf } from "../../api/request.js";
 import type { NodeContents } from "../../api/types.js";
 import { useLive } from "../../api/use-live.js";
-import { Copy, curlOf } from "../../parts/copy.js";
+import { curlOf } from "../../parts/commands.js";
+import { Copy } from "../../parts/copy.js";
 import { Failure, Loading, WhereText } from "../../parts/message.js";
 import { State } from "../../parts/state.js";
 import { Time } from "../../parts/time.js";
@@ -11,11 +12,12 @@ import { yamlText } from "../../text/yaml.js";
 
 /** What a node runs of one resource beside what it is to run, and its words if it rejected that. */
 export function NodeResource({
+  group,
   path,
   type,
   name,
 }: {
-  readonly id: string;
+  readonly group: string;
   readonly path: string;
   readonly type: string;
   readonly name: string;
@@ -23,7 +25,7 @@ export function NodeResource({
   const ofResource = `${path}/resources/${pathOf(type, name)}`;
   const { data, error } = useLive<NodeContents>(ofResource);
   if (data === undefined) return <section class="panel">{error ? <Failure error={error} /> : <Loading />}</section>;
-  const { state, wanted, running, rejection, where } = data;
+  const { state, wanted, running, rejection, where, cause } = data;
   const isSame = data.version === data.acknowledged;
   return (
     <section class="panel" aria-labelledby="resource-title">
@@ -47,6 +49,16 @@ export function NodeResource({
             It rejected version <code>{rejection.version.slice(0, 12)}</code> <Time at={rejection.at} />, and said:
           </figcaption>
           <blockquote>{rejection.message}</blockquote>
+          {cause === null ? null : (
+            <p>
+              It names <code>{cause.field}</code>
+              {cause.where === null ? null : (
+                <>
+                  , written in <WhereText where={cause.where} />
+                </>
+              )}
+            </p>
+          )}
         </figure>
       )}
       {state === "missing" ? (
@@ -60,7 +72,7 @@ export function NodeResource({
         <Beside running={running} wanted={wanted} />
       )}
       <p>
-        <a href={linkTo("config", ["", type, name])}>See it in the configuration</a>
+        <a href={linkTo("config", [group, type, name])}>See it in the configuration</a>
       </p>
     </section>
   );

@@ -1,10 +1,11 @@
 import { pathOf } from "../../api/request.js";
 import type { NodeResources, NodeRow, NodeTimeline } from "../../api/types.js";
 import { useLive } from "../../api/use-live.js";
-import { Copy, curlOf, shellWord } from "../../parts/copy.js";
+import { curlOf, statusOf } from "../../parts/commands.js";
+import { Copy } from "../../parts/copy.js";
 import { Empty, Failure, Loading } from "../../parts/message.js";
 import { State } from "../../parts/state.js";
-import { Duration, Time } from "../../parts/time.js";
+import { Duration, Exact, Time } from "../../parts/time.js";
 import { linkTo } from "../../router.js";
 import { counted } from "../../text/counts.js";
 import { Loads } from "./loads.js";
@@ -52,7 +53,7 @@ export function NodeView({
                 </Empty>
               </section>
             ) : (
-              <NodeResource id={id} path={path} type={shown.type} name={shown.name} />
+              <NodeResource group={row.data.group} path={path} type={shown.type} name={shown.name} />
             )}
           </div>
         </>
@@ -86,7 +87,7 @@ function Head({ id, row, path }: { readonly id: string; readonly row: NodeRow | 
       </h1>
       <div class="actions">
         <Copy label="Copy curl" text={() => curlOf(path)} />
-        <Copy label="Copy command" text={() => `xdskit status ${shellWord(id)}`} />
+        <Copy label="Copy command" text={() => statusOf(id)} />
       </div>
       {row === undefined ? null : <Facts row={row} />}
     </header>
@@ -117,7 +118,32 @@ function Facts({ row }: { readonly row: NodeRow }) {
           <Time at={row.connectedSince} />, {counted(row.streams, "stream")}
         </dd>
       </div>
+      {row.certificate === undefined ? null : <Certificate certificate={row.certificate} />}
     </dl>
+  );
+}
+
+/** Who its certificate says that it is. */
+function Certificate({
+  certificate: { subject, names, validTo },
+}: {
+  readonly certificate: NonNullable<NodeRow["certificate"]>;
+}) {
+  return (
+    <div>
+      <dt>Certificate</dt>
+      <dd>
+        {subject}
+        {names.map((name) => (
+          <code key={name}> {name}</code>
+        ))}
+        {validTo === null ? null : (
+          <small>
+            , until <Exact at={validTo} />
+          </small>
+        )}
+      </dd>
+    </div>
   );
 }
 

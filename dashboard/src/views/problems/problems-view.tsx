@@ -1,6 +1,7 @@
 import type { ProblemEntry, ProblemList } from "../../api/types.js";
 import { useLive } from "../../api/use-live.js";
-import { Copy, curlOf } from "../../parts/copy.js";
+import { curlOf } from "../../parts/commands.js";
+import { Copy } from "../../parts/copy.js";
 import { useCursor } from "../../parts/cursor.js";
 import { Empty, Failure, Loading, WhereText } from "../../parts/message.js";
 import { Time } from "../../parts/time.js";
@@ -103,6 +104,8 @@ function linkOf({
     case "quarantine":
     case "origin":
       return { to: linkTo("change"), text: "See the change" };
+    case "replica":
+      return { to: linkTo("fleet"), text: "See the fleet" };
     case "restored":
     case "rolled-back":
       return { to: linkTo("history"), text: "See the history" };

@@ -30,9 +30,9 @@ export class ApiContext {
     this.options = options;
     this.show = createShowResource(options.registry);
     this.showProto = createShowResource(options.registry, "proto");
-    const { server, replica = hostname(), whereIs } = options;
+    const { server, replica = hostname(), whereIs, whereField } = options;
     this.peers = options.peers ?? (() => []);
-    this.localFleet = createLocalFleet({ server, show: this.showProto, replica, whereIs });
+    this.localFleet = createLocalFleet({ server, show: this.showProto, replica, whereIs, whereField });
     const everywhere = options.peers && createReplicatedFleet(this.localFleet, options.peers, server.types);
     this.fleet = options.fleet ?? everywhere ?? this.localFleet;
     this.close = options.server.on(

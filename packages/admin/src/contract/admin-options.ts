@@ -1,4 +1,4 @@
-import type { Finding, Registry, ResourceName, TypeUrl, Where } from "@xdskit/api";
+import type { FieldStep, Finding, Registry, Resource, ResourceName, TypeUrl, Where } from "@xdskit/api";
 import type { KeptSource, LayerName, Revision, Store, WrittenLayers, XdsServer } from "@xdskit/server";
 import type { Fleet } from "./fleet.js";
 import type { Peer } from "./peers.js";
@@ -27,6 +27,9 @@ export type WhereIs = (
   resource: { readonly type: TypeUrl; readonly key: ResourceName },
 ) => Where | undefined;
 
+/** Where a field of a resource is written, from where the resource is; undefined: it is not known. */
+export type WhereField = (where: Where, resource: Resource, steps: readonly FieldStep[]) => Where | undefined;
+
 /** A source, as far as its problems go. */
 export interface SourceReport {
   readonly name: string;
@@ -44,7 +47,8 @@ export interface SourceReport {
 
 /** Something that is wrong with the server itself now. */
 export interface Trouble {
-  readonly kind: "certificate";
+  /** `store`: revisions cannot be kept or read now. */
+  readonly kind: "certificate" | "store";
   readonly severity: "error" | "warning";
   readonly message: string;
   /** Milliseconds since 1970. */
@@ -67,9 +71,11 @@ export interface AdminApiOptions {
   readonly replica?: string | undefined;
   /** Where a resource of a group is written, if that is known. `type`: a type URL. */
   readonly whereIs?: WhereIs | undefined;
+  /** Where a field that a client rejected is written. */
+  readonly whereField?: WhereField | undefined;
   /** The sources and what is wrong with them. */
   readonly sources?: (() => readonly SourceReport[]) | undefined;
-  /** What is wrong besides nodes and sources: certificates. */
+  /** What is wrong besides nodes and sources: certificates, the store. */
   readonly troubles?: (() => readonly Trouble[]) | undefined;
   /** The version of the program, for the OpenAPI document. */
   readonly version: string;

@@ -32,6 +32,15 @@ export const rowTypeSchema = z
   })
   .openapi("NodeRowType");
 
+/** Who a client's certificate says that it is. */
+export const certificateSchema = z
+  .object({
+    subject: z.string().openapi({ example: "CN=edge-1, O=shop" }),
+    names: z.array(z.string()).openapi({ description: "The alternative names", example: ["URI:spiffe://shop/edge"] }),
+    validTo: time.nullable().openapi({ description: "When it ends" }),
+  })
+  .openapi("ClientCertificate");
+
 /** One node in a list. */
 export const nodeRowSchema = z
   .object({
@@ -47,6 +56,7 @@ export const nodeRowSchema = z
     behind: z.int(),
     lagMs: milliseconds.nullable().openapi({ description: "The longest of its types" }),
     why: z.string(),
+    certificate: certificateSchema.optional().openapi({ description: "What it showed, where mutual TLS is used" }),
     types: z.array(rowTypeSchema),
   })
   .openapi("NodeRow");
@@ -138,6 +148,8 @@ const content = z
   .looseObject({ "@type": z.string() })
   .openapi({ description: "JSON without secrets, with the names of fields as in protos" });
 
+const place = z.object({ file: z.string(), line: z.int().optional(), column: z.int().optional() });
+
 /** What a node runs of one resource, and what it is to run. */
 export const nodeContentsSchema = nodeResourceSchema
   .extend({
@@ -145,10 +157,14 @@ export const nodeContentsSchema = nodeResourceSchema
     running: content.nullable(),
     rejected: content.nullable(),
     rejection: rejectionSchema.nullable(),
-    where: z
-      .object({ file: z.string(), line: z.int().optional(), column: z.int().optional() })
+    where: place.nullable().openapi({ description: "Where what it is to run is written" }),
+    cause: z
+      .object({
+        field: z.string().openapi({ example: "endpoints[0].priority" }),
+        where: place.nullable().openapi({ description: "Where this field is written" }),
+      })
       .nullable()
-      .openapi({ description: "Where what it is to run is written" }),
+      .openapi({ description: "The field that the client names in its words against it, if it names one" }),
   })
   .openapi("NodeContents");
 

@@ -49,6 +49,10 @@ export const graphSchema = z
         isThere: z.boolean(),
         unused: z.boolean(),
         summary: z.string(),
+        health: z
+          .enum(["well", "some", "none"])
+          .nullable()
+          .openapi({ description: "Of endpoints: all, some or none may be used; null: it has none itself" }),
       }),
     ),
     edges: z.array(z.object({ from: z.int(), to: z.int() })).openapi({ description: "Positions in `nodes`" }),
@@ -63,6 +67,7 @@ export const problemEntrySchema = z
       "rejected",
       "change-refused",
       "store",
+      "replica",
       "certificate",
       "origin",
       "rollout-halted",

@@ -1,7 +1,7 @@
-import { redactErrorText } from "@xdskit/api";
+import { redactErrorText, type Where } from "@xdskit/api";
 import type { LoadReport, NodeConfig, NodeMoment, ResourceReport, ResourceState, XdsServer } from "@xdskit/server";
 import type { ShowResource } from "../answers/resource-json.js";
-import type { WhereIs } from "../contract/admin-options.js";
+import type { WhereField, WhereIs } from "../contract/admin-options.js";
 import type {
   Fleet,
   NodeContentsJson,
@@ -11,6 +11,7 @@ import type {
   NodeTimeline,
 } from "../contract/fleet.js";
 import { answersFromRows } from "./answers-from-rows.js";
+import { fieldNamedIn, fieldText } from "./named-field.js";
 import { nodeJson } from "./node-json.js";
 import { rowOf } from "./row.js";
 import { lookAt, RowCache, type RowsAsOf } from "./row-cache.js";
@@ -29,6 +30,8 @@ export interface LocalFleetOptions {
   readonly replica: string;
   /** Where a resource of a group is written, if that is known. */
   readonly whereIs?: WhereIs | undefined;
+  /** Where one of its fields is. */
+  readonly whereField?: WhereField | undefined;
 }
 
 /** The nodes with streams to one server. */
@@ -38,7 +41,7 @@ export interface LocalFleet extends Fleet {
 }
 
 /** Answers from the streams of one server. */
-export function createLocalFleet({ server, show, replica, whereIs }: LocalFleetOptions): LocalFleet {
+export function createLocalFleet({ server, show, replica, whereIs, whereField }: LocalFleetOptions): LocalFleet {
   const cache = new RowCache(() => lookAt(server, replica));
   const all = () => cache.rows();
   return {
@@ -75,7 +78,7 @@ export function createLocalFleet({ server, show, replica, whereIs }: LocalFleetO
       const config = server.nodeConfig(id, { type: query.type, most: mostLookedAt });
       return config && resourcesPage(config, query);
     },
-    contents: async (id, type, name) => contentsOf({ server, show, whereIs }, id, type, name),
+    contents: async (id, type, name) => contentsOf({ server, show, whereIs, whereField }, id, type, name),
     async timeline(id): Promise<NodeTimeline | undefined> {
       const moments = server.nodeHistory(id);
       const isConnected = server.node(id) !== undefined;
@@ -97,19 +100,24 @@ function resourcesPage({ resources, isCut }: NodeConfig, query: NodeResourcesQue
   const found = resources.filter(
     (one) => (state === undefined || state.includes(one.state)) && one.name.toLowerCase().includes(wanted),
   );
-  const worstFirst = found.toSorted((a, b) => order.indexOf(a.state) - order.indexOf(b.state));
-  return { total: found.length, isCut, resources: worstFirst.slice(offset, offset + limit).map(resourceRow) };
+  const rows = worstFirst(found).slice(offset, offset + limit);
+  return { total: found.length, isCut, resources: rows.map(resourceRow) };
 }
 
 /** What somebody looks for comes first. */
 const order: readonly ResourceState[] = ["rejected", "not-sent", "sent", "missing", "synced"];
+
+/** Resources from the worst state on; those of one state stay as they are. */
+export function worstFirst<T extends { readonly state: ResourceState }>(resources: readonly T[]): readonly T[] {
+  return resources.toSorted((a, b) => order.indexOf(a.state) - order.indexOf(b.state));
+}
 
 function resourceRow({ type, name, state, version, acknowledged }: ResourceReport): NodeResources["resources"][number] {
   return { type, name, state, version: version ?? null, acknowledged: acknowledged ?? null };
 }
 
 function contentsOf(
-  { server, show, whereIs }: Pick<LocalFleetOptions, "server" | "show" | "whereIs">,
+  { server, show, whereIs, whereField }: Omit<LocalFleetOptions, "replica">,
   id: string,
   typeName: string,
   name: string,
@@ -123,8 +131,17 @@ function contentsOf(
   const shown = (resource: typeof wanted) =>
     resource === undefined ? null : (show(resource) as NodeContentsJson["wanted"]);
   const types = node.streams.flatMap((stream) => stream.types);
-  const said = types.find((one) => one.typeUrl === type.typeUrl && one.rejected !== undefined)?.rejected;
+  const saidOfType = types.find((one) => one.typeUrl === type.typeUrl && one.rejected !== undefined)?.rejected;
+  // A rejection is about those that it blames, and not about all others of the type.
+  const said = state === "rejected" || saidOfType?.blamed?.includes(name) === true ? saidOfType : undefined;
   const where = whereIs?.(node.group, { type: type.typeUrl, key: wanted?.key ?? name });
+  /** The field that the client names in its words, while what it rejected is what is written. */
+  const causeOf = (): NodeContentsJson["cause"] => {
+    const steps = state === "rejected" && said !== undefined ? fieldNamedIn(said.message) : undefined;
+    if (steps === undefined) return null;
+    const isWritten = where !== undefined && wanted !== undefined && rejected?.version === wanted.version;
+    return { field: fieldText(steps), where: isWritten ? whereJson(whereField?.(where, wanted, steps)) : null };
+  };
   return {
     ...{ type: type.name, name, state, version: wanted?.version ?? null, acknowledged: used?.version ?? null },
     ...{ wanted: shown(wanted), running: shown(used), rejected: shown(rejected) },
@@ -137,8 +154,13 @@ function contentsOf(
             message: redactErrorText(said.message),
             blamed: [...(said.blamed ?? [])].slice(0, 20),
           },
-    where: where?.file === undefined ? null : { file: where.file, line: where.line, column: where.column },
+    where: whereJson(where),
+    cause: causeOf(),
   };
+}
+
+function whereJson(where: Where | undefined): NodeContentsJson["where"] {
+  return where?.file === undefined ? null : { file: where.file, line: where.line, column: where.column };
 }
 
 function momentJson(moment: NodeMoment): NodeTimeline["moments"][number] {

@@ -2,7 +2,7 @@ import type { ResourceTypes } from "@xdskit/api";
 import type { Fleet } from "../contract/fleet.js";
 import type { Peer } from "../contract/peers.js";
 import { answersFromRows } from "./answers-from-rows.js";
-import type { LocalFleet } from "./local-fleet.js";
+import { type LocalFleet, worstFirst } from "./local-fleet.js";
 import { mergedNode, mergedNodes, mergedRows, mergedTimeline } from "./merge-nodes.js";
 import { askPeers, type FleetQuestions, peersRows, rowsPage } from "./peer-questions.js";
 import { type Looked, RowCache } from "./row-cache.js";
@@ -51,7 +51,7 @@ export function createReplicatedFleet(local: LocalFleet, peers: () => readonly P
         await askPeers(peers(), "resources", { id, query: firsts }),
       );
       if (parts.length === 0) return undefined;
-      const found = parts.flatMap(({ resources }) => resources);
+      const found = worstFirst(parts.flatMap(({ resources }) => resources));
       return {
         total: parts.reduce((sum, { total }) => sum + total, 0),
         isCut: parts.some(({ isCut }) => isCut),

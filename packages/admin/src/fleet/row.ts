@@ -36,8 +36,18 @@ export function rowOf({ id, node, group, streams, state }: NodeStatus, replica: 
     behind: types.reduce((sum, { behind }) => sum + behind, 0),
     lagMs: types.reduce<number | null>((most, { lagMs }) => (lagMs === null ? most : Math.max(most ?? 0, lagMs)), null),
     why: worst?.why === undefined || worst.why === "" ? "" : `${worst.type}: ${worst.why}`,
+    ...certificateOf(streams),
     types,
   };
+}
+
+/** Of several streams, the newest that has one: certificates are renewed. */
+function certificateOf(streams: NodeStatus["streams"]): Pick<NodeRow, "certificate"> {
+  const identity = streams.findLast((stream) => stream.identity !== undefined)?.identity;
+  if (identity === undefined) return {};
+  const { subject, names, validTo } = identity;
+  const isTime = Number.isFinite(validTo);
+  return { certificate: { subject, names: [...names], validTo: isTime ? new Date(validTo).toISOString() : null } };
 }
 
 function rowType(report: TypeReport, now: number): RowType {

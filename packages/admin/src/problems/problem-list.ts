@@ -1,7 +1,7 @@
 import type { Finding } from "@xdskit/api";
 import type { Quarantined, RolloutStatus } from "@xdskit/server";
 import type { SourceReport, Trouble } from "../contract/admin-options.js";
-import type { NodeProblem } from "../contract/fleet.js";
+import type { FleetSummary, NodeProblem } from "../contract/fleet.js";
 import { adviceOn } from "./advice.js";
 import type { ProblemEntry, ProblemList } from "./problem-entry.js";
 
@@ -12,6 +12,10 @@ export interface ProblemInputs {
   readonly rollouts: readonly RolloutStatus[];
   readonly quarantines: readonly Quarantined[];
   readonly troubles: readonly Trouble[];
+  /** Other servers of the store that do not answer. */
+  readonly silent: FleetSummary["silent"];
+  /** The groups that have a resource. */
+  groupsOf(type: string, name: string): readonly string[];
 }
 
 /** Nobody reads more. */
@@ -21,6 +25,7 @@ const mostProblems = 500;
 const ranks: readonly ProblemEntry["kind"][] = [
   "certificate",
   "store",
+  "replica",
   "origin",
   "change-refused",
   "rejected",
@@ -34,11 +39,18 @@ const ranks: readonly ProblemEntry["kind"][] = [
 ];
 
 /** All problems in one list, the worst first. */
-export function problemList({ nodes, sources, rollouts, quarantines, troubles }: ProblemInputs): ProblemList {
+export function problemList({ troubles, silent, nodes, sources, groupsOf, ...more }: ProblemInputs): ProblemList {
+  const { rollouts, quarantines } = more;
+  const ofSources = sources.flatMap(ofSource).map((one) => {
+    const [name] = one.names;
+    if (one.type === null || name === undefined || one.groups.length > 0) return one;
+    return { ...one, groups: [...groupsOf(one.type, name)] };
+  });
   const all = [
     ...troubles.map(ofTrouble),
+    ...silent.map(ofReplica),
     ...nodes.map(ofNodes),
-    ...sources.flatMap(ofSource),
+    ...ofSources,
     ...rollouts.filter(({ state }) => state === "halted").map(ofRollout),
     ...ofQuarantines(quarantines),
   ];
@@ -57,6 +69,11 @@ type Told = Pick<ProblemEntry, "id" | "kind" | "severity" | "title" | "detail"> 
 function entry(told: Told): ProblemEntry {
   const usual = { count: 1, since: null, type: null, names: [], nodes: [], groups: [], where: null, code: null };
   return { ...usual, advice: adviceOn(told.kind), ...told };
+}
+
+function ofReplica({ replica, reason }: FleetSummary["silent"][number]): ProblemEntry {
+  const title = `${replica} does not answer the other servers`;
+  return entry({ id: `replica ${replica}`, kind: "replica", severity: "error", title, detail: reason });
 }
 
 function ofNodes({ kind, type, reason, nodes, ids, groups, since, blamed }: NodeProblem): ProblemEntry {
@@ -157,6 +174,7 @@ function ofQuarantines(quarantines: readonly Quarantined[]): readonly ProblemEnt
 
 function ofTrouble({ kind, severity, message, since }: Trouble): ProblemEntry {
   const at = new Date(since).toISOString();
-  const title = "The server's certificate needs a look";
+  const titles = { certificate: "The server's certificate needs a look", store: "The store is away" };
+  const title = titles[kind];
   return entry({ id: `${kind} ${message}`, kind, severity, title, detail: message, since: at });
 }

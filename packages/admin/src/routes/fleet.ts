@@ -1,5 +1,6 @@
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { ApiContext } from "../context/api-context.js";
+import type { AdminApiOptions } from "../contract/admin-options.js";
 import type { NodeFilter } from "../contract/fleet.js";
 import {
   fleetMapSchema,
@@ -64,8 +65,12 @@ export function fleetRoutes(app: OpenAPIHono, { fleet, options }: ApiContext): v
   });
   app.openapi(listProblems, async (c) => {
     const { server, sources, troubles } = options;
+    const nodes = await fleet.problems();
+    const { silent } = await fleet.summary({});
     const found = problemList({
-      nodes: await fleet.problems(),
+      nodes,
+      silent,
+      groupsOf: (type, name) => groupsWith(server, type, name),
       sources: sources?.() ?? [],
       rollouts: server.rollouts(),
       quarantines: server.quarantines(),
@@ -73,6 +78,14 @@ export function fleetRoutes(app: OpenAPIHono, { fleet, options }: ApiContext): v
     });
     return c.json(found, 200);
   });
+}
+
+/** The groups that are served a resource now. */
+function groupsWith(server: AdminApiOptions["server"], typeName: string, name: string): readonly string[] {
+  const type = server.types.find(typeName);
+  if (type === undefined) return [];
+  const hasIt = (group: string) => (server.snapshotOf(group)?.of(type).named(name).length ?? 0) > 0;
+  return server.stats().groups.flatMap((group) => (hasIt(group.name) ? [group.name] : []));
 }
 
 function filterOf({ q, type, from, to, ...lists }: z.output<typeof nodeFilterSchema>): NodeFilter {

@@ -4,7 +4,7 @@ import type { Snapshot } from "@xdskit/protocol";
 import type { ShowResource } from "../answers/resource-json.js";
 import type { graphSchema } from "../contract/group-schemas.js";
 import { clustersOf, hostsOf, type Json, list, record } from "./json-parts.js";
-import { summaryOf } from "./summary.js";
+import { healthOf, summaryOf } from "./summary.js";
 import { isUnused } from "./unused.js";
 import { type Named, usageOf } from "./usage.js";
 
@@ -23,21 +23,30 @@ export interface GraphContext {
 
 /**
  * Who uses what: everything that a resource uses, in the end, and everything that uses it. Without a resource: from all
- * listeners. Virtual hosts stand between their route configuration and the clusters that they name.
+ * listeners, and then everything that nothing names. Virtual hosts stand between their route configuration and the
+ * clusters that they name.
  */
 export function graphOf(context: GraphContext, root: Named | undefined): Graph {
   const drawing = new Drawing(context);
   const listeners = context.types.find("listener");
-  const roots =
-    root === undefined
-      ? [...(listeners === undefined ? [] : context.snapshot.of(listeners))].map(({ type, name }) => ({
-          type: type.typeUrl,
-          name,
-        }))
-      : [root];
-  for (const one of roots) drawing.down(one);
+  const named = ({ type, name }: Resource) => ({ type: type.typeUrl, name });
+  const begins = listeners === undefined ? [] : [...context.snapshot.of(listeners)];
+  for (const one of root === undefined ? [...begins, ...unusedOf(context)].map(named) : [root]) drawing.down(one);
   if (root !== undefined) drawing.up(root);
   return drawing.graph();
+}
+
+/** What nothing names, as far as it is drawn. */
+function unusedOf({ snapshot }: GraphContext): readonly Resource[] {
+  const usage = usageOf(snapshot);
+  const found: Resource[] = [];
+  for (const set of snapshot.sets.values()) {
+    for (const resource of set) {
+      if (found.length >= mostNodes) return found;
+      if (isUnused(resource, usage)) found.push(resource);
+    }
+  }
+  return found;
 }
 
 class Drawing {
@@ -116,19 +125,22 @@ class Drawing {
   #hostPlace(route: Resource, host: Json): number | undefined {
     const name = `${route.name}/${String(host.name ?? "")}`;
     const domains = list(host.domains).join(", ");
-    return this.#add(`host ${name}`, { type: "virtual-host", name, isThere: true, unused: false, summary: domains });
+    const of = { type: "virtual-host", name };
+    return this.#add(`host ${name}`, { ...of, isThere: true, unused: false, health: null, summary: domains });
   }
 
   #place(named: Named): number | undefined {
     const { snapshot, types } = this.#context;
     const [resource] = this.#found(named);
     const type = types.byTypeUrl(named.type)?.type;
+    const json = resource && this.#json(resource);
     return this.#add(`${named.type} ${named.name}`, {
       type: type?.name ?? named.type,
       name: named.name,
       isThere: resource !== undefined,
       unused: resource !== undefined && isUnused(resource, usageOf(snapshot)),
-      summary: resource === undefined ? "" : summaryOf(resource.type.name, this.#json(resource)),
+      summary: json === undefined ? "" : summaryOf(resource?.type.name ?? "", json),
+      health: json === undefined ? null : healthOf(json),
     });
   }
 

@@ -41,8 +41,24 @@ function clusterText(content: Json): string {
     .join(" · ");
 }
 
+/**
+ * How many of the endpoints of a load assignment, or inside of a cluster, may be used; null: it has none. `json`: its
+ * content with the names of fields as in protos.
+ */
+export function healthOf(json: Json): "well" | "some" | "none" | null {
+  const content = record(json.resource) ?? json;
+  const all = endpointsIn(record(content.load_assignment) ?? content);
+  if (all.length === 0) return null;
+  const sick = all.filter((one) => !isWell(record(one)?.health_status)).length;
+  return sick === 0 ? "well" : sick === all.length ? "none" : "some";
+}
+
+function endpointsIn(assignment: Json): readonly unknown[] {
+  return list(assignment.endpoints).flatMap((one) => list(record(one)?.lb_endpoints));
+}
+
 function endpointText(content: Json): string {
-  const all = list(content.endpoints).flatMap((one) => list(record(one)?.lb_endpoints));
+  const all = endpointsIn(content);
   const sick = all.filter((one) => !isWell(record(one)?.health_status)).length;
   if (all.length === 0) return "no endpoints";
   return `${plural(all.length, "endpoint")}${sick === 0 ? "" : `, ${sick} not healthy`}`;

@@ -10,17 +10,34 @@ export interface Peer {
   readonly text: string;
   /** The certificate that the client showed, and that was verified; undefined without one, or in plaintext. */
   certificate(): PeerCertificate | undefined;
+  /** Who the certificate says that the client is; undefined without one. Read once, when it is first asked for. */
+  identity(): PeerIdentity | undefined;
+}
+
+/** What a verified certificate says of its owner. Nothing of it is secret. */
+export interface PeerIdentity {
+  /** `CN=edge-1, O=shop`; empty where it has none. */
+  readonly subject: string;
+  /** The alternative names: `DNS:edge-1.shop`, `URI:spiffe://shop/edge`, `IP Address:10.0.0.1`. */
+  readonly names: readonly string[];
+  /** When it ends, in milliseconds since 1970. */
+  readonly validTo: number;
 }
 
 /** The peer of a socket; to be asked while it is open. */
 export function peerOf(socket: Socket): Peer {
   const { remoteAddress, remotePort: port = 0 } = socket;
   const host = plainHost(remoteAddress);
+  let identity: PeerIdentity | undefined;
   return {
     host,
     port,
     text: host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`,
     certificate: () => certificateOf(socket),
+    identity() {
+      identity ??= identityOf(certificateOf(socket));
+      return identity;
+    },
   };
 }
 
@@ -28,6 +45,25 @@ function certificateOf(socket: Socket): PeerCertificate | undefined {
   if (!(socket instanceof TLSSocket) || !socket.authorized) return undefined;
   const certificate = socket.getPeerCertificate();
   return certificate?.raw === undefined ? undefined : certificate;
+}
+
+/** More names are not kept, and none that is longer: a certificate may have any number. */
+const mostNames = 50;
+const mostLength = 300;
+
+function identityOf(certificate: PeerCertificate | undefined): PeerIdentity | undefined {
+  if (certificate === undefined) return undefined;
+  const { subject, subjectaltname = "", valid_to } = certificate;
+  const parts = Object.entries(subject ?? {}).flatMap(([name, value]) =>
+    [value].flat().map((one) => `${name}=${String(one)}`),
+  );
+  // Node puts names with commas into quotes (CVE-2021-44532).
+  const names = subjectaltname.match(/[^,"]*"(?:[^"\\]|\\.)*"|[^,]+/g) ?? [];
+  return {
+    subject: parts.reverse().join(", ").slice(0, mostLength),
+    names: names.slice(0, mostNames).map((name) => name.trim().slice(0, mostLength)),
+    validTo: Date.parse(valid_to),
+  };
 }
 
 /** IPv4 addresses on an IPv6 socket are written as IPv6. */

@@ -1,6 +1,7 @@
 import type { Resource, TypeUrl, Version } from "@xdskit/api";
 import type { Node, Wait } from "@xdskit/protocol";
 import type { NodeStreamInfo } from "./stream-info.js";
+import type { PeerIdentity } from "./transport.js";
 
 /**
  * How far a client is from its target.
@@ -32,6 +33,8 @@ export interface NodeStatus {
 export interface StreamStatus {
   readonly stream: NodeStreamInfo;
   readonly openedAt: Date;
+  /** Who the client's certificate says that it is; undefined without one. */
+  readonly identity?: PeerIdentity | undefined;
   /** Those that it asked for, in the order of delivery. */
   readonly types: readonly TypeReport[];
 }

@@ -1,7 +1,8 @@
 import type { ApiVersion, ResourceType } from "@xdskit/api";
+import type { PeerIdentity } from "@xdskit/grpc-server";
 import type { ResponseBody, SotwOrDelta, StatusCode } from "@xdskit/protocol";
 
-export { lastWordMs } from "@xdskit/grpc-server";
+export { lastWordMs, type PeerIdentity } from "@xdskit/grpc-server";
 
 /** Which discovery method a client called. */
 export interface Method {
@@ -33,6 +34,8 @@ export interface Call {
 /** A call of a discovery method. */
 export interface DiscoveryCall extends Call {
   readonly method: Method;
+  /** Who the client's certificate says that it is. Left out, or undefined: it showed none. */
+  readonly identity?: (() => PeerIdentity | undefined) | undefined;
 }
 
 /** What the server does with a stream. A transport calls it; nothing of it throws. */

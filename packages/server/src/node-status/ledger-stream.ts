@@ -1,5 +1,6 @@
 import type { Snapshot, TypeStatus } from "@xdskit/protocol";
 import type { NodeStreamInfo } from "../contracts/stream-info.js";
+import type { PeerIdentity } from "../contracts/transport.js";
 import type { LayerName } from "../settings/group-settings.js";
 
 /** A stream, as the ledger and arrivals see it. They keep none of its answers. */
@@ -14,6 +15,8 @@ export interface LedgerStream {
   readonly snapshot: Snapshot | undefined;
   /** The target of its group in the end. */
   readonly newest: Snapshot | undefined;
+  /** Who its client's certificate says that it is; undefined without one. */
+  readonly identity?: PeerIdentity | undefined;
   /** Its client has acknowledged its whole target. */
   readonly isSettled: boolean;
   /** Since when it is not settled; milliseconds of the server's clock. */

@@ -122,7 +122,7 @@ function nodeStatus(id: string, open: readonly OpenStream[], moment: Moment): No
 function streamStatus(stream: OpenStream, moment: Moment): StreamStatus {
   const { snapshot, unsettledSince } = stream;
   const types = stream.status().map((status) => typeReport(status, snapshot?.of(status.type), unsettledSince, moment));
-  return { stream: stream.opened, openedAt: new Date(stream.openedAt), types };
+  return { stream: stream.opened, openedAt: new Date(stream.openedAt), identity: stream.identity, types };
 }
 
 function stateOf(stream: OpenStream, moment: Moment): NodeState {

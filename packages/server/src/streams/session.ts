@@ -16,7 +16,7 @@ import {
 import { type Alarm, createAlarm } from "../basics/alarm.js";
 import { createRateLimit, type RateLimit } from "../basics/rate-limit.js";
 import type { NodeStreamInfo, StreamInfo } from "../contracts/stream-info.js";
-import type { CallHandler, DiscoveryCall } from "../contracts/transport.js";
+import type { CallHandler, DiscoveryCall, PeerIdentity } from "../contracts/transport.js";
 import type { LedgerStream } from "../node-status/ledger-stream.js";
 import type { NodeHistory } from "../node-status/node-histories.js";
 import { errorsOfLate, errorsOfRefused } from "../on-demand/late-names.js";
@@ -299,6 +299,10 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
 
   get newest(): Snapshot | undefined {
     return this.#joined?.membership.newest();
+  }
+
+  get identity(): PeerIdentity | undefined {
+    return this.#connection.identity?.();
   }
 
   get isSettled(): boolean {

@@ -6,7 +6,7 @@ import { Client, credentials } from "@grpc/grpc-js";
 import { resourceTypes } from "@xdskit/api";
 import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import { DiscoveryRequestSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
-import { createGrpcTransport, createServer, defaultKeepalive } from "@xdskit/server";
+import { createGrpcTransport, createServer, defaultKeepalive, type PeerIdentity } from "@xdskit/server";
 import { createAuthority } from "../../../api/src/testing/certificates.js";
 
 const typeUrl = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
@@ -31,6 +31,8 @@ it("serves over TLS, to who has a certificate where that is asked for, and half 
   const address = await server.listenOn(transport, "127.0.0.1:0");
   const [, port = ""] = address.split(":");
   const text = "x".repeat(500_000);
+  /** Who each client that was answered is, as the server says. */
+  const identities: (PeerIdentity | undefined)[] = [];
   server.config.set([create(ClusterSchema, { name: "a", altStatName: text })]);
   const ca = Buffer.from(authority.certificate);
 
@@ -44,7 +46,10 @@ it("serves over TLS, to who has a certificate where that is asked for, and half 
     );
     call.write(Buffer.from(request));
     return new Promise<Buffer | string>((resolve) => {
-      call.once("data", resolve);
+      call.once("data", (data: Buffer) => {
+        identities.push(server.node("n1")?.streams.at(-1)?.identity);
+        resolve(data);
+      });
       call.once("error", ({ message }) => resolve(message));
     }).finally(() => {
       call.cancel();
@@ -57,6 +62,11 @@ it("serves over TLS, to who has a certificate where that is asked for, and half 
     const answer = await ask(known);
     assert.ok(typeof answer !== "string" && answer.includes(text), String(answer).slice(0, 200));
     assert.equal(typeof (await ask(stranger)), "string");
+    const [{ subject = "", names = [], validTo = 0 } = {}] = identities;
+    assert.equal(identities.length, 1);
+    assert.match(subject, /CN=client\.test/);
+    assert.ok(names.includes("DNS:client.test"), names.join());
+    assert.ok(validTo > Date.now());
     // It is HTTP/2 that was agreed on, and nothing else is.
     const session = connect(`https://localhost:${port}`, { ca, cert: known.certificate, key: known.key });
     await new Promise<void>((resolve, reject) => {

@@ -1,4 +1,4 @@
-import type { AdminApi, PeerAnswers, WhereIs } from "@xdskit/admin";
+import type { AdminApi, PeerAnswers, Trouble, WhereIs } from "@xdskit/admin";
 import type { ClientStatusAsked, WrittenLayers } from "@xdskit/server";
 import type { AdminState, Readiness } from "../admin/admin-state.js";
 import type { Metrics } from "../admin/metrics.js";
@@ -7,6 +7,7 @@ import type { AnySourceStatus } from "../admin/source-status.js";
 import { version } from "../process/version.js";
 import type { ProcessPlace } from "../processes/process-place.js";
 import { metricsOfWorkers, type WorkerMetrics } from "../processes/worker-metrics.js";
+import { createFieldLines } from "./field-places.js";
 import type { Served } from "./served.js";
 import { createTroubles } from "./troubles.js";
 
@@ -59,6 +60,14 @@ export class ServedAdmin {
     await (await this.#api)?.close();
   }
 
+  /** What is wrong with the server itself, and with what keeps its revisions. */
+  readonly #troublesNow = (): readonly Trouble[] => {
+    const away = this.#options.served.storeAway?.();
+    if (away === undefined) return this.#troubles.now();
+    const { since, finding } = away;
+    return [...this.#troubles.now(), { kind: "store", severity: "error", message: finding.message, since }];
+  };
+
   /** Loaded with the first request: few servers are written to. */
   #apiNow(): Promise<AdminApi> {
     this.#api ??= import("@xdskit/admin").then(({ createAdminApi }) => {
@@ -68,8 +77,9 @@ export class ServedAdmin {
         const found = server.types.byTypeUrl(type);
         return found && served.whereIs(group, { type: found.type, key });
       };
+      const whereField = createFieldLines({ registry, types: server.types });
       this.#ready = createAdminApi({
-        ...{ server, version, registry, layers, onRevision, sources, whereIs, troubles: this.#troubles.now },
+        ...{ server, version, registry, layers, onRevision, sources, whereIs, whereField, troubles: this.#troublesNow },
         ...(peering?.isPossible === true ? { peers: peering.peers, replica: peering.name } : {}),
       });
       return this.#ready;

@@ -108,7 +108,7 @@ function addDiscovery(methods: Map<string, GrpcMethod>, types: ResourceTypes, ac
     for (const [name, method] of served) {
       methods.set(`/${service}/${name}`, {
         unary: method.unary,
-        accept: (call) => accept(Object.assign(call, { method })),
+        accept: (call, { peer }) => accept(Object.assign(call, { method, identity: peer.identity })),
       });
     }
   }

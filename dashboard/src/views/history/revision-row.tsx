@@ -1,0 +1,61 @@
+import { useState } from "preact/hooks";
+import { pathOf } from "../../api/request.js";
+import type { Revision } from "../../api/types.js";
+import { Time } from "../../parts/time.js";
+import { linkTo } from "../../router.js";
+import { causeText } from "./cause.js";
+import { Result } from "./result.js";
+
+/** A revision in the list. */
+export function RevisionRow({
+  revision,
+  isHead,
+  isChosen,
+  isCurrent,
+  choose,
+  isAsked,
+}: {
+  readonly revision: Revision;
+  readonly isHead: boolean;
+  readonly isChosen: boolean;
+  readonly isCurrent: boolean;
+  choose(): void;
+  /** How far clients are with it is asked for without that somebody presses a button. */
+  readonly isAsked: boolean;
+}) {
+  const [isWanted, setWanted] = useState(false);
+  const { id, layer, number, time, author, message, upserted, removed } = revision;
+  return (
+    <tr class={`history-row${isChosen ? " chosen" : ""}${isCurrent ? " current" : ""}`}>
+      <td>
+        <input type="checkbox" aria-label={`Compare ${layer} ${number}`} checked={isChosen} onChange={choose} />
+      </td>
+      <th scope="row" class="nowrap">
+        <a href={linkTo("history", [id])}>
+          {layer} {number}
+        </a>
+        {isHead ? <small> newest</small> : null}
+      </th>
+      <td class="nowrap">
+        <Time at={time} />
+      </td>
+      <td>{author}</td>
+      <td class="words">
+        {message === "" ? causeText(revision) : message}
+        {message === "" ? null : <small class="below">{causeText(revision)}</small>}
+      </td>
+      <td class="nowrap" title={`${upserted} added or changed, ${removed} removed`}>
+        +{upserted} −{removed}
+      </td>
+      <td class="result">
+        {isAsked || isWanted ? (
+          <Result path={`revisions/${pathOf(id)}/arrival`} isLive={isAsked} />
+        ) : (
+          <button type="button" class="small" onClick={() => setWanted(true)}>
+            How far?
+          </button>
+        )}
+      </td>
+    </tr>
+  );
+}
