@@ -13,7 +13,7 @@ const node = { id: "n1", cluster: "c" };
 
 for (const api of ["v3", "v2"] as const) {
   describe(`a server, ${api}`, () => {
-    it("serves SotW over ADS: first answer, ACK, change, NACK", () =>
+    it("serves SotW over ADS with a first answer, ACK, change and NACK", () =>
       withServer({}, async ({ server, client, events }) => {
         server.config.set([cluster("a"), cluster("b"), listener("l")]);
         const stream = sotw(client.open(ads("sotw", api)));
@@ -43,7 +43,7 @@ for (const api of ["v3", "v2"] as const) {
         assert.equal(stream.count, 2);
       }));
 
-    it("serves delta over ADS: first answer, change, removal, what does not exist", () =>
+    it("serves delta over ADS with a first answer, change, removal and missing names", () =>
       withServer({}, async ({ server, client }) => {
         server.config.set([cluster("a"), cluster("b")]);
         const stream = delta(client.open(ads("delta", api)));
@@ -218,7 +218,7 @@ describe("a server", () => {
     client.close();
   });
 
-  it("a server answers what a client asked for before it half-closed", () =>
+  it("a server answers requests that came before the client half-closed", () =>
     withServer({}, async ({ server, client }) => {
       server.config.set([cluster("a")]);
       for (const variant of ["sotw", "delta"] as const) {

@@ -78,7 +78,8 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     arrivals.close();
     views.close();
     discovery.polls.close();
-    // First: a client that sees its stream end before its connection opens another stream there, in vain.
+    // This comes first: a client that sees its stream end before its connection would open another stream there, in
+    // vain.
     const transportsClosed = listeners.close(timeoutMs);
     services.stop();
     for (const session of core.sessions) session.end(statusCode.ok, "");
@@ -183,7 +184,7 @@ function createCore(settings: Settings) {
   const events = createEvents();
   const layers = createLayers();
   const config: ConfigOptions = { types, registry: options.registry, validate: options.validate ?? true };
-  /** After the end nobody is left who could be told anything. */
+  /** After the end no client is left to be told anything. */
   let over = false;
   const onDemand = createDemand(
     { settings: options.onDemand, layers, config, authorities, clock, events },
@@ -213,7 +214,7 @@ function createCore(settings: Settings) {
   };
 }
 
-/** What judges changes; asked anew for each, since `references` may change. */
+/** The judges of changes; looked up for each change, since `references` may change. */
 function createJudges(settings: Settings, { layers, publication, onDemand }: Judged): () => readonly Judge[] {
   const { authorities, options } = settings;
   const stacksOf: ReferenceJudgeOptions["stacksOf"] & AddressJudgeOptions["stacksOf"] = (...change) =>
@@ -295,7 +296,7 @@ function createDiscovery({ options, types, limits, rest, authorities, clock }: S
       sessions.delete(session);
     },
   };
-  /** Unary calls under way. */
+  /** Unary calls in progress. */
   let calls = 0;
   const accept: Accept = (connection) => {
     const { only, unary } = connection.method;
@@ -320,7 +321,7 @@ function createDiscovery({ options, types, limits, rest, authorities, clock }: S
   };
 }
 
-/** Decides whether a further stream or call is let in. `openHere` is how many this thread has open. */
+/** Decides whether another stream or call is admitted. `openHere` is how many this thread has open. */
 function createAdmission({ limits }: Settings, { counters, events, ids, loop }: Core, openHere: () => number) {
   let isClosing = false;
   function refusal(): Refusal | undefined {
@@ -340,7 +341,7 @@ function createAdmission({ limits }: Settings, { counters, events, ids, loop }: 
     refuseIfClosed(): void {
       if (isClosing) throw XdskitError.of("XDSKIT_SERVER_CLOSED", "the server is closed");
     },
-    /** Passes on to `accept` what is let in. */
+    /** Passes admitted streams on to `accept`. */
     admitting:
       (accept: Accept): Accept =>
       (connection) => {
@@ -409,7 +410,7 @@ function statsOf(core: Core): ServerStats {
   };
 }
 
-/** What the counters say of streams; they count on, and are read when this is called. */
+/** The stream counters as of this call. */
 function countersOf({ streams, types, fetches, refused, waitsEnded }: Counters) {
   return { streams, types, fetches, refused, waitsEnded };
 }
@@ -454,7 +455,7 @@ async function allClosed(
     ...sources.map((source) => Promise.race([source.close(), late])),
   ]);
   clearTimeout(timer);
-  // Not before: unary calls may still wait for a decision.
+  // Not earlier: unary calls may still wait for a decision.
   over();
   for (const result of closed) if (result.status === "rejected") throw result.reason;
 }

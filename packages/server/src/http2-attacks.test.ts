@@ -23,13 +23,13 @@ const first = toBinary(DiscoveryRequestSchema, create(DiscoveryRequestSchema, { 
 const ping = frame(frameType.ping, 0, 0, Buffer.alloc(8));
 const { enhanceYourCalm, flowControlError } = http2Error;
 
-/** What an attacker says once, again and again for the next stream, and by which error it must be ended. */
+/** An attack: its first frames, its repeated frames for each stream, and the error that must end it. */
 interface Attack {
   readonly before?: readonly Uint8Array[];
   /** Many frames of it make one write. */
   readonly again: (stream: number) => readonly Uint8Array[];
   readonly ends: number;
-  /** It has the server keep something while it goes on. */
+  /** True if the server keeps something while the attack goes on. */
   readonly leaves?: true;
 }
 
@@ -81,7 +81,7 @@ const attacks: Readonly<Record<string, Attack>> = {
   "frames that nobody knows": { again: () => [frame(77, 0, 0, Buffer.alloc(100))], ends: enhanceYourCalm },
 };
 
-/** Sends until the connection is ended; returns how often it said it. */
+/** Sends until the connection is ended; returns how often the frames were repeated. */
 async function flood(address: string, { before = [], again }: Attack): Promise<{ times: number; client: RawHttp2 }> {
   const client = await rawHttp2(address);
   await client.send(...before);
@@ -98,7 +98,7 @@ async function flood(address: string, { before = [], again }: Attack): Promise<{
   return { times, client };
 }
 
-/** A client as it should be, on a connection of its own, that must be told of each change whatever others do. */
+/** A well-behaved client on a connection of its own. It must get each change whatever others do. */
 async function healthy({
   server,
   client,
@@ -117,11 +117,11 @@ async function healthy({
   };
 }
 
-/** How many objects are reachable, once that is no longer on its way down: the ends of connections take some turns. */
+/** How many objects are reachable, once the number no longer falls: the ends of connections take some turns. */
 async function objectsInUse(): Promise<number> {
   let least = Number.POSITIVE_INFINITY;
   for (;;) {
-    // Has all that nobody needs collected first.
+    // This collects garbage first.
     const now = queryObjects(Object, { format: "count" });
     if (now >= least) return least;
     least = now;
@@ -129,7 +129,7 @@ async function objectsInUse(): Promise<number> {
   }
 }
 
-describe("an attacker on a connection of its own is ended, while another client goes on to be served:", () => {
+describe("an attack on a connection of its own ends that connection, and other clients are still served:", () => {
   for (const [name, attack] of Object.entries(attacks)) {
     it(name, () =>
       withServer({}, async (running) => {
@@ -140,7 +140,7 @@ describe("an attacker on a connection of its own is ended, while another client 
         const { client } = await flooding;
         assert.equal(client.goAway, attack.ends);
         await good.told("afterwards");
-        // The good one's.
+        // The good client's stream is left.
         await waitFor("no stream of the attacker", () => openStreams(server) === 1);
       }),
     );
@@ -179,8 +179,8 @@ describe("an attacker on a connection of its own is ended, while another client 
             { signal: cancel.signal },
           );
           request.on("error", () => {});
-          // Not `close`, which ends the request first: of 10,000 answers on streams that it has reset, Node 22's client
-          // ends the connection itself.
+          // Not `close`, which ends the request first: after 10,000 answers on streams that it has reset, Node 22's
+          // client ends the connection itself.
           cancel.abort();
         }
         await new Promise(setImmediate);
@@ -214,8 +214,8 @@ describe("a head in pieces", () => {
       client.end();
     }));
 
-  // Clients cut at 16 kB, and all of it may have 32 kB: three pieces. Who makes more of it wants to keep the server
-  // busy.
+  // Clients cut at 16 kB, and a head may have 32 kB: three pieces. A client that makes more pieces wants to keep the
+  // server busy.
   it("is refused in more", () =>
     withServer({}, async ({ address }) => {
       const client = await rawHttp2(address);
@@ -226,7 +226,7 @@ describe("a head in pieces", () => {
 });
 
 it("attackers leave nothing behind: after one more of each there are as many objects as before", async () => {
-  // Nobody notes what happens: that alone would take memory.
+  // Nothing records events: that alone would take memory.
   const server = createServer();
   const { grpc: address } = await server.listen({ grpc: "127.0.0.1:0" });
   const client = grpcClient(resourceTypes, address);
@@ -241,7 +241,7 @@ it("attackers leave nothing behind: after one more of each there are as many obj
     return objectsInUse();
   }
   try {
-    // What is made once stays.
+    // Objects that are made once stay.
     const before = await round();
     const after = await round();
     // One of the attacks opens 2,000 streams before it is ended.

@@ -24,11 +24,11 @@ export interface Listeners {
   readonly listen: <Asked extends Addresses>(addresses: Asked) => Promise<Listening<Asked>>;
   readonly listenOn: (transport: Transport, address: string) => Promise<string>;
   readonly pollOn: (transport: PollTransport, address: string) => Promise<string>;
-  /** Connections of its own gRPC whose clients were not told to go. */
+  /** Connections of its own gRPC whose clients were not asked to go. */
   readonly connections: () => number;
-  /** Tells so many of them to go and come back. Returns how many were told. */
+  /** Asks this many of them to reconnect. Returns how many were asked. */
   readonly askToGo: (count: number) => number;
-  /** Accepts nothing further, and closes what is open: one promise for each transport, which keeps to the time. */
+  /** Accepts nothing more, and closes everything: one promise for each transport, which keeps to the time. */
   close(timeoutMs: number): readonly Promise<void>[];
 }
 
@@ -44,7 +44,7 @@ export interface ListenersContext {
   readonly services: Services;
   readonly polls: Polls;
   readonly callInfo: (service: string, peer: string) => CallInfo;
-  /** Counts, and tells of, a call that did not come to the server for what its client did. */
+  /** Counts and reports a call that never reached the server because of a client's fault. */
   readonly refused: (peer: string, code: StatusCode, message: string) => void;
   /** Throws when the server is closed. */
   readonly refuseIfClosed: () => void;
@@ -67,7 +67,7 @@ export function createListeners(context: ListenersContext): Listeners {
       untimely: (validity) => events.emit(() => ({ kind: "certificate-untimely", ...validity })),
     });
 
-  /** A fault of ours that ended a connection; it is not known in which of its calls. */
+  /** A fault of the server that ended a connection; the call is not known. */
   function fault(peer: string, error: unknown): void {
     events.emit(() => ({ kind: "fault", stream: context.callInfo("HTTP/2", peer), error }));
   }

@@ -16,8 +16,8 @@ const groups = (edge: readonly string[], match = "edge"): GroupSettings[] => [
   { name: "rest", match: { cluster: "rest" }, layers: ["rest"] },
 ];
 
-describe("a server that is configured anew while it runs", () => {
-  it("brings nodes to the layers of their group, what is new before what goes", () =>
+describe("reconfigure", () => {
+  it("brings nodes to the layers of their group, new resources before removals", () =>
     withMemoryServer({ groups: groups(["a"]) }, async ({ server, client }) => {
       for (const name of ["a", "b", "rest"]) server.config.layer(name).set([cluster(name), cluster("all")]);
       const stream = delta(client.open(ads("delta")));
@@ -34,7 +34,7 @@ describe("a server that is configured anew while it runs", () => {
         told.push(...resources.map(({ name }) => `+${name}`), ...removedResources.map((name) => `-${name}`));
         stream.send({ typeUrl, responseNonce: nonce });
       }
-      // What is the same in both is not sent again.
+      // Resources that both have are not sent again.
       assert.deepEqual(told, ["+b", "-a"]);
       assert.equal(server.node("n")?.group, "edge");
       server.reconfigure({ groups: groups(["b"], "nobody").map((group) => ({ ...group, match: { id: "n" } })) });
@@ -42,7 +42,7 @@ describe("a server that is configured anew while it runs", () => {
       await waitFor("its stream to end", () => openStreams(server) === 0);
     }));
 
-  it("leaves streams alone whose group stays as it is", () =>
+  it("leaves streams of unchanged groups alone", () =>
     withMemoryServer({ groups: groups(["a"]) }, async ({ server, client }) => {
       for (const name of ["a", "rest"]) server.config.layer(name).set([cluster(name)]);
       const stream = delta(client.open(ads("delta")));
@@ -54,7 +54,7 @@ describe("a server that is configured anew while it runs", () => {
       assert.deepEqual([resources.map(({ name }) => name), removedResources], [["more"], []]);
     }));
 
-  it("takes limits for the next stream, and a rollout for the next change", () =>
+  it("applies limits to the next stream, and a rollout to the next change", () =>
     withMemoryServer({ limits: { streamsPerNode: 2 } }, async ({ server, client, transport, address }) => {
       server.config.set([cluster("a", "1")]);
       const [one, two] = ["n1", "n2"].map((id) => judgingClient(transport, address, { id }));
@@ -73,7 +73,7 @@ describe("a server that is configured anew while it runs", () => {
       for (const each of [one, two]) each?.leave();
     }));
 
-  it("takes `references` for the next change", () =>
+  it("applies `references` to the next change", () =>
     withMemoryServer({ references: "refuse" }, async ({ server }) => {
       server.config.set([cluster("a"), routeConfiguration("r", "a"), listener("l")]);
       const remove = () => server.config.remove({ type: "cluster", name: "a" });

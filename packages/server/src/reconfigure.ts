@@ -8,22 +8,20 @@ import type { NodeOrders } from "./streams/node-orders.js";
 import type { Publication } from "./streams/publication.js";
 import type { Session } from "./streams/session.js";
 
-/** What of a server can change while it runs. */
+/** The parts of a server that can change while it runs. */
 interface Running {
   readonly settings: {
     readonly options: ServerOptions;
     readonly limits: ServerLimits;
     references: ServerOptions["references"];
-    /** As they are now. */
+    /** The current options. */
     live: LiveOptions;
   };
   readonly core: { readonly publication: Publication; readonly sessions: Iterable<Session> };
   readonly orders: NodeOrders;
 }
 
-/**
- * Puts options in place of those that a server runs with. Throws an XdskitError, and changes nothing, if one is wrong.
- */
+/** Replaces options of a running server. Throws an XdskitError, and changes nothing, if one is wrong. */
 export function reconfigure(change: LiveOptions, { settings, core, orders }: Running): void {
   checkCall("server.reconfigure", change);
   checkOptions(change);

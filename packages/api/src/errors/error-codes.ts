@@ -41,10 +41,10 @@ export const errorCodes = {
     fix: "Correct the name or add the resource. If another server provides it, ignore the warning.",
   },
   XDSKIT_REFERENCE_BROKEN: {
-    meaning: "A change would take away a resource that others still name; it was refused whole.",
+    meaning: "A change would remove a resource that others still name, so it was refused as a whole.",
     cause:
       "A cluster, a route configuration or a secret was deleted or renamed, and a route or a listener of the same group still names it: its requests would fail.",
-    fix: "Put it back, or change what names it as well: the change is taken as soon as it is whole. `references: warn` (`--references warn`) applies it all the same.",
+    fix: "Put it back, or change the resources that name it as well: the change is applied as soon as it is complete. `references: warn` (`--references warn`) applies it all the same.",
   },
   XDSKIT_DUPLICATE_RESOURCE: {
     meaning: "Two resources of one type have the same name within one layer.",
@@ -56,13 +56,13 @@ export const errorCodes = {
       "A resource uses something that is newer than the version of Envoy that was asked about, or that connected.",
     cause:
       "The resource was written for a newer Envoy. Envoy ignores fields that it does not know, and rejects extensions that it does not have.",
-    fix: "Upgrade these Envoys, remove what is new, or serve it only to a group of newer ones.",
+    fix: "Upgrade these Envoys, remove the new part, or serve it only to a group of newer ones.",
   },
   XDSKIT_ENVOY_REFUSES: {
     meaning: "The Envoy that `xdskit validate --envoy` asked refuses a resource.",
     cause:
       "The message has Envoy's own words: parts that do not fit together, a file that is not on this machine, an extension that this build does not have.",
-    fix: "Change the resource, or ask on a machine that has the same files and the same Envoy as those that are served.",
+    fix: "Change the resource, or ask on a machine that has the same files and the same Envoy as your clients.",
   },
   XDSKIT_ENVOY_UNUSABLE: {
     meaning: "The program that `xdskit validate --envoy` names cannot be asked.",
@@ -135,7 +135,7 @@ export const errorCodes = {
   },
   XDSKIT_GROUP_UNKNOWN: {
     meaning: "There is no group of nodes of that name.",
-    cause: "A typo, or a group that the settings name no more.",
+    cause: "A typo, or a group that the settings no longer name.",
     fix: "Look at the groups in the settings; without any, there is one group: all.",
   },
   XDSKIT_TYPE_NAME_UNKNOWN: {
@@ -156,7 +156,7 @@ export const errorCodes = {
   XDSKIT_DESCRIPTOR_SET: {
     meaning: "A descriptor set of the user's own messages cannot be used.",
     cause:
-      "The file is not a serialized google.protobuf.FileDescriptorSet, it lacks a file that another one imports, or a file that replaces a built-in one lacks what other built-in files need.",
+      "The file is not a serialized google.protobuf.FileDescriptorSet, it lacks a file that another one imports, or a file that replaces a built-in one lacks parts that other built-in files need.",
     fix: "Make it with `buf build -o set.binpb`, or `protoc --include_imports --descriptor_set_out=set.binpb`; leave out Envoy's own files where they do not match the built-in ones.",
   },
   XDSKIT_TYPE_DEFINITION: {
@@ -185,7 +185,7 @@ export const errorCodes = {
   },
   XDSKIT_AUTHORITY: {
     meaning: "A resource's `xdstp://` name has an authority that the server does not serve.",
-    cause: "The setting `authorities` does not list what follows `xdstp://` in the name.",
+    cause: "The setting `authorities` does not list the authority that follows `xdstp://` in the name.",
     fix: "Add the authority to the setting, or rename the resource; `xdstp:///…`, without an authority, is served by every server.",
   },
   XDSKIT_CONSTRAINTS: {
@@ -239,7 +239,7 @@ export const errorCodes = {
   XDSKIT_FIELD_INVALID: {
     meaning: "A field's value has the wrong kind.",
     cause: "A list where a mapping belongs, a number where a string belongs, two fields of which only one may be set …",
-    fix: "Write what the message expects. Strings that look like numbers or booleans need quotes.",
+    fix: "Write a value of the kind that the message names. Strings that look like numbers or booleans need quotes.",
   },
   XDSKIT_RULE_BROKEN: {
     meaning: "A field breaks a validation rule of its proto file (`validate.rules`): Envoy would reject the resource.",
@@ -250,7 +250,7 @@ export const errorCodes = {
     meaning: "A file is a bootstrap, a config dump or something similar, and holds no resource that can be served.",
     cause:
       "The bootstrap has no static_resources, the dump covers another part of the configuration, or all its secrets are hidden.",
-    fix: "Remove the file from the folder, or make the dump again with what is missing: see docs/adopt.md.",
+    fix: "Remove the file from the folder, or make the dump again with the missing parts: see docs/adopt.md.",
   },
   XDSKIT_DUMPED_STATE: {
     meaning: "A dump holds a momentary state where a setting belongs.",
@@ -284,7 +284,7 @@ export const errorCodes = {
     meaning: "A resource obeys every rule of its proto file, but Envoy refuses it.",
     cause:
       "Parts of it do not fit together: a host name where nothing resolves it, filter chains that match the same connections, a cluster of type EDS without an EDS config, a domain twice, two listeners at one address, a key that is not its certificate's. It is an error if every Envoy refuses it, and a warning if gRPC's clients read the same field and accept it.",
-    fix: "Change what the message names. docs/validate.md lists the checks.",
+    fix: "Change the part that the message names. docs/validate.md lists the checks.",
   },
   XDSKIT_CERTIFICATE_TIME: {
     meaning: "A certificate in a resource has expired, or is not valid yet.",
@@ -294,13 +294,13 @@ export const errorCodes = {
   XDSKIT_ON_DEMAND_FAILED: {
     meaning: "The on-demand supplier failed to say whether a name exists.",
     cause: "It threw, its promise was rejected, or it took longer than the limit.",
-    fix: "Fix what the message says. xdskit asks again automatically, with growing delays. Clients that wait are told after a while that the resource does not exist.",
+    fix: "Fix the error in the message. xdskit asks again automatically, with growing delays. Clients that wait are told after a while that the resource does not exist.",
   },
   XDSKIT_ON_DEMAND_UNSUITABLE: {
-    meaning: "The on-demand supplier returned something else than what was asked for.",
+    meaning: "The on-demand supplier returned another resource than the requested one.",
     cause:
       "It has another type, it has the name neither as its own nor as an alias, or a layer has another resource of that name.",
-    fix: "Give the resource the name that was asked for, or make it with `createResource` and list that name among its aliases.",
+    fix: "Give the resource the requested name, or make it with `createResource` and list that name among its aliases.",
   },
   XDSKIT_ON_DEMAND_BUSY: {
     meaning: "Clients ask for more names than may be looked up, or than may wait for the supplier.",
@@ -311,7 +311,7 @@ export const errorCodes = {
     meaning: "A listener was received but cannot be resolved to routes, clusters and endpoints.",
     cause:
       "No virtual host serves the authority, aggregate clusters form a loop or are nested too deep, or routes or endpoints do not come over xDS.",
-    fix: "Change the resource that the message names, or the authority that was asked for.",
+    fix: "Change the resource that the message names, or the requested authority.",
   },
   XDSKIT_CACHE: {
     meaning: "A relay's cache on disk cannot be used, or a part of it cannot be read.",
@@ -331,7 +331,7 @@ export const errorCodes = {
     fix: "Choose one of the revisions that the history lists.",
   },
   XDSKIT_REVISION_CONFLICT: {
-    meaning: "A layer or a resource is not what the writer of a change took it for.",
+    meaning: "A layer or a resource has changed since the writer of a change read it.",
     cause: "Somebody else changed it in between, or `If-Match` names an older revision.",
     fix: "Look at the newest revision, which the answer names, and send the change again with it.",
   },
@@ -342,21 +342,21 @@ export const errorCodes = {
   },
   XDSKIT_LEASE_UNKNOWN: {
     meaning: "A lease was named that does not exist.",
-    cause: "It was not renewed in its time, others took over all that it held, or its id is misspelled.",
+    cause: "It was not renewed in its time, other leases took over all its resources, or its id is misspelled.",
     fix: "Write the resources again with a new lease (`?lease=30s`), and renew it before its time is over.",
   },
   XDSKIT_LAYER_READ_ONLY: {
     meaning: "A layer cannot be written through the API.",
-    cause: "A folder fills it, or an upstream.",
+    cause: "A folder or an upstream fills it.",
     fix: "Edit the folder, or write to a layer that /api/v1/layers calls writable. A dry run is possible on each.",
   },
   XDSKIT_API_REQUEST: {
     meaning: "A request to the API cannot be understood.",
     cause: "An unknown field, a missing or wrong value, or a body of another type than its content-type says.",
-    fix: "Correct what the message names. /api/v1/openapi.json describes every request.",
+    fix: "Correct the part that the message names. /api/v1/openapi.json describes every request.",
   },
   XDSKIT_API_UNKNOWN: {
-    meaning: "There is nothing at this path of the API, or not for this method.",
+    meaning: "The API has nothing at this path, or nothing for this method.",
     cause: "The path is misspelled, or the server is older than its client.",
     fix: "Look the path up in /api/v1/openapi.json.",
   },
@@ -376,16 +376,16 @@ export const errorCodes = {
     fix: "Please report it with the message.",
   },
   XDSKIT_BUSY: {
-    meaning: "The server has too much of a kind to do already.",
+    meaning: "The server already has too much work of one kind.",
     cause:
       "Too many changes wait for the disk, the bodies of requests are too large together, or a bounded list is full.",
     fix: "Try again later. If it goes on, find out who sends so many requests.",
   },
   XDSKIT_TO_FILES: {
-    meaning: "xdskit cannot write what it serves to the folder of --to-files.",
+    meaning: "xdskit cannot write the served resources to the folder of --to-files.",
     cause:
       "The folder holds other programs' files or lies inside a served folder, its permissions forbid it, or the group is not named or does not exist.",
-    fix: "Choose an empty folder outside of what is served, or one that xdskit wrote before. Choose the group with --to-files-group.",
+    fix: "Choose an empty folder outside of the served folders, or one that xdskit wrote before. Choose the group with --to-files-group.",
   },
   XDSKIT_BOOTSTRAP: {
     meaning:
@@ -415,7 +415,7 @@ export const errorCodes = {
   XDSKIT_CLIENT_OPTION: {
     meaning: "An option of `createClient`, or an argument of one of the client's methods, has an invalid value.",
     cause: "An invalid server address, a negative time, or a collection where a single name is needed.",
-    fix: "Correct what the message names. Times are in milliseconds.",
+    fix: "Correct the option or argument that the message names. Times are in milliseconds.",
   },
   XDSKIT_CLIENT_CLOSED: {
     meaning: "A client was used after it was closed.",
@@ -432,7 +432,7 @@ export const errorCodes = {
     meaning: "A management server does not answer.",
     cause:
       "It is not running, its address is wrong, something in between refuses the connection, or the server ends streams at once.",
-    fix: "Check the address and the reason in the message. The client tries again automatically, with growing delays. What it received before stays in use.",
+    fix: "Check the address and the reason in the message. The client tries again automatically, with growing delays. Resources that it received before stay in use.",
   },
   XDSKIT_UPSTREAM_NONE: {
     meaning: "A client has no server for a name.",
@@ -440,39 +440,39 @@ export const errorCodes = {
     fix: "Add the authority, or servers, to the client's options or bootstrap.",
   },
   XDSKIT_RESOURCE_ABSENT: {
-    meaning: "A resource that was asked for does not exist, or was removed.",
+    meaning: "A requested resource does not exist, or was removed.",
     cause: "A typo in the name, the server serves something else to this node, or the resource was removed.",
     fix: "Check what the server serves to this node. Watchers are told as soon as it appears.",
   },
   XDSKIT_RESOURCE_FAILING: {
     meaning: "The management server says that it cannot give a resource now.",
     cause: "Something behind the server is unavailable. The message comes from the server.",
-    fix: "Check the server. What was received before stays in use.",
+    fix: "Check the server. Resources that were received before stay in use.",
   },
   XDSKIT_UPDATE_REJECTED: {
     meaning: "The client rejected what the management server sent, and told it so.",
     cause:
       "A resource breaks a validation rule of its proto file or a check of the program, or the response breaks the protocol.",
-    fix: "Correct on the server what the message names. What was received before stays in use.",
+    fix: "Correct on the server the resource that the message names. Resources that were received before stay in use.",
   },
   XDSKIT_CHECK_FAILED: {
     meaning: "A resource fails one of the program's own checks.",
-    cause: "The message comes from the check, or is what it threw.",
+    cause: "The message is the check's result, or the error that it threw.",
     fix: "Correct the resource on the server, or the check.",
   },
   XDSKIT_CLIENT_LIMIT: {
     meaning: "A management server or a file exceeds a limit of the client.",
     cause: "More bytes in one response, or more resources of one type, than `limits` allows.",
-    fix: "Raise the limit that the message names, or ask for fewer names. What was received before stays in use.",
+    fix: "Raise the limit that the message names, or ask for fewer names. Resources that were received before stay in use.",
   },
   XDSKIT_POLL_FAILED: {
     meaning: "A poll of a REST server got no usable answer.",
     cause:
       "The server cannot be reached, does not answer in time, answers with a status other than 200 and 304, or with something that is not a DiscoveryResponse in JSON.",
-    fix: "Check the status and the server's answer in the message. What was received before stays in use, and the client polls again automatically.",
+    fix: "Check the status and the server's answer in the message. Resources that were received before stay in use, and the client polls again automatically.",
   },
   XDSKIT_POLL_UNSUPPORTED: {
-    meaning: "The resource type that was asked for does not exist over REST.",
+    meaning: "The requested resource type does not exist over REST.",
     cause: "VHDS and LEDS are incremental only, list collections exist on ADS only, and some types are not in v2.",
     fix: 'Ask for it over gRPC (`variant: "delta"`).',
   },

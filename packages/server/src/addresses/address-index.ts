@@ -4,18 +4,18 @@ import { claimedAddresses } from "./claimed-addresses.js";
 
 const listeners: TypeUrl = "type.googleapis.com/envoy.config.listener.v3.Listener";
 
-/** Which listeners of a snapshot are at an address. Kept up to date at the cost of each change. */
+/** The listeners of a snapshot by address. An update costs the size of the change. */
 export class AddressIndex {
   #current = emptySnapshot();
   readonly #byKey = new Map<string, Set<Resource>>();
 
-  /** Takes the snapshot that follows. */
+  /** Takes the next snapshot. */
   update(next: Snapshot): void {
     const before = this.#current;
     this.#current = next;
     const [from, to] = [before.sets.get(listeners), next.sets.get(listeners)];
     if (to === undefined || from === to) return;
-    // Nothing is compared with nothing, and no such change is kept for others.
+    // A first snapshot is not compared, so that no change from the empty set is remembered.
     if (from === undefined || from.size === 0) for (const each of to) this.#add(each);
     else
       for (const { before: old, after } of changeBetween(from, to).differences.values()) {

@@ -18,11 +18,11 @@ export interface AddressedGroups extends AddressedStack {
 
 export interface AddressJudgeOptions {
   readonly layers: Layers;
-  /** The stacks that a change touches, of groups that are told something by now. */
+  /** The stacks that a change touches, if their groups are served something already. */
   stacksOf(changes: readonly LayerChange[], planned: PlannedLayers): Iterable<AddressedGroups>;
 }
 
-/** Nobody reads more; the last finding gives the number of the others. */
+/** People read no more; the last finding gives the number of the others. */
 const mostFindings = 100;
 
 /** Finds listeners that a change would put at the address of another one, before it is made. */
@@ -40,7 +40,7 @@ export class AddressJudge {
     );
   }
 
-  /** Undefined: no two listeners of a group get one address by it. Costs the listeners of the change. */
+  /** Undefined: the change gives no two listeners of a group one address. Costs the listeners of the change. */
   judge(changes: readonly LayerChange[]): AddressesShared | undefined {
     if (!changes.some(({ upserted, removed }) => upserted.some(isListener) || removed.some(isListener)))
       return undefined;

@@ -49,7 +49,7 @@ function listeners(snapshot: Snapshot | undefined): readonly Resource[] {
   return [...(snapshot?.sets.values() ?? [])].flatMap((set) => [...set]).filter(({ type }) => type.name === "listener");
 }
 
-describe("addresses: refuse", () => {
+describe("a server with addresses: refuse", () => {
   it("a change that puts a listener where another layer has one is refused whole, and the error names both", () =>
     withRefusing({}, ({ config, checkChange, layerSnapshot, ...server }) => {
       config.layer("lower").set([listener("a", 80)]);
@@ -148,7 +148,7 @@ describe("addresses: refuse", () => {
   });
 });
 
-describe("judging listeners", () => {
+describe("the judge of addresses", () => {
   it("after any sequence of changes the judge finds the same as a look at all listeners of the group", () => {
     const order = ["l1", "l2", "l3"];
     for (let seed = 1; seed <= 60 * effort; seed += 1) {
@@ -186,7 +186,7 @@ describe("judging listeners", () => {
         }
         const expected = [...at].filter(([, { count, isNew }]) => count > 1 && isNew).map(([text]) => text);
         assert.deepEqual([...(told ?? [])].sort(), expected.sort(), `seed ${seed}, step ${step}`);
-        // What is refused is applied now and then all the same, as at a start.
+        // Now and then a refused change is applied all the same, as at a start.
         if (expected.length > 0 && int(3) > 0) continue;
         stack.update(layers.apply(updates));
         index.update(before());
@@ -194,7 +194,7 @@ describe("judging listeners", () => {
     }
   });
 
-  it("judging costs the listeners of the change, and not all that exist", () => {
+  it("a judgement costs the listeners of the change, and not all that exist", () => {
     const layers = createLayers();
     const many = Array.from({ length: 20_000 }, (_, at) => createResource(listener(`l${at}`, at + 1)));
     layers.apply([{ layer: "lower", kind: "replace", upsert: many }]);

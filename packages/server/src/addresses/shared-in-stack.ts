@@ -8,25 +8,25 @@ import type { LayerName } from "../settings/group-settings.js";
 import type { AddressIndex } from "./address-index.js";
 import { claimedAddresses } from "./claimed-addresses.js";
 
-/** A list of layers that groups have, as far as a judgement needs it. */
+/** The parts of a stack that a judgement needs. */
 export interface AddressedStack {
   /** From the lowest to the highest, as they are after the change. */
   readonly order: readonly LayerName[];
-  /** What its groups have now. */
+  /** The current snapshot of its groups. */
   readonly before: Snapshot;
-  /** Who listens where in it now; called only for a change that brings a listener. */
+  /** The current addresses of its listeners; called only for a change that brings a listener. */
   readonly addresses: () => Pick<AddressIndex, "at">;
 }
 
-/** Listeners that a stack would have at one address: first the one that stays, or came first in the change. */
+/** Listeners that a stack would have at one address. The first one stays, or came first in the change. */
 export interface SharedAddress {
   readonly address: ListeningAddress;
   readonly listeners: readonly [Referrer, Referrer, ...Referrer[]];
 }
 
 /**
- * The addresses at which a change brings a listener where another one is after it. Listeners that it leaves as they are
- * are not looked at. Costs the listeners of the change, and a look at each layer for them.
+ * The addresses at which a change brings a listener beside another one. Unchanged listeners are not looked at. Costs
+ * the listeners of the change, and a look at each layer for them.
  */
 export function sharedInStack(
   stack: AddressedStack,
@@ -46,7 +46,7 @@ export function sharedInStack(
   for (const { type, key } of listenersOf(changes.filter(({ layer }) => highestFirst.includes(layer)))) {
     if (touched.has(key)) continue;
     const now = winner(type, key);
-    // What stays as it was under this change is not changed by it.
+    // An unchanged listener is not part of the change.
     if (now !== undefined && now.resource.version === stack.before.of(type).get(key)?.version) continue;
     touched.add(key);
     for (const address of now === undefined ? [] : claimedAddresses(now.resource)) {

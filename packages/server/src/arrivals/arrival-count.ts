@@ -1,7 +1,7 @@
 import type { ConfigArrivalRejection, ConfigArrivalStatus, ConfigArrivalWait } from "../contracts/arrival.js";
 import { type Standing, waitOf } from "./arrival-standing.js";
 
-/** What of a status is listed one by one. */
+/** How many nodes a status lists one by one. */
 const mostListed = 100;
 
 /** Counts how far nodes have a change. */

@@ -26,7 +26,7 @@ const turn = async () => {
   for (let times = 0; times < 4; times++) await new Promise((resolve) => setImmediate(resolve));
 };
 
-/** What a response holds: contents by name, which are numbers that only grow. */
+/** The contents of a response by name; contents are numbers that only grow. */
 interface Told {
   readonly nonce: string;
   readonly version: string;
@@ -66,8 +66,8 @@ function connect({ client }: Running, id: string, kind: "sotw" | "delta", names:
       if (bytes === undefined) return false;
       answered += 1;
       const told = read(bytes);
-      // What is answered late is not heard (SotW), or of something else by now: what a client uses that then rejects
-      // nobody can know.
+      // A late answer is ignored (SotW), or is about an older response. The content that a client uses after a late
+      // rejection is not known.
       const isNewest = answered === raw.responses.length;
       const reject = wantsToReject && isNewest && (isKnown || kind === "delta");
       isKnown = isNewest;
@@ -209,7 +209,7 @@ async function play(running: Running, seed: number): Promise<void> {
     if (random(2) === 0) await turn();
     assert.equal(faults, undefined);
   }
-  // In the end everybody gets something new that nobody rejects.
+  // In the end all clients get something new that no client rejects.
   change(pool, () => false);
   const rest = async () => {
     for (const client of clients) while (client?.answer(false)) await turn();
@@ -232,6 +232,6 @@ async function play(running: Running, seed: number): Promise<void> {
 }
 
 for (const seed of seeds) {
-  test(`what an arrival says is what clients use, seed ${seed}`, () =>
+  test(`an arrival agrees with the contents that clients use, seed ${seed}`, () =>
     withMemoryServer({}, (running) => play(running, seed)));
 }

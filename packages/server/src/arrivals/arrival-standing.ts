@@ -18,7 +18,7 @@ export type Standing =
   | { readonly kind: "unconcerned" }
   | { readonly kind: "acknowledged" }
   | { readonly kind: "rejected"; readonly rejection: ConfigArrivalRejection }
-  /** What it waits for is looked up when somebody wants to know. */
+  /** The wait itself is looked up on demand. */
   | { readonly kind: "pending"; readonly stream: OpenStream; readonly typeUrl: TypeUrl };
 
 /** A change that streams are compared with. */
@@ -26,14 +26,14 @@ export interface LookedAt {
   readonly standings: StandingsOfChange;
   /** Nothing was published since. */
   isNewest(): boolean;
-  /** What was, as far as somebody watched. */
+  /** The contents published since, as far as they were recorded. */
   later(typeUrl: TypeUrl): LaterVersions | undefined;
 }
 
 /** A change of one layer. */
 export interface Changed {
   readonly change: LayerChange;
-  /** Worked out when somebody asks. */
+  /** Worked out on demand. */
   readonly keys: ReadonlyMap<TypeUrl, ChangedKeys>;
 }
 
@@ -51,9 +51,7 @@ export function changedBy(change: LayerChange): Changed {
 const unconcerned: Standing = { kind: "unconcerned" };
 const acknowledged: Standing = { kind: "acknowledged" };
 
-/**
- * Costs the types of the stream. The change is compared once for all streams that ask for the same and use the same.
- */
+/** Costs the types of the stream. The change is compared once for all streams with equal subscriptions and contents. */
 export function standingOf(stream: OpenStream, { change, keys }: Changed, look: LookedAt, clock: Clock): Standing {
   if (stream.layers !== undefined && !stream.layers.includes(change.layer)) return unconcerned;
   const { snapshot, newest } = stream;
@@ -125,7 +123,7 @@ export function waitOf(stream: OpenStream, typeUrl: TypeUrl): ConfigArrivalWait 
   };
 }
 
-/** Where a node has several streams: what one of them rejected, then what one of them waits for, counts. */
+/** The standing of a node with several streams: a rejection counts first, then a wait. */
 export function standingOfNode(standings: Iterable<Standing>): Standing {
   let found: Standing = unconcerned;
   for (const standing of standings) if (ranks[standing.kind] > ranks[found.kind]) found = standing;

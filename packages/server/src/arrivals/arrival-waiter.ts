@@ -66,7 +66,7 @@ export class ArrivalWaiter {
   progressed(stream: OpenStream): void {
     const waiting = this.#nodes.get(stream.opened.node.id);
     const known = waiting?.streams.get(stream);
-    // What has the change keeps it, or gets something newer.
+    // A stream that has the change keeps it, or gets something newer.
     if (waiting === undefined || known?.kind === "acknowledged") return;
     const standing = this.#standingOf(stream);
     this.#note(waiting, stream, standing);

@@ -27,7 +27,7 @@ function counts({ result, acknowledged, rejected, pending, absent }: ConfigArriv
   return { result, acknowledged, rejected, pending, absent };
 }
 
-/** Clients of all clusters that answered what there is, by node id. */
+/** Clients of all clusters that have acknowledged everything, by node id. */
 async function clients(
   server: XdsServer,
   open: () => SotwStream,
@@ -44,7 +44,7 @@ async function clients(
 }
 
 describe("an arrival", () => {
-  it("counts who acknowledged it, who rejected it and why, and who is pending; done says how it ended", () =>
+  it("counts the nodes that acknowledged it, rejected it and why, or are pending; done says how it ended", () =>
     withServer({}, async ({ server, client, events }) => {
       const first = await server.config.set([cluster("a")]);
       assert.deepEqual(counts(await first.done()), {
@@ -93,7 +93,7 @@ describe("an arrival", () => {
       assert.equal((await within("the fix", mended)).acknowledged, 3);
     }));
 
-  it("does not wait for groups, types and names that it does not concern, nor for what another layer hides", () =>
+  it("does not wait for groups, types and names that it does not concern, nor for resources that another layer hides", () =>
     withMemoryServer(
       {
         groups: [
@@ -173,14 +173,14 @@ describe("an arrival", () => {
       }
       assert.equal(outcome?.result, "complete");
       assert.equal(last.status().pending, 1);
-      // And what takes it back is as good.
+      // A change that takes it back is as good.
       const added = server.config.update({ upsert: [cluster("b")] });
       const taken = added.done();
       server.config.remove({ type: "cluster", name: "b" });
       assert.equal((await within("what was taken back", taken)).acknowledged, 1);
     }));
 
-  it("does not wait for nodes that leave, but for those that come back meanwhile", () =>
+  it("does not wait for nodes that leave, but waits for nodes that come back meanwhile", () =>
     withMemoryServer({}, async ({ server, client }) => {
       server.config.set([cluster("a")]);
       const raw = [client.open(ads("sotw")), client.open(ads("sotw"))];
@@ -219,7 +219,7 @@ describe("an arrival", () => {
       });
     }));
 
-  it("waits for the nodes that are asked for, for the time that is given, and no longer than the server runs", () => {
+  it("waits for the selected nodes, for the given time, and no longer than the server runs", () => {
     const clock = manualClock();
     return withMemoryServer({ clock }, async ({ server, client }) => {
       server.config.set([cluster("a")]);
@@ -261,7 +261,7 @@ describe("an arrival", () => {
     });
   });
 
-  it("tells what of it is held back for what, and is done when that has gone, too", () =>
+  it("says which part of it is held back and why, and is done when that part has gone too", () =>
     withMemoryServer({}, async ({ server, client }) => {
       server.config.set([cluster("old"), routeConfiguration("r", "old")]);
       const stream = sotw(client.open(ads("sotw")));
@@ -329,7 +329,7 @@ describe("an arrival", () => {
     });
   });
 
-  it("is collected when nobody holds it, and when the wait for it is over", () =>
+  it("is garbage collected when no program holds it and no wait for it runs", () =>
     withMemoryServer({}, async ({ server, client }) => {
       server.config.set([cluster("a")]);
       const [stream] = await clients(server, () => sotw(client.open(ads("sotw"))), "n1");
@@ -347,7 +347,7 @@ describe("an arrival", () => {
       assert.equal(unheld.deref() ?? awaited.deref(), undefined);
     }));
 
-  it("counts a node once that has a stream for each type", () =>
+  it("counts a node with a stream for each type once", () =>
     withMemoryServer({}, async ({ server, client }) => {
       server.config.set([cluster("a"), loadAssignment("a", 1)]);
       const clusters = sotw(client.open(perType("sotw", "cluster")));

@@ -33,7 +33,7 @@ export class Arrivals {
     this.#events = events;
   }
 
-  /** Of the last change that made a difference. */
+  /** The revision of the last change that made a difference. */
   get revision(): number {
     return this.#revision;
   }
@@ -72,7 +72,7 @@ export class Arrivals {
     for (const waiter of this.#waiters) if (isOpen(stream)) waiter.progressed(stream);
   }
 
-  /** A stream is over. */
+  /** Records the end of a stream. */
   left(stream: LedgerStream, nodeId: string): void {
     for (const waiter of this.#waiters) waiter.left(stream, nodeId);
   }
@@ -88,7 +88,7 @@ export class Arrivals {
     return [...this.#streams].filter(isOpen).filter(({ opened }) => isChosen(opened.node));
   }
 
-  /** How far each of the chosen nodes is, by id. */
+  /** The standing of each chosen node, by id. */
   #standings(revision: number, changed: Changed, nodes: NodeSelection | undefined): ReadonlyMap<string, Standing> {
     const look: LookedAt = {
       standings: new StandingsOfChange(changed.keys),
@@ -147,7 +147,7 @@ function choiceOf(nodes: NodeSelection | undefined): (node: Node) => boolean {
     return ({ id }) => ids.has(id);
   }
   const [fault] = faultsOf(nodes);
-  // It would match no node, and all would seem to be done.
+  // It would match no node, and the arrival would seem complete.
   if (fault !== undefined) throw XdskitError.of("XDSKIT_GROUP_INVALID", fault, { field: "nodes" });
   return matcherOf(nodes);
 }

@@ -16,22 +16,22 @@ import {
 } from "@xdskit/protocol";
 import type { LayerChange } from "../configuration/layers.js";
 
-/** What became different in a layer, of one type: by key what there is now, undefined for what went. */
+/** The changes of one type in a layer: by key the new resource, undefined for a removed one. */
 export interface ChangedKeys {
   readonly resources: ReadonlyMap<ResourceName, Resource | undefined>;
-  /** Some of it has aliases, so that names do not tell whom it concerns. */
+  /** Some resources have aliases, so names alone do not tell which clients the change concerns. */
   readonly hasAliases: boolean;
 }
 
 /** How far a client has a change of one type. */
 export interface TypeStanding {
-  /** It asks for something that changed. */
+  /** Whether it asks for a changed resource. */
   readonly concerned: boolean;
-  /** Changed keys of which the client uses an older content: at most 100. */
+  /** Changed keys whose older content the client uses: at most 100. */
   readonly lacking: readonly ResourceName[];
 }
 
-/** What became different in a layer, by type URL. */
+/** The changes of a layer, by type URL. */
 export function changedKeys({ upserted, removed }: LayerChange): ReadonlyMap<TypeUrl, ChangedKeys> {
   const byType = new Map<TypeUrl, { resources: Map<ResourceName, Resource | undefined>; hasAliases: boolean }>();
   const of = ({ typeUrl }: ResourceType) => {
@@ -57,8 +57,8 @@ export function changedKeys({ upserted, removed }: LayerChange): ReadonlyMap<Typ
 export type LaterVersions = ReadonlyMap<ResourceName, ReadonlySet<Version | undefined>>;
 
 /**
- * Compares what clients use with the contents of a change, once for all that ask for the same and use the same. It
- * remembers this only while a caller looks at the change.
+ * Compares the contents that clients use with those of a change, once for all clients with equal subscriptions and
+ * contents. It remembers the results only while a caller looks at the change.
  */
 export class StandingsOfChange {
   readonly #changed: ReadonlyMap<TypeUrl, ChangedKeys>;
@@ -68,7 +68,7 @@ export class StandingsOfChange {
     this.#changed = changed;
   }
 
-  /** `isNewest`: nothing was published since, so that what the group's snapshot has differently is another layer's. */
+  /** `isNewest`: nothing was published since, so any difference in the group's snapshot comes from another layer. */
   of(status: TypeStatus, snapshot: Snapshot | undefined, isNewest: boolean, later?: LaterVersions): TypeStanding {
     const { type, subscription, acknowledged, onTheirWay } = status;
     const changed = this.#changed.get(type.typeUrl);
@@ -86,7 +86,7 @@ export class StandingsOfChange {
     return standing;
   }
 
-  /** To be called where `later` has more. */
+  /** Call this when `later` has more. */
   clear(): void {
     this.#known.clear();
   }
@@ -117,7 +117,7 @@ function standingOf(
   for (const key of candidates(changed, subscription)) {
     const after = changed.resources.get(key);
     const want = wanted.get(key);
-    // Where a resource is removed, one of another layer may come to light: clients are to have that.
+    // When a resource is removed, one of a lower layer may appear, which is then the clients' target.
     if (isNewest && after !== undefined && want?.version !== after.version) continue;
     const have = used.get(key);
     if (!asksFor(subscription, key, [after, want, have])) continue;

@@ -9,7 +9,7 @@ import { waitFor } from "../testing/wait-for.js";
 
 const cluster = (name: string, altStatName: string) => createResource(create(ClusterSchema, { name, altStatName }));
 
-test("a content arrival tells how far nodes are with contents, whatever brought them", () =>
+test("a content arrival shows how far nodes are with contents, whatever brought them", () =>
   withMemoryServer({}, async ({ server, transport, address }) => {
     const good = cluster("a", "good");
     const bad = cluster("b", "bad");
@@ -28,7 +28,7 @@ test("a content arrival tells how far nodes are with contents, whatever brought 
     const { result, acknowledged, rejected } = await arrival(bad).done({ timeout: 20_000 });
     assert.deepEqual([result, acknowledged, rejected], ["rejected", 1, 1]);
 
-    // What nobody is to have concerns nobody.
+    // A content that is no client's target concerns no client.
     const other = await arrival(cluster("c", "")).done({ timeout: 20_000 });
     assert.deepEqual([other.result, other.acknowledged], ["complete", 0]);
     server.config.set([good]);

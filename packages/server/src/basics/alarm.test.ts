@@ -7,7 +7,7 @@ import { waitFor } from "../testing/wait-for.js";
 import { delta } from "../testing/xds-client.js";
 import { createAlarm } from "./alarm.js";
 
-test("an alarm rings once at the time that was set last, and not at all if that is never", () => {
+test("an alarm rings once at the last set time, and not at all if that is never", () => {
   const clock = manualClock();
   const rings: number[] = [];
   const alarm = createAlarm(clock, () => rings.push(clock.now()));
@@ -23,7 +23,7 @@ test("an alarm rings once at the time that was set last, and not at all if that 
   assert.deepEqual([rings, clock.waiting], [[20], 0]);
 });
 
-test("a stream that has no room is not woken again and again for what it cannot send", async () => {
+test("a stream without room is not woken again and again for a response that it cannot send", async () => {
   const clock = manualClock();
   let timers = 0;
   const counted = {
@@ -47,7 +47,7 @@ test("a stream that has no room is not woken again and again for what it cannot 
     server.config.set([cluster("b"), cluster("c"), routeConfiguration("r", "b")]);
     const { typeUrl, nonce } = await stream.next();
     stream.send({ typeUrl, responseNonce: nonce });
-    // What the client still asks for goes five seconds later.
+    // A resource that the client still asks for goes five seconds later.
     await waitFor("the cluster to yield", () => clock.waiting === 1);
     raw.pause();
     server.config.update({ upsert: [routeConfiguration("r", "c")] });

@@ -1,6 +1,6 @@
 import type { Clock } from "@xdskit/api";
 
-/** One timer that is set anew as often as what it waits for changes. */
+/** One timer for a time that changes often. */
 export type Alarm = ReturnType<typeof createAlarm>;
 
 export function createAlarm(clock: Clock, ring: () => void) {

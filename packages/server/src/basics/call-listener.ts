@@ -1,6 +1,6 @@
 /**
- * Calls a listener of the program. An error that it throws, at once or later from a promise, becomes a warning: it
- * must not end the process, or the work that it was told about.
+ * Calls a listener of the program. An error that it throws, at once or later from a promise, becomes a warning: it must
+ * not end the process, or the work that called the listener.
  */
 export function callListener(what: string, call: () => unknown): void {
   const warn = (error: unknown) => process.emitWarning(`${what} threw: ${String(error)}`, "XdskitWarning");

@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { createRateLimit } from "./rate-limit.js";
 
 describe("createRateLimit", () => {
-  it("a rate limit lets a burst through, then so many per second", () => {
+  it("a rate limit lets a burst through, then its number per second", () => {
     const limit = createRateLimit(10, 3);
     assert.deepEqual(
       [0, 0, 0, 0].map((at) => limit.take(at)),

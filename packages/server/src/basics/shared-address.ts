@@ -1,4 +1,4 @@
-/** What a message says of listeners at one address. */
+/** The parts of a message about listeners at one address. */
 export interface SharedAddressWords {
   /** `127.0.0.1:80`, or a path. */
   readonly address: string;

@@ -16,7 +16,7 @@ const service = createClientStatus({
   fault: (_, error) => assert.fail(String(error)),
 });
 
-/** A client that asks, and reads nothing of what it is answered until it is told to. */
+/** A client that asks, and reads no answer until it is told to. */
 function asking(method: "FetchClientStatus" | "StreamClientStatus") {
   const seen = { answers: 0, ended: undefined as number | undefined };
   const call: Call = {
@@ -35,9 +35,9 @@ function asking(method: "FetchClientStatus" | "StreamClientStatus") {
   return { handler, seen };
 }
 
-it("the server makes and keeps only so many answers at once, until a client has read them or is gone", async () => {
+it("the server makes and keeps only a few answers at once, until a client has read them or is gone", async () => {
   const clients = Array.from({ length: 4 }, () => asking("StreamClientStatus"));
-  // Those that are being made count, and those that wait for their clients.
+  // Answers in the making count, and so do answers that wait for their clients.
   assert.equal(asking("FetchClientStatus").seen.ended, statusCode.resourceExhausted);
   await waitFor("the answers", () => clients.every(({ seen }) => seen.answers === 1));
   assert.equal(asking("StreamClientStatus").seen.ended, statusCode.resourceExhausted);
@@ -46,7 +46,7 @@ it("the server makes and keeps only so many answers at once, until a client has 
   first?.handler.drained();
   const next = asking("FetchClientStatus");
   await waitFor("an answer", () => next.seen.answers === 1 && next.seen.ended === statusCode.ok);
-  // So small a one is not waited for.
+  // A small answer does not count.
   const another = asking("StreamClientStatus");
   await waitFor("an answer", () => another.seen.answers === 1);
   assert.equal(asking("FetchClientStatus").seen.ended, statusCode.resourceExhausted);

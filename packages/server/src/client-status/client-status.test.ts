@@ -32,7 +32,7 @@ type Request = MessageInitShape<typeof ClientStatusRequestSchema>;
 interface Tools extends Running {
   call(method: "Fetch" | "Stream"): ServiceCall;
   fetch(request?: Request): Promise<readonly ClientConfig[]>;
-  /** Of a request that is refused. */
+  /** The error of a refused request. */
   refusal(request: Request | Uint8Array): Promise<{ readonly code: number; readonly message: string }>;
 }
 
@@ -97,7 +97,7 @@ const brief = ({ genericXdsConfigs }: ClientConfig) =>
     ({ name, configStatus, clientStatus }) => `${name} ${ConfigStatus[configStatus]} ${Client[clientStatus]}`,
   );
 
-/** Asks until the status of the first node is as it is to be. */
+/** Asks until the status of the first node is as expected. */
 async function eventually(
   fetch: Tools["fetch"],
   expected: readonly string[],
@@ -115,7 +115,7 @@ async function eventually(
 }
 
 describe("client status (CSDS)", () => {
-  it("says what was sent, acknowledged and rejected, and by whom", () =>
+  it("shows sent, acknowledged and rejected resources for each node", () =>
     withStatus({}, async ({ server, client, fetch }) => {
       server.config.set([cluster("a"), cluster("b")]);
       assert.deepEqual(await fetch(), []);
@@ -143,11 +143,11 @@ describe("client status (CSDS)", () => {
       assert.equal(second?.errorState?.details, "b is bad: https://me:[redacted]@host");
       assert.equal(second?.errorState?.versionInfo, versionInfo);
       assert.ok(second?.errorState?.lastUpdateAttempt !== undefined);
-      // The newest, as the proto says: what was rejected.
+      // The newest content, as the proto says: the rejected one.
       assert.equal(second?.xdsConfig && anyUnpack(second.xdsConfig, ClusterSchema)?.altStatName, "bad");
     }));
 
-  it("says of names that they do not exist, and knows resources of delta by their own versions", () =>
+  it("says that names do not exist, and shows delta resources with their own versions", () =>
     withStatus({}, async ({ server, client, fetch }) => {
       server.config.set([loadAssignment("one", 1)]);
       const stream = delta(client.open(ads("delta")));
@@ -160,7 +160,7 @@ describe("client status (CSDS)", () => {
       assert.equal(found.genericXdsConfigs[1]?.xdsConfig, undefined);
     }));
 
-  it("client status never tells secrets, and leaves contents out when asked", () =>
+  it("never shows secrets, and leaves contents out on request", () =>
     withStatus({}, async ({ server, client, fetch }) => {
       const key = { specifier: { case: "inlineString", value: "S3CR3T" } } as const;
       const chain = { specifier: { case: "inlineString", value: "public" } } as const;
@@ -178,7 +178,7 @@ describe("client status (CSDS)", () => {
       assert.equal(bare?.xdsConfig, undefined);
     }));
 
-  it("tells of the nodes that are asked for, each with all its streams", () =>
+  it("shows the selected nodes, each with all its streams", () =>
     withStatus({}, async ({ server, client, fetch, refusal }) => {
       server.config.set([cluster("a"), loadAssignment("one", 1)]);
       for (const id of ["edge-1", "edge-2", "inner-1"]) await subscribed(client, id);
@@ -201,7 +201,7 @@ describe("client status (CSDS)", () => {
       assert.equal((await refusal(Uint8Array.of(0x0a, 0xff))).code, statusCode.invalidArgument);
     }));
 
-  it("says how many TTLs a client is not told, which is synced all the same", () =>
+  it("says how many TTLs a synced client is not told", () =>
     withStatus({}, async ({ server, client, fetch }) => {
       server.config.set([createResource(cluster("a"), { ttl: 30_000 }), cluster("b")]);
       const stream = await subscribed(client, "n1");
@@ -212,7 +212,7 @@ describe("client status (CSDS)", () => {
       assert.deepEqual(summaries, [{ state: "synced", behind: 0, waits: [], untoldTtls: 1, withheld: 0 }]);
     }));
 
-  it("sums up how much a rollout keeps from a node that is synced with what it is given", () =>
+  it("sums up how much a rollout keeps from a node that is synced with its own target", () =>
     withStatus(
       { rollout: { steps: [{ match: { id: "first" } }], soakMs: 60_000 } },
       async ({ server, client, fetch }) => {
@@ -270,7 +270,7 @@ describe("client status (CSDS)", () => {
       assert.notEqual(one.genericXdsConfigs[0]?.versionInfo, both.genericXdsConfigs[0]?.versionInfo);
     }));
 
-  it("says what is held back, and for what", () =>
+  it("says which changes are held back, and why", () =>
     withStatus({}, async ({ server, client, fetch }) => {
       const routes = urlOf("route");
       server.config.set([cluster("a"), cluster("b"), routeConfiguration("r", "a")]);
@@ -296,7 +296,7 @@ describe("client status (CSDS)", () => {
       );
     }));
 
-  it("answers each request of a stream with what is then, and bounds them", () =>
+  it("answers each request of a stream with the state at that time, and bounds the requests", () =>
     withStatus({}, async ({ server, client, call }) => {
       server.config.set([cluster("a")]);
       const asked = call("Stream");
@@ -318,7 +318,7 @@ describe("client status (CSDS)", () => {
       await within("the close", closed);
     }));
 
-  it("refuses an answer that is larger than the limit, and says what to ask for", () =>
+  it("refuses an answer above the limit, and suggests a smaller request", () =>
     withStatus({ limits: { clientStatusBytes: 1_000 } }, async ({ server, client, fetch, refusal }) => {
       server.config.set(Array.from({ length: 50 }, (_, index) => cluster(`cluster-${index}`)));
       await subscribed(client, "n1");
@@ -329,7 +329,7 @@ describe("client status (CSDS)", () => {
       assert.deepEqual(await fetch({ nodeMatchers: [none] }), []);
     }));
 
-  it("speaks for all servers of a store, page by page, and says who of them is silent", async () => {
+  it("speaks for all servers of a store, page by page, and names the silent ones", async () => {
     const names = (prefix: string) =>
       Array.from({ length: 300 }, (_, index) => `${prefix}-${String(index).padStart(150, "0")}`);
     const other = createServer();
@@ -376,7 +376,7 @@ describe("client status (CSDS)", () => {
     await other.close();
   });
 
-  it("of v2 is not served", () =>
+  it("is not served for v2", () =>
     withStatus({}, async ({ address }) => {
       const client = serviceClient(address);
       const made = client.call("/envoy.service.status.v2.ClientStatusDiscoveryService/FetchClientStatus");

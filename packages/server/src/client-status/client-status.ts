@@ -22,9 +22,9 @@ const most = {
 const unreadMs = 30_000;
 
 export interface ClientStatusOptions extends StatusSource {
-  /** The other servers of the store, as they are known now. */
+  /** The other servers of the store that are known now. */
   readonly peers: () => readonly StatusPeer[];
-  /** Notes down a fault of the server's own. */
+  /** Records a fault of the server. */
   fault(call: Call, error: unknown): void;
 }
 
@@ -44,7 +44,7 @@ export function createClientStatus(options: ClientStatusOptions): Service {
 
 interface Shared extends ClientStatusOptions {
   readonly queue: FairQueue<StatusCall>;
-  /** Calls whose answer is being made, or waits for its client: the memory that all of them take. */
+  /** Calls whose answer is in the making, or waits for its client. Their number bounds the memory. */
   readonly answers: Set<StatusCall>;
 }
 
@@ -81,7 +81,7 @@ class StatusCall implements ServiceHandler {
     } else if (this.#waiting.length >= most.waiting || !this.#rate.take(performance.now())) {
       this.#end(statusCode.resourceExhausted, `more than ${most.perSecond} client status requests per second`);
     } else {
-      // They are only lent.
+      // The bytes are only valid during the call.
       this.#waiting.push(new Uint8Array(bytes));
       this.#next();
     }
@@ -191,7 +191,7 @@ class StatusCall implements ServiceHandler {
     }
   }
 
-  /** Nothing of it waits for the client any more. */
+  /** The client has read the answer, or is gone. */
   #read(): void {
     clearTimeout(this.#unread);
     this.#unread = undefined;

@@ -26,7 +26,7 @@ const byId = (matchPattern: NonNullable<Pattern>, ignoreCase = false): Matcher =
 });
 const regex = (expression: string) => byId({ case: "safeRegex", value: { regex: expression } });
 
-describe("matchers of nodes", () => {
+describe("node matchers", () => {
   it("a request without matchers matches every node", () => assert.equal(matched().length, 4));
 
   it("a matcher matches ids in each of the ways", () => {
@@ -40,7 +40,7 @@ describe("matchers of nodes", () => {
     assert.deepEqual(matched(regex("edge")), []);
   });
 
-  it("a text that is too long to be looked at never matches", () => {
+  it("a text above the limit never matches", () => {
     const long = node("x".repeat(5_000));
     for (const matcher of [byId({ case: "prefix", value: "x" }), regex("x*")]) {
       assert.equal(createNodeMatch([create(NodeMatcherSchema, matcher)])(long), false);

@@ -6,7 +6,7 @@ import type { StructMatcher } from "@xdskit/api/envoy/type/matcher/v3/struct";
 import type { ValueMatcher } from "@xdskit/api/envoy/type/matcher/v3/value";
 import type { Node } from "@xdskit/protocol";
 
-/** Whether a node is one of those that are asked for. */
+/** Whether a request selects a node. */
 export type MatchNode = (node: Node) => boolean;
 
 /** An error in a matcher. */
@@ -127,7 +127,7 @@ function stringMatch({ matchPattern, ignoreCase }: StringMatcher, counted: Count
       return ofText((text) => text.includes(wanted));
     }
     case "safeRegex": {
-      // It says itself whether case counts.
+      // The expression itself says whether case counts.
       const matches = createRegexMatch(matchPattern.value.regex, most.regexInstructions);
       if (matches === undefined)
         throw new MatcherError("a regular expression that RE2 does not read, or that is too large");

@@ -81,7 +81,7 @@ function rejectedVersion({ status, variant }: TypeOnStream, { rejected }: Resour
   return (variant === "delta" ? rejected?.version : status.rejected?.version) ?? "";
 }
 
-/** What a client said; without secrets, as all that is known of it. */
+/** The client's message, without secrets. */
 export function detailsOf({ code, message }: { readonly code: number; readonly message: string }): string {
   return message === "" ? `rejected with code ${code}` : message;
 }

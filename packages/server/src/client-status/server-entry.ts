@@ -7,8 +7,8 @@ import { ClientResourceStatus, ConfigStatus } from "./status-values.js";
 import { summaryTypeUrl } from "./type-summary.js";
 
 /**
- * What a summary says of the server itself: an entry without a type and a name, of a client without a node. A message
- * of CSDS has no other place for it, and only who asks for a summary gets it.
+ * The part of a summary about the server itself: an entry without a type and a name, for a client without a node. A
+ * message of CSDS has no other place for it, and only clients that ask for a summary get it.
  */
 export function serverEntry(troubles: readonly SourceTrouble[]): StatusEntry {
   const said = fromJson(StructSchema, { sources: troubles.map((trouble) => ({ ...trouble })) });

@@ -32,7 +32,7 @@ it("a status answer is made in small steps, from the state in which it began", (
   for (; ; steps++) {
     const { done, value } = answer.next();
     if (!done) {
-      // Others go on: the set is an older one of its line from now on.
+      // Other changes go on: from now on the set is not the newest of its lineage.
       if (steps === 10)
         updateSnapshot(before, { upsert: [clusterResource("new"), clusterResource("cluster-4999", "new")] });
       continue;

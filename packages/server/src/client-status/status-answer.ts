@@ -13,7 +13,7 @@ import { type StatusEntry, writeEntry } from "./status-entry.js";
 import type { StatusRequest } from "./status-request.js";
 import { typeEntries } from "./type-entries.js";
 
-/** What answers are made of. */
+/** The inputs of an answer. */
 export interface StatusSource {
   /** Open streams, in the order in which they were opened. */
   readonly streams: Iterable<LedgerStream>;
@@ -58,7 +58,7 @@ export function* statusParts(
   const parts: StatusPart[] = [];
   const writer = new BinaryWriter();
   let bytes = 0;
-  /** Takes what was written. */
+  /** Takes the written bytes. */
   const take = (): Uint8Array => {
     const part = writer.finish();
     bytes += part.byteLength;
@@ -129,7 +129,7 @@ function behind(
   return [...nodes].filter(([{ id }]) => id > after).sort(([a], [b]) => (a.id < b.id ? -1 : 1));
 }
 
-/** The nodes, as their newest streams tell of them, with all their streams. */
+/** The nodes, as their newest streams describe them, with all their streams. */
 function byNode({ streams }: StatusSource): Iterable<readonly [Node, readonly LedgerStream[]]> {
   const found = new Map<string, [Node, LedgerStream[]]>();
   for (const stream of streams) {
@@ -151,7 +151,7 @@ function* entriesOf(
   { redacted, now }: StatusSource,
   { contents, summary }: StatusRequest,
 ): Iterable<StatusEntry | undefined> {
-  // Its stream may be over since.
+  // Its stream may have ended meanwhile.
   const { opened, snapshot, newest, unsettledSince } = stream;
   if (opened === undefined) return;
   const moment = now();
@@ -164,7 +164,7 @@ function* entriesOf(
     }
     const report = typeReport(status, wanted, unsettledSince, moment);
     yield* typeEntries(report, status.outstanding, withheldOf(status, wanted, newest?.of(status.type)));
-    // Most clients have everything, and are not looked through for it.
+    // Most clients have everything, and need no search.
     if (report.behind === 0 && report.rejected === undefined && report.names <= report.resources) continue;
     let listed = 0;
     for (const entry of entriesBehind(of)) {
@@ -180,7 +180,7 @@ function withheldOf({ subscription }: TypeStatus, wanted: ResourceSet | undefine
   return countDifferences(subscription, wanted, newest);
 }
 
-/** As the field of the `ClientConfig` that it is in. */
+/** Writes it as a field of its `ClientConfig`. */
 function writeNode(writer: BinaryWriter, node: Node): void {
   const { id, cluster, locality, metadata, userAgentName, userAgentVersion, clientFeatures } = node;
   const schema = envoySchema<typeof NodeSchema>("envoy.config.core.v3.Node");

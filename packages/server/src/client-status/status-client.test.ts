@@ -88,7 +88,7 @@ describe("a client of CSDS", () => {
   });
 });
 
-/** A server that has the stream alone, or no such service. */
+/** A server that has only the stream, or no such service. */
 async function withPeer(
   serve: ((call: ServerDuplexStream<Buffer, Buffer>) => void) | undefined,
   test: (address: string) => Promise<void>,

@@ -17,7 +17,7 @@ export { readServerEntry } from "./server-entry.js";
 export { readTypeSummary, type TypeSummary } from "./type-summary.js";
 export type { ClientConfig };
 
-/** What a client of CSDS asks. */
+/** The question of a CSDS client. */
 export interface StatusQuestion {
   /** Ids of nodes, exact or with `*` and `?`; none of them is every node. */
   readonly nodes: readonly string[];
@@ -25,7 +25,7 @@ export interface StatusQuestion {
   readonly timeoutMs: number;
 }
 
-/** How the server is reached. */
+/** The connection to the server. */
 export interface StatusClientOptions {
   /**
    * PEM files, read before the first question. `serverName`: the name that the certificate must have, if it is not the
@@ -81,7 +81,7 @@ export function createStatusClient(address: Address, { tls }: StatusClientOption
     const bytes = Buffer.from(toBinary(ClientStatusRequestSchema, request));
     const client = connected ?? (await connect());
     const answer = await fetchStatus(client, bytes, deadline).catch((error: unknown) => {
-      // Some serve the stream alone.
+      // Some servers have only the stream.
       if (error instanceof StatusError && error.code === status.UNIMPLEMENTED)
         return firstOfStream(client, bytes, deadline);
       throw error;
@@ -101,7 +101,7 @@ export function createStatusClient(address: Address, { tls }: StatusClientOption
     async ask({ nodes, timeoutMs }: StatusQuestion): Promise<readonly ClientConfig[]> {
       const deadline = Date.now() + timeoutMs;
       const configs = await ask(nodes, deadline).catch((error: unknown) => {
-        // gRPC's clients, as servers, know no matchers.
+        // gRPC's clients, when they serve CSDS, do not know matchers.
         const isRefused = error instanceof StatusError && error.code === status.INVALID_ARGUMENT;
         if (isRefused && nodes.length > 0) return ask([], deadline);
         throw error;

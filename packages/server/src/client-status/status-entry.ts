@@ -8,7 +8,7 @@ export interface StatusEntry {
   readonly typeUrl: TypeUrl;
   readonly name: string;
   readonly version: string;
-  /** The content, without its secrets; of a type as a whole what a summary says of it. */
+  /** The content without its secrets, or the summary of a type as a whole. */
   readonly content?: { readonly typeUrl: TypeUrl; readonly value: Uint8Array } | undefined;
   readonly lastUpdated?: Date | undefined;
   readonly configStatus: ConfigStatus;

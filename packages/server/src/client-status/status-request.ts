@@ -4,7 +4,7 @@ import type { ClientStatusRequest, ClientStatusRequestSchema } from "@xdskit/api
 import { createNodeMatch, MatcherError, type MatchNode } from "./node-matcher.js";
 import { summaryFeature } from "./service-name.js";
 
-/** What one request asks for. */
+/** One request. */
 export interface StatusRequest {
   readonly matches: MatchNode;
   /** Whether the contents of resources are wanted, without their secrets. */

@@ -36,7 +36,7 @@ export function typeEntries(report: TypeReport, outstanding: number, withheld: n
   if (wantedVersion !== undefined && behind > 0 && !known.includes(wantedVersion)) {
     add(ConfigStatus.NOT_SENT, ClientResourceStatus.UNKNOWN, { version: wantedVersion });
   }
-  // It asked, and nothing is known of it yet.
+  // The client asked, and nothing else is known yet.
   if (entries.length === 0) add(ConfigStatus.NOT_SENT, ClientResourceStatus.REQUESTED, { version: "" });
   const [first, ...others] = entries;
   if (first === undefined || (report.state === "synced" && report.untoldTtls + withheld === 0)) return entries;

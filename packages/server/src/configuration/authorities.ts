@@ -3,7 +3,7 @@ import { foreignAuthority } from "@xdskit/protocol";
 
 /**
  * Refuses resources whose names have an authority that is not served, since no client could get them. Throws an
- * XdskitError that lists all of them. A name without an authority belongs to the server that is asked.
+ * XdskitError that lists all of them. A name without an authority belongs to every server.
  */
 export function refuseForeign(resources: readonly Resource[], authorities: ReadonlySet<string> | undefined): void {
   if (authorities === undefined) return;

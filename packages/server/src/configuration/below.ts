@@ -1,6 +1,6 @@
 import type { LayerName } from "../settings/group-settings.js";
 
-/** No program names a layer so. */
+/** No program gives a layer such a name. */
 const prefix = "\u0000on demand: ";
 
 /**

@@ -22,10 +22,10 @@ import type { LayerUpdate } from "../contracts/source.js";
 import type { LayerName } from "../settings/group-settings.js";
 import { checkCall, checkList } from "./option-tables.js";
 
-/** Applies what `read` gives to a layer, or refuses it whole: what `read` throws, or the server, is thrown. */
+/** Applies the update of `read` to a layer, or refuses it as a whole. An error of `read` or of the server is thrown. */
 export type ApplyLayer = (layer: LayerName, read: () => LayerUpdate, options?: ChangeOptions) => ConfigArrival;
 
-/** How messages become resources. */
+/** The options for making resources from messages. */
 export interface ConfigOptions {
   readonly types: ResourceTypes;
   /** Undefined: the built-in one. */
@@ -86,7 +86,7 @@ function asResources(from: Iterable<Message | Resource>, options: ConfigOptions)
 }
 
 export function toResource(each: Message | Resource, options: ConfigOptions): Resource {
-  // Programs without types give what looks like a message and is none.
+  // A program without types may pass an object that only looks like a message.
   if (typeof each !== "object" || each === null || !("$typeName" in each || "body" in each)) {
     const mend = "make it with `create` of @bufbuild/protobuf, or with `createResource`";
     throw XdskitError.of("XDSKIT_MESSAGE_INVALID", `neither a message nor a resource: ${mend}`);

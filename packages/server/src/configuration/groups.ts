@@ -9,7 +9,7 @@ import { anyOf, wrongWords } from "./option-checks.js";
 /** A group as the server knows it. */
 export interface Group extends ViewSettings {
   readonly name: string;
-  /** Undefined: every layer that there is, in the order in which they first appeared. */
+  /** Undefined: every existing layer, in the order in which they first appeared. */
   readonly layers: readonly LayerName[] | undefined;
   readonly loadReports?: Partial<LoadReportSettings> | undefined;
   readonly ttl: TtlPolicy;
@@ -21,7 +21,7 @@ export interface Group extends ViewSettings {
 /** Finds the group of a node. */
 export interface Groups {
   of(node: Node): Group | undefined;
-  /** Those that are there with and without nodes. */
+  /** The groups of the settings, with or without nodes. */
   readonly configured: readonly Group[];
 }
 

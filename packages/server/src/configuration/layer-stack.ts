@@ -12,7 +12,7 @@ import type { LayerChange, Layers, ResourceKey } from "./layers.js";
  */
 export type LayerStack = ReturnType<typeof createLayerStack>;
 
-/** Finds what a layer has under a key. */
+/** Finds a layer's resource by its key. */
 type Look = (layer: LayerName, key: ResourceKey) => Resource | undefined;
 
 /**
@@ -51,12 +51,13 @@ export function createLayerStack(
     const [only] = from;
     own = from.length > 1;
     if (!own) return only === undefined ? undefined : layers.get(only);
-    // Starts from nothing and not from the lowest layer, which goes on to change by itself. The last of a name wins.
+    // Starts from an empty set and not from the lowest layer, which keeps changing on its own. The last resource of a
+    // name wins.
     const sets = from.flatMap((name) => [...(layers.get(name)?.sets.values() ?? [])]);
     return updateSnapshot(emptySnapshot(), { upsert: sets.flatMap((set) => [...set]) });
   }
 
-  /** What a stack of `from` has to change for these changes of its layers. `look` finds what a layer has now. */
+  /** The update of a stack of `from` for these changes of its layers. `look` finds a layer's current resource. */
   function updateFor(
     before: Snapshot,
     from: readonly LayerName[],
@@ -90,15 +91,15 @@ export function createLayerStack(
   }
 
   return {
-    /** Its layers from the lowest to the highest, as they are once some more are there. */
+    /** Its layers from the lowest to the highest, with the given new ones. */
     order,
-    /** Undefined while none of its layers is there; empty from when the last was dropped. */
+    /** Undefined while none of its layers exists; empty once the last one was dropped. */
     snapshot,
-    /** The same, as far as somebody has asked for it before. */
+    /** The snapshot, if it has been computed before. */
     get known(): Snapshot | undefined {
       return current;
     },
-    /** Takes over what became different in the layers; true if the snapshot is another one now. */
+    /** Applies the changes of the layers; returns whether the snapshot has changed. */
     update(changes: readonly LayerChange[]): boolean {
       if (current === undefined) return changes.some(concerns);
       const before = current;
@@ -110,8 +111,8 @@ export function createLayerStack(
       return current !== before;
     },
     /**
-     * What it is now, and what it would be with these changes; it stays as it is. Costs the changes, once somebody has
-     * asked for the snapshot.
+     * The current snapshot and the one with these changes; nothing is changed. Costs the changes, once the snapshot has
+     * been computed.
      */
     preview(changes: readonly LayerChange[]): { readonly before: Snapshot; readonly after: Snapshot } {
       const before = snapshot() ?? emptySnapshot();

@@ -16,7 +16,7 @@ const shown = (changes: readonly LayerChange[]) =>
   ]);
 
 describe("createLayers", () => {
-  it("a replacement becomes only what really differs", () => {
+  it("a replacement is reduced to the real differences", () => {
     const layers = createLayers();
     layers.apply([replace("l", clusterResource("a"), clusterResource("b"), clusterResource("c"))]);
     const kept = layers.get("l")?.of(clusters).get("b");
@@ -40,7 +40,7 @@ describe("createLayers", () => {
     assert.equal(layers.get("l"), before);
   });
 
-  it("a patch changes what it names, and a resource that it removes and puts in is there", () => {
+  it("a patch changes the resources that it names, and keeps one that it both removes and upserts", () => {
     const layers = createLayers();
     layers.apply([replace("l", clusterResource("a"), clusterResource("b"))]);
     const remove = [key("a"), key("b")];
@@ -56,7 +56,7 @@ describe("createLayers", () => {
     assert.deepEqual(layers.names, ["l"]);
   });
 
-  it("a dropped layer is forgotten, and the change says what it held", () => {
+  it("a dropped layer is forgotten, and the change lists its resources", () => {
     const layers = createLayers();
     layers.apply([replace("l", clusterResource("a")), replace("m", clusterResource("b"))]);
     const change = layers.drop("l");
@@ -105,7 +105,7 @@ describe("createLayerStack", () => {
     assert.equal(update(layers.apply([replace("high", high)])), true);
     assert.deepEqual(content(stack), versions(high, other));
     const before = stack.snapshot();
-    // What is hidden by a higher layer may change without a difference.
+    // A resource that a higher layer hides may change without a difference.
     assert.equal(update(layers.apply([replace("low", clusterResource("a", "newer"), other)])), false);
     assert.equal(stack.snapshot(), before);
     assert.equal(update(layers.apply([replace("low", other), replace("high")])), true);

@@ -10,7 +10,7 @@ export interface ResourceKey {
   readonly name: ResourceName;
 }
 
-/** What really became different in a layer: what was set again with the same content is not in it. */
+/** The real differences of a layer. A resource that was set again with the same content is not in it. */
 export interface LayerChange {
   readonly layer: LayerName;
   readonly upserted: readonly Resource[];
@@ -21,7 +21,7 @@ export interface LayerChange {
 export interface Layers {
   /** In the order in which they first appeared, without the layers of supply on demand. */
   readonly names: readonly LayerName[];
-  /** What a layer holds; undefined for one that nothing was ever put in, or that was dropped. */
+  /** The content of a layer; undefined for a layer that never had content, or that was dropped. */
   get(layer: LayerName): Snapshot | undefined;
   /**
    * Makes a change, all of it or nothing, and returns the differences. A new layer without differences is listed with
@@ -30,11 +30,11 @@ export interface Layers {
    */
   apply(updates: readonly LayerUpdate[], planned?: readonly LayerChange[]): readonly LayerChange[];
   /**
-   * What a change would make different, for each update: nothing is made, nor derived. No two updates are of one layer.
-   * Throws as `apply` does.
+   * The differences that a change would make, for each update. Nothing is applied or derived. No two updates may be of
+   * one layer. Throws as `apply` does.
    */
   plan(updates: readonly LayerUpdate[]): readonly LayerChange[];
-  /** Forgets a layer and says what went with it; undefined if there is none. */
+  /** Forgets a layer and returns the removed resources; undefined if there is no such layer. */
   drop(layer: LayerName): LayerChange | undefined;
 }
 
@@ -118,12 +118,12 @@ function namesOf(map: Map<ResourceType, Set<ResourceName>>, type: ResourceType):
 }
 
 function changeOf(before: Snapshot, { layer, kind, upsert, remove = [] }: LayerUpdate): LayerChange {
-  // A start: nothing can be equal, or in the way.
+  // At a start, nothing can be equal or conflict.
   if (before.sets.size === 0) return { layer, upserted: [...upsert], removed: [] };
   // Equal content has an equal version.
   const upserted = upsert.filter(({ type, key, version }) => before.of(type).get(key)?.version !== version);
   const removed: ResourceKey[] = [];
-  // What one update both removes and puts in is there afterwards.
+  // A resource that one update both removes and upserts stays.
   const kept = new Map<ResourceType, Set<ResourceName>>();
   for (const { type, key } of upsert) namesOf(kept, type).add(key);
   const drop = ({ type, key }: Resource) => {

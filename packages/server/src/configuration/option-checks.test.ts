@@ -6,7 +6,7 @@ import { createServer } from "../create-server.js";
 const supply = () => undefined;
 const types = ["cluster"];
 
-test("an option that cannot be meant is an error that names it, before anything listens", () => {
+test("a wrong option is an error that names it, before anything listens", () => {
   const wrong: [unknown, RegExp][] = [
     [{ ttl: "sometimes" }, /^ttl must be "auto", "advertised" or "always", not "sometimes" \[XDSKIT_SERVER_OPTION\]$/],
     [{ resourceErrors: true }, /^resourceErrors must be .*, not true \[XDSKIT_SERVER_OPTION\]$/],
@@ -26,7 +26,7 @@ test("an option that cannot be meant is an error that names it, before anything 
   }
 });
 
-test("what may be 0 or without an end may be", async () => {
+test("an option that may be 0 or infinite is accepted so", async () => {
   const onDemand = {
     types,
     supply,

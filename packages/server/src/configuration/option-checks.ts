@@ -4,14 +4,14 @@ import type { ServerOptions } from "../contracts/xds-server.js";
 import { limitsOf, type OnDemandOptions } from "../settings/on-demand-options.js";
 import { rolloutFaults } from "../settings/rollout-settings.js";
 
-/** The words that there are for the options that take one. */
+/** The allowed words of each option that takes a word. */
 const words = {
   ttl: ttlPolicies,
   resourceErrors: ["advertised", "always"],
   onReject: ["newest", "lastGood"],
 } as const satisfies Partial<Record<keyof ServerOptions, readonly string[]>>;
 
-/** Finds options, of a server or a group, whose word does not exist. `known`: those that do. */
+/** Finds options of a server or a group with an unknown word. `known`: the allowed words. */
 export function* wrongWords(options: Pick<ServerOptions, keyof typeof words>) {
   for (const option of Object.keys(words) as (keyof typeof words)[]) {
     const known: readonly string[] = words[option];
@@ -20,7 +20,7 @@ export function* wrongWords(options: Pick<ServerOptions, keyof typeof words>) {
   }
 }
 
-/** For messages: `a, b or c`. */
+/** A list for messages: `a, b or c`. */
 export function anyOf(known: readonly string[]): string {
   return `${known.slice(0, -1).join(", ")} or ${known.at(-1)}`;
 }
@@ -61,7 +61,7 @@ function checkOnDemand(options: OnDemandOptions): void {
   if (!Array.isArray(options.types) || options.types.length === 0)
     throw wrong("onDemand.types", 'a list of types, such as ["cluster"]', options.types);
   if (typeof options.supply !== "function") throw wrong("onDemand.supply", "a function", options.supply);
-  // Of these 0 would mean that nothing is ever supplied, or that a supplier that fails is called without a pause.
+  // For these, 0 would mean that nothing is ever supplied, or that a failing supplier is called without a pause.
   const { concurrency, timeoutMs, retryMs, ...others } = limitsOf(options);
   checkNumbers("onDemand", { concurrency, timeoutMs, retryMs }, "a number above 0", Number.MIN_VALUE);
   checkNumbers("onDemand", others, "a number from 0 up", 0);

@@ -8,7 +8,7 @@ import { cluster } from "../testing/test-resources.js";
 // As a program without types would call it.
 const anything = (value: unknown) => value as never;
 
-test("a call that cannot be meant says what was meant, in a program without types, too", async () => {
+test("a call with wrong options is refused with the probable meaning, in a program without types too", async () => {
   const server = createServer();
   const one = cluster("web");
   const wrong: readonly (readonly [() => unknown, RegExp])[] = [

@@ -38,7 +38,7 @@ const loadReports = {
     endpoints: "boolean",
   } satisfies TableOf<LoadReportSettings>,
 } as const;
-/** What `checkOptions` looks at has words of its own, which it says better. */
+/** `checkOptions` has better messages for the options that it checks itself. */
 const word = ["string", "boolean", "number"] as const;
 
 const group = {
@@ -93,7 +93,7 @@ const code = "XDSKIT_SERVER_OPTION";
 const change = { rollout } satisfies TableOf<ChangeOptions>;
 const selector = { type: "string", name: "string" } satisfies TableOf<ResourceSelector>;
 
-/** Each call with options: how it is called, what may be written, and the options that there are. */
+/** Each call with options: its name, the allowed forms, and the allowed options. */
 const calls = {
   createServer: { example: '{ groups: [{ name: "edge", match: {}, layers: ["default"] }] }', table: server },
   "server.reconfigure": {

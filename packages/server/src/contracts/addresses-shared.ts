@@ -2,8 +2,8 @@ import { type Finding, XdskitError } from "@xdskit/api";
 import type { Referrer } from "./references-broken.js";
 
 /**
- * A change was refused, since two listeners of a group would have one address (`addresses: "refuse"`). The first
- * findings are about `listeners`, in their order, for those who know in which file a layer's resource is.
+ * A change was refused because two listeners of a group would have one address (`addresses: "refuse"`). The first
+ * findings are about `listeners`, in their order, for callers that know the files of a layer's resources.
  */
 export class AddressesShared extends XdskitError {
   readonly listeners: readonly Referrer[];

@@ -9,13 +9,13 @@ import type { RejectionReport, WaitReport } from "./node-status.js";
  */
 export type NodeSelection = readonly string[] | NodeMatch | ((node: Node) => boolean);
 
-/** Which nodes are looked at. */
+/** The nodes to look at. */
 export interface ConfigArrivalOptions {
   /** Default: all that the change concerns. */
   readonly nodes?: NodeSelection | undefined;
 }
 
-/** How long, and for whom. */
+/** How long to wait, and for which nodes. */
 export interface ConfigArrivalDoneOptions extends ConfigArrivalOptions {
   /** Milliseconds after which it resolves all the same. Default: it waits for as long as the server runs. */
   readonly timeout?: number | undefined;
@@ -28,15 +28,15 @@ export interface ConfigArrivalRejection extends RejectionReport {
   readonly typeUrl: TypeUrl;
 }
 
-/** A node that did not acknowledge a change yet, and why not; of several reasons one. */
+/** A node that did not acknowledge a change yet, and one reason. */
 export interface ConfigArrivalWait {
   readonly node: string;
   readonly type: string;
   readonly typeUrl: TypeUrl;
   /**
    * - `not-sent`: its turn has not come yet, or the client takes no more for the moment.
-   * - `not-answered`: it was sent, and the client has not answered.
-   * - `held-back`: it must wait for what `waits` names.
+   * - `not-answered`: it was sent, and the client has not answered. - `held-back`: it must wait for the resources in
+   *   `waits`.
    * - `withheld`: its group keeps it from the node, for now or for good.
    */
   readonly reason: "not-sent" | "not-answered" | "held-back" | "withheld";
@@ -46,7 +46,7 @@ export interface ConfigArrivalWait {
 /** How far the nodes are that a change concerns: those with a stream that asks for something that it changed. */
 export interface ConfigArrivalStatus {
   readonly revision: number;
-  /** Nodes that acknowledged all of it that concerns them, or something newer. */
+  /** Nodes that acknowledged every part that concerns them, or something newer. */
   readonly acknowledged: number;
   /** Nodes that rejected some of it. */
   readonly rejected: number;
@@ -69,7 +69,7 @@ export interface ConfigArrivalOutcome extends ConfigArrivalStatus {
    * - `closed`: nodes were still pending when the server was closed.
    */
   readonly result: "complete" | "rejected" | "timeout" | "closed";
-  /** Nodes that were waited for and have no stream now: they get the newest when they come back. */
+  /** Awaited nodes without a stream now: they get the newest when they come back. */
   readonly absent: number;
 }
 

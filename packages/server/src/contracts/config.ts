@@ -20,7 +20,9 @@ export interface ConfigUpdate {
 
 /** How one change goes to the nodes. */
 export interface ChangeOptions {
-  /** By which steps, in every group that sees it; `off`: to all at once. Default: as the settings of each group say. */
+  /**
+   * The steps, in every group that sees the change; `off`: to all nodes at once. Default: the settings of each group.
+   */
   readonly rollout?: RolloutSettings | "off" | undefined;
 }
 
@@ -54,7 +56,7 @@ export interface ConfigLayer {
   drop(): ConfigArrival;
 }
 
-/** What programs set: the layer `default`, and as many more by name as a program wants. */
+/** The layers that a program sets: the layer `default`, and any number of others by name. */
 export interface Config extends ConfigLayer {
   /** Another layer, for groups to name; the same name gives the same layer. */
   layer(name: LayerName): ConfigLayer;

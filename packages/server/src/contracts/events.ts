@@ -39,7 +39,7 @@ export type ServerEvent =
       readonly code: StatusCode | undefined;
       readonly message: string;
     }
-  /** A stream was ended before it got anything: no group for its node, a limit, a first request that makes no sense. */
+  /** A stream was ended before it got anything: no group for its node, a limit, or an invalid first request. */
   | {
       readonly kind: "stream-refused";
       readonly stream: StreamInfo;
@@ -52,7 +52,7 @@ export type ServerEvent =
       readonly kind: "poll-refused";
       readonly peer: string;
       readonly path: string;
-      /** The id that the client gave, where it was read. */
+      /** The node id in the request, if it was read. */
       readonly node: string | undefined;
       readonly status: number;
       readonly message: string;
@@ -97,7 +97,7 @@ export type ServerEvent =
       /** gRPC status code and text of the client's `error_detail`, cut to a bounded length. */
       readonly code: number;
       readonly message: string;
-      /** The resources that the client names as wrong, at most 100; none where it does not say. */
+      /** The resources that the client names as wrong, at most 100; empty if it names none. */
       readonly names: readonly ResourceName[];
     }
   /**
@@ -133,7 +133,7 @@ export type ServerEvent =
     }
   /** A request with an outdated nonce was ignored, as the protocol wants it. */
   | { readonly kind: "stale"; readonly stream: NodeStreamInfo; readonly type: ResourceType }
-  /** A call of another service than discovery was refused, or a stream of it ended by a fault of its client's. */
+  /** A call of a service other than discovery was refused, or its stream ended because of a client's fault. */
   | {
       readonly kind: "call-refused";
       readonly call: CallInfo;
@@ -149,7 +149,7 @@ export type ServerEvent =
       readonly code: StatusCode | undefined;
       readonly message: string;
     }
-  /** A client reported its load; `clusters` is all that this one message said. */
+  /** A client reported its load; `clusters` is the content of this one message. */
   | { readonly kind: "load-report"; readonly stream: LoadStreamInfo; readonly clusters: readonly ClusterLoad[] }
   /**
    * The result for a name that clients of a group asked for and no layer has; only with `onDemand`. `failed`, with
@@ -164,11 +164,11 @@ export type ServerEvent =
       readonly group: string;
       readonly findings: readonly Finding[];
     }
-  /** A change goes to a group's nodes by steps, and this became of it just now. */
+  /** A rollout of a change to a group's nodes went on, with this outcome. */
   | { readonly kind: "rollout"; readonly outcome: RolloutOutcome; readonly rollout: RolloutStatus }
   /**
-   * Contents of resources are kept from streams of a group from now on, or no more. `resources` has at most 100 of
-   * them.
+   * Contents of resources are withheld from streams of a group from now on, or no longer. `resources` has at most 100
+   * of them.
    */
   | {
       readonly kind: "quarantine";
@@ -177,24 +177,22 @@ export type ServerEvent =
       readonly count: number;
       readonly resources: readonly Quarantined[];
     }
-  /** The event loop did not come around for too long: clients waited meanwhile. */
+  /** The event loop was blocked for too long, and clients waited meanwhile. */
   | { readonly kind: "event-loop-blocked"; readonly block: EventLoopBlock }
-  /** A connection over TLS came to nothing: its client was not let in, did not trust the server, or spoke no TLS. */
+  /** A TLS connection failed: its client was refused, did not trust the server, or spoke no TLS. */
   | { readonly kind: "handshake-failed"; readonly peer: string; readonly reason: string }
   /**
-   * Files hold another certificate of the server, or others trust clients now: whoever connects from now on meets
-   * these. `notAfter`: until when the server's is valid.
+   * The files hold another certificate of the server, or other authorities for clients: new connections use these.
+   * `notAfter`: the end of the server certificate's validity.
    */
   | { readonly kind: "certificates-renewed"; readonly notAfter: Date }
-  /**
-   * What the files of certificates hold by now cannot be used: those that were good stay in use. Once for each problem.
-   */
+  /** The certificate files cannot be used, so the last good certificates stay in use. Emitted once for each problem. */
   | { readonly kind: "certificates-refused"; readonly findings: readonly Finding[] }
-  /** After that the files hold the certificates in use again. */
+  /** After refused files, the files hold the certificates in use again. */
   | { readonly kind: "certificates-mended" }
   /**
-   * Clients do not trust the server's certificate for the time that it is, or will not soon: within a day, or a fifth
-   * of the time that it is made for. Once for each state.
+   * The server's certificate is not valid now, or ends soon: within a day, or within a fifth of its validity if that is
+   * shorter. Emitted once for each state.
    */
   | ({ readonly kind: "certificate-untimely" } & Validity)
   /** A fault of xdskit itself: the stream was ended with INTERNAL, the server goes on. Please report it. */
@@ -203,7 +201,7 @@ export type ServerEvent =
 /** Hears every event of a server, in order. */
 export type ServerListener = (event: ServerEvent) => void;
 
-/** Of which kinds of events a listener hears. */
+/** The kinds of events that a listener wants. */
 export type WantedKinds = (kind: ServerEvent["kind"]) => boolean;
 
 /** Passes events to listeners. */

@@ -1,6 +1,6 @@
 import type { Snapshot } from "@xdskit/protocol";
 
-/** What a change would do to the nodes of one group. */
+/** The effect of a change on the nodes of one group. */
 export interface GroupPreview {
   readonly group: string;
   /** The target now; empty while nothing is known. */

@@ -2,7 +2,7 @@ import type { Resource, ResourceName, ResourceType } from "@xdskit/api";
 import type { LayerName } from "../settings/group-settings.js";
 import type { CommitInfo, Revision, RevisionId, StoredKey } from "./store.js";
 
-/** A change of one layer that somebody asks for. */
+/** A requested change of one layer. */
 export interface LayerWrite {
   readonly layer: LayerName;
   readonly upsert: readonly Resource[];
@@ -10,19 +10,19 @@ export interface LayerWrite {
   readonly remove: readonly { readonly type: ResourceType; readonly name: ResourceName }[];
   /** The layer holds exactly `upsert` afterwards. */
   readonly replace: boolean;
-  /** The head that the writer knows; null: the layer has none. Undefined: whatever it is. */
+  /** The head that the writer knows; null: the layer has none. Undefined: any head. */
   readonly expected?: RevisionId | null | undefined;
-  /** Checked in the turn in which nothing else changes the layer; what it throws is thrown. */
+  /** Called while nothing else can change the layer. Its error is thrown. */
   readonly condition?: (() => void) | undefined;
   readonly info: CommitInfo;
   /**
-   * The lease that holds what is put in: a new one with this time, or one that there is. Without it, what is put in
-   * belongs to no lease any more; with `replace`, what stays as it was stays with its lease.
+   * The lease for the upserted resources: a new one with this time, or an existing one. Without it, upserted resources
+   * belong to no lease any more; with `replace`, unchanged resources keep their lease.
    */
   readonly lease?: { readonly ttlMs: number } | { readonly id: string } | undefined;
 }
 
-/** Holds resources of a layer for as long as somebody renews it. */
+/** Holds resources of a layer while it is renewed. */
 export interface Lease {
   readonly id: string;
   readonly layer: LayerName;
@@ -31,14 +31,14 @@ export interface Lease {
   readonly resources: readonly StoredKey[];
 }
 
-/** What became of a write. */
+/** The outcome of a write. */
 export type LayerWritten =
-  /** It is durable, and served. `head` is undefined for a layer that nothing was ever put in. */
+  /** It is durable and served. `head` is undefined for a layer that never had content. */
   | {
       readonly kind: "written";
       readonly head: Revision | undefined;
       readonly isNew: boolean;
-      /** The lease that holds what was put in. */
+      /** The lease that holds the upserted resources. */
       readonly lease?: Lease | undefined;
     }
   /** Nothing was changed: the layer has another head than expected. */

@@ -1,8 +1,8 @@
 import type { ClusterLoad, LoadMetric, LocalityLoad, Node } from "@xdskit/protocol";
 
-/** What a node last reported of one locality of a cluster. */
+/** The last report of a node about one locality of a cluster. */
 export interface LocalityReport extends LocalityLoad {
-  /** Milliseconds that it is about. */
+  /** The length of the reported time, in milliseconds. */
   readonly intervalMs: number;
   /**
    * When it arrived, in milliseconds since 1970. Clients leave out a locality without requests, whose report then is

@@ -5,14 +5,14 @@ import type { Node } from "@xdskit/protocol";
  * `inProgress`.
  */
 export interface LocalityTotals {
-  /** `(other)` for all clusters together that the server does not know. */
+  /** `(other)` sums up all clusters that the server does not know. */
   readonly cluster: string;
   /** `(other)` in each part: all localities of a cluster beyond the first 200. */
   readonly locality: Node["locality"];
   readonly successful: number;
   readonly errors: number;
   readonly issued: number;
-  /** Now: what those clients said last that have a stream. */
+  /** The current number: the last reports of clients with a stream. */
   readonly inProgress: number;
 }
 
@@ -30,7 +30,7 @@ export interface DropTotals {
 export interface LoadTotals {
   /** By version of the API: open streams, and messages with a report since the start. */
   readonly streams: readonly { readonly api: "v2" | "v3"; readonly open: number; readonly reports: number }[];
-  /** Nodes with a report that is kept. */
+  /** Nodes with a kept report. */
   readonly nodes: number;
   readonly localities: readonly LocalityTotals[];
   readonly drops: readonly DropTotals[];

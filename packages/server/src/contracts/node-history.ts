@@ -7,7 +7,7 @@ import type { Version } from "@xdskit/api";
 export type NodeMoment =
   /** A stream was opened; `peer` is its address, `service` is `ads` or the name of a type. */
   | { readonly kind: "connected"; readonly at: number; readonly peer: string; readonly service: string }
-  /** A stream ended; `message` says why, and is empty where the client or the network ended it. */
+  /** A stream ended; `message` says why, and is empty if the client or the network ended it. */
   | { readonly kind: "disconnected"; readonly at: number; readonly service: string; readonly message: string }
   | {
       readonly kind: "sent";

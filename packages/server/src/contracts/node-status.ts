@@ -19,7 +19,7 @@ export const staleMs = 15_000;
 /** All streams of one node id, and how far the client is. */
 export interface NodeStatus {
   readonly id: string;
-  /** As the node said on the stream opened last. */
+  /** The node of the newest stream. */
   readonly node: Node;
   /** The name of the group. */
   readonly group: string;
@@ -33,9 +33,9 @@ export interface NodeStatus {
 export interface StreamStatus {
   readonly stream: NodeStreamInfo;
   readonly openedAt: Date;
-  /** Who the client's certificate says that it is; undefined without one. */
+  /** The identity in the client's certificate; undefined without one. */
   readonly identity?: PeerIdentity | undefined;
-  /** Those that it asked for, in the order of delivery. */
+  /** The types that it asked for, in delivery order. */
   readonly types: readonly TypeReport[];
 }
 
@@ -44,7 +44,7 @@ export interface TypeReport {
   /** As people call it: `cluster`. */
   readonly type: string;
   readonly typeUrl: TypeUrl;
-  /** It asks for everything. */
+  /** Whether it asks for everything. */
   readonly wildcard: boolean;
   /** How many names it asks for. */
   readonly names: number;
@@ -54,9 +54,9 @@ export interface TypeReport {
   readonly wantedVersion: Version | undefined;
   /** The last response. */
   readonly sent: { readonly version: Version; readonly at: Date } | undefined;
-  /** What it is known to use; `at` is undefined where it said to have it as it came, and was sent nothing. */
+  /** The set that it surely uses; `at` is undefined if it had the set when it connected and was sent nothing. */
   readonly acknowledged: { readonly version: Version; readonly at: Date | undefined } | undefined;
-  /** Its last rejection, until something else was acknowledged instead of the rejected content. */
+  /** Its last rejection, until it acknowledged other content in place of the rejected one. */
   readonly rejected: RejectionReport | undefined;
   /** What is held back, and why. */
   readonly waits: readonly WaitReport[];
@@ -67,24 +67,26 @@ export interface TypeReport {
   readonly behind: number;
 }
 
-/** What a client said against a response (NACK). */
+/** A client's rejection of a response (NACK). */
 export interface RejectionReport {
   readonly version: Version;
   readonly at: Date;
   /** gRPC status code and text of the client's `error_detail`, cut to a bounded length. */
   readonly code: number;
   readonly message: string;
-  /** The resources that it says are at fault, by name; undefined where it does not say. */
+  /** The names of the resources at fault; undefined if the client does not say. */
   readonly blamed: readonly string[] | undefined;
 }
 
 /** A change that is held back: see `Wait` for what each kind means. */
 export interface WaitReport {
   readonly kind: Wait["kind"];
-  /** What waits: at most 100 names. */
+  /** The waiting resources: at most 100 names. */
   readonly type: string;
   readonly names: readonly string[];
-  /** Whose acknowledgement it waits for; undefined where it waits for time, or for the client to ask no longer. */
+  /**
+   * The resources whose acknowledgement it waits for; undefined if it waits for time, or for the client to unsubscribe.
+   */
   readonly for: { readonly type: string; readonly names: readonly string[] } | undefined;
 }
 
@@ -104,13 +106,13 @@ export interface ResourceReport {
   readonly type: string;
   readonly typeUrl: TypeUrl;
   readonly name: string;
-  /** The content that is the client's target; undefined if the resource is to be removed, or is missing. */
+  /** The content that is the client's target; undefined if the resource must go, or is missing. */
   readonly version: Version | undefined;
   /** The content that it was sent last. */
   readonly sent: Version | undefined;
   /** The content that it is known to use. */
   readonly acknowledged: Version | undefined;
-  /** The content that it rejected, while it is still to have it. */
+  /** The content that it rejected, while it is still its target. */
   readonly rejected: Version | undefined;
   readonly state: ResourceState;
   /** The id of the stream. */
@@ -120,53 +122,53 @@ export interface ResourceReport {
 /** One resource of a node with its contents, which may hold secrets. */
 export interface NodeContents {
   readonly state: ResourceState;
-  /** What it is to have; undefined: nothing. */
+  /** Its target; undefined: nothing. */
   readonly wanted: Resource | undefined;
-  /** What it is known to use. */
+  /** The resource that it surely uses. */
   readonly used: Resource | undefined;
-  /** What it rejected, while it is still to have it. */
+  /** The resource that it rejected, while it is still its target. */
   readonly rejected: Resource | undefined;
 }
 
-/** The target of a node and what it has, resource by resource. */
+/** The target and the actual state of a node, resource by resource. */
 export interface NodeConfig {
   readonly id: string;
   readonly node: Node;
   readonly group: string;
   readonly resources: readonly ResourceReport[];
-  /** There are more than were asked for. */
+  /** Whether there are more than requested. */
   readonly isCut: boolean;
 }
 
 const ranks: Readonly<Record<NodeState, number>> = { synced: 0, pending: 1, stale: 2, rejected: 3 };
 
-/** The worst of several states; of none, a client that asks for nothing has all of it. */
+/** The worst of several states. Without any, `synced`: a client that asks for nothing has everything. */
 export function worst(states: Iterable<NodeState>): NodeState {
   let found: NodeState = "synced";
   for (const state of states) if (ranks[state] > ranks[found]) found = state;
   return found;
 }
 
-/** Which nodes `nodes` tells of. Default: all. */
+/** Selects the nodes of `nodes`. Default: all. */
 export interface NodesFilter {
-  /** Those of one group, by its name. */
+  /** Only nodes of this group. */
   readonly group?: string | undefined;
   readonly state?: NodeState | undefined;
-  /** Those whose ids come behind this one, as strings are compared. */
+  /** Only nodes whose ids come after this one in string order. */
   readonly after?: string | undefined;
   /** At most this many, from the first. */
   readonly most?: number | undefined;
 }
 
-/** Which resources `nodeConfig` tells of. */
+/** Selects the resources of `nodeConfig`. */
 export interface NodeConfigFilter {
   /** A type as people type it (`cluster`, `cds`), or its type URL. Default: every type that the node asked for. */
   readonly type?: string | undefined;
-  /** How many are looked at, over all streams of the node. Default: all. */
+  /** How many resources to look at, over all streams of the node. Default: all. */
   readonly most?: number | undefined;
 }
 
-/** How many nodes are how far. */
+/** How many nodes are in each state. */
 export type NodeStates = Readonly<Record<NodeState, number>>;
 
 /**

@@ -5,7 +5,7 @@ import type { ApiVersion, ResourceType } from "@xdskit/api";
  * something new. REST-JSON brings such requests.
  */
 export interface PollCall {
-  /** Of the resources, whatever the request itself says (rule 142). */
+  /** The API version of the resources, whatever the request itself says (rule 142). */
   readonly api: ApiVersion;
   readonly type: ResourceType;
   /** The path that was called, for logs: `/v3/discovery:clusters`. */
@@ -17,11 +17,11 @@ export interface PollCall {
   readonly connection: PollConnection;
 }
 
-/** What the polls of one client come over, one after another. */
+/** The connection over which a client's polls come, one after another. */
 export interface PollConnection {
   /** `127.0.0.1:51234`, for logs. */
   readonly peer: string;
-  /** `127.0.0.1`: what all connections of one machine have in common. */
+  /** `127.0.0.1`: equal for all connections of one machine. */
   readonly address: string;
   /** False once the connection is gone: the client may be gone too, or may have lost what was sent last. */
   readonly open: boolean;
@@ -38,10 +38,10 @@ export interface SharedBody {
 /** How a body can be compressed, in HTTP's words. */
 export type BodyEncoding = "br" | "gzip";
 
-/** What a poll is answered with. */
+/** The answer of a poll. */
 export type PollAnswer =
   | { readonly kind: "response"; readonly body: SharedBody }
-  /** What the client has is current; there is no body. */
+  /** The client's version is current; there is no body. */
   | { readonly kind: "not-modified" }
   | PollRefusal;
 
@@ -51,11 +51,11 @@ export interface PollRefusal {
   readonly status: 400 | 403 | 404 | 405 | 413 | 415 | 429 | 500 | 503;
   /** For people; no part of a request's content. */
   readonly message: string;
-  /** In how many seconds it may be worth another try. */
+  /** The number of seconds after which another try may succeed. */
   readonly retryAfterS?: number;
 }
 
-/** What the server does with polls. A transport calls it; nothing of it throws. */
+/** The server's side of polls. A transport calls it; no method throws. */
 export interface PollHandler {
   /**
    * Takes over a poll. `answer` is called once, perhaps at once, unless the returned function is called first because

@@ -5,9 +5,9 @@ export interface Quarantined {
   readonly group: string;
   readonly type: string;
   readonly name: string;
-  /** Of the content that they are not given; undefined: that the resource is gone. */
+  /** The version of the withheld content; undefined: the removal of the resource is withheld. */
   readonly version: Version | undefined;
-  /** Of what they are given in its place; undefined: nothing. */
+  /** The version of the content in its place; undefined: nothing. */
   readonly instead: Version | undefined;
   readonly cause: QuarantineCause;
   readonly since: Date;
@@ -16,11 +16,11 @@ export interface Quarantined {
   readonly message: string;
 }
 
-/** Why a content is kept from streams: a client rejected it, or the change that brought it was rolled back. */
+/** Why a content is withheld from streams: a client rejected it, or its change was rolled back. */
 export type QuarantineCause = "rejected" | "rolled-back";
 
-/** One that can be ended by hand. */
+/** A quarantine that can be ended by hand. */
 export interface LiftableQuarantine extends Quarantined {
-  /** Everybody is given the content; false if they are already. */
+  /** Gives the content to all streams; false if they have it already. */
   lift(): boolean;
 }

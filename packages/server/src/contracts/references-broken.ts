@@ -1,7 +1,7 @@
 import { type Finding, type Resource, XdskitError } from "@xdskit/api";
 import type { LayerName } from "../settings/group-settings.js";
 
-/** Who still names a resource that a refused change would take away. */
+/** A resource that still names one which a refused change would remove. */
 export interface Referrer {
   /** The layer that has it after the change. */
   readonly layer: LayerName;
@@ -9,8 +9,8 @@ export interface Referrer {
 }
 
 /**
- * A change was refused, since it would take resources away that others still name (`references: "refuse"`). The first
- * findings are about `referrers`, in their order, for those who know in which file a layer's resource is.
+ * A change was refused because it would remove resources that others still name (`references: "refuse"`). The first
+ * findings are about `referrers`, in their order, for callers that know the files of a layer's resources.
  */
 export class ReferencesBroken extends XdskitError {
   readonly referrers: readonly Referrer[];

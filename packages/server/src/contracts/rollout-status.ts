@@ -4,14 +4,14 @@ import type { RolloutStep } from "../settings/rollout-settings.js";
 /**
  * - `waiting`: the nodes of the step have not all acknowledged the change.
  * - `soaking`: they have, and the soak time runs.
- * - `halted`: it goes no further by itself; `reason` says why.
+ * - `halted`: it does not go on automatically; `reason` says why.
  * - `completed`: all nodes get it.
  * - `rolled-back`: no node gets it.
  * - `withdrawn`: nothing of it is left: its resources are as before, or were changed for all nodes at once.
  */
 export type RolloutState = "waiting" | "soaking" | "halted" | "completed" | "rolled-back" | "withdrawn";
 
-/** What a node said against a change. */
+/** A node's rejection of a change. */
 export interface RolloutRejection {
   readonly node: string;
   readonly type: string;
@@ -29,11 +29,11 @@ export interface RolloutStatus {
   readonly state: RolloutState;
   /** Why it halted; empty if it did not. */
   readonly reason: string;
-  /** Which step it is at, from 1. */
+  /** The current step, counted from 1. */
   readonly step: number;
   readonly steps: readonly RolloutStep[];
   readonly startedAt: Date;
-  /** Since when it is in this state. */
+  /** When this state began. */
   readonly since: Date;
   /** How many resources it changes, and which: at most 100. */
   readonly changed: number;
@@ -48,13 +48,13 @@ export interface RolloutStatus {
     readonly rejected: number;
     readonly held: number;
   };
-  /** Of those that are pending, at most 100. */
+  /** The pending nodes, at most 100. */
   readonly waitsFor: readonly string[];
   /** At most 100. */
   readonly rejections: readonly RolloutRejection[];
 }
 
-/** One that can be led by hand. Each returns false, and does nothing, where it does not apply any more. */
+/** A rollout that can be controlled by hand. Each method returns false, and does nothing, if it no longer applies. */
 export interface Rollout extends RolloutStatus {
   /** All nodes get the change now. */
   promote(): boolean;
@@ -65,7 +65,7 @@ export interface Rollout extends RolloutStatus {
   rollBack(): boolean;
   /** It stays at its step. */
   halt(reason?: string): boolean;
-  /** One that halted goes on at its step; as many rejections as before make it halt again. */
+  /** Lets a halted rollout go on at its step; as many rejections as before halt it again. */
   resume(): boolean;
 }
 

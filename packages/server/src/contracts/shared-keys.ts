@@ -12,41 +12,44 @@ export interface SharedEntry {
   readonly version: SharedVersion;
 }
 
-/** What somebody wants to put there. */
+/** A write of one key. */
 export interface SharedPut {
   readonly key: string;
   readonly value: string;
   /**
-   * The version that the writer knows; undefined: there must be nothing. Where something else is there, the key stays
-   * as it is. `any`: whatever is there is replaced.
+   * The version that the writer knows; undefined: the key must not exist. If the key has another version, it stays as
+   * it is. `any`: any version is replaced.
    */
   readonly expected: SharedVersion | undefined | "any";
   /** The entry goes when this session is over. */
   readonly session?: SharedSession | undefined;
 }
 
-/** Says that a server is alive: what it put there with its session goes soon after it stopped. */
+/** Shows that a server is alive: entries of its session are removed soon after it stops. */
 export interface SharedSession {
   readonly id: string;
-  /** Closed, or taken for dead: what was put with it is gone. Only a new session can put something again. */
+  /** Closed, or considered dead: its entries are gone. Only a new session can write again. */
   readonly isOver: boolean;
-  /** Removes what was put with it. Does nothing where it is over. */
+  /** Removes its entries. Does nothing if it is over. */
   close(): Promise<void>;
 }
 
-/** What a session is opened with. */
+/** The options of a session. */
 export interface SharedSessionOptions {
-  /** Whoever says nothing for so many milliseconds is taken for dead. At least 2,000. The session says it by itself. */
+  /**
+   * A session that is silent for this many milliseconds is considered dead. At least 2,000. The session sends signs of
+   * life automatically.
+   */
   readonly ttlMs: number;
-  /** Called once where it ends by itself: the store was away for too long, or this process was stopped. */
+  /** Called once if it ends unexpectedly: the store was away for too long, or this process was paused. */
   readonly lost: () => void;
 }
 
-/** Hears of entries. */
+/** Listens to entries. */
 export interface SharedListener {
   /**
    * All entries whose keys begin so, sorted by key: soon after the watch begins, and soon after each change. Changes
-   * that follow each other may be told at once. After `away` it is called again, also where nothing differs.
+   * that follow each other may come in one call. After `away` it is called again, even if nothing differs.
    */
   changed(entries: readonly SharedEntry[]): void;
   /** The store cannot be read: nothing is heard until `changed` is called again. Called once for each such time. */
@@ -60,20 +63,20 @@ export interface StoreWatch {
 }
 
 /**
- * Small values that all servers of a store share: who is there, who leads, what was decided. Every key changes by
- * compare-and-swap. There is no history, and what needs one belongs into a layer.
+ * Small values that all servers of a store share, such as members, leaders and decisions. Every key changes by
+ * compare-and-swap. There is no history; data that needs one belongs in a layer.
  *
  * Every method rejects with XDSKIT_STORE if the store cannot be read or written, and with a RangeError for a wrong key.
  */
 export interface SharedKeys {
-  /** The entries whose keys begin so, sorted by key. What others put there is seen a moment later. */
+  /** The entries whose keys begin with `prefix`, sorted by key. Writes of other servers appear a moment later. */
   list(prefix: string): Promise<readonly SharedEntry[]>;
   /**
-   * Resolves to the version that is there now; undefined: something else was there than was expected. Rejects with
-   * XDSKIT_STORE where its session is over.
+   * Resolves to the new version; undefined: the key had another version than expected. Rejects with XDSKIT_STORE if its
+   * session is over.
    */
   put(put: SharedPut): Promise<SharedVersion | undefined>;
-  /** False: something else was there than was expected. What is not there any more counts as removed. */
+  /** False: the key had another version than expected. A key that no longer exists counts as removed. */
   remove(key: string, expected: SharedVersion | "any"): Promise<boolean>;
   session(options: SharedSessionOptions): Promise<SharedSession>;
   watch(prefix: string, listener: SharedListener): StoreWatch;

@@ -14,7 +14,7 @@ export interface LayerUpdate {
 
 /** A step into the past of a source. */
 export interface StepBack {
-  /** Leads to what it had before, from where the step before this one led, or from what it has now. */
+  /** Leads to the state before: from the result of the previous step, or from the current state for the first step. */
   readonly back: readonly LayerUpdate[];
   /** Undoes `back`. */
   readonly forward: readonly LayerUpdate[];
@@ -30,23 +30,22 @@ export interface RolledBack {
   readonly time: number;
 }
 
-/** Where a source puts what it has. */
+/** The server's side for a source's content. */
 export interface SourceSink {
   /**
-   * Applies one atomic change of any number of layers. Unchanged resources are sent to no client. `isJudged` false: it
-   * may take away what others name, or put listeners at one address, since another server judged it already. Default:
-   * true.
+   * Applies one atomic change of any number of layers. Unchanged resources are sent to no client. `isJudged` false:
+   * references and addresses are not judged, because another server judged the change already. Default: true.
    */
   apply(updates: readonly LayerUpdate[], how?: { readonly isJudged?: boolean }): void;
   /**
-   * To be called once at most, after the first change and before `start` resolves: what the source had when a server
-   * served it before, newest first. Clients that still have one of these states are brought to what the source has now
-   * in the order of make before break.
+   * Call it at most once, after the first change and before `start` resolves. The steps are the source's states when a
+   * server served it before, newest first. Clients that still have one of these states are brought to the current one
+   * make before break.
    */
   resume?(steps: readonly StepBack[]): void;
   /** The state of the source as of its last attempt: no findings of severity `error` means that it was applied. */
   report(findings: readonly Finding[]): void;
-  /** These layers, and no others, serve an older revision now. Who asks for the status of the server is told. */
+  /** These layers, and no others, serve an older revision now. The server's status shows them. */
   rolledBack?(layers: readonly RolledBack[]): void;
 }
 
@@ -59,9 +58,9 @@ export interface Source {
    */
   start(sink: SourceSink): Promise<void>;
   /**
-   * Its last change was refused, since it would take away what others name (`references: "refuse"`) or put a listener
-   * at the address of another one (`addresses`), and something else changed that makes it whole: it should be applied
-   * again now. A source without this applies it when it changes next.
+   * Its last change was refused because of references (`references: "refuse"`) or addresses (`addresses`), and now
+   * another change makes it complete. The source should apply it again. A source without this method applies it with
+   * its next change.
    */
   retry?(): void;
   close(): Promise<void>;

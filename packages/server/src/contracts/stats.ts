@@ -21,7 +21,7 @@ export interface StreamStats {
   readonly requestBytes: number;
 }
 
-/** Responses and what clients said to them, by type and variant. All are counters since the start. */
+/** Responses and their answers, by type and variant. All are counters since the start. */
 export interface TypeStats {
   /** Empty for all types together that the server does not know. */
   readonly typeUrl: TypeUrl;
@@ -29,7 +29,7 @@ export interface TypeStats {
   readonly type: string;
   readonly variant: SotwOrDelta;
   readonly responses: number;
-  /** Those of the responses that only start TTLs anew. */
+  /** The responses that only restart TTLs. */
   readonly heartbeats: number;
   /** Resources in the responses, and names that they removed. */
   readonly resources: number;
@@ -68,7 +68,7 @@ export interface PollStats {
   readonly notModified: number;
   /** Contents that cannot be fully written as JSON: unknown fields are given in base64. */
   readonly incomplete: number;
-  /** Contents that JSON cannot say: answers are without them. */
+  /** Contents that JSON cannot express: answers are without them. */
   readonly leftOut: number;
 }
 
@@ -92,9 +92,9 @@ export interface LayerStats {
 export interface OnDemandStats {
   /** Calls of the supplier. */
   readonly calls: number;
-  /** Calls under way, and names that wait for one. */
+  /** Calls in progress, and names that wait for one. */
   readonly pending: number;
-  /** Names that are supplied; of them those that are one resource's, by its aliases, count each. */
+  /** Supplied names; each alias of a resource counts. */
   readonly supplied: number;
   /** Names for which the supplier said that there is no resource. */
   readonly absent: number;
@@ -128,7 +128,7 @@ export interface ServerStats {
   readonly groups: readonly GroupStats[];
   /** Undefined for a server that supplies nothing on demand. */
   readonly onDemand: OnDemandStats | undefined;
-  /** How long the event loop works without coming around; undefined where it is not watched. */
+  /** How long the event loop is blocked; undefined if it is not watched. */
   readonly eventLoop: EventLoopStats | undefined;
   /** Rollouts and quarantines. */
   readonly views: ViewStats;
@@ -140,7 +140,7 @@ export interface ServerStats {
   };
 }
 
-/** Counts what a layer holds, by type. */
+/** Counts the resources of a layer, by type. */
 export function layerStats(name: LayerName, snapshot: Snapshot | undefined): LayerStats {
   const sets = Array.from(snapshot?.sets.values() ?? []);
   return {

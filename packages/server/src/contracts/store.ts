@@ -2,7 +2,7 @@ import type { Finding, ResourceName, TypeUrl, Version } from "@xdskit/api";
 import type { LayerName } from "../settings/group-settings.js";
 import type { SharedKeys, StoreWatch } from "./shared-keys.js";
 
-/** Names a revision: a hash of its parent and of what it changes, 22 characters of base64url. */
+/** Names a revision: a hash of its parent and of its changes, 22 characters of base64url. */
 export type RevisionId = string;
 
 /** Names one resource of a layer; `key` is `Resource.key`. */
@@ -14,11 +14,11 @@ export interface StoredKey {
 /** One resource as a store keeps it. */
 export interface StoredResource extends StoredKey {
   readonly version: Version;
-  /** Of use to whoever put it there (see `encodeStored`); a store does not look into it. */
+  /** The writer's own encoding (see `encodeStored`); a store does not look into it. */
   readonly bytes: Uint8Array;
 }
 
-/** What a revision changed of one resource. */
+/** The change of one resource in a revision. */
 export interface StoredChange extends StoredKey {
   /** Undefined: it was not there before. */
   readonly from: Version | undefined;
@@ -28,12 +28,12 @@ export interface StoredChange extends StoredKey {
 
 /** Why there is a revision. */
 export type Cause =
-  /** Files of a folder changed. `commit` is the folder's git commit, where it has one. */
+  /** Files of a folder changed. `commit` is the folder's git commit, if it has one. */
   | { readonly kind: "files"; readonly files: readonly string[]; readonly commit?: string | undefined }
-  /** `leased`: what was put in belongs to a lease. */
+  /** `leased`: the upserted resources belong to a lease. */
   | { readonly kind: "api"; readonly caller: string; readonly leased?: true | undefined }
   | { readonly kind: "rollback"; readonly to: RevisionId }
-  /** Nobody renewed the lease: what it held is gone. */
+  /** The lease was not renewed, so its resources are gone. */
   | { readonly kind: "lease-ended"; readonly lease: string }
   /** Something else that changes layers: an upstream, a program. */
   | { readonly kind: "source"; readonly source: string };
@@ -55,11 +55,14 @@ export interface Revision {
   readonly upserted: number;
   /** How many resources went. */
   readonly removed: number;
-  /** How many revisions of its line, up to this one, leases made: a change with a lease, or its end. Left out: none. */
+  /**
+   * How many revisions of its history, up to this one, came from leases: a change with a lease, or a lease's end. Left
+   * out: none.
+   */
   readonly leases?: number | undefined;
 }
 
-/** What a writer says about a commit. */
+/** A writer's information about a commit. */
 export interface CommitInfo {
   readonly author: string;
   readonly cause: Cause;
@@ -68,7 +71,7 @@ export interface CommitInfo {
   readonly time: number;
 }
 
-/** What a commit does to one layer. */
+/** The part of a commit for one layer. */
 export interface LayerCommit {
   readonly layer: LayerName;
   /** The head that the writer knows; undefined: the layer has none. Another head is a conflict. */
@@ -77,33 +80,33 @@ export interface LayerCommit {
   readonly kind: "replace" | "patch";
   readonly upsert: readonly StoredResource[];
   readonly remove?: readonly StoredKey[] | undefined;
-  /** Makes a revision even where nothing differs, because the head's cause is over. */
+  /** Makes a revision even if nothing differs, because the head's cause no longer holds. */
   readonly always?: boolean | undefined;
 }
 
-/** What became of a commit. */
+/** The outcome of a commit. */
 export type CommitResult =
-  /** The heads of its layers now, in its order. A layer in which nothing differs keeps its head, without `always`. */
+  /** The new heads of its layers, in its order. A layer without differences keeps its head, unless `always` is set. */
   | { readonly kind: "committed"; readonly heads: readonly (Revision | undefined)[] }
   /** Nothing was changed: another writer moved this head. */
   | { readonly kind: "conflict"; readonly layer: LayerName; readonly head: Revision | undefined };
 
-/** What history to keep of each layer. The head stays whatever this says. */
+/** How much history of each layer to keep. The head always stays. */
 export interface Retention {
   /** The most revisions of a layer. */
   readonly revisions: number;
-  /** The most that leases made, which are not counted in `revisions` then. Default: all are counted there. */
+  /** The most revisions that came from leases; these do not count in `revisions` then. Default: all count there. */
   readonly leases?: number | undefined;
   /** Older ones go, in milliseconds since 1970. */
   readonly since: number;
 }
 
-/** Hears of heads. */
+/** Listens to heads. */
 export interface HeadsListener {
   /**
    * All heads, sorted by layer: soon after the watch begins, and soon after any of them moved, whoever moved it. Moves
-   * that follow each other may be told at once; what one commit moved is never told in parts. After `away` it is called
-   * again, also where nothing moved.
+   * that follow each other may come in one call; the moves of one commit always come together. After `away` it is
+   * called again, even if nothing moved.
    */
   moved(heads: readonly Revision[]): void;
   /** The store cannot be read: nothing is heard until `moved` is called again. Called once for each such time. */
@@ -111,9 +114,9 @@ export interface HeadsListener {
 }
 
 /**
- * Keeps what layers hold, and what they held before. Each layer has a line of revisions, and a head, which moves by
- * compare-and-swap: a commit of any size is atomic over all its layers, and two writers never lose each other's work.
- * A revision costs its change, not the size of its layer.
+ * Keeps the current and past content of layers. Each layer has a history of revisions and a head, which moves by
+ * compare-and-swap. A commit of any size is atomic over all its layers, and two writers never lose each other's work. A
+ * revision costs its change, not the size of its layer.
  *
  * Every method rejects with XDSKIT_STORE if the store cannot be read or written.
  */
@@ -126,15 +129,15 @@ export interface Store {
   heads(): Promise<readonly Revision[]>;
   /** Undefined for a layer without revisions. */
   head(layer: LayerName): Promise<Revision | undefined>;
-  /** Undefined for one that never was, or that retention removed. */
+  /** Undefined for a revision that never existed, or that retention removed. */
   revision(id: RevisionId): Promise<Revision | undefined>;
   /** Newest first, `limit` of them, from below the revision with the number `before`. */
   history(layer: LayerName, page: { readonly limit: number; readonly before?: number }): Promise<readonly Revision[]>;
   /** All resources of a revision, in no order. Rejects with XDSKIT_REVISION_UNKNOWN. */
   read(id: RevisionId): Promise<readonly StoredResource[]>;
-  /** What one revision changed. Rejects with XDSKIT_REVISION_UNKNOWN. */
+  /** The changes of one revision. Rejects with XDSKIT_REVISION_UNKNOWN. */
   changes(id: RevisionId): Promise<readonly StoredChange[]>;
-  /** A content that a revision holds or held, of any layer. Undefined: it is not known, or not any more. */
+  /** A content that a revision of any layer has or had. Undefined: it is not known, or no longer. */
   content(type: TypeUrl, key: ResourceName, version: Version): Promise<Uint8Array | undefined>;
   /** Resolves once the revisions are safe: a process that is killed then loses none of them. */
   commit(layers: readonly LayerCommit[], info: CommitInfo): Promise<CommitResult>;

@@ -4,7 +4,7 @@ import type { ResponseBody, SotwOrDelta, StatusCode } from "@xdskit/protocol";
 
 export { lastWordMs, type PeerIdentity } from "@xdskit/grpc-server";
 
-/** Which discovery method a client called. */
+/** The discovery method that a client called. */
 export interface Method {
   readonly variant: SotwOrDelta;
   readonly api: ApiVersion;
@@ -38,9 +38,9 @@ export interface DiscoveryCall extends Call {
   readonly identity?: (() => PeerIdentity | undefined) | undefined;
 }
 
-/** What the server does with a stream. A transport calls it; nothing of it throws. */
+/** The server's side of a stream. A transport calls it; no method throws. */
 export interface CallHandler {
-  /** Its client has acknowledged all that it asked for. Left out, or undefined: not known. */
+  /** Whether its client has acknowledged everything that it asked for. Left out, or undefined: not known. */
   readonly isSettled?: boolean | undefined;
   /** One request, whole, as bytes, which are only good until the call returns. */
   received(bytes: Uint8Array): void;
@@ -64,7 +64,7 @@ export interface Refusal {
 /** Takes over a new stream; a refusal ends it with that status. */
 export type Accept = (call: DiscoveryCall) => CallHandler | Refusal;
 
-/** What the server does with a call of another service than discovery. */
+/** The server's side of a call of a service other than discovery. */
 export interface ServiceHandler extends CallHandler {
   /** The server closes: the call ends with OK (rule 15). */
   stop(): void;

@@ -27,19 +27,19 @@ import type { ServerStats } from "./stats.js";
 import type { ClientStatusAsked, ClientStatusPage, StatusPeer } from "./status-peers.js";
 import type { Transport } from "./transport.js";
 
-/** What becomes of changes that break references. */
+/** Whether changes that break references are refused. */
 export type References = "refuse" | "warn";
 
 /** All of it may be left out. */
 export interface ServerOptions {
   /**
-   * Which nodes are served which layers: settings, or a function that names the group of a node. Default: every node
-   * gets every layer. A node that no group matches is refused with PERMISSION_DENIED.
+   * The layers of each node: settings of groups, or a function that names the group of a node. Default: every node gets
+   * every layer. A node that no group matches is refused with PERMISSION_DENIED.
    */
   readonly groups?: readonly GroupSettings[] | GroupOf | undefined;
   /**
-   * Which clients are told TTLs, in groups that do not say so themselves; see `TtlPolicy`. Default `auto`: clients
-   * that say that they understand TTLs, and Envoys from 1.17 on.
+   * The clients that are told TTLs, in groups without this setting; see `TtlPolicy`. Default `auto`: clients that say
+   * that they understand TTLs, and Envoys from 1.17 on.
    */
   readonly ttl?: TtlPolicy | undefined;
   /**
@@ -48,33 +48,31 @@ export interface ServerOptions {
    */
   readonly authorities?: readonly string[] | undefined;
   /**
-   * What becomes of a change that breaks references which were whole: that takes a cluster away which a route names, a
-   * route configuration that a listener names, a secret. `refuse`: it is refused whole (XDSKIT_REFERENCE_BROKEN), and a
-   * source is asked to try again when another change makes it whole. What was never there, load assignments, and what
-   * is supplied on demand are not missed. `warn`, the default: it is applied, and nothing is looked at.
+   * Whether a change is refused if it breaks references that were complete: if it removes a cluster that a route names,
+   * a route configuration that a listener names, or a secret. `refuse`: it is refused as a whole
+   * (XDSKIT_REFERENCE_BROKEN), and a source is asked to try again when another change makes it complete. Resources that
+   * never existed, load assignments, and resources supplied on demand do not count. `warn`, the default: it is applied,
+   * and references are not judged.
    */
   readonly references?: References | undefined;
   /**
-   * What becomes of a change that puts a listener at an address where its group has another listener: an Envoy takes
-   * only one of them. `refuse`: it is refused whole (XDSKIT_CLIENTS_REFUSE), as with `references`. Listeners that the
-   * change leaves as they are, names of xdstp, and names that end with the address, as gRPC's servers ask for them, are
-   * not judged. `warn`, the default: it is applied, and nothing is looked at.
+   * Whether a change is refused if it puts a listener at an address where its group has another listener: an Envoy
+   * takes only one of them. `refuse`: it is refused as a whole (XDSKIT_CLIENTS_REFUSE), as with `references`. Unchanged
+   * listeners, xdstp names, and names that end with the address, as gRPC's servers use them, are not judged. `warn`,
+   * the default: it is applied, and addresses are not judged.
    */
   readonly addresses?: "refuse" | "warn" | undefined;
   /**
-   * Which clients are told why resources do not exist (`resource_errors`): those that advertise it (the default), or
+   * The clients that are told why resources do not exist (`resource_errors`): those that advertise it (the default), or
    * `always` all v3 clients.
    */
   readonly resourceErrors?: ResourceErrorPolicy | undefined;
   /**
-   * What later streams get after a client rejected a content, in groups that do not say so themselves; see `OnReject`.
+   * The content for later streams after a client rejected a content, in groups without this setting; see `OnReject`.
    * Default `newest`.
    */
   readonly onReject?: OnReject | undefined;
-  /**
-   * How changes go to the nodes, in groups that do not say so themselves; see `RolloutSettings`. Default: to all at
-   * once.
-   */
+  /** How changes go to the nodes, in groups without this setting; see `RolloutSettings`. Default: to all at once. */
   readonly rollout?: RolloutSettings | "off" | undefined;
   /** See `ServerLimits` for each default. */
   readonly limits?: Partial<ServerLimits> | undefined;
@@ -137,8 +135,8 @@ export interface ServerOptions {
 export type LiveOptions = Pick<ServerOptions, "groups" | "references" | "limits" | "ordering" | "rollout" | "onReject">;
 
 /**
- * Where to listen: a transport each, `HOST:PORT` such as `127.0.0.1:18000`, `[::1]:0`, `0.0.0.0:18000`. Port 0 picks a
- * free one.
+ * The addresses to listen on, one for each transport: `HOST:PORT`, such as `127.0.0.1:18000`, `[::1]:0`,
+ * `0.0.0.0:18000`. Port 0 picks a free one.
  */
 export interface Addresses {
   /** Discovery over gRPC. */
@@ -152,7 +150,7 @@ export type Listening<Asked extends Addresses> = { readonly [Key in keyof Asked]
 
 /** A management server. */
 export interface XdsServer {
-  /** What the program itself serves: the layer `default`, and others by name. */
+  /** The program's own layers: the layer `default`, and others by name. */
   readonly config: Config;
   /** The types of resources that it knows. */
   readonly types: ResourceTypes;
@@ -164,23 +162,23 @@ export interface XdsServer {
    */
   addSource(source: Source): Promise<void>;
   /**
-   * Puts options in place of those that the server runs with; those that are left out stay. Throws an XdskitError, and
-   * changes nothing, if one is wrong or cannot change.
+   * Replaces options of the running server; options that are left out stay. Throws an XdskitError, and changes nothing,
+   * if one is wrong or cannot change.
    *
-   * - `groups`: nodes that are in another group now, or whose group has other layers, are brought to what that has as
-   *   by any change, make before break. Streams of nodes that no group matches end with PERMISSION_DENIED. TTLs, errors
-   *   and load reports of a group concern streams that open from now on.
-   * - `rollout`, `onReject`: from the next change on. A rollout that is under way goes on as it began.
+   * - `groups`: nodes that are in another group now, or whose group has other layers, are brought there as by any
+   *   change, make before break. Streams of nodes that no group matches end with PERMISSION_DENIED. TTLs, errors and
+   *   load reports of a group concern streams that open from now on.
+   * - `rollout`, `onReject`: from the next change on. A rollout in progress goes on as it began.
    * - `ordering`: waits that have begun end as they would have.
-   * - `limits`: those of requests per second are for new streams. Limits of connections, half requests and answers
+   * - `limits`: those of requests per second are for new streams. Limits of connections, partial requests and answers
    *   about clients cannot change (`fixedLimits`).
    *
    * Groups that a function names cannot change.
    */
   reconfigure(options: LiveOptions): void;
   /**
-   * What a change of layers would be refused for if it came now; empty: it would be applied. Changes nothing, tells
-   * nobody, and costs the change.
+   * The findings for which a change of layers would be refused now; empty: it would be applied. Changes nothing, emits
+   * nothing, and costs the change.
    */
   checkChange(updates: readonly LayerUpdate[]): readonly Finding[];
   /**
@@ -189,11 +187,11 @@ export interface XdsServer {
    * opened before stay open.
    */
   listen<Asked extends Addresses>(addresses: Asked): Promise<Listening<Asked>>;
-  /** Open connections of `listen`'s gRPC whose clients were not told to go. */
+  /** Open gRPC connections of `listen` whose clients were not asked to go. */
   connections(): number;
   /**
-   * Tells so many of those clients, chosen at random, to go and come back, to another server if there is one. Their
-   * streams end with OK after `keepalive.maxAgeGraceMs`. Returns how many were told.
+   * Asks this many of those clients, chosen at random, to reconnect, to another server if there is one. Their streams
+   * end with OK after `keepalive.maxAgeGraceMs`. Returns how many were asked.
    */
   askToGo(count: number): number;
   /** Listens by another transport, such as the in-memory one of tests; `address` is the transport's own. */
@@ -218,39 +216,40 @@ export interface XdsServer {
    * is no such group, or nothing is known yet.
    */
   snapshotOf(group: string): Snapshot | undefined;
-  /** What a layer holds; undefined for one that nothing was ever put in, or that was dropped. */
+  /** The content of a layer; undefined for a layer that never had content, or that was dropped. */
   layerSnapshot(layer: LayerName): Snapshot | undefined;
   /**
-   * What a change of layers would do to each group: only groups that it changes are listed. Nothing is changed, and
+   * The effect of a change of layers on each group: only groups that it changes are listed. Nothing is changed, and
    * references are not judged: `checkChange` does that. Throws an XdskitError if a layer would have a name twice.
    */
   preview(updates: readonly LayerUpdate[]): readonly GroupPreview[];
   /**
-   * Who names what in a group, and which of the names dangle, as of now: the index by which changes are judged. It
-   * costs memory for each reference, and there is one for all groups with the same layers. Undefined with
-   * `references: "warn"`, if there is no such group, or nothing is known yet.
+   * The current references in a group, and the dangling names: the index by which changes are judged. It costs memory
+   * for each reference, and there is one for all groups with the same layers. Undefined with `references: "warn"`, if
+   * there is no such group, or nothing is known yet.
    */
   danglingNames(group: string): FollowedNames | undefined;
   /**
-   * How far nodes have contents, whatever brought them: a layer, or a supplier to the groups with this layer. Contents
-   * that a group does not have, or no longer has, concern none of its nodes. Costs nothing until it is looked at.
+   * How far nodes are with contents, whatever brought them: a layer, or a supplier to the groups with this layer.
+   * Contents that a group does not have, or no longer has, concern none of its nodes. Costs nothing until it is looked
+   * at.
    */
   contentArrival(contents: {
     readonly layer: LayerName;
     readonly upserted: readonly Resource[];
     readonly removed: readonly { readonly type: ResourceType; readonly name: ResourceName }[];
   }): ConfigArrival;
-  /** The rollout that is under way in each group, or was last. Costs the streams of those groups. */
+  /** The current or last rollout of each group. Costs the streams of those groups. */
   rollouts(): readonly Rollout[];
   /**
    * Makes the rollouts of all groups one with those of other servers of a store, which carry out the same
-   * configuration: each server says what its nodes answer, and one of them leads. What was decided is in the store, and
-   * outlives this server. Call it before the server gets its first configuration, or it rejects with
+   * configuration: each server reports the answers of its nodes, and one of them leads. The store keeps the decisions,
+   * which outlive this server. Call it before the server gets its first configuration, or it rejects with
    * XDSKIT_SERVER_OPTION. `Rollout.promote` and the like then lead the rollout for all, soon. While the store is away,
    * changes are held back from all nodes that the last known rollout has not reached.
    */
   shareRollouts(sharing: RolloutSharing): Promise<SharedRollouts>;
-  /** The contents that some or all streams of a group are not given. */
+  /** The contents that are withheld from some or all streams of a group. */
   quarantines(): readonly LiftableQuarantine[];
   /**
    * Every node id with a discovery stream, and how far its client is from its target, as of now. Nothing is kept for

@@ -1,4 +1,4 @@
-/** What a server did in some time. */
+/** A server's work in some time. */
 export interface WorkDone {
   readonly streamsOpened: number;
   readonly streamsClosed: number;
@@ -9,7 +9,7 @@ export interface WorkDone {
   readonly configurations: number;
 }
 
-/** A stretch during which the event loop did not come around: nothing was read, written or answered. */
+/** A time during which the event loop was blocked: nothing was read, written or answered. */
 export interface EventLoopBlock {
   /** When it was noticed. */
   readonly at: Date;
@@ -20,25 +20,25 @@ export interface EventLoopBlock {
   /** How much of that was garbage collection. */
   readonly gcMs: number;
   /**
-   * CPU time of the thread meanwhile, in milliseconds, or of the whole process where Node does not know that of a
-   * thread (before 23.9). It is less than `ms` if the machine was busy with something else.
+   * CPU time of the thread meanwhile, in milliseconds, or of the whole process if this Node does not know a thread's
+   * (before 23.9). It is less than `ms` if the machine was busy with something else.
    */
   readonly cpuMs: number;
-  /** What the server did meanwhile. */
+  /** The server's work meanwhile. */
   readonly work: WorkDone;
 }
 
-/** How long the event loop works without coming around. All but `lastMinuteMs` is since the start. */
+/** How long the event loop is blocked. All but `lastMinuteMs` is since the start. */
 export interface EventLoopStats {
   /** The shortest stretch that counts as a block, in milliseconds. */
   readonly blockedMs: number;
-  /** Blocks, by what took most of their time. */
+  /** Blocks by their main cause. */
   readonly blocks: { readonly work: number; readonly gc: number };
   /** All of them together, in milliseconds. */
   readonly blockedForMs: number;
   /** The longest stretch, whether it counts as a block or not, in milliseconds. */
   readonly longestMs: number;
-  /** The longest by CPU time of the process, where that is less: without what the machine did for others. */
+  /** The longest by CPU time, if that is less: without the time that the machine gave to other programs. */
   readonly longestCpuMs: number;
   /** The longest of the last one to two minutes. */
   readonly lastMinuteMs: number;
@@ -54,11 +54,9 @@ export interface EventLoopStats {
 
 /** How the event loop is watched. */
 export interface EventLoopOptions {
-  /**
-   * How often the loop is looked at while it works, in milliseconds. A block may seem longer by as much. Default 10.
-   */
+  /** How often the loop is checked while it works, in milliseconds. A block may seem longer by as much. Default 10. */
   readonly intervalMs: number;
-  /** The shortest block that counts, and is told as an event, in milliseconds. Default 50. */
+  /** The shortest block that counts, and is emitted as an event, in milliseconds. Default 50. */
   readonly blockedMs: number;
 }
 

@@ -6,7 +6,7 @@ import type { LoopClock, Pause } from "./loop-clock.js";
 
 const nothing: WorkDone = { streamsOpened: 0, streamsClosed: 0, requests: 0, responses: 0, configurations: 0 };
 
-/** A loop of which the test says how long it works and idles. */
+/** A loop whose work and idle times come from the test. */
 function setUp() {
   const time = { now: 0, idle: 0, cpu: 0 };
   let check = () => {};
@@ -50,7 +50,7 @@ function setUp() {
   };
 }
 
-test("only time that was not idle counts, and a block says what was done in it", () => {
+test("only time that was not idle counts, and a block has the work that was done in it", () => {
   const { watch, blocks, turn } = setUp();
   turn(2, 500);
   turn(49, 100);
@@ -68,7 +68,7 @@ test("only time that was not idle counts, and a block says what was done in it",
   assert.ok(p50Ms >= 2 && p50Ms <= 4);
 });
 
-test("a loop that does next to nothing is looked at a tenth as often", () => {
+test("a nearly idle loop is checked a tenth as often", () => {
   const { turn, waits, watch } = setUp();
   turn(1, 9);
   turn(0.5, 99.5);
@@ -113,7 +113,7 @@ test("the longest block of the last minutes is forgotten in time, and the last f
   assert.equal(watch.stats().longestMs, 89);
 });
 
-test("the real loop is seen to be blocked", async () => {
+test("a block of the real loop is noticed", async () => {
   const blocks: EventLoopBlock[] = [];
   const watch = createEventLoopWatch(
     defaultEventLoopOptions,

@@ -5,29 +5,29 @@ import { type LoopClock, type Pause, systemLoopClock } from "./loop-clock.js";
 const mostRecent = 20;
 const minuteMs = 60_000;
 /**
- * Where less than a tenth of the time is spent on work, it is enough to look a tenth as often until there is some. To
- * look at an idle server every 10 ms costs 1.3 % of a core, instead of 0.2 %.
+ * If less than a tenth of the time is work, a tenth of the checks is enough. Checks of an idle server every 10 ms would
+ * cost 1.3 % of a core, against 0.2 %.
  */
 const idleFactor = 10;
 
-/** Measures how long the event loop works without coming around. */
+/** Measures how long the event loop is blocked. */
 export interface EventLoopWatch {
   stats(): EventLoopStats;
-  /** There is something to do: from here on looking is worth its cost. Costs nothing where that was known. */
+  /** There is work: from now on, frequent checks are worth their cost. A repeated call costs nothing. */
   stir(): void;
   stop(): void;
 }
 
-/** A block that was noticed, before its garbage collection was told. */
+/** A noticed block whose garbage collection is not reported yet. */
 interface Noticed {
   readonly block: EventLoopBlock;
   readonly from: number;
   readonly to: number;
-  /** Looks since. */
+  /** Checks since. */
   looks: number;
 }
 
-/** What was read at a look. */
+/** The readings of one check. */
 interface Look {
   readonly at: number;
   readonly idle: number;
@@ -36,11 +36,10 @@ interface Look {
 }
 
 /**
- * Looks at the event loop in intervals. What was between two looks and was not idle (`eventLoopUtilization`) is a
- * stretch of work that nothing could interrupt, or some short ones that take no longer together than the interval.
- * `work` are counters since the start, by which a block says what was done in it. `monitorEventLoopDelay` does not
- * serve here: it has a histogram of the delays, and cannot say when one was, what was done meanwhile, or how much was
- * garbage collection.
+ * Checks the event loop in intervals. The time between two checks that was not idle (`eventLoopUtilization`) was
+ * uninterrupted work, or several short pieces that together are no longer than the interval. `work` has counters since
+ * the start, from which the work of a block is computed. `monitorEventLoopDelay` is not enough: it has a histogram of
+ * delays, and cannot say when one happened, what the server did meanwhile, or how much of it was garbage collection.
  */
 export function createEventLoopWatch(
   options: EventLoopOptions,
@@ -142,7 +141,7 @@ class Watch implements EventLoopWatch {
       const block = { at: new Date(), ms, gcMs: 0, cpuMs: next.cpu - last.cpu, work };
       this.#noticed.push({ block, from: last.at, to: next.at, looks: 0 });
     }
-    // Pauses of the last stretch may be told in the next.
+    // Pauses of the last interval may be reported in the next.
     const since = this.#noticed[0]?.from ?? last.at;
     if (this.#pauses.length > 0) this.#pauses = this.#pauses.filter(({ start }) => start >= since);
     this.#isResting = ms * idleFactor <= next.at - last.at;
@@ -159,7 +158,7 @@ class Watch implements EventLoopWatch {
     this.#microseconds.record(Math.max(1, Math.round(ms * 1000)));
   }
 
-  /** Tells blocks two looks later: the loop needs two turns until the pauses in them were told as well. */
+  /** Reports blocks two checks later: the loop needs two turns until their pauses are reported. */
   #tell(): void {
     for (const each of this.#noticed) each.looks += 1;
     for (const { block, from, to } of this.#noticed.filter(({ looks }) => looks >= 2)) {

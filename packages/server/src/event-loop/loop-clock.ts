@@ -6,21 +6,21 @@ export interface Pause {
   readonly ms: number;
 }
 
-/** What the watch of an event loop reads; tests put another in its place. */
+/** The inputs of an event loop watch; tests replace them. */
 export interface LoopClock {
   /** Milliseconds, never going back. */
   now(): number;
   /** For how long the loop had nothing to do, since its start. */
   idle(): number;
-  /** CPU time of the thread in milliseconds, or of the whole process where Node does not know it (before 23.9). */
+  /** CPU time of the thread in milliseconds, or of the whole process if this Node does not know it (before 23.9). */
   cpu(): number;
   /** Calls back once, and keeps no process alive; returns a function that cancels it. */
   after(milliseconds: number, callback: () => void): () => void;
-  /** Tells pauses some milliseconds after they were; returns a function that stops it. */
+  /** Reports pauses some milliseconds after they happened; returns a function that stops that. */
   pauses(callback: (pause: Pause) => void): () => void;
 }
 
-/** What newer versions of Node have. */
+/** The part that only newer versions of Node have. */
 interface ThreadTimes {
   readonly cpuUsage: typeof process.cpuUsage;
   readonly threadCpuUsage?: typeof process.cpuUsage;

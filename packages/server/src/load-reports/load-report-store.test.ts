@@ -48,7 +48,7 @@ describe("the store of load reports", () => {
     assert.deepEqual(store.reports({ node: "nobody" }), []);
   });
 
-  it("tells clusters with the same name and another service apart, and priorities of a locality", () => {
+  it("separates clusters of one name with different services, and priorities of a locality", () => {
     const store = new LoadReportStore(plenty);
     const [one] = load("a", { x: 1 }).localities;
     assert.ok(one);
@@ -63,7 +63,7 @@ describe("the store of load reports", () => {
     );
   });
 
-  it("weighs what is reported, and not again what is kept: a small report costs little", () => {
+  it("weighs only the report and not the kept ones, so a small report costs little", () => {
     const store = new LoadReportStore(plenty);
     let weighed = 0;
     const endpoint = {
@@ -105,7 +105,7 @@ describe("the store of load reports", () => {
     assert.deepEqual([store.nodes, store.weight], [0, 0]);
   });
 
-  it("knows what is of now: the last message of nodes that have a stream", () => {
+  it("knows the current load: the last messages of nodes with a stream", () => {
     const store = new LoadReportStore(plenty);
     const now = () => Array.from(store.current(), ({ cluster, locality }) => `${cluster} ${locality.locality.zone}`);
     store.began("n");
@@ -159,7 +159,7 @@ describe("the store of load reports", () => {
     assert.deepEqual([store.nodes, store.weight], [0, 0]);
   });
 
-  it("forgets who reported longest ago when there are too many nodes, or too many bytes", () => {
+  it("forgets the node that reported longest ago when there are too many nodes or bytes", () => {
     const few = new LoadReportStore({ ...plenty, reportNodes: 2 });
     for (const id of ["n", "m", "n", "o"]) few.record(reporter(id), [load("a", { x: 1 })], 1);
     assert.deepEqual(new Set(few.reports().map(({ node }) => node.id)), new Set(["n", "o"]));

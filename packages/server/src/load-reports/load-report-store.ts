@@ -21,7 +21,9 @@ const localitiesPerCluster = 10_000;
 interface Kept {
   readonly report: Omit<LoadReport, "localities">;
   readonly localities: Map<string, LocalityReport>;
-  /** The weight of everything, and of the localities alone, so that a report need not weigh all again. */
+  /**
+   * The weight of everything, and of the localities alone, so that a report need not be weighed with all others again.
+   */
   readonly weight: number;
   readonly localitiesWeight: number;
 }
@@ -65,7 +67,7 @@ export class LoadReportStore {
     const entry = known ?? { clusters: new Map(), lastReport: 0 };
     this.#entries.delete(id);
     this.#entries.set(id, entry);
-    // Two reports within a millisecond are two nevertheless.
+    // Two reports within a millisecond still count as two.
     if (!continues || entry.lastReport === 0) entry.lastReport = Math.max(now, entry.lastReport + 1);
     for (const load of clusters) this.#put(entry, reporter, load);
     this.#makeRoom();
@@ -88,7 +90,7 @@ export class LoadReportStore {
     return found;
   }
 
-  /** The localities in the last message of each node that still has a stream: the load of now. */
+  /** The localities in the last message of each node that still has a stream: the current load. */
   *current(): Iterable<{ readonly cluster: string; readonly locality: LocalityReport }> {
     for (const [id, { lastReport, clusters }] of this.#entries) {
       if (this.#streams.of(id) === 0) continue;
@@ -137,7 +139,7 @@ export class LoadReportStore {
     entry.clusters.delete(key);
   }
 
-  /** The newest one goes last, and in parts, since it alone may be too much. */
+  /** The newest one is removed last, and in parts, since it alone may be too much. */
   #makeRoom(): void {
     const { reportNodes, reportBytes } = this.#limits;
     for (const id of this.#entries.keys()) {

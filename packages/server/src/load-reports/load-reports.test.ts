@@ -54,7 +54,7 @@ const open = ({ server }: Running) => server.loadTotals().streams.reduce((sum, {
 
 describe("load reporting", () => {
   for (const api of ["v3", "v2"] as const) {
-    it(`asks a client that can for all clusters, and knows what it reports, ${api}`, () =>
+    it(`asks a capable client for all clusters, and has its reports, ${api}`, () =>
       withReporting({}, async ({ server, open, events }) => {
         server.config.set([cluster("a")]);
         const stream = open(api);
@@ -143,7 +143,7 @@ describe("load reporting", () => {
       assert.deepEqual((await stream.next()).clusters, []);
     }));
 
-  it("asks each group for what its settings say", () =>
+  it("asks each group as its settings say", () =>
     withReporting(
       {
         loadReports: { intervalMs: 1_250, endpoints: true },
@@ -180,7 +180,7 @@ describe("load reporting", () => {
       },
     ));
 
-  it("sums up what nodes report, and counts what is under way only of those that are there", () =>
+  it("sums up the reports of nodes, and counts requests in progress only of connected ones", () =>
     withReporting({}, async ({ server, open }) => {
       server.config.set([cluster("a"), cluster("b")]);
       const [one, two] = [open(), open("v2")];
@@ -215,11 +215,11 @@ describe("load reporting", () => {
         server.loadTotals().streams.every(({ api, open }) => open === (api === "v3" ? 1 : 0)),
       );
       assert.deepEqual(rows().sort(), ["(other) 1 0 1 0 0", "a 1 17 1 6 2", "a 2 0 7 0 0"]);
-      // What it reported is there for a while.
+      // Its reports stay for a while.
       assert.equal(server.loadReports({ node: "n2" }).length, 1);
     }));
 
-  it("ends a stream that sends what is no report, or more than is allowed, and no other", () =>
+  it("ends a stream with an invalid or too large report, and no other", () =>
     withReporting(
       { limits: { requestBytes: 5_000, reportClusters: 3, reportLocalities: 2, reportDetails: 2, nodeBytes: 500 } },
       async (running) => {

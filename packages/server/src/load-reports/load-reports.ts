@@ -19,7 +19,7 @@ export const loadReportingServices: { readonly [V in ApiVersion]: string } = {
   v3: "envoy.service.load_stats.v3.LoadReportingService",
 };
 
-/** Load reporting (LRS): the service, and what clients reported. */
+/** Load reporting (LRS): the service and the reports of clients. */
 export type LoadReports = ReturnType<typeof createLoadReports>;
 
 export function createLoadReports(
@@ -34,7 +34,7 @@ export function createLoadReports(
   const open = new Set<LoadStreamInfo>();
   let timer: NodeJS.Timeout | undefined;
 
-  /** One timer for all: the first that left sets it, and it goes on while somebody waits to be forgotten. */
+  /** One timer for all nodes: the first that leaves sets it, and it goes on while a node waits to be forgotten. */
   function sweepLater(): void {
     if (timer !== undefined || store.leaving === 0) return;
     timer = setTimeout(() => {
@@ -65,7 +65,7 @@ export function createLoadReports(
       streams[api].reports += 1;
       let continues = false;
       return queue.add(stream, clusters, (part) => {
-        // Nobody would ever forget a report of a node that left before.
+        // A report of a node that left would never be forgotten.
         if (!open.has(stream)) return;
         store.record({ node, group }, part, Date.now(), continues);
         counters.add(part, known);

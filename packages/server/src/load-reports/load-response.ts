@@ -2,10 +2,10 @@ import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { changeBetween, type ResourceSet } from "@xdskit/protocol";
 import type { LoadReportSettings } from "../settings/load-report-settings.js";
 
-/** The clusters that a client is to report: all that it has, or these. */
+/** The clusters that a client must report: all that it has, or these. */
 export type WantedClusters = "all" | readonly string[] | ResourceSet;
 
-/** Responses that name the clusters of a set are large, and the same for all clients that are asked the same. */
+/** Responses that name the clusters of a set are large, and equal for all clients with the same settings. */
 const shared = new WeakMap<ResourceSet, Map<string, Uint8Array>>();
 
 /** Writes `envoy.service.load_stats.v3.LoadStatsResponse`; v2's has the same numbers. */
@@ -23,7 +23,7 @@ export function loadResponse(settings: LoadReportSettings, wanted: WantedCluster
   return written;
 }
 
-/** Whether two sets have the same names; costs what differs between them, once for all clients. */
+/** Whether two sets have the same names; costs the differences between them, once for all clients. */
 export function sameNames(before: ResourceSet, after: ResourceSet): boolean {
   const { removed, upserted } = changeBetween(before, after);
   return removed.length === 0 && upserted.every(({ name }) => before.get(name) !== undefined);

@@ -13,15 +13,15 @@ import type { Publication } from "../streams/publication.js";
 import type { GroupClient } from "../streams/shared-stacks.js";
 import { createLoadStream, type LoadStream } from "./load-stream.js";
 
-/** What all streams of load reports share. */
+/** The parts that all streams of load reports share. */
 export interface LoadSessionContext {
   readonly limits: ServerLimits;
   readonly defaultNode: Node | undefined;
   readonly publication: Publication;
   readonly events: Events;
-  /** The type whose names are those of clusters; undefined where the server has none. */
+  /** The cluster type, for the names of clusters; undefined if the server has none. */
   readonly clusters: ResourceType | undefined;
-  /** For what a group leaves out. */
+  /** The settings for fields that a group leaves out. */
   readonly settings: Partial<LoadReportSettings> | undefined;
   /** Sessions whose group's clusters changed. */
   readonly queue: FairQueue<LoadSession>;
@@ -159,7 +159,7 @@ export class LoadSession implements ServiceHandler, GroupClient {
     events.emit(() => ({ kind: "load-report", stream, clusters }));
   }
 
-  /** Ends the stream for a fault of the client's. */
+  /** Ends the stream because of a client's fault. */
   #refuse(code: StatusCode, message: string, node?: Node): void {
     if (this.#over) return;
     this.#context.refused(code);

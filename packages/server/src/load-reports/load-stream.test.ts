@@ -27,7 +27,7 @@ function identified(bytes: Uint8Array) {
 }
 
 describe("a stream of load reports", () => {
-  it("a stream sends nothing before it knows its node and what is wanted", () => {
+  it("a stream sends nothing before it knows its node and the wanted clusters", () => {
     const stream = createLoadStream({ limits: defaultServerLimits, defaultNode: undefined });
     stream.step({ kind: "wanted", settings: all, clusters: clusters(snapshot("a")) });
     assert.equal(stream.next(), undefined);
@@ -73,7 +73,7 @@ describe("a stream of load reports", () => {
     }
   });
 
-  it("a stream that was closed takes nothing more", () => {
+  it("a closed stream takes nothing more", () => {
     const stream = createLoadStream({ limits: defaultServerLimits, defaultNode: undefined });
     assert.equal(stream.step({ kind: "request", bytes: Uint8Array.of(1) })[0]?.kind, "close");
     assert.deepEqual(stream.step({ kind: "request", bytes: request() }), []);

@@ -13,18 +13,21 @@ import {
 import type { LoadReportSettings } from "../settings/load-report-settings.js";
 import { loadResponse, sameNames } from "./load-response.js";
 
-/** What happens to a stream of load reports. Nothing else does: no clock and no network is read. */
+/** Everything that happens to a stream of load reports. The machine reads no clock and no network. */
 export type LoadStreamEvent =
   /** One request, as the client wrote it. */
   | { readonly kind: "request"; readonly bytes: Uint8Array }
-  /** What the client must report from now on; `clusters` are those of its group, undefined while nothing is known. */
+  /**
+   * The clusters that the client must report from now on; `clusters` are those of its group, undefined while nothing is
+   * known.
+   */
   | {
       readonly kind: "wanted";
       readonly settings: LoadReportSettings;
       readonly clusters: ResourceSet | undefined;
     };
 
-/** What the owner of a stream must do or may note down after an event. */
+/** What the owner of a stream must do, or may record, after an event. */
 export type LoadStreamEffect =
   /**
    * The first request named the node: find its group and answer with a `wanted` event, or end the stream. Once per
@@ -49,7 +52,7 @@ export function createLoadStream(options: {
   const { limits, defaultNode } = options;
   let node: Node | undefined;
   let wanted: Extract<LoadStreamEvent, { readonly kind: "wanted" }> | undefined;
-  /** What the last response said, if it named the clusters of a set. */
+  /** The content of the last response, if it named the clusters of a set. */
   let told: { readonly settings: LoadReportSettings; readonly names: ResourceSet | undefined } | undefined;
   let closed = false;
 

@@ -2,7 +2,7 @@ import type { ClusterLoad, Node } from "@xdskit/protocol";
 import { localityKey } from "../contracts/load-report.js";
 import type { DropTotals, LocalityTotals } from "../contracts/load-totals.js";
 
-/** The requests in progress in a locality of a cluster, as one node says. */
+/** The requests in progress in a locality of a cluster, as one node reports. */
 interface CurrentLoad {
   readonly cluster: string;
   readonly locality: { readonly locality: Node["locality"]; readonly inProgress: number };

@@ -33,7 +33,7 @@ describe("the queue of load reports", () => {
     assert.deepEqual(taken, [1, 2]);
   });
 
-  it("a long report is taken over in several turns, and what comes after it in order", () => {
+  it("takes over a long report in several turns, and later reports in order", () => {
     const hand = handDriven();
     const queue = new ReportQueue<number>(hand.clock);
     const taken: number[] = [];
@@ -51,7 +51,7 @@ describe("the queue of load reports", () => {
     assert.deepEqual(taken, numbers(2_003));
   });
 
-  it("a short report is taken over at once while others report at length", () => {
+  it("takes over a short report at once while others send long ones", () => {
     const hand = handDriven();
     const queue = new ReportQueue<number>(hand.clock);
     const taken: number[] = [];
@@ -61,7 +61,7 @@ describe("the queue of load reports", () => {
     assert.deepEqual(taken, [1, 2]);
   });
 
-  it("nothing more is taken while too much waits, and what waits is forgotten when the queue is closed", () => {
+  it("takes nothing more while too much waits, and forgets waiting reports when it is closed", () => {
     const hand = handDriven();
     const queue = new ReportQueue<number>(hand.clock);
     let taken = 0;

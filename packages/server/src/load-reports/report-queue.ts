@@ -51,7 +51,7 @@ export class ReportQueue<Item> {
     return true;
   }
 
-  /** What waits is forgotten. */
+  /** Forgets the waiting reports. */
   close(): void {
     this.#isClosed = true;
     this.#reports.length = 0;

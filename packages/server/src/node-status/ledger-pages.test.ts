@@ -35,13 +35,13 @@ function stream(number: number, id: string, group = "all"): OpenStream {
 
 const idsOf = (nodes: readonly { readonly id: string }[]) => nodes.map(({ id }) => id);
 
-test("pages of nodes are in the order of their ids, whoever comes and goes between them", () => {
+test("pages of nodes are in the order of their ids, whichever nodes come and go between them", () => {
   const first = stream(0, "c");
   const streams = new Set([first, ...["a", "e", "b"].map((id, index) => stream(index + 1, id))]);
   const ledger = createLedger(streams, systemClock, resourceTypes);
   assert.deepEqual(idsOf(ledger.nodes()), ["c", "a", "e", "b"]);
   assert.deepEqual(idsOf(ledger.nodes({ most: 2 })), ["a", "b"]);
-  // One comes back, one is new before what was told, and one behind it.
+  // One node comes back, one is new before the listed ids, and one behind them.
   streams.delete(first);
   for (const id of ["c", "0", "d"]) streams.add(stream(streams.size + 1, id));
   assert.deepEqual(idsOf(ledger.nodes({ most: 2, after: "b" })), ["c", "d"]);

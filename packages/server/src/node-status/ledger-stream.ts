@@ -9,19 +9,19 @@ export interface LedgerStream {
   readonly opened: NodeStreamInfo | undefined;
   /** Milliseconds since 1970. */
   readonly openedAt: number;
-  /** The layers of its group; undefined is all that there are. */
+  /** The layers of its group; undefined: all layers. */
   readonly layers: readonly LayerName[] | undefined;
   /** The target of its client now; undefined while nothing is known. */
   readonly snapshot: Snapshot | undefined;
   /** The target of its group in the end. */
   readonly newest: Snapshot | undefined;
-  /** Who its client's certificate says that it is; undefined without one. */
+  /** The identity in its client's certificate; undefined without one. */
   readonly identity?: PeerIdentity | undefined;
-  /** Its client has acknowledged its whole target. */
+  /** Whether its client has acknowledged its whole target. */
   readonly isSettled: boolean;
-  /** Since when it is not settled; milliseconds of the server's clock. */
+  /** The time since which it is not settled; milliseconds of the server's clock. */
   readonly unsettledSince: number;
-  /** `unknownStatus` while that cannot be said. */
+  /** `unknownStatus` while the status is not known. */
   status(): readonly TypeStatus[];
 }
 

@@ -117,7 +117,7 @@ describe("the ledger", () => {
     }));
 
   for (const steps of [undefined, [{ percent: 100 }]] as const) {
-    it(`calls a client synced that has more than the newest only while old listeners drain: changes${steps && ", by steps,"} arrive`, () =>
+    it(`calls a client synced if it has extra resources only while old listeners drain: changes${steps && ", by steps,"} arrive`, () =>
       withServer(
         { rollout: steps === undefined ? "off" : { steps, soakMs: 0 } },
         async ({ server, client, events }) => {
@@ -166,7 +166,7 @@ describe("the ledger", () => {
       ));
   }
 
-  it("does not take a client to have what it did not answer, though what waited for that went on", () => {
+  it("does not say that a client has an unanswered resource, though the changes that waited went on", () => {
     const clock = manualClock();
     return withMemoryServer({ clock }, async ({ server, client }) => {
       const { stream, acknowledge } = await withRoute(server, client);
@@ -187,7 +187,7 @@ describe("the ledger", () => {
     });
   });
 
-  it("goes on saying what a client rejected until it says something else, though what waited for that went on", () => {
+  it("keeps showing a rejection until the client answers otherwise, though the changes that waited went on", () => {
     const clock = manualClock();
     return withMemoryServer({ clock }, async ({ server, client }) => {
       const { stream, acknowledge } = await withRoute(server, client);
@@ -211,7 +211,7 @@ describe("the ledger", () => {
     });
   });
 
-  it("calls a client stale that says nothing for 15 s, though it is sent more", () => {
+  it("calls a client stale that is silent for 15 s, though it is sent more", () => {
     const clock = manualClock();
     return withMemoryServer({ clock }, async ({ server, client }) => {
       server.config.set([cluster("a")]);
@@ -228,7 +228,7 @@ describe("the ledger", () => {
       stream.send({ typeUrl, responseNonce: "1" });
       stream.send({ typeUrl, responseNonce: second.nonce });
       await settles(server, "synced");
-      // What is new now was not waited for before.
+      // The new change did not wait before.
       clock.advance(60_000);
       server.config.update({ upsert: [cluster("c")] });
       assert.equal(stateOf(server), "pending");
@@ -239,7 +239,7 @@ describe("the ledger", () => {
     });
   });
 
-  it("calls what waits for what the client rejected pending, however long", () => {
+  it("calls a change that waits for a rejected resource pending, however long", () => {
     const clock = manualClock();
     return withMemoryServer({ clock }, async ({ server, client }) => {
       server.config.set([cluster("a"), routeConfiguration("r", "a")]);
@@ -261,7 +261,7 @@ describe("the ledger", () => {
     });
   });
 
-  it("tells each resource on request: synced, sent, not sent, rejected, missing, and none of what is not asked for", () =>
+  it("gives each requested resource a state (synced, sent, not sent, rejected, missing), and leaves out others", () =>
     withMemoryServer({}, async ({ server, client }) => {
       server.config.set([cluster("a"), cluster("b"), cluster("other"), listener("l")]);
       const raw = client.open(ads("delta"));
@@ -309,7 +309,7 @@ describe("the ledger", () => {
     }));
 
   for (const variant of ["sotw", "delta"] as const) {
-    it(`does not say that a client has what it has only just asked for, ${variant}`, () =>
+    it(`does not say that a client has a resource that it has only just asked for, ${variant}`, () =>
       withMemoryServer({}, async ({ server, client }) => {
         server.config.set([cluster("a"), cluster("b"), cluster("c")]);
         const call = client.open(ads(variant));
@@ -387,7 +387,7 @@ describe("the ledger", () => {
       );
     }));
 
-  it("tells no secret that a client quotes", () =>
+  it("shows no secret that a client quotes", () =>
     withServer({}, async ({ server, client, events }) => {
       server.config.set([cluster("a")]);
       const stream = sotw(client.open(ads("sotw")));
@@ -401,7 +401,7 @@ describe("the ledger", () => {
       assert.ok(event?.kind === "rejected" && event.message === told);
     }));
 
-  it("tells when a client has all that it is to have, once", () =>
+  it("reports once that a client has its whole target", () =>
     withServer({}, async ({ server, client, events }) => {
       server.config.set([cluster("a"), listener("l")]);
       const stream = sotw(client.open(ads("sotw")));
@@ -414,7 +414,7 @@ describe("the ledger", () => {
         stream.send({ typeUrl, responseNonce: nonce, versionInfo });
       }
       await waitFor("synced", () => synced() === 1);
-      // What does not concern it changes nothing of that.
+      // A change that does not concern it makes no difference.
       server.config.update({ upsert: [loadAssignment("x", 1)] });
       await sleep(20);
       assert.equal(synced(), 1);
@@ -430,7 +430,8 @@ describe("the ledger", () => {
       for (let index = 0; index < 1_000; index++) ask(sotw(client.open(ads("sotw"))), `n${index}`);
       await waitFor("all nodes", () => server.nodes().length === 1_000 && server.stats().types[0]?.responses === 1_000);
       server.config.update({ upsert: [cluster("c1", "new")] });
-      // The best of several: a busy machine is slow, a walk over what a thousand streams hold takes seconds each time.
+      // The best of several: a busy machine is slow, but a walk over the resources of a thousand streams would take
+      // seconds each time.
       let took = Number.POSITIVE_INFINITY;
       for (let times = 0; times < 5 && took > 1_000; times++) {
         const started = performance.now();

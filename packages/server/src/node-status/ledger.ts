@@ -18,8 +18,8 @@ import { resourceDetails } from "./resource-details.js";
 import { typeReport, typeState } from "./type-report.js";
 
 /**
- * Who runs what: a view of the open streams. Nothing is kept for it; each answer is made from what the streams'
- * machines know.
+ * The state of nodes: a view of the open streams. Nothing is kept for it; each answer is made from the state of the
+ * streams' machines.
  */
 export type Ledger = ReturnType<typeof createLedger>;
 
@@ -105,7 +105,10 @@ export function createLedger(streams: Iterable<LedgerStream>, clock: Clock, type
   };
 }
 
-/** The newest is what the node is now: a client that comes back may have another version, or be in another group. */
+/**
+ * The newest stream shows the node as it is now: a client that comes back may have another version, or be in another
+ * group.
+ */
 function newestOf(open: readonly OpenStream[]): NodeStreamInfo {
   return (open.at(-1) as OpenStream).opened;
 }

@@ -4,7 +4,7 @@ import type { Clock } from "@xdskit/api";
 export interface Moment {
   /** Milliseconds of the server's clock. */
   readonly now: number;
-  /** When that was, on the wall's clock. */
+  /** A time of the server's clock as a date. */
   date(at: number): Date;
 }
 

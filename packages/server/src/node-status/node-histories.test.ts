@@ -20,7 +20,7 @@ async function scene() {
   const turn = () => new Promise((resolve) => setImmediate(resolve));
   return {
     server,
-    /** A client that answers each response so. */
+    /** A client that answers each response with an ACK or a NACK. */
     async client(id: string, answer: "ack" | "nack") {
       const responses: DiscoveryResponse[] = [];
       const send = (request: MessageInitShape<typeof DiscoveryRequestSchema>) =>
@@ -43,8 +43,8 @@ async function scene() {
   };
 }
 
-describe("what happened to a node", () => {
-  it("is told from the newest on: connects, responses, ACKs, NACKs, disconnects", async () => {
+describe("the history of a node", () => {
+  it("lists connects, responses, ACKs, NACKs and disconnects, newest first", async () => {
     const { server, client, settled, kinds } = await scene();
     server.config.set([create(ClusterSchema, { name: "a" })]);
     const good = await client("good", "ack");

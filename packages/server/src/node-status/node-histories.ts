@@ -2,14 +2,14 @@ import type { ResourceType, Version } from "@xdskit/api";
 import type { Events, ServerEvent } from "../contracts/events.js";
 import type { NodeMoment } from "../contracts/node-history.js";
 
-/** So many moments of each node are kept. */
+/** How many moments of each node are kept. */
 const mostMoments = 40;
-/** Of so many nodes without a stream the histories are kept, beside those that have one. */
+/** For how many nodes without a stream the history is kept, beside the connected ones. */
 const mostPast = 1_000;
 
 const wanted: ReadonlySet<ServerEvent["kind"]> = new Set(["stream-opened", "stream-closed", "rejected"] as const);
 
-/** What a stream notes of its responses. */
+/** Records a stream's responses and answers. */
 export interface NodeHistory {
   sent(response: {
     readonly type: ResourceType;
@@ -21,12 +21,12 @@ export interface NodeHistory {
 }
 
 /**
- * What happened to each node last. A push to thousands of streams writes one reference for each: streams that do the
- * same in the same millisecond share the moment.
+ * The last moments of each node. A push to thousands of streams writes one reference for each: streams that do the same
+ * in the same millisecond share the moment.
  */
 export class NodeHistories {
   readonly #open = new Map<string, History>();
-  /** Of nodes without a stream; the one that went first is the first. */
+  /** Histories of nodes without a stream; the node that left first is the first. */
   readonly #past = new Map<string, History>();
   readonly #shared = new SharedMoments();
 
@@ -37,12 +37,12 @@ export class NodeHistories {
     );
   }
 
-  /** Where a stream of the node notes what it does; undefined for a node without a stream. */
+  /** The history for a stream of the node to write; undefined for a node without a stream. */
   of(node: string): NodeHistory | undefined {
     return this.#open.get(node);
   }
 
-  /** What happened to a node, the newest first; undefined: nothing is known of it. */
+  /** The moments of a node, newest first; undefined: the node is not known. */
   moments(node: string): readonly NodeMoment[] | undefined {
     return (this.#open.get(node) ?? this.#past.get(node))?.newestFirst();
   }
@@ -119,7 +119,7 @@ class History implements NodeHistory {
   }
 }
 
-/** The last moment of each kind and type, for all who do the same in the same millisecond. */
+/** The last moment of each kind and type, for streams that do the same in the same millisecond. */
 class SharedMoments {
   readonly #sent = new Map<ResourceType, Extract<NodeMoment, { readonly kind: "sent" }>>();
   readonly #acknowledged = new Map<ResourceType, Extract<NodeMoment, { readonly kind: "acknowledged" }>>();

@@ -7,11 +7,11 @@ export interface ResourceDetail {
   readonly name: ResourceName;
   /** The client's target; undefined if it must not have the resource. */
   readonly wanted: Resource | undefined;
-  /** What it was sent last. */
+  /** The content that it was sent last. */
   readonly sent: Resource | undefined;
-  /** What it is known to use. */
+  /** The content that it surely uses. */
   readonly used: Resource | undefined;
-  /** What it rejected, while it is still to have it. */
+  /** The content that it rejected, while it is still its target. */
   readonly rejected: Resource | undefined;
   readonly state: ResourceState;
 }
@@ -27,7 +27,7 @@ export function* resourceDetails(status: TypeStatus, wanted: ResourceSet | undef
   const used = acknowledged?.set ?? nothing;
   const last = sent?.set ?? used;
   const there = new Set<ResourceName>();
-  // Listed at once: while this is walked in slices, a set may become an older one of its line.
+  // Listed at once: during a walk in slices, a newer set of the lineage may be derived.
   for (const { key, name } of [...select(target, subscription).resources]) {
     there.add(key);
     yield detailOf(name, key);

@@ -45,7 +45,7 @@ export function typeReport(
   };
 }
 
-/** What is held back, by the names of types. */
+/** The waits, with the names of types. */
 export function waitReports(waits: readonly Wait[]): readonly WaitReport[] {
   return waits.map(({ kind, type, names, for: awaited }) => ({
     kind,
@@ -55,7 +55,7 @@ export function waitReports(waits: readonly Wait[]): readonly WaitReport[] {
   }));
 }
 
-/** The same state alone. */
+/** The state alone. */
 export function typeState(
   status: TypeStatus,
   wanted: ResourceSet | undefined,
@@ -82,8 +82,8 @@ function stateOf(
 ): NodeState {
   if (rejected !== undefined) return "rejected";
   if (wanted !== undefined && outstanding + behind === 0 && !waits.some(isForAnswer)) return "synced";
-  // The client owes no answer here, so its silence means nothing. A change that a rejection holds back waits without a
-  // limit.
+  // No answer of the client is due here, so its silence means nothing. A change that a rejection holds back waits
+  // without a limit.
   if (outstanding === 0 && waits.length > 0) return "pending";
   // Of several responses in flight, the last one says little: a client that never answers is sent more and more.
   const since = outstanding === 1 ? (sent?.at ?? unsettledSince) : unsettledSince;

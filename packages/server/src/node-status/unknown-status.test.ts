@@ -20,7 +20,7 @@ const node: Node = {
   locality: { region: "", zone: "", subZone: "" },
 };
 
-/** A stream of which is known only that it is open. */
+/** A stream that is only known to be open. */
 function busyStream(): OpenStream & { known: readonly TypeStatus[] } {
   const stream = {
     opened: { id: 1, method: ads("delta"), peer: "", node, group: "all" },
@@ -36,14 +36,14 @@ function busyStream(): OpenStream & { known: readonly TypeStatus[] } {
   return stream;
 }
 
-test("a node of which nothing can be said for now is pending, not synced", () => {
+test("a node whose state is not known now is pending, not synced", () => {
   const ledger = createLedger([busyStream()], systemClock, resourceTypes);
   assert.deepEqual(ledger.nodeStates(), { synced: 0, pending: 1, rejected: 0, stale: 0 });
   assert.equal(ledger.node("node")?.state, "pending");
   assert.equal(ledger.nodes()[0]?.state, "pending");
 });
 
-test("a change is not done before all can be asked that it may concern", async () => {
+test("a change is not done before every stream that it may concern can be asked", async () => {
   const stream = busyStream();
   const arrivals = new Arrivals([stream], systemClock, createEvents());
   const [change] = createLayers().apply([{ kind: "patch", layer: "a", upsert: [clusterResource("a")] }]);

@@ -17,14 +17,14 @@ interface Waiting {
 }
 
 /**
- * The calls of the supplier that are under way, and those that wait. One that takes longer than `timeoutMs` has failed:
- * its slot is free again, though a supplier that ignores its signal may go on.
+ * The supplier's calls in progress, and those that wait. A call that takes longer than `timeoutMs` has failed: its slot
+ * is free again, though a supplier that ignores its signal may go on.
  */
 export class Calls {
   readonly #limits: Pick<OnDemandLimits, "concurrency" | "queue" | "timeoutMs">;
   readonly #clock: Clock;
   readonly #waiting = new Map<Lease, Waiting>();
-  /** What stops the clock of each. */
+  /** For each, the function that stops its clock. */
   readonly #running = new Map<Lease, () => void>();
   #started = 0;
   /**
@@ -56,12 +56,12 @@ export class Calls {
     if (this.#free(lease)) this.#fill();
   }
 
-  /** False while it waits, and once it ended. */
+  /** Whether it is in progress: false while it waits, and once it ended. */
   isUnderWay(lease: Lease): boolean {
     return this.#running.has(lease);
   }
 
-  /** Waiting and under way. */
+  /** Waiting calls and calls in progress. */
   get pending(): number {
     return this.#waiting.size + this.#running.size;
   }
@@ -100,9 +100,9 @@ export class Calls {
     const { timeoutMs } = this.#limits;
     const late = () => end({ kind: "failed", error: new Error(`no answer within ${timeoutMs} ms`) });
     this.#running.set(lease, this.#clock.after(timeoutMs, late));
-    // Not in this turn: the caller must not wait for the supplier's synchronous work, nor see what it throws.
+    // Not in this turn: the caller must not wait for the supplier's synchronous work, nor see its errors.
     Promise.resolve()
-      // It may have ended meanwhile: of that a supplier that is only called now would never hear.
+      // The lease may have ended meanwhile: a supplier that is called after that would never hear of it.
       .then(() => (this.#running.has(lease) ? call() : undefined))
       .then(
         (supplied) => end({ kind: "answered", supplied: supplied as Supplied }),
@@ -110,7 +110,7 @@ export class Calls {
       );
   }
 
-  /** False if it was not under way. */
+  /** False if it was not in progress. */
   #free(lease: Lease): boolean {
     this.#running.get(lease)?.();
     return this.#running.delete(lease);

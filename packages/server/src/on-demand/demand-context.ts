@@ -9,13 +9,13 @@ import type { WantedState } from "./wanted.js";
 /** Results for a name, for events. */
 export type DemandOutcome = "supplied" | "absent" | "failed" | "dropped" | "refused";
 
-/** What the groups of a server share. */
+/** The parts that the groups of a server share. */
 export interface DemandContext {
   readonly supply: Supply;
   readonly limits: OnDemandLimits;
   readonly calls: Calls;
   readonly clock: Clock;
-  /** Checks what a supplier gave; throws an XdskitError. */
+  /** Checks a supplier's result; throws an XdskitError. */
   check(given: unknown, type: ResourceType, name: ResourceName): Resource;
   readonly lingering: Lingering;
   /**

@@ -39,7 +39,7 @@ export class GroupDemand implements LeaseOwner<Wanted> {
     this.#known = context.isOpen() && own.isKnown;
   }
 
-  /** Nothing of it is left. */
+  /** Whether nothing of it is left. */
   get isIdle(): boolean {
     return this.streams === 0 && this.#wanted.size === 0;
   }
@@ -63,7 +63,7 @@ export class GroupDemand implements LeaseOwner<Wanted> {
     return this.#ask(wanted, asker);
   }
 
-  /** A stream that is subscribed to a name asks for it once more. */
+  /** A stream that is subscribed to a name asks for it again. */
   again(type: ResourceType, name: ResourceName, node: Node, asker: Asker): Outcome | undefined {
     const wanted = this.#wanted.get(type, name);
     if (wanted === undefined) return "absent";
@@ -159,7 +159,7 @@ export class GroupDemand implements LeaseOwner<Wanted> {
     if (wanted.state.kind !== "unknown") this.#waits.start("answer", wanted, this.#context.limits.answerWithinMs);
   }
 
-  /** The time of something is over. */
+  /** A wait has ended. */
   #waited(kind: WaitKind, wanted: Wanted): void {
     switch (kind) {
       case "answer":
@@ -204,7 +204,7 @@ export class GroupDemand implements LeaseOwner<Wanted> {
     else this.#answered(lease, result.supplied, (error) => this.#failed(lease, error));
   }
 
-  /** A supplier says something else; only a lease of the group calls it. */
+  /** A supplier updates its answer; only a lease of the group calls this. */
   updated(lease: Lease<Wanted>, supplied: Supplied): void {
     if (lease.isOver) return;
     const during = lease.called;
@@ -261,9 +261,7 @@ export class GroupDemand implements LeaseOwner<Wanted> {
     }
   }
 
-  /**
-   * The supplied resource cannot be seen: a layer has another one of its name, without the alias that was asked for.
-   */
+  /** The supplied resource cannot be seen: a layer has another one of its name, without the requested alias. */
   #hidden(lease: Lease<Wanted>, resource: Resource): void {
     const where = { type: lease.type.name, resource: lease.name };
     const message = `a layer has another resource of the name that was supplied, ${JSON.stringify(resource.name)}`;
@@ -295,7 +293,7 @@ export class GroupDemand implements LeaseOwner<Wanted> {
     this.#waits.start("next-call", wanted, limits.negativeMs);
   }
 
-  /** An absence is not believed for ever. */
+  /** An absence has become too old to be believed. */
   #grewStale(wanted: Wanted): void {
     const { limits } = this.#context;
     const left = recheckAfter(wanted.absences, limits) - limits.negativeMs;
@@ -304,7 +302,7 @@ export class GroupDemand implements LeaseOwner<Wanted> {
     else this.#waits.start("next-call", wanted, left);
   }
 
-  /** A call failed: it is made again after a while, if somebody still asks. */
+  /** A call failed: it is repeated after a while, if a client still asks. */
   #failed(lease: Lease<Wanted>, error: unknown): void {
     const { limits } = this.#context;
     const findings = findingsOf(error, lease.type, lease.name);
@@ -346,7 +344,7 @@ export class GroupDemand implements LeaseOwner<Wanted> {
     lease.letGo(wanted);
     if (lease.isHeld || lease.isOver) return;
     this.#supplied.put(lease, undefined);
-    // Before the supplier hears of it: what it does then finds everything in order.
+    // This comes before the supplier hears of it, so that its reaction finds a consistent state.
     lease.end(reasonOf(why));
     this.#context.calls.finish(lease);
   }
@@ -363,7 +361,7 @@ export class GroupDemand implements LeaseOwner<Wanted> {
     for (const asker of askers) asker.settled(wanted.type, wanted.name, outcome);
   }
 
-  /** Nobody is subscribed any more. */
+  /** The last client unsubscribed. */
   #leave(wanted: Wanted): void {
     const { limits, lingering, calls } = this.#context;
     const { kind } = wanted.state;
@@ -372,7 +370,7 @@ export class GroupDemand implements LeaseOwner<Wanted> {
       this.#drop(wanted, unwanted);
       return;
     }
-    // A missing name is remembered for as long as that is believed: clients ask, are told, unsubscribe, and ask again.
+    // A missing name is remembered while its absence is believed: clients ask, are told, unsubscribe, and ask again.
     const negative = kind === "absent" || kind === "failed";
     const wait = negative ? Math.max(limits.lingerMs, limits.negativeMs) : limits.lingerMs;
     this.#waits.start("linger", wanted, wait);

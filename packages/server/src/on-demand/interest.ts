@@ -4,10 +4,10 @@ import type { GroupDemand } from "./group-demand.js";
 import { NameTable } from "./name-table.js";
 import type { Asker, Outcome } from "./wanted.js";
 
-/** What a stream's machine says of the names that its client asks for. */
+/** The effect of a stream's machine about the names that its client asks for. */
 export type Demanded = Extract<StreamEffect, { readonly kind: "demanded" }>;
 
-/** What is known of names at once; names in neither list exist. */
+/** The immediate answer for names; names in neither list exist. */
 export interface Answered {
   readonly absent: readonly ResourceName[];
   /** Not decided in time. */
@@ -18,25 +18,25 @@ export interface Answered {
   readonly undecided: readonly ResourceName[];
 }
 
-/** So many names are given up in one turn of the event loop. */
+/** How many names are given up in one turn of the event loop. */
 const mostInTurn = 1_000;
 
 interface InterestParts {
   readonly group: GroupDemand;
   readonly node: Node;
   readonly asker: Asker;
-  /** Those that are served; undefined for any. */
+  /** The authorities that are served; undefined for any. */
   readonly authorities: ReadonlySet<string> | undefined;
-  /** Called once, when nothing is wanted any more. */
+  /** Called once when no name is wanted any more. */
   left(): void;
 }
 
-/** What one stream asks for by name. */
+/** The names that one stream asks for. */
 export class Interest {
   readonly #parts: InterestParts;
-  /** By type, what the stream is subscribed to by name. */
+  /** By type, the names that the stream is subscribed to. */
   readonly #subscribed = new Map<ResourceType, Iterable<ResourceName>>();
-  /** What of it was refused. */
+  /** The refused names. */
   readonly #unheard = new NameTable<true>();
   /** Names that the stream is subscribed to, and that were not refused. */
   #held = 0;
@@ -46,7 +46,7 @@ export class Interest {
     this.#parts = parts;
   }
 
-  /** Takes over the names that are asked for, and returns what is known of them. */
+  /** Takes over the requested names, and returns what is known about them. */
   demand({ type, added, again, dropped, names }: Demanded): Answered {
     const { group, node, asker } = this.#parts;
     const answered: { [K in keyof Answered]: ResourceName[] } = { absent: [], late: [], refused: [], undecided: [] };
@@ -65,7 +65,7 @@ export class Interest {
     return answered;
   }
 
-  /** The stream is over: nothing is wanted any more. */
+  /** Ends the interest, because the stream has ended. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -102,7 +102,7 @@ export class Interest {
     this.#parts.group.unsubscribe(type, name, this.#parts.asker);
   }
 
-  /** Neither collections nor variants are, nor names of a foreign authority. */
+  /** Whether a name may be supplied: collections, variants and names of a foreign authority may not. */
   #mayBeSupplied(name: ResourceName): boolean {
     if (name === "" || isGlobName(name) || isLocator(name)) return false;
     return foreignAuthority(name, this.#parts.authorities) === undefined;

@@ -16,7 +16,7 @@ export interface LeaseHolder {
   readonly name: ResourceName;
 }
 
-/** Hears what a supplier says later. */
+/** Gets a supplier's later updates. */
 export interface LeaseOwner<Holder extends LeaseHolder> {
   updated(lease: Lease<Holder>, supplied: Supplied): void;
 }
@@ -27,17 +27,17 @@ export interface LeaseOwner<Holder extends LeaseHolder> {
  */
 export class Lease<Holder extends LeaseHolder = LeaseHolder> implements SupplyLease {
   readonly type: ResourceType;
-  /** That was asked for. */
+  /** The requested name. */
   readonly name: ResourceName;
   #holders: Few<Holder>;
   /** The supplied resource; undefined before, and if there is none. */
   resource: Resource | undefined;
-  /** The call has not ended yet. */
+  /** True while the call has not ended. */
   called = true;
   #controller: AbortController | undefined;
   readonly #owner: LeaseOwner<Holder>;
   #listener: EndListener | undefined;
-  /** Why it is over. */
+  /** The reason for its end. */
   #over: Error | undefined;
 
   constructor(holder: Holder, owner: LeaseOwner<Holder>) {
@@ -47,7 +47,7 @@ export class Lease<Holder extends LeaseHolder = LeaseHolder> implements SupplyLe
     this.#holders = holder;
   }
 
-  /** As they are now. */
+  /** The current holders. */
   get holders(): readonly Holder[] {
     return fewMembers(this.#holders);
   }
@@ -94,7 +94,7 @@ export class Lease<Holder extends LeaseHolder = LeaseHolder> implements SupplyLe
           };
   }
 
-  /** The supplier says something else. */
+  /** The supplier updates its answer. */
   update(supplied: Supplied): void {
     this.#owner.updated(this, supplied);
   }

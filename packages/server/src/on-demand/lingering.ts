@@ -7,7 +7,7 @@ import type { Wanted } from "./wanted.js";
 export type Lingering = ReturnType<typeof createLingering>;
 
 export function createLingering(most: number) {
-  /** The one that was left first is the first. */
+  /** In order: the name that was left first is the first. */
   const entries = new Map<Wanted, (wanted: Wanted) => void>();
   return {
     /** `drop` takes it out again. */
@@ -21,7 +21,7 @@ export function createLingering(most: number) {
     },
     /** False if it was not there. */
     delete: (wanted: Wanted): boolean => entries.delete(wanted),
-    /** Drops the one that was left first; false where there is none. */
+    /** Drops the name that was left first; false if there is none. */
     dropOldest(): boolean {
       for (const [oldest, end] of entries) {
         end(oldest);

@@ -8,9 +8,7 @@ const typeUrl = urlOf("cluster");
 const node = { id: "one", clientFeatures: ["xds.config.supports-resource-errors"] };
 const named = (count: number) => Array.from({ length: count }, (_, index) => `service-${index}`);
 
-/**
- * Milliseconds of processor time from the request to the answers to all of so many names, and to the end of the stream.
- */
+/** Milliseconds of processor time from a request of `count` names to all answers, and to the end of the stream. */
 async function effortOf(count: number, supply: Supply): Promise<number> {
   const onDemand = { types: ["cluster"], supply, answerWithinMs: 20, concurrency: 1_000_000 };
   let effort = 0;
@@ -35,11 +33,11 @@ const suppliers: Readonly<Record<string, Supply>> = {
   "on which nothing is decided in time": () => new Promise(() => {}),
 };
 
-describe("what it costs to answer a client that asks for many names", () => {
+describe("the cost of a client that asks for many names", () => {
   for (const [which, supply] of Object.entries(suppliers)) {
     it(`grows with their number, and not with its square, for names ${which}`, async () => {
       const tries: string[] = [];
-      // Once may be the collector's turn.
+      // Garbage collection may disturb one attempt.
       for (let attempt = 0; attempt < 3; attempt += 1) {
         const small = await effortOf(1_000, supply);
         const large = await effortOf(8_000, supply);

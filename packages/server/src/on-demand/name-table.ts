@@ -24,7 +24,7 @@ export class NameTable<Value> {
     this.#size += names.size - before;
   }
 
-  /** False where there was none. */
+  /** False if there was none. */
   delete(type: ResourceType, name: ResourceName): boolean {
     const names = this.#types.get(type);
     if (names?.delete(name) !== true) return false;

@@ -25,7 +25,7 @@ const mostRounds = 200;
 const pool = ["a", "b", "c", "d", "e", "f"];
 const typeUrl = urlOf("cluster");
 
-/** A client: what it asks for by name, and what it holds. */
+/** A client: the names that it asks for, and the resources that it holds. */
 interface Client {
   readonly names: Set<string>;
   toggle(name: string): void;
@@ -66,7 +66,7 @@ function deltaClient(raw: RawStream): Client {
         }
         for (const name of removedResources) held.delete(name);
       }
-      // What was under way when it unsubscribed.
+      // Responses in flight when it unsubscribed.
       for (const name of held.keys()) if (!names.has(name)) held.delete(name);
       return held;
     },
@@ -109,7 +109,7 @@ function sotwClient(raw: RawStream): Client {
   };
 }
 
-/** What exists outside of the server; calls are answered when the schedule says so, or fail. */
+/** The resources outside of the server. Calls are answered when the schedule says so, or fail. */
 class World {
   readonly exists = new Map<string, string>();
   readonly leases = new Set<SupplyRequest>();
@@ -195,7 +195,7 @@ async function play(seed: number, { server, client }: Running, world: World, clo
   const target = JSON.stringify({ held: expected.map(sorted), live: supplied });
   const rest = async (comeTo: () => boolean, ms: number) => {
     for (let round = 0; round < mostRounds && !comeTo(); round++) {
-      // What lingers goes, what failed is tried again; nothing takes as long as a timeout.
+      // Lingering names go, failed calls are repeated; nothing takes as long as a timeout.
       clock.advance(ms);
       for (let turns = 0; turns < 10; turns++) {
         await turn();
@@ -211,7 +211,7 @@ async function play(seed: number, { server, client }: Running, world: World, clo
 }
 
 for (const seed of seeds) {
-  test(`whatever happens, in the end each client holds what there is and the supplier watches what is wanted (seed ${seed})`, async () => {
+  test(`in the end each client holds the existing resources, and the supplier watches the wanted names (seed ${seed})`, async () => {
     const world = new World();
     const clock = manualClock();
     const onDemand = { types: ["cluster"], supply: world.supply, concurrency: 3 };

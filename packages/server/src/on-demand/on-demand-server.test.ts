@@ -33,7 +33,7 @@ function demanding(supply: Supply, more: Partial<OnDemandOptions> = {}): { reado
   return { onDemand: { types: ["cluster"], supply, answerWithinMs: 60_000, ...more } };
 }
 
-test("a name that no layer has is supplied; what layers have is answered at once, and nobody asks for it", async () => {
+test("a name that no layer has is supplied, and one that a layer has is answered at once without a call", async () => {
   const asked: string[] = [];
   let answer: (() => void) | undefined;
   const supply: Supply = async ({ name, type, group, node: { id } }) => {
@@ -55,7 +55,7 @@ test("a name that no layer has is supplied; what layers have is answered at once
     answer?.();
     assert.deepEqual(said(await stream.next()), ["-z"]);
     assert.deepEqual(asked, ["cluster b all one", "cluster z all one"]);
-    // What the layers get wins, and what was supplied is given up.
+    // A layer's resource wins, and the supplied one is given up.
     server.config.update({ upsert: [cluster("b", "from a layer")] });
     assert.deepEqual(said(await stream.next()), ["b"]);
     assert.deepEqual(server.stats().onDemand, {
@@ -71,7 +71,7 @@ test("a name that no layer has is supplied; what layers have is answered at once
   });
 });
 
-test("many streams that ask for one name are one call, in each group", async () => {
+test("many streams that ask for one name cause one call in each group", async () => {
   const asked: string[] = [];
   const supply: Supply = ({ name, group }) => {
     asked.push(`${group} ${name}`);
@@ -100,7 +100,7 @@ test("many streams that ask for one name are one call, in each group", async () 
   });
 });
 
-test("what a supplier says later reaches the clients, until nobody is subscribed", async () => {
+test("a supplier's update reaches the clients, until no client is subscribed", async () => {
   let request: SupplyRequest | undefined;
   const supply: Supply = (given) => {
     request = given;
@@ -128,7 +128,7 @@ test("what a supplier says later reaches the clients, until nobody is subscribed
   });
 });
 
-test("whatever a supplier does, the server goes on, and says what was wrong", async () => {
+test("whatever a supplier does, the server goes on and reports the mistake", async () => {
   const wrong: { readonly [name: string]: () => unknown } = {
     throws: () => {
       throw new Error("no database");
@@ -179,7 +179,7 @@ test("whatever a supplier does, the server goes on, and says what was wrong", as
   });
 });
 
-test("SotW: the full set waits until it is decided; load assignments are silent", async () => {
+test("a full set in SotW waits for the decision, and load assignments are silent", async () => {
   const supply: Supply = ({ name, type }) => {
     if (name === "z") return undefined;
     return type.name === "cluster" ? cluster(name) : loadAssignment(name, 80);
@@ -207,7 +207,7 @@ test("a unary Fetch waits for the decision", async () => {
   });
 });
 
-test("who understands errors is told that a name is late, and not that there is none; what went wrong stays here", async () => {
+test("a client that understands errors is told that a name is late, not that it is absent, and the cause stays here", async () => {
   const supply: Supply = ({ name }) => {
     if (name === "z") return undefined;
     throw new Error("no database at 10.0.0.9");
@@ -215,7 +215,7 @@ test("who understands errors is told that a name is late, and not that there is 
   const options = { ...demanding(supply, { answerWithinMs: 20 }), resourceErrors: "always" } as const;
   await withServer(options, async ({ server, client }) => {
     server.config.set([]);
-    /** Of each error in a response, whether it says that the name is late. */
+    /** For each error in a response, whether it says that the name is late. */
     const errorIn = ({ resourceErrors }: { readonly resourceErrors: readonly ResourceError[] }) =>
       resourceErrors.map(({ resourceName, errorDetail }) => {
         assert.doesNotMatch(errorDetail?.message ?? "", /database/);
@@ -225,7 +225,7 @@ test("who understands errors is told that a name is late, and not that there is 
     stream.send({ node, typeUrl, resourceNamesSubscribe: ["x"] });
     const late = await stream.next();
     assert.deepEqual([said(late), errorIn(late)], [[], [["x", true]]]);
-    // Asked for again, now that it is late already; and beside one that does not exist.
+    // The client asks again when the name is late already, and beside a name that does not exist.
     const fetch = client.open({ ...perType("sotw", "cluster"), unary: true });
     const call = sotw(fetch);
     call.send({ node, resourceNames: ["x", "z"] });
@@ -237,7 +237,7 @@ test("who understands errors is told that a name is late, and not that there is 
   });
 });
 
-test("a poll over REST waits for the decision, as long as it may be held", async () => {
+test("a poll over REST waits for the decision while it may be held", async () => {
   const waiting: (() => void)[] = [];
   const supply: Supply = ({ name }) =>
     new Promise((resolve) => waiting.push(() => resolve(name === "z" ? undefined : cluster(name))));
@@ -274,7 +274,7 @@ test("a virtual host that is asked for by two of its domains is one copy", async
     assert.equal(first?.name, "r/shop");
     assert.deepEqual(first?.aliases, ["r/a.com", "r/b.com"]);
     stream.send({ resourceNamesSubscribe: ["r/b.com", "r/x.c.com"] });
-    // One is covered by what there is, the other is called for; both are the same resource.
+    // One is covered by an existing resource, the other causes a call; both are the same resource.
     assert.deepEqual(said(await stream.next()), ["r/shop"]);
     await waitFor("the second call", () => asked.length === 2);
     assert.deepEqual(asked, ["r/a.com", "r/x.c.com"]);
@@ -287,7 +287,7 @@ test("a virtual host that is asked for by two of its domains is one copy", async
   });
 });
 
-test("before anything is known nobody is asked", async () => {
+test("the supplier is not called before the layers are known", async () => {
   const asked: string[] = [];
   const supply: Supply = ({ name }) => {
     asked.push(name);
@@ -306,7 +306,7 @@ test("before anything is known nobody is asked", async () => {
   });
 });
 
-test("what goes between the question and the answer is decided on, too", async () => {
+test("a resource that goes between the question and the answer is decided too", async () => {
   await withMemoryServer(
     demanding(() => undefined),
     async ({ server, client }) => {
@@ -327,7 +327,7 @@ test("a type that does not exist is an error at once", () => {
   });
 });
 
-test("names of authorities that are not served do not exist: nobody is asked for them, and none is taken", async () => {
+test("names of foreign authorities do not exist: the supplier is not called, and none is accepted", async () => {
   const named = (authority: string, name: string) => `xdstp://${authority}/envoy.config.cluster.v3.Cluster/${name}`;
   const asked: string[] = [];
   const supply: Supply = ({ name }) => {
@@ -357,7 +357,7 @@ test("names of authorities that are not served do not exist: nobody is asked for
   });
 });
 
-test("a unary Fetch that waits while the server closes gets what is supplied", async () => {
+test("a unary Fetch that waits while the server closes gets the supplied resource", async () => {
   let answer: (() => void) | undefined;
   const supply: Supply = async ({ name }) => {
     await new Promise<void>((resolve) => {

@@ -106,7 +106,7 @@ test("clients wait for a decision for a bounded time, and get it all the same wh
   assert.equal(calls[0]?.signal.aborted, false);
 });
 
-test("who asks while a call is under way waits for the same call", async () => {
+test("a client that asks during a call waits for the same call", async () => {
   const { calls, stream, outcomes } = setUp();
   const streams = Array.from({ length: 1_000 }, () => stream());
   await Promise.all(streams.map((each) => each.subscribe("x")));
@@ -116,7 +116,7 @@ test("who asks while a call is under way waits for the same call", async () => {
   assert.deepEqual(outcomes, ["absent x"]);
 });
 
-test("that there is none is believed for a while, also when nobody is subscribed in between", async () => {
+test("an absence is believed for a while, even if no client is subscribed in between", async () => {
   const { calls, stream, pass } = setUp({ lingerMs: 0 });
   const one = stream();
   await one.subscribe("x");
@@ -154,7 +154,7 @@ test("a name that stays absent is asked for again, less and less often, and as s
   assert.equal(calls.length, 4);
 });
 
-test("after an error the call is made again, each time after twice as long", async () => {
+test("a failed call is repeated, each time after twice as long", async () => {
   const { calls, stream, pass, onDemand, outcomes } = setUp({ retryMaxMs: 1_500 });
   const one = stream();
   await one.subscribe("x");
@@ -172,7 +172,7 @@ test("after an error the call is made again, each time after twice as long", asy
   assert.deepEqual(outcomes.slice(-2), ["failed x", "supplied x"]);
 });
 
-test("what nobody wants any more is not called for again", async () => {
+test("a name that no client wants any more is not called for again", async () => {
   const { calls, stream, pass, clock } = setUp({ lingerMs: 100, negativeMs: 100 });
   const one = stream();
   await one.subscribe("x", "y");
@@ -184,7 +184,7 @@ test("what nobody wants any more is not called for again", async () => {
   assert.equal(clock.waiting, 0);
 });
 
-test("so many calls at once, so many waiting, and the others later", async () => {
+test("the numbers of calls in progress and waiting calls are bounded, and the others come later", async () => {
   const { calls, stream, pass, onDemand } = setUp({ concurrency: 2, queue: 3 });
   const one = stream();
   await one.subscribe(...["a", "b", "c", "d", "e", "f"]);
@@ -248,7 +248,7 @@ test("a supplied resource stays for a while after the last client left, and is d
   assert.equal(clock.waiting, 0);
 });
 
-test("of what lingers only so much is kept, the latest", async () => {
+test("a bounded number of lingering names is kept, the latest ones", async () => {
   const { calls, stream, supplied } = setUp({ lingering: 2 });
   const one = stream();
   await one.subscribe("a", "b", "c");
@@ -259,7 +259,7 @@ test("of what lingers only so much is kept, the latest", async () => {
   assert.deepEqual(supplied(), ["a", "c"]);
 });
 
-test("what the supplier says during its call is its answer", async () => {
+test("an update during a supplier's call is its answer", async () => {
   const { calls, stream, supplied, onDemand } = setUp();
   const one = stream();
   await one.subscribe("x");
@@ -274,7 +274,7 @@ test("what the supplier says during its call is its answer", async () => {
   assert.equal(onDemand.stats().errors, 1);
 });
 
-test("a lease is all that a supplier need keep: by it it says more, and hears of the end", async () => {
+test("a lease is enough for a supplier to send updates and to hear of the end", async () => {
   const { calls, stream, supplied, pass } = setUp();
   const client = stream();
   await client.subscribe("x");
@@ -313,7 +313,7 @@ test("a layer that gets the name wins, and the supplier is asked again when it l
   assert.equal(calls.length, 2);
 });
 
-test("collections and the empty name are nobody's to supply", async () => {
+test("collections and the empty name are never supplied", async () => {
   const { calls, stream } = setUp();
   const one = stream();
   const glob = "xdstp://a/envoy.config.cluster.v3.Cluster/x/*";
@@ -324,7 +324,7 @@ test("collections and the empty name are nobody's to supply", async () => {
   assert.equal(calls.length, 0);
 });
 
-test("when the server closes every signal aborts and nothing is left", async () => {
+test("every signal aborts when the server closes, and nothing is left", async () => {
   const { calls, stream, onDemand, clock } = setUp();
   const one = stream();
   await one.subscribe("a", "b", "c");
@@ -344,14 +344,14 @@ test("one stream does not take the place of all others", async () => {
   await other.subscribe("c", "d");
   assert.deepEqual(other.heard.splice(0), []);
   assert.equal(calls.map(({ name }) => name).join(), "a,b,c,d");
-  // What others ask for already takes no place.
+  // Names that others ask for already take no extra place.
   await greedy.unsubscribe("a");
   await greedy.again("c");
   assert.deepEqual(greedy.heard.splice(0), []);
   for (const each of [greedy, other]) each.close();
 });
 
-test("of names that clients ask for only so many are looked for; what lingers goes first, and the others are refused until there is room", async () => {
+test("the number of requested names is bounded: lingering ones go first, and further ones are refused until there is room", async () => {
   const { calls, outcomes, stream, onDemand } = setUp({ names: 3, lingering: 10 });
   const [other, one] = [stream(), stream()];
   const asked = () => calls.map(({ name }) => name).join();
@@ -360,7 +360,7 @@ test("of names that clients ask for only so many are looked for; what lingers go
   await one.subscribe("b", "c", "d");
   assert.equal(asked(), "a,z,b");
   assert.deepEqual(one.heard.splice(0), ["at once refused c", "at once refused d"]);
-  // Said once, and counted.
+  // Reported once, and counted.
   assert.deepEqual([outcomes, onDemand.stats().refused], [["refused c"], 2]);
   await one.again("c");
   assert.deepEqual(

@@ -28,13 +28,13 @@ import { suppliedResource } from "./supplied-resource.js";
 import { createSuppliedSet } from "./supplied-set.js";
 import type { Asker, WantedState } from "./wanted.js";
 
-/** What it needs of the server around it. */
+/** The parts of the server that it needs. */
 interface OnDemandSurroundings {
   readonly layers: Layers;
   readonly config: ConfigOptions;
-  /** Those that are served; undefined for any. */
+  /** The authorities that are served; undefined for any. */
   readonly authorities: ReadonlySet<string> | undefined;
-  /** Applies to layers, and tells those whom it concerns. */
+  /** Applies an update to layers, and informs the streams that it concerns. */
   apply(update: LayerUpdate): void;
   drop(layer: LayerName): void;
   report(
@@ -47,10 +47,10 @@ interface OnDemandSurroundings {
   readonly clock: Clock;
 }
 
-/** Below this part of the limit it is worth a word when it is reached again. */
+/** Below this part of the limit, reaching the limit again is reported again. */
 const hardlyFull = 0.9;
 
-/** Stands for every layer that there is; no layer has this name. */
+/** Stands for all layers; no layer has this name. */
 const anyLayer: LayerName = "\u0000any";
 
 /** Resources that are supplied when they are first asked for. */
@@ -70,11 +70,11 @@ export class OnDemand implements DemandContext {
   readonly #outcomes: Record<DemandOutcome, number> = { supplied: 0, absent: 0, failed: 0, dropped: 0, refused: 0 };
   /** In any state. */
   #names = 0;
-  /** A name was refused, and that was reported, and there is hardly any room since. */
+  /** A refusal was reported, and there has been hardly any room since. */
   #full = false;
   #open = false;
 
-  /** Throws an XdskitError where a type is not known. */
+  /** Throws an XdskitError if a type is not known. */
   constructor(options: OnDemandOptions, around: OnDemandSurroundings) {
     this.#around = around;
     this.types = new Set(options.types.map((type) => typeUrlOf(type, around.config)));
@@ -191,7 +191,7 @@ export class OnDemand implements DemandContext {
     return made;
   }
 
-  /** Groups that a function names come and go with their streams; what lingers of one keeps it. */
+  /** Groups that a function names come and go with their streams; lingering names keep a group. */
   #forgetIfIdle(demand: GroupDemand): void {
     const { group } = demand;
     if (!demand.isIdle || this.#groups.get(group.key) !== demand) return;

@@ -4,7 +4,7 @@ import type { Group } from "../configuration/groups.js";
 import type { Layers } from "../configuration/layers.js";
 import { namesOf } from "./supplied-set.js";
 
-/** What the layers of a group have, without what was supplied on demand. */
+/** The resources of a group's layers, without supplied ones. */
 export type OwnLayers = ReturnType<typeof createOwnLayers>;
 
 export function createOwnLayers(layers: Layers, { layers: names }: Group) {
@@ -21,12 +21,12 @@ export function createOwnLayers(layers: Layers, { layers: names }: Group) {
     return found;
   }
   return {
-    /** Whether any of them is there: before, nothing can be said to be missing. */
+    /** Whether any of the layers exists: before that, no name counts as missing. */
     get isKnown(): boolean {
       for (const _ of present()) return true;
       return false;
     },
-    /** The name of the resource that has this name, or that has it as an alias; undefined where there is none. */
+    /** The name of the resource that has this name, or that has it as an alias; undefined if there is none. */
     bearerOf(type: ResourceType, name: ResourceName): ResourceName | undefined {
       if (winner(type, name) !== undefined) return name;
       for (const layer of present()) {

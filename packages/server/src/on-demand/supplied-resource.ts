@@ -3,8 +3,8 @@ import { type ConfigOptions, toResource } from "../configuration/create-config.j
 import { namesOf } from "./supplied-set.js";
 
 /**
- * Checks what a supplier returned for a name: programs without types can return anything. Throws an XdskitError unless
- * it is a valid message or resource of this type and name.
+ * Checks a supplier's result for a name: programs without types can return anything. Throws an XdskitError unless it is
+ * a valid message or resource of this type and name.
  */
 export function suppliedResource(
   given: unknown,
@@ -22,7 +22,7 @@ export function suppliedResource(
   throw unsuitable(`what was supplied is named ${JSON.stringify(cut(resource.name))}, and that is none of its aliases`);
 }
 
-/** The type says so; a program without types may not keep to it. */
+/** The type demands it, but a program without types may ignore that. */
 function isWhole({ type, name, key, version, body, aliases, references }: Resource): boolean {
   return (
     typeof type?.typeUrl === "string" &&
@@ -34,7 +34,7 @@ function isWhole({ type, name, key, version, body, aliases, references }: Resour
   );
 }
 
-/** Whatever a supplier threw, as findings of an event. Never the stack, never more than some hundred characters. */
+/** A supplier's error as findings of an event: never the stack, and at most some hundred characters. */
 export function findingsOf(error: unknown, type: ResourceType, name: ResourceName): readonly Finding[] {
   if (error instanceof XdskitError) return error.findings;
   const where = { type: type.name, resource: name };

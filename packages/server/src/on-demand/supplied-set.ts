@@ -18,7 +18,7 @@ import type { Wanted } from "./wanted.js";
 export interface SuppliedChange {
   readonly upsert: readonly Resource[];
   readonly remove: readonly ResourceKey[];
-  /** Nothing is left. */
+  /** True if nothing is left. */
   readonly emptied: boolean;
 }
 
@@ -57,7 +57,7 @@ export function createSuppliedSet(changed: (change: SuppliedChange) => void) {
   }
 
   return {
-    /** What a lease has from now on. Changes of one turn are handed on as one. */
+    /** Sets the resource of a lease. Changes of one turn are handed on as one. */
     put(lease: Lease<Wanted>, resource: Resource | undefined) {
       const before = lease.resource;
       lease.resource = resource;
@@ -72,10 +72,10 @@ export function createSuppliedSet(changed: (change: SuppliedChange) => void) {
         touch(resource);
       }
     },
-    /** One that has a resource of this name or alias. */
+    /** A lease with a resource of this name or alias. */
     covering: (type: ResourceType, name: ResourceName): Lease<Wanted> | undefined =>
       fewMembers(covering.get(type, name))[0],
-    /** All that have a resource of just this name. */
+    /** All leases with a resource of exactly this name. */
     named: (type: ResourceType, name: ResourceName): readonly Lease<Wanted>[] => fewMembers(byName.get(type, name)),
     /** Names of resources. */
     get size(): number {
@@ -84,7 +84,7 @@ export function createSuppliedSet(changed: (change: SuppliedChange) => void) {
   };
 }
 
-/** All that it is found by, in canonical form, as clients' names are. */
+/** The names and aliases of a resource in canonical form, as clients' names are. */
 export function namesOf({ key, aliases }: Pick<Resource, "key" | "aliases">): readonly ResourceName[] {
   return [key, ...aliases.map(canonicalName)];
 }

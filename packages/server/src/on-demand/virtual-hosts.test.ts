@@ -13,7 +13,7 @@ test("a virtual host's name is split at the last slash (rule 139)", () => {
   assert.equal(splitVirtualHostName("a.com"), undefined);
 });
 
-test("a virtual host is named below the route configuration that it was asked for, in the message too", () => {
+test("a virtual host is named below its requested route configuration, in the message too", () => {
   const virtualHost = create(VirtualHostSchema, { name: "shop", domains: ["a.com", "*.b.com"] });
   const resource = virtualHostResource("team/routes/www.b.com", virtualHost);
   assert.equal(resource.name, "team/routes/shop");

@@ -1,14 +1,14 @@
 import { createResource, type Resource, type ResourceName } from "@xdskit/api";
 import type { VirtualHost } from "@xdskit/api/envoy/config/route/v3/route_components";
 
-/** What the name of a virtual host in VHDS says. */
+/** The parts of a virtual host's name in VHDS. */
 export interface VirtualHostName {
   readonly routeConfiguration: ResourceName;
-  /** As in the request, so with a port where the client gave one. */
+  /** As in the request, so with a port if the client gave one. */
   readonly host: string;
 }
 
-/** Splits `<route configuration>/<host>` at the last slash (rule 139); undefined for what has none. */
+/** Splits `<route configuration>/<host>` at the last slash (rule 139); undefined if there is none. */
 export function splitVirtualHostName(name: ResourceName): VirtualHostName | undefined {
   const slash = name.lastIndexOf("/");
   if (slash < 0) return undefined;
@@ -16,9 +16,9 @@ export function splitVirtualHostName(name: ResourceName): VirtualHostName | unde
 }
 
 /**
- * Makes the resource of a virtual host that was asked for as `<route configuration>/<host>`. Resource and message are
+ * Makes the resource for a virtual host that was requested as `<route configuration>/<host>`. Resource and message are
  * named `<route configuration>/<its own name>`, since Envoy finds the message by that name when it is removed. Its
- * aliases are the name asked for and `<route configuration>/<domain>` for every exact domain, so that a host asked for
+ * aliases are the requested name and `<route configuration>/<domain>` for every exact domain, so that a host requested
  * by several of them is one copy (rules 135, 136). The given message is not changed.
  *
  * Throws an XdskitError as `createResource` does.

@@ -11,14 +11,14 @@ const named = (count: number) =>
   Array.from({ length: count }, (_, index) => new Wanted(type, `name-${index}`, testNode()));
 
 describe("names that wait for the same time", () => {
-  it("are each over in time, also where those before them begin to wait anew", () => {
+  it("each end in time, even if earlier ones begin to wait anew", () => {
     const clock = manualClock();
     const over = new Map<string, number>();
     const waits = new Waits<Wanted>(clock, (kind, wanted) => {
       if (!over.has(wanted.name)) over.set(wanted.name, clock.now());
       waits.start(kind, wanted, 10_000);
     });
-    // More than are done with in one turn; the last comes a second later.
+    // More than one turn handles; the last comes a second later.
     const names = named(2_500);
     for (const wanted of names.slice(1)) waits.start("next-call", wanted, 10_000);
     clock.advance(1_000);

@@ -3,20 +3,20 @@ import type { Clock } from "@xdskit/api";
 /** Waits until clients are told, until the name is dropped, or until it is checked again. */
 export type WaitKind = "answer" | "linger" | "next-call";
 
-/** A name that waits, and notes for what. */
+/** A name that waits, and records its waits. */
 export interface Waiter<Name> {
-  /** Stops a wait of this kind that lasts. */
+  /** Stops a running wait of this kind. */
   stop(kind: WaitKind): void;
-  /** Begins one. */
+  /** Begins a wait. */
   waits(kind: WaitKind, names: WaitingNames<Name> | undefined): void;
-  /** The time is over. */
+  /** Ends a wait. */
   ended(kind: WaitKind): void;
 }
 
-/** So many names are done with in one turn. */
+/** How many names are handled in one turn. */
 const mostInTurn = 1_000;
 
-/** Names that wait for the same thing for the same time: first in, first due, so that one timer serves them all. */
+/** Names with the same kind and length of wait: first in, first due, so that one timer serves them all. */
 export class WaitingNames<Name> {
   readonly #milliseconds: number;
   readonly #clock: Clock;
@@ -64,7 +64,7 @@ export class WaitingNames<Name> {
   }
 }
 
-/** All that names of one group wait for. */
+/** All waits of the names of one group. */
 export class Waits<Name extends Waiter<Name>> {
   readonly #clock: Clock;
   readonly #over: (kind: WaitKind, wanted: Name) => void;
@@ -76,7 +76,7 @@ export class Waits<Name extends Waiter<Name>> {
     this.#over = over;
   }
 
-  /** A wait of this kind that lasts already is stopped; `Infinity` never ends, and needs no timer. */
+  /** Stops a running wait of this kind and starts one. `Infinity` never ends, and needs no timer. */
   start(kind: WaitKind, wanted: Name, milliseconds: number): void {
     wanted.stop(kind);
     if (milliseconds === Number.POSITIVE_INFINITY) return;

@@ -28,7 +28,7 @@ export type WantedState =
   /** Its call failed and will be repeated. */
   | { readonly kind: "failed" };
 
-/** The states that say nothing of one name: all names share them. */
+/** The states without data of a name: all names share them. */
 export const states = {
   unknown: { kind: "unknown" },
   pending: { kind: "pending" },
@@ -47,16 +47,16 @@ export class Wanted {
   /** Of the client that asked last. */
   node: Node;
   state: WantedState = states.unknown;
-  /** What it holds: of a call that is pending, or that supplied it or said that there is none. */
+  /** The lease that it holds: of a pending call, or of the call that supplied it or found none. */
   lease: Lease<Wanted> | undefined;
   /** Clients that wait for the first decision; most names have none. */
   askers: Set<Asker> | undefined;
   /** Clients were told that the decision is late; clients that ask now are told the same. */
   overdue = false;
-  /** Calls that failed since the last that did not, and how often in a row it was absent. */
+  /** How many calls failed in a row, and how often in a row it was absent. */
   failures = 0;
   absences = 0;
-  /** What it waits for. */
+  /** Its waits. */
   #answer: WaitingNames<Wanted> | undefined;
   #linger: WaitingNames<Wanted> | undefined;
   #nextCall: WaitingNames<Wanted> | undefined;
@@ -67,7 +67,7 @@ export class Wanted {
     this.node = node;
   }
 
-  /** What it waits in, of one kind. */
+  /** The list in which it waits, by kind. */
   waiting(kind: WaitKind): WaitingNames<Wanted> | undefined {
     switch (kind) {
       case "answer":
@@ -94,7 +94,7 @@ export class Wanted {
     }
   }
 
-  /** The time is over; only `Waits` calls it. */
+  /** Ends a wait; only `Waits` calls it. */
   ended(kind: WaitKind): void {
     this.waits(kind, undefined);
   }

@@ -6,17 +6,17 @@ import type { Referrer } from "../contracts/references-broken.js";
 import type { LayerName } from "../settings/group-settings.js";
 import type { PlannedLayers } from "./planned-layers.js";
 
-/** A list of layers that groups have, as far as a judgement needs it. */
+/** The parts of a stack that a judgement needs. */
 export interface JudgedStack {
   /** From the lowest to the highest, as they are after the change. */
   readonly order: readonly LayerName[];
-  /** What its groups have now. */
+  /** The current snapshot of its groups. */
   readonly before: Snapshot;
-  /** Who names what in it now; called only for a change that takes something away. */
+  /** The current references in it; called only for a change that removes something. */
   readonly names: () => Pick<DanglingNames, "referrers">;
 }
 
-/** A resource that a change takes from a stack while others there name it. */
+/** A resource that a change removes from a stack while others there name it. */
 export interface BrokenReference {
   readonly type: ResourceType;
   readonly name: ResourceName;
@@ -24,13 +24,13 @@ export interface BrokenReference {
   readonly referrers: readonly Referrer[];
 }
 
-/** A message names so many of those that name a resource; one more says that there are others. */
+/** How many referrers a message lists; one more shows that there are others. */
 export const mostReferrers = 3;
 
 /**
- * What a change takes from a stack although resources name it there afterwards. A reference that was whole before is
- * one whose resource was there: what was never there is not missed. Costs the change, and a look at each layer for what
- * it removes.
+ * The resources that a change removes from a stack although others name them there afterwards. Only references whose
+ * resource existed before can break: a resource that never existed does not count. Costs the change, and a look at each
+ * layer for its removals.
  */
 export function brokenInStack(
   stack: JudgedStack,
@@ -61,7 +61,7 @@ export function brokenInStack(
       if (note(id, winner(referrer.type, referrer.key))) break;
     }
   }
-  // The names of now do not know what comes with the change, or comes to light under what it removes.
+  // The current names do not include resources that come with the change, or that appear below removed ones.
   for (const { type, key } of keysOf(concerned)) {
     const fresh = winner(type, key);
     for (const { type, name } of fresh?.resource.references ?? []) {
@@ -75,7 +75,7 @@ export function brokenInStack(
   });
 }
 
-/** What was there under a name, and is under no key of it afterwards. */
+/** The resource of a name that has no resource under any key afterwards. */
 function goneFrom(
   before: Snapshot,
   changes: readonly LayerChange[],

@@ -7,8 +7,8 @@ import type { LayerName } from "../settings/group-settings.js";
 type ChangedKeys = ReadonlyMap<string, Resource | undefined>;
 
 /**
- * The layers as they would be after a change that is not made. Nothing is derived: an older snapshot would be the
- * newest no more. Costs the change.
+ * The layers as they would be after a change that is not made. Nothing is derived: then the current snapshot would no
+ * longer be the newest. Costs the change.
  */
 export class PlannedLayers {
   readonly #layers: Layers;

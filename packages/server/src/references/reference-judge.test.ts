@@ -42,8 +42,8 @@ function judging(layers: Layers, order: readonly string[], watch = (snapshot: Sn
   };
 }
 
-describe("judging a change", () => {
-  it("looks at what changes, and not at the 100,000 resources that there are", () => {
+describe("the judge of references", () => {
+  it("looks at the changes, and not at all 100,000 resources", () => {
     const layers = createLayers();
     let looks = 0;
     const watch = ({ sets, of }: Snapshot): Snapshot => ({
@@ -73,7 +73,7 @@ describe("judging a change", () => {
     const remove = (name: string, ...more: Resource[]): LayerUpdate[] => [
       { layer: "lower", kind: "patch", upsert: more, remove: [{ type: typeOf("cluster"), name }] },
     ];
-    // A name that 25,000 name, one that one names, one that is named no more.
+    // A cluster that 25,000 resources name, one that one resource names, and one that no resource names any more.
     assert.equal(judge(remove("c0"))?.findings.length, 1);
     assert.ok(looks < 30, `${looks} looks`);
     assert.equal(judge(remove("c30000"))?.findings.length, 1);
@@ -81,7 +81,7 @@ describe("judging a change", () => {
     assert.ok(looks < 60, `${looks} looks`);
   });
 
-  it("finds the same, after any sequence of changes, as looking at everything before and after does", () => {
+  it("finds the same as a look at everything, after any sequence of changes", () => {
     const names = ["a", "b", "c"];
     const order = ["l1", "l2", "l3"];
     for (let seed = 1; seed <= 60 * effort; seed += 1) {

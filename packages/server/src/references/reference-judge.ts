@@ -13,15 +13,15 @@ export interface JudgedGroups extends JudgedStack {
 
 export interface ReferenceJudgeOptions {
   readonly layers: Layers;
-  /** The stacks that a change touches, of groups that are told something by now. */
+  /** The stacks that a change touches, if their groups are served something already. */
   stacksOf(changes: readonly LayerChange[], planned: PlannedLayers): Iterable<JudgedGroups>;
-  /** v3 type URLs of what is supplied on demand: it may come back as soon as somebody asks. */
+  /** v3 type URLs of types that are supplied on demand: a removed resource may come back as soon as a client asks. */
   readonly supplied: ReadonlySet<TypeUrl>;
   /** The authorities that are served; undefined: any. */
   readonly authorities: ReadonlySet<string> | undefined;
 }
 
-/** Nobody reads more; the last finding gives the number of the others. */
+/** People read no more; the last finding gives the number of the others. */
 const mostFindings = 100;
 const mostGroups = 5;
 
@@ -33,7 +33,7 @@ const endpoints: ReadonlySet<TypeUrl> = new Set([
   "type.googleapis.com/envoy.config.endpoint.v3.LbEndpoint",
 ]);
 
-/** Finds what changes would break, before they are made. */
+/** Finds the references that changes would break, before they are made. */
 export class ReferenceJudge {
   readonly #options: ReferenceJudgeOptions;
 
@@ -41,12 +41,12 @@ export class ReferenceJudge {
     this.#options = options;
   }
 
-  /** Whether a change may take something away: only such a change can break a reference. */
+  /** Whether a change may remove something: only such a change can break a reference. */
   concerns(updates: readonly LayerUpdate[]): boolean {
     return updates.some(({ kind, remove = [] }) => kind === "replace" || remove.length > 0);
   }
 
-  /** Undefined: the change breaks no reference. Costs the change, not what there is. */
+  /** Undefined: the change breaks no reference. Costs the change, not the whole configuration. */
   judge(changes: readonly LayerChange[]): ReferencesBroken | undefined {
     if (changes.every(({ removed }) => removed.length === 0)) return undefined;
     const planned = new PlannedLayers(this.#options.layers, changes);
@@ -66,7 +66,7 @@ export class ReferenceJudge {
     const { supplied, authorities } = this.#options;
     if (endpoints.has(type.typeUrl) || supplied.has(type.typeUrl)) return false;
     const authority = authorityOf(name);
-    // Where any authority is served, a client may ask another server for its names.
+    // If no authorities are set, a client may ask another server for names with an authority.
     return authority === undefined || authority === "" || authorities?.has(authority) === true;
   };
 }

@@ -39,7 +39,7 @@ function names(server: XdsServer, group = "all"): readonly string[] {
   return [...sets].flatMap((set) => Array.from(set, ({ type, name }) => `${type.name} ${name}`)).sort();
 }
 
-/** A source that a test plays: it applies all that it wants, and wants it still after a refusal. */
+/** A source that a test plays: it applies all that it wants, and still wants it after a refusal. */
 function wishing(name: string, ...messages: readonly Message[]) {
   let sink: SourceSink | undefined;
   let wanted: readonly Message[] = messages;
@@ -88,8 +88,8 @@ async function waitForIt(what: string, passes: () => Promise<boolean>): Promise<
   });
 }
 
-describe("references: refuse", () => {
-  it("refuses whole a change that takes a cluster away which a route names, and says who names it", () =>
+describe("a server with references: refuse", () => {
+  it("refuses a change as a whole that removes a cluster which a route names, and names the route", () =>
     withRefusing({}, ({ config, snapshotOf, ...server }) => {
       config.set([cluster("a"), cluster("b"), routeConfiguration("r", "a")]);
       const [finding, ...more] = refusal(() =>
@@ -106,7 +106,7 @@ describe("references: refuse", () => {
       assert.deepEqual(names({ snapshotOf } as XdsServer), []);
     }));
 
-  it("refuses it for every kind of name but load assignments and collections, and by `set` and `drop` as well", () =>
+  it("refuses it for every kind of reference except load assignments and collections, also by `set` and `drop`", () =>
     withRefusing({}, (server) => {
       const { config } = server;
       const own = [routedListener("l", "r"), routeConfiguration("r", "a"), cluster("a"), loadAssignment("a", 1)];
@@ -121,7 +121,7 @@ describe("references: refuse", () => {
       assert.ok(names(server).includes("cluster x"));
     }));
 
-  it("does not miss what was never there, and takes a change beside it", () =>
+  it("does not miss a resource that never existed, and applies other changes", () =>
     withRefusing({}, (server) => {
       server.config.set([cluster("a"), routeConfiguration("r", "never"), routeConfiguration("s", "a")]);
       server.config.update({ upsert: [routeConfiguration("s", "typo")] });
@@ -129,7 +129,7 @@ describe("references: refuse", () => {
       assert.deepEqual(names(server), ["route s"]);
     }));
 
-  it("names some of very many that name it, and the number of further resources", () =>
+  it("lists some of very many referrers, and the number of further resources", () =>
     withRefusing({}, ({ config }) => {
       const count = 150;
       const many = Array.from({ length: count }, (_, index) => [
@@ -145,7 +145,7 @@ describe("references: refuse", () => {
       assert.match(found[100]?.message ?? "", /^50 further resources/);
     }));
 
-  it("judges each group by its own layers: what a lower layer still has does not go", () => {
+  it("judges each group by its own layers: a resource that a lower layer still has does not go", () => {
     const groups: GroupSettings[] = [
       { name: "edge", match: { cluster: "edge" }, layers: ["shared", "edge"] },
       { name: "other", match: { cluster: "other" }, layers: ["shared", "edge"] },
@@ -164,7 +164,7 @@ describe("references: refuse", () => {
     });
   });
 
-  it("tells beforehand what a change would be refused for, and changes nothing", () =>
+  it("says beforehand why a change would be refused, and changes nothing", () =>
     withRefusing({ authorities: ["here"] }, (server) => {
       server.config.set([cluster("a"), routeConfiguration("r", "a")]);
       const [resource] = [...(server.snapshotOf("all")?.sets.values() ?? [])].flatMap((set) => [...set]);
@@ -183,7 +183,7 @@ describe("references: refuse", () => {
       assert.equal(server.stats().configuration.refused, 0);
     }));
 
-  it("does not miss names that another authority's server may have, nor what is supplied on demand", async () => {
+  it("does not miss names that another authority's server may have, nor names supplied on demand", async () => {
     const away = "xdstp://there/envoy.config.cluster.v3.Cluster/x";
     const own = [cluster(away), routeConfiguration("r", away)];
     await withRefusing({}, ({ config }) => {
@@ -201,7 +201,7 @@ describe("references: refuse", () => {
     });
   });
 
-  it("takes a source's refused change as soon as another source, or a program, makes it whole", () =>
+  it("applies a source's refused change as soon as another source, or a program, makes it complete", () =>
     withRefusing({}, async (server) => {
       const [clusters, routes] = [wishing("clusters", cluster("a"), cluster("b")), wishing("routes")];
       await Promise.all([clusters, routes].map(({ source }) => server.addSource(source)));
@@ -209,7 +209,7 @@ describe("references: refuse", () => {
       server.config.set([routeConfiguration("own", "b")]);
       clusters.want(cluster("b"));
       assert.ok(names(server).includes("cluster a"));
-      // What does not make it whole does not have it tried.
+      // A change that does not make it complete does not trigger another try.
       server.config.update({ upsert: [cluster("own")] });
       routes.want(routeConfiguration("r", "b"));
       await waitFor("the cluster to go", () => !names(server).includes("cluster a"));
@@ -222,7 +222,7 @@ describe("references: refuse", () => {
       assert.deepEqual([clusters.retries, routes.retries, server.stats().configuration.refused], [2, 0, 2]);
     }));
 
-  it("keeps no revision of a refused change, and one as soon as it is whole", () =>
+  it("keeps no revision of a refused change, and one as soon as it is complete", () =>
     withRefusing({}, async (server) => {
       const a = wishing("a", cluster("a"));
       const store = await createMemoryStore();
@@ -245,7 +245,7 @@ describe("references: refuse", () => {
       assert.deepEqual(names(server), []);
     }));
 
-  it("takes refused changes of two sources together if they are whole together", () =>
+  it("applies refused changes of two sources together if they are complete together", () =>
     withRefusing({}, async (server) => {
       const one = wishing("one", cluster("a"), routeConfiguration("r", "b"));
       const two = wishing("two", cluster("b"), routeConfiguration("s", "a"));
@@ -258,7 +258,7 @@ describe("references: refuse", () => {
       assert.equal(server.stats().configuration.refused, 1);
     }));
 
-  it("forgets what a source wanted once it wants something else, or has errors", () =>
+  it("forgets a source's refused change once the source has another one, or errors", () =>
     withRefusing({}, async (server) => {
       const a = wishing("a", cluster("a"));
       await server.addSource(a.source);
@@ -279,7 +279,7 @@ describe("references: refuse", () => {
     }));
 });
 
-describe("references: warn", () => {
+describe("a server with references: warn", () => {
   it("applies everything, as a server without the option does, and keeps no index", () => {
     for (const references of ["warn", undefined] as const) {
       const server = createServer({ references });

@@ -15,15 +15,15 @@ function poller(names: readonly string[]): Poller {
   return { node: "n", connection, api: "v3", type, subscription: selectionOf(names, type) };
 }
 
-describe("what is remembered of answers", () => {
-  it("is told apart by the names that were asked for, in whatever order", () => {
+describe("the memory of answers", () => {
+  it("has separate entries for different names, in any order", () => {
     const { note, judge } = createDelivered();
     note(poller(["a", "b"]), request, "1");
     assert.equal(judge(poller(["a"]), { ...request, version: "1" }).kind, "fresh");
     assert.equal(judge(poller(["b", "a"]), { ...request, version: "1" }).kind, "accepted");
   });
 
-  it("takes nothing for a rejected version that is none of ours", () => {
+  it("never counts a foreign version as rejected", () => {
     const { note, judge } = createDelivered();
     const error = { code: 3, message: "no good" };
     const judged = (nonce: string) => judge(poller(["a"]), { ...request, nonce, error });
@@ -39,11 +39,11 @@ describe("what is remembered of answers", () => {
     assert.deepEqual(judged("x"), { kind: "unaccepted", version: ours, again: "never", told: true });
   });
 
-  it("is little, whatever clients say, in whatever length", async () => {
+  it("stays small, whatever clients send, in any length", async () => {
     setFlagsFromString("--expose-gc");
     const collect: () => void = runInNewContext("gc");
     const used = async () => {
-      // What a WeakRef was made of lives until the end of the turn.
+      // The target of a new WeakRef lives until the end of the turn.
       await nextTurn();
       collect();
       return process.memoryUsage().heapUsed;

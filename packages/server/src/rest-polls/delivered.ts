@@ -4,17 +4,17 @@ import type { ApiVersion, ResourceType, Version } from "@xdskit/api";
 import { isSetVersion, type JsonRequest, type Subscription } from "@xdskit/protocol";
 import type { PollConnection } from "../contracts/poll-transport.js";
 
-/** What a poll says of the answer before it. */
+/** The meaning of a poll for the answer before it. */
 export type Verdict =
-  /** Nothing that is known here. */
+  /** Nothing is known about an answer before it. */
   | { readonly kind: "fresh" }
-  /** It came back with the version that it was given. */
+  /** The client came back with the version that it was given. */
   | { readonly kind: "accepted"; readonly version: Version }
   | Unaccepted;
 
 /**
- * It came back without the version of its last answer (undefined: which one is not known). Its state may be mixed:
- * Envoy keeps the good part of a response that it rejects (Envoy on the wire, 10).
+ * The client came back without the version of its last answer (undefined: that version is not known). Its state may be
+ * mixed: Envoy keeps the good part of a response that it rejects (Envoy on the wire, 10).
  */
 export interface Unaccepted {
   readonly kind: "unaccepted";
@@ -24,11 +24,11 @@ export interface Unaccepted {
    * at all.
    */
   readonly again: "at-once" | "after-hold" | "never";
-  /** By an `error_detail`. */
+  /** Whether an `error_detail` said so. */
   readonly told: boolean;
 }
 
-/** Whose answers are compared with each other. */
+/** Identifies the client whose answers are compared with each other. */
 export interface Poller {
   readonly node: string;
   readonly connection: PollConnection;
@@ -38,7 +38,7 @@ export interface Poller {
 }
 
 interface Delivery {
-  /** What the client said to have, in short. */
+  /** The version that the client said it has, shortened. */
   readonly polled: string;
   readonly answered: Version;
   readonly connection: PollConnection;
@@ -47,9 +47,9 @@ interface Delivery {
   repeated: number;
 }
 
-/** How many answers are remembered. One that is forgotten costs an answer, no worse. */
+/** How many answers are remembered. A forgotten one costs only another answer. */
 const remembered = 50_000;
-/** After this time a rejected content is sent once more, should all this have been a mistake. Milliseconds. */
+/** After this time a rejected content is sent once more, in case the rejection was a mistake. Milliseconds. */
 const lastingMs = 60_000;
 
 /**
@@ -84,7 +84,7 @@ export function createDelivered(limit = remembered) {
       if (known.repeated === 1 || performance.now() - known.at > lastingMs) return { ...said, again: "at-once" };
       return { ...said, again: "never" };
     },
-    /** The client was sent that version. */
+    /** Records that the client was sent this version. */
     note(from: Poller, { version }: JsonRequest, answered: Version) {
       const key = keyOf(from);
       const polled = shortened(version);

@@ -17,7 +17,7 @@ import type { GroupClient } from "../streams/shared-stacks.js";
 import type { Poller, Unaccepted, Verdict } from "./delivered.js";
 import { type PollContext, pollFault, pollInfo } from "./poll-context.js";
 
-/** What a poll is made of. */
+/** The parts of a poll. */
 export interface HeldPollParts {
   readonly context: PollContext;
   readonly queue: FairQueue<HeldPoll>;
@@ -25,10 +25,10 @@ export interface HeldPollParts {
   readonly node: Node;
   readonly request: JsonRequest;
   readonly verdict: Verdict;
-  /** Called when the client is about to be sent that version. */
+  /** Called before the client is sent this version. */
   readonly delivers: (version: string) => void;
   readonly answer: (answer: PollAnswer) => void;
-  /** Called once when nothing is left of the poll. */
+  /** Called once when the poll has ended. */
   readonly ended: () => void;
 }
 
@@ -43,10 +43,10 @@ export class HeldPoll implements GroupClient {
   #told: { readonly info: NodeStreamInfo; readonly request: JsonRequest } | undefined;
   #membership: Membership | undefined;
   #seen: ResourceSet | undefined;
-  /** Names that may yet be supplied: without them the answer would say that they do not exist. */
+  /** Names that may still be supplied: an answer without them would say that they do not exist. */
   #undecided: Set<ResourceName> | undefined;
   #timer: NodeJS.Timeout | undefined;
-  /** It waits for nothing any more. */
+  /** True once it is answered or canceled. */
   #settled = false;
   #over = false;
 
@@ -75,7 +75,7 @@ export class HeldPoll implements GroupClient {
     if (this.#undecided?.size === 0) this.#endWait();
   }
 
-  /** Looks whether there is something new. Called by the queue. */
+  /** Checks whether there is something new. Called by the queue. */
   work(): void {
     if (this.#settled) return;
     this.#guard(() => {
@@ -90,7 +90,7 @@ export class HeldPoll implements GroupClient {
     this.#end();
   }
 
-  /** The server shuts down: what the client has stays true, or it asks somebody else. */
+  /** Answers because the server shuts down: the client's version stays valid, or it asks another server. */
   shutDown(): void {
     if (this.#settled) return;
     this.#guard(() => {
@@ -99,7 +99,7 @@ export class HeldPoll implements GroupClient {
     });
   }
 
-  /** What it names may have to be supplied first. */
+  /** Asks for names that may have to be supplied first. */
   #demand(): void {
     const { type, subscription } = this.#parts.poller;
     const { names } = subscription;
@@ -109,7 +109,7 @@ export class HeldPoll implements GroupClient {
     if (undecided.length > 0) this.#undecided = new Set(undecided);
   }
 
-  /** Names that are not there by now do not exist. */
+  /** Ends the wait: names that are still missing do not exist. */
   #endWait(): void {
     this.#undecided = undefined;
     this.#seen = undefined;
@@ -134,17 +134,17 @@ export class HeldPoll implements GroupClient {
     return this.#seen && select(this.#seen, this.#parts.poller.subscription);
   }
 
-  /** The client gets this. */
+  /** Whether the client needs this selection. */
   #lacks({ version }: Selection): boolean {
     const given = this.#unaccepted;
     if (given === undefined) return version !== this.#parts.request.version;
-    // What it has of its own version may have been replaced: going back to that must be sent.
+    // The client's content of its own version may have been replaced in part, so a return to that version must be sent.
     return version !== given.version || (given.again === "at-once" && version !== this.#parts.request.version);
   }
 
   #endHold(): void {
     if (this.#settled) return;
-    // A change of this very moment counts. Names that may still be supplied are not waited for any longer.
+    // A change at this very moment counts. The wait for names that may be supplied ends.
     if (this.#undecided !== undefined) this.#endWait();
     this.#look();
     if (this.#settled) return;
@@ -220,10 +220,10 @@ export class HeldPoll implements GroupClient {
     this.#told = undefined;
     const given = this.#unaccepted;
     if (given === undefined) return;
-    // Without a nonce, and not answered here before: it can hardly mean anything else.
+    // A poll without a nonce that was not answered here before can hardly mean anything else.
     const version = given.version ?? current.version;
     this.#unaccepted = { ...given, version };
-    // A client that never sends a version says nothing by sending none.
+    // A client that never sends a version means nothing by sending none.
     if (told === undefined || !(given.told || (given.again === "never" && isSetVersion(this.#parts.request.version))))
       return;
     const { counters, events, rejections } = this.#parts.context;
@@ -255,7 +255,7 @@ export class HeldPoll implements GroupClient {
 }
 
 const unavailable = { kind: "refused", status: 503, message: "", retryAfterS: 1 } as const;
-/** What a poll hears that cannot be answered any more. */
+/** The answer of a poll during a shutdown. */
 export const shuttingDown = { ...unavailable, message: "the server is shutting down" } as const;
 
 /** gRPC's UNKNOWN. */

@@ -2,11 +2,11 @@ import { type ApiVersion, type KeptInJson, keptFindings, type Resource, type Xds
 import type { Events } from "../contracts/events.js";
 import type { Counters } from "../streams/counters.js";
 
-/** Says of each content once that JSON has not all of it. */
+/** Reports each content once that JSON cannot hold completely. */
 export interface JsonNotes {
-  /** Something of it is there in base64 only. */
+  /** A part of it is in base64 only. */
   readonly kept: KeptInJson;
-  /** JSON cannot say it: it is left out of answers. */
+  /** JSON cannot express it: it is left out of answers. */
   leftOut(resource: Resource, api: ApiVersion, error: XdskitError): void;
 }
 

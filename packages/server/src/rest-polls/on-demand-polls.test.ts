@@ -18,8 +18,8 @@ async function ask(client: MemoryPollClient, names: readonly string[]) {
   return responseIn(answer)?.resources?.map(({ name }) => name) ?? answer.kind;
 }
 
-describe("a poll for what is supplied on demand", () => {
-  it("is answered once it is decided what there is", async () => {
+describe("a poll for resources that are supplied on demand", () => {
+  it("is answered once the supplier has decided", async () => {
     const asked: string[] = [];
     let supply: (() => void) | undefined;
     const supplier: Supply = async ({ name }) => {
@@ -37,7 +37,7 @@ describe("a poll for what is supplied on demand", () => {
       assert.equal(heldPolls(server), 1);
       supply?.();
       assert.deepEqual(((await answer) as readonly string[]).toSorted(), ["a", "b"]);
-      // It is not asked for anew with every poll.
+      // The supplier is not called again for every poll.
       assert.deepEqual(await ask(client, ["b"]), ["b"]);
       const nothing = ask(client, ["c"]);
       await waitFor("the call", () => asked.length === 2);
@@ -47,7 +47,7 @@ describe("a poll for what is supplied on demand", () => {
     });
   });
 
-  it("waits no longer than the hold for it", async () => {
+  it("waits no longer than the hold", async () => {
     const never: Supply = () => new Promise(() => {});
     await withMemoryPolls({ rest: shortHold, ...demanding(never) }, async ({ server, transport, address }) => {
       server.config.set([cluster("a")]);
@@ -57,7 +57,7 @@ describe("a poll for what is supplied on demand", () => {
     });
   });
 
-  it("with dynamic parameters gets what there is, and nobody is called", async () => {
+  it("gets the existing resources without a call if it has dynamic parameters", async () => {
     const asked: string[] = [];
     const supply: Supply = ({ name }) => {
       asked.push(name);

@@ -10,12 +10,12 @@ import type { Publication } from "../streams/publication.js";
 import type { Rejections } from "../streams/rejections.js";
 import type { SharedBodies } from "./shared-bodies.js";
 
-/** What all polls of a server share. */
+/** The parts that all polls of a server share. */
 export interface PollContext {
   readonly limits: ServerLimits;
   readonly defaultNode: Node | undefined;
   readonly publication: Publication;
-  /** v3 type URLs that are supplied on demand. */
+  /** v3 type URLs of types that are supplied on demand. */
   readonly onDemand: ReadonlySet<TypeUrl> | undefined;
   readonly heldMemory: HeldMemories;
   readonly counters: Counters;
@@ -24,11 +24,11 @@ export interface PollContext {
   readonly bodies: SharedBodies;
   /** How long an up-to-date poll is held, in milliseconds; 0: not at all. */
   readonly holdMs: number;
-  /** Makes a number that tells calls apart in events. */
+  /** Makes a number that identifies a call in events. */
   readonly nextId: () => number;
 }
 
-/** What came in, for events. */
+/** A poll as events show it. */
 export function pollInfo(
   { nextId }: Pick<PollContext, "nextId">,
   { api, type, connection }: Pick<PollCall, "api" | "type" | "connection">,

@@ -58,7 +58,7 @@ export class Polls implements PollHandler {
     }
   }
 
-  /** The refusal, or what begins the poll. */
+  /** Returns the refusal, or begins the poll. */
   #admit(call: PollCall, answer: (answer: PollAnswer) => void): PollRefusal | HeldPoll {
     const { limits, publication, defaultNode } = this.#context;
     if (this.#closed) return shuttingDown;
@@ -131,7 +131,7 @@ export class Polls implements PollHandler {
     return poll;
   }
 
-  /** Why no more polls are taken, over all, from an address, or on a connection. */
+  /** Why no more polls are accepted, in total, from an address, or on a connection. */
   #crowded(connection: PollConnection): string | undefined {
     const { polls, pollsPerAddress, requestsPerSecond, requestBurst } = this.#context.limits;
     if (this.#held.size >= polls) return `the server has ${this.#held.size} polls under way and takes no more`;
@@ -152,12 +152,12 @@ function refused(status: PollRefusal["status"], message: string): PollRefusal {
   return { kind: "refused", status, message };
 }
 
-/** It may be worth another try soon. */
+/** A refusal that suggests another try soon. */
 function busy(message: string): PollRefusal {
   return { kind: "refused", status: 429, message, retryAfterS: 1 };
 }
 
-/** Roughly the bytes that are kept of a node. */
+/** About how many bytes of a node are kept. */
 function nodeLength(node: Node): number {
   try {
     return JSON.stringify(node).length;

@@ -9,10 +9,7 @@ import type { MemoryPollClient } from "../transports/memory/memory-polls.js";
 const node = { id: "n1" };
 const clusters = types.cluster;
 
-/**
- * Polls for clusters with a version, as a client that keeps to it does: its content and the answer's version, or how it
- * was answered.
- */
+/** Polls for clusters with a version. Returns the content and the version of the answer, or the kind of answer. */
 async function ask(client: MemoryPollClient, version = "", more: object = {}) {
   const answer = await within("an answer", client.poll(clusters, { node, version_info: version, ...more }).answer);
   if (answer.kind !== "response") return { content: answer.kind, version: "" };
@@ -21,7 +18,7 @@ async function ask(client: MemoryPollClient, version = "", more: object = {}) {
 }
 
 describe("a client that rejects and polls again with the old version, as Envoy does (rule 150)", () => {
-  it("is answered once more, then held until there is something else, and told of once", () =>
+  it("is answered once more, then held until there is another content, and reported once", () =>
     withMemoryPolls({ rest: shortHold }, async ({ server, transport, address, events }) => {
       const client = transport.connect(address);
       server.config.set([cluster("a", "good")]);
@@ -47,7 +44,7 @@ describe("a client that rejects and polls again with the old version, as Envoy d
       assert.equal((await ask(client, mended.version)).content, "not-modified");
     }));
 
-  it("is answered by the change that mends it while it is held", () =>
+  it("is answered by the change that fixes the content while it is held", () =>
     withMemoryPolls({ rest: longHold }, async ({ server, transport, address }) => {
       const client = transport.connect(address);
       server.config.set([cluster("a", "good")]);
@@ -60,7 +57,7 @@ describe("a client that rejects and polls again with the old version, as Envoy d
       assert.equal((await held).content, "mended");
     }));
 
-  it("is sent what it had when that is served again: it may have kept a part of what it rejected (Envoy on the wire, 10)", () =>
+  it("is sent its old content when that is served again, since it may have kept a part of the rejected one (Envoy on the wire, 10)", () =>
     withMemoryPolls({ rest: shortHold }, async ({ server, transport, address }) => {
       const client = transport.connect(address);
       server.config.set([cluster("a", "good")]);
@@ -72,12 +69,12 @@ describe("a client that rejects and polls again with the old version, as Envoy d
       for (let time = 0; time < 3; time++) assert.equal((await ask(client, good.version)).content, "not-modified");
     }));
 
-  it("and says so with the nonce is understood at once, by any replica", () =>
+  it("is understood at once, by any replica, if it says so with the nonce", () =>
     withMemoryPolls({ rest: shortHold }, async ({ server, transport, address, events }) => {
       server.config.set([cluster("a", "bad")]);
       const { version } = await ask(transport.connect(address));
       const nack = { response_nonce: version, error_detail: { code: 3, message: "no good" } };
-      // Each on a connection of its own, and one that was never answered.
+      // Each client has a connection of its own, and one was never answered.
       for (const from of ["x", "y", "z"]) {
         assert.equal((await ask(transport.connect(address, from), "", nack)).content, "not-modified");
       }
@@ -90,7 +87,7 @@ describe("a client that rejects and polls again with the old version, as Envoy d
       assert.equal((await ask(transport.connect(address), "", nack)).content, "mended");
     }));
 
-  it("and says so without a nonce is held, and answered again at the end: what it rejected is not known", () =>
+  it("is held, and answered again at the end, if it says so without a nonce, since the rejected content is not known", () =>
     withMemoryPolls({ rest: shortHold }, async ({ server, transport, address, events }) => {
       server.config.set([cluster("a", "bad")]);
       const nack = { error_detail: { code: 3, message: "no good" } };
@@ -99,8 +96,8 @@ describe("a client that rejects and polls again with the old version, as Envoy d
     }));
 });
 
-describe("a poll that is repeated in good faith is answered", () => {
-  it("when the connection of the answer is gone, which may have been lost with it", () =>
+describe("a poll that is repeated in good faith", () => {
+  it("is answered when the answer may have been lost with its connection", () =>
     withMemoryPolls({ rest: longHold }, async ({ server, transport, address }) => {
       server.config.set([cluster("a", "one")]);
       const { version } = await ask(transport.connect(address));
@@ -112,7 +109,7 @@ describe("a poll that is repeated in good faith is answered", () => {
       }
     }));
 
-  it("when it has no version, or none of ours: there are programs that keep none", () =>
+  it("is answered when it has no version or a foreign one, since some programs keep none", () =>
     withMemoryPolls({ rest: shortHold }, async ({ server, transport, address, events }) => {
       const client = transport.connect(address);
       server.config.set([cluster("a", "one")]);
@@ -122,7 +119,7 @@ describe("a poll that is repeated in good faith is answered", () => {
       assert.equal(events.filter(({ kind }) => kind === "rejected").length, 0);
     }));
 
-  it("when it asks for something else, or comes from somewhere else", () =>
+  it("is answered when it has other names, or comes from another client", () =>
     withMemoryPolls({ rest: longHold }, async ({ server, transport, address }) => {
       server.config.set([cluster("a", "one")]);
       const client = transport.connect(address);
@@ -135,8 +132,8 @@ describe("a poll that is repeated in good faith is answered", () => {
     }));
 });
 
-describe("what polls cost", () => {
-  it("is one body for all who ask for the same, also when they were held", () =>
+describe("the cost of polls", () => {
+  it("is one body for all polls for the same, even if they were held", () =>
     withMemoryPolls({ rest: longHold }, async ({ server, transport, address }) => {
       server.config.set([cluster("a", "one"), cluster("b", "one")]);
       const poll = (id: number, version: string) =>

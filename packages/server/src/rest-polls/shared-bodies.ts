@@ -14,14 +14,14 @@ import { BoundedCache, type Selection } from "@xdskit/protocol";
 import type { BodyEncoding, SharedBody } from "../contracts/poll-transport.js";
 import type { JsonNotes } from "./json-notes.js";
 
-/** In bytes of JSON: what a fleet asks for within a moment after a change. */
+/** In bytes of JSON: enough for the requests of a fleet in the moment after a change. */
 const capacity = 64 << 20;
-/** What an entry costs besides its text, about. */
+/** About what an entry costs besides its text. */
 const entryBytes = 500;
 /** Milliseconds in one turn of the event loop. */
 const sliceMs = 5;
 
-/** Writes the bodies that polls are answered with: one for all polls of the same state. */
+/** Writes the bodies of answers: one for all polls of the same state. */
 export type SharedBodies = ReturnType<typeof createSharedBodies>;
 
 export function createSharedBodies(json: ResourceJson, leftOut: JsonNotes["leftOut"]) {
@@ -65,7 +65,7 @@ async function write(
       texts.push(type.nameOf === nameless ? wrapped(resource.name, text) : text);
     } catch (error) {
       if (!(error instanceof XdskitError)) throw error;
-      // One must not keep all the others from everybody.
+      // One such resource must not keep all others from clients.
       leftOut(resource, api, error);
     }
     if (performance.now() < end) continue;
@@ -74,7 +74,7 @@ async function write(
   }
   const typeUrl = api === "v2" ? (type.v2TypeUrl ?? type.typeUrl) : type.typeUrl;
   const head = Buffer.from(`{"versionInfo":${JSON.stringify(version)},"resources":[`);
-  // The version is the nonce, too: a client that sends it back says which content it speaks of, to whichever replica.
+  // The version is also the nonce: a client that sends it back tells any replica which content it means.
   const tail = Buffer.from(`],"typeUrl":${JSON.stringify(typeUrl)},"nonce":${JSON.stringify(version)}}`);
   return sharedBody(joined(head, texts, tail));
 }
@@ -102,7 +102,7 @@ function joined(head: Uint8Array, texts: readonly Uint8Array[], tail: Uint8Array
   return bytes;
 }
 
-/** A body that is compressed when somebody first asks for it, once in each way. */
+/** A body that is compressed on first demand, once for each encoding. */
 export function sharedBody(bytes: Uint8Array): SharedBody {
   const compressed = new Map<BodyEncoding, Promise<Uint8Array>>();
   return {

@@ -33,7 +33,7 @@ export function createDescriptors(registry: Registry) {
       const message = messageIn(extended);
       return message === undefined ? undefined : registry.getExtensionFor(message, field)?.file;
     },
-    /** The field numbers of all extensions of a message; undefined where there is no such message. */
+    /** The field numbers of all extensions of a message; undefined if there is no such message. */
     extensionsOf(extended: string): readonly number[] | undefined {
       const message = messageIn(extended);
       return message === undefined ? undefined : extensionNumbers(registry, message);
@@ -41,7 +41,9 @@ export function createDescriptors(registry: Registry) {
   };
 }
 
-/** A file and all that it imports, each behind what it imports itself; `seen` ones are left out, and added to. */
+/**
+ * A file and all its imports, each after its own imports; files in `seen` are left out, and new ones are added to it.
+ */
 export function withImports(file: DescFile, seen: Set<string>): DescFile[] {
   if (seen.has(file.proto.name)) return [];
   seen.add(file.proto.name);

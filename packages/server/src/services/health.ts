@@ -102,7 +102,7 @@ class Watcher implements ServiceHandler {
     this.tell();
   }
 
-  /** Its request is the only one, and what it waits for comes afterwards. */
+  /** The client sends only one request, and its answers come afterwards. */
   finished(): void {
     if (this.#name === undefined) this.#call.end(statusCode.invalidArgument, "there was no request");
   }

@@ -26,7 +26,7 @@ export const neverServed: readonly Service[] = [
       "xdskit does not serve health discovery (HDS): remove hds_config from the bootstrap",
     ),
   ),
-  // The messages of v2 have no place for most types.
+  // The messages of v2 have no field for most types.
   notServed(
     "envoy.service.status.v2.ClientStatusDiscoveryService",
     { StreamClientStatus: { unary: false }, FetchClientStatus: { unary: true } },

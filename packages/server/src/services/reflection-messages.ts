@@ -1,6 +1,6 @@
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 
-/** `ServerReflectionRequest`, of which v1 and v1alpha are the same. */
+/** `ServerReflectionRequest`, which is the same in v1 and v1alpha. */
 export type ReflectionRequest =
   | { readonly kind: "file"; readonly name: string }
   | { readonly kind: "symbol"; readonly name: string }
@@ -16,7 +16,7 @@ export type ReflectionAnswer =
   | { readonly kind: "services"; readonly names: readonly string[] }
   | { readonly kind: "error"; readonly code: number; readonly message: string };
 
-/** Throws where the bytes are no message. */
+/** Throws if the bytes are no message. */
 export function readReflectionRequest(bytes: Uint8Array): ReflectionRequest {
   const reader = new BinaryReader(bytes);
   let request: ReflectionRequest = { kind: "unknown" };

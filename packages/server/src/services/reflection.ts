@@ -68,7 +68,7 @@ class ReflectionStream implements ServiceHandler {
       this.#waiting.length = 0;
       return;
     }
-    // They are only lent.
+    // The bytes are only valid during the call.
     this.#waiting.push(new Uint8Array(bytes));
     this.#work();
   }
@@ -125,7 +125,7 @@ function answer(
   const { descriptors, services, sent } = known;
   const files = (file: DescFile | undefined, what: string): ReflectionAnswer => {
     if (file === undefined) return notFound(what);
-    // A file that is asked for is sent again; its imports are not.
+    // A requested file is sent again; its imports are not.
     const imported = file.dependencies.flatMap((each) => withImports(each, sent));
     sent.add(file.proto.name);
     return { kind: "files", files: [file, ...imported].map(serializedFile) };

@@ -1,13 +1,13 @@
 import { statusCode } from "@xdskit/protocol";
 import type { Call, Refusal, Service, ServiceHandler, ServiceMethod } from "../contracts/transport.js";
 
-/** The calls of all services beside discovery that are under way. */
+/** The calls in progress of all services beside discovery. */
 export function createServiceCalls(options: {
-  /** Says why no call is let in, if so. */
+  /** Returns why no call is admitted, if so. */
   admit(): Refusal | undefined;
-  /** Notes down that one was refused. */
+  /** Records that a call was refused. */
   refused(service: string, call: Call, refusal: Refusal): void;
-  /** Notes down a fault of the server's own, which ends the call with INTERNAL and nothing else. */
+  /** Records a fault of the server, which ends only the call, with INTERNAL. */
   fault(service: string, call: Call, error: unknown): void;
 }) {
   const { admit, refused, fault } = options;
@@ -62,9 +62,9 @@ export function createServiceCalls(options: {
     get open(): number {
       return open.size;
     },
-    /** The service, whose calls are let in by `admit`, counted, and stopped when the server closes. */
+    /** The service with calls that `admit` admits, that are counted, and that stop when the server closes. */
     serve: (service: Service): Service => ofEach(service, (method) => serveMethod(service.name, method)),
-    /** The same, of a service that does not note down itself what it ends with an error. */
+    /** The same for a service that does not record itself the calls that it ends with an error. */
     serveNoting: (service: Service): Service =>
       ofEach(service, (method) => serveMethod(service.name, noteErrors(service.name, method))),
     /** Stops all. */

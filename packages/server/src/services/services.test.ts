@@ -45,7 +45,7 @@ const statusOf = (bytes: Uint8Array | undefined) =>
   fromBinary(HealthCheckResponseSchema, bytes ?? assert.fail("no response")).status;
 
 describe("the health service", () => {
-  it("checks the server and each of its services: serving once a configuration is applied", () =>
+  it("reports the server and each of its services as serving once a configuration is applied", () =>
     withServices({}, async ({ server, call }) => {
       const check = async (service: string) => {
         const made = call(`${health}/Check`, healthOf(service));
@@ -67,7 +67,7 @@ describe("the health service", () => {
       assert.equal(await check("nothing"), '5 this server has no service "nothing"');
     }));
 
-  it("lists them", () =>
+  it("lists the services", () =>
     withServices({}, async ({ server, call }) => {
       server.config.set([]);
       const made = call(`${health}/List`, new Uint8Array());
@@ -79,7 +79,7 @@ describe("the health service", () => {
       assert.equal(statuses["envoy.service.health.v3.HealthDiscoveryService"], undefined);
     }));
 
-  it("lets clients watch: each change once, and the end with OK when the server closes", () =>
+  it("tells watching clients each change once, and ends with OK when the server closes", () =>
     withServices({}, async ({ server, call }) => {
       const [all, unknown] = [call(`${health}/Watch`, healthOf("")), call(`${health}/Watch`, healthOf("nothing"))];
       // As generated clients of a method with one request do.
@@ -96,7 +96,7 @@ describe("the health service", () => {
       assert.equal(unknown.responses.length, 1);
     }));
 
-  it("tells those who watch, too, when a program goes on without a source that failed", () =>
+  it("also tells watching clients when a program goes on without a failed source", () =>
     withServices({}, async ({ server, call }) => {
       const start = () => Promise.reject(new Error("no"));
       await assert.rejects(server.addSource({ name: "failing", start, close: async () => {} }), /no/);
@@ -106,7 +106,7 @@ describe("the health service", () => {
       assert.equal(statusOf(await watch.next()), Status.SERVING);
     }));
 
-  it("refuses what is no request, and counts watches as streams", () =>
+  it("refuses malformed requests, and counts watches as streams", () =>
     withServices({ limits: { streams: 1 } }, async ({ call }) => {
       for (const method of ["Check", "Watch"]) {
         const made = call(`${health}/${method}`, Uint8Array.of(0x0a, 0xff));
@@ -154,7 +154,7 @@ describe("services that are turned off", () => {
     ],
   ] as const;
   for (const [setting, turnedOff, paths] of options) {
-    it(`answer UNIMPLEMENTED, name the setting and are not among those that are served: ${setting}`, () =>
+    it(`answer UNIMPLEMENTED, name the setting, and are not listed as served: ${setting}`, () =>
       withServices(turnedOff, async ({ server, call }) => {
         server.config.set([]);
         const list = call(`${health}/List`, new Uint8Array());
@@ -211,7 +211,7 @@ describe("reflection", () => {
           assert.ok(names.includes(name), name);
         }
         assert.ok(!names.some((name) => name.includes("HealthDiscovery")));
-        // What a client has gathered on one stream is whole: a registry is made of it, and has every service.
+        // The files that a client collects on one stream are complete: a registry of them has every service.
         const files = new Map<string, ReturnType<typeof filesIn>[number]>();
         for (const value of names) {
           for (const file of filesIn(await ask({ case: "fileContainingSymbol", value }))) files.set(file.name, file);
@@ -223,7 +223,7 @@ describe("reflection", () => {
       }));
   }
 
-  it("finds files by name, by what is in them, and by extensions; and says what there is not", () =>
+  it("finds files by name, by symbol and by extension, and reports missing ones", () =>
     withServices({}, async ({ call }) => {
       const ask = asking(call("/grpc.reflection.v1.ServerReflection/ServerReflectionInfo"));
       const cluster = "envoy/config/cluster/v3/cluster.proto";
@@ -256,7 +256,7 @@ describe("reflection", () => {
       }
     }));
 
-  it("answers all questions of a client that reads late, and no more than that many", () =>
+  it("answers all questions of a slow reader, up to a bounded number", () =>
     withServices({}, async ({ server, call }) => {
       const path = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
       const question = request({ case: "fileContainingSymbol", value: "envoy.config.cluster.v3.Cluster" });
@@ -289,7 +289,7 @@ describe("reflection", () => {
     }));
 });
 
-/** What is imported stands in front. */
+/** Imported files come first. */
 function inOrder<File extends { readonly name: string; readonly dependency: readonly string[] }>(
   files: ReadonlyMap<string, File>,
 ): File[] {

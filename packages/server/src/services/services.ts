@@ -13,24 +13,24 @@ import { neverServed, notServed } from "./not-served.js";
 import { createReflection } from "./reflection.js";
 import { createServiceCalls } from "./service-calls.js";
 
-/** All that a server serves beside discovery. */
+/** All services of a server beside discovery. */
 export type Services = ReturnType<typeof createServices>;
 
 export function createServices(options: {
   readonly types: ResourceTypes;
   readonly registry: Registry | undefined;
   readonly loadReports: LoadReports;
-  /** Which services are served; the others answer UNIMPLEMENTED. */
+  /** The services that are served; the others answer UNIMPLEMENTED. */
   readonly serves: { readonly loadReports: boolean; readonly clientStatus: boolean; readonly reflection: boolean };
   readonly clients: Omit<StatusSource, "redacted">;
   readonly statusPeers: () => readonly StatusPeer[];
   readonly isServing: () => boolean;
   callInfo(service: string, peer: string): CallInfo;
-  /** Says why no call is let in, if so. */
+  /** Returns why no call is admitted, if so. */
   admit(): Refusal | undefined;
-  /** Notes down that a call was refused. */
+  /** Records that a call was refused. */
   refused(call: CallInfo, refusal: Refusal): void;
-  /** Notes down a fault of the server's own. */
+  /** Records a fault of the server. */
   fault(call: CallInfo, error: unknown): void;
 }) {
   const { types, registry, loadReports, serves, clients, isServing, callInfo, admit, refused, fault } = options;
@@ -66,16 +66,16 @@ export function createServices(options: {
   add(serves.reflection, "reflection (reflection in the settings)", reflection.services, calls.serveNoting);
   return {
     all,
-    /** What other servers of the store are told of the clients of this one. Rejects with a reason for people. */
+    /** Tells another server of the store about the clients of this one. Rejects with a reason for people. */
     async statusPage(asked: ClientStatusAsked): Promise<ClientStatusPage> {
       if (!serves.clientStatus) throw new Error("client status (CSDS, csds in the settings) is turned off there");
       return await statusPage(ofClients, asked);
     },
-    /** Their calls under way. */
+    /** Their calls in progress. */
     get open(): number {
       return calls.open;
     },
-    /** Something happened by which the server may serve now, or may not any more. */
+    /** Call this when the server may have begun to serve, or stopped. */
     update: health.update,
     /** Ends all calls with OK, because the server closes. */
     stop() {

@@ -2,18 +2,18 @@ import { defaultGrpcLimits, type GrpcLimits } from "@xdskit/grpc-server";
 import { defaultStreamLimits, type LoadStatsLimits, type StreamLimits } from "@xdskit/protocol";
 
 /**
- * What clients may cost. The defaults stop a runaway client, not a large fleet: an Envoy that asks for 100,000 load
- * assignments in one request passes. A stream that exceeds a limit ends with RESOURCE_EXHAUSTED; no other stream is
- * touched (rule 162). A poll that does is answered with 413 or 429.
+ * The limits on what clients cost. The defaults stop a runaway client, not a large fleet: an Envoy that asks for
+ * 100,000 load assignments in one request passes. A stream that exceeds a limit ends with RESOURCE_EXHAUSTED; no other
+ * stream is touched (rule 162). A poll that does is answered with 413 or 429.
  */
 export interface ServerLimits extends GrpcLimits, StreamLimits, LoadStatsLimits, StoreLimits {
   /** Open streams and unary calls in total, each until its client has read everything or is gone. Default 100,000. */
   readonly streams: number;
   /**
-   * Bytes of memory for what clients say and streams keep: names that they subscribe to or wait for (64 bytes for
-   * each, and two for each character), nodes, and versions that they claim to have. Equal lists of names count once in
-   * all, and once for each connection, as does a node that the streams of a connection repeat. Default 512 MiB in all,
-   * but at most a quarter of the heap, and 128 MiB for one connection, but at most half of that.
+   * Bytes of memory that streams keep of their clients' messages: names that they subscribe to or wait for (64 bytes
+   * for each, and two for each character), nodes, and versions that they claim to have. Equal lists of names count once
+   * in all, and once for each connection, as does a node that the streams of a connection repeat. Default 512 MiB in
+   * all, but at most a quarter of the heap, and 128 MiB for one connection, but at most half of that.
    */
   readonly heldBytes: number;
   readonly heldBytesPerConnection: number;
@@ -66,13 +66,13 @@ export const defaultServerLimits: ServerLimits = {
   reportBytes: 64 * 1024 * 1024,
 };
 
-/** The limits that cannot change while a server runs: what connections have, and what answers are made within. */
+/** The limits that cannot change while a server runs: those of connections, and of answers in progress. */
 export const fixedLimits = [
   ...(Object.keys(defaultGrpcLimits) as (keyof GrpcLimits)[]),
   "clientStatusBytes",
 ] as const satisfies readonly (keyof ServerLimits)[];
 
-/** How much is kept; what was reported longest ago goes first. */
+/** How much is kept; the oldest reports go first. */
 export interface StoreLimits {
   /** Nodes with reports that are kept. */
   readonly reportNodes: number;

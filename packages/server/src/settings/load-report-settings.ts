@@ -1,6 +1,6 @@
 import { type Finding, XdskitError } from "@xdskit/api";
 
-/** What clients are asked to report of their load (LRS). All of it may be left out. */
+/** The load that clients are asked to report (LRS). All fields may be left out. */
 export interface LoadReportSettings {
   /**
    * Milliseconds between two reports of a client, at least 100. Default 10,000. gRPC clients report at most once a
@@ -19,7 +19,7 @@ export interface LoadReportSettings {
 /** Every 10 s, of all clusters, by locality. */
 export const defaultLoadReportSettings: LoadReportSettings = { intervalMs: 10_000, clusters: "all", endpoints: false };
 
-/** The settings of a group: its own, for what it leaves out those of all, for what these leave out the defaults. */
+/** The settings of a group: its own, then those of the server, then the defaults. */
 export function settingsOf(...layers: readonly (Partial<LoadReportSettings> | undefined)[]): LoadReportSettings {
   const settings = { ...defaultLoadReportSettings };
   for (const layer of layers) {
@@ -29,7 +29,7 @@ export function settingsOf(...layers: readonly (Partial<LoadReportSettings> | un
   return settings;
 }
 
-/** Throws an XdskitError that lists everything wrong with settings. `field` is where they stand. */
+/** Throws an XdskitError that lists everything wrong with settings. `field` is their path. */
 export function checkLoadReportSettings(settings: Partial<LoadReportSettings> | undefined, field: string): void {
   const findings: Finding[] = [];
   const add = (name: string, message: string) =>

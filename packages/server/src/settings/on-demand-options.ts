@@ -41,7 +41,7 @@ export interface SupplyRequest {
   readonly lease: SupplyLease;
 }
 
-/** What lasts of a request, until it ends. Its functions are called on it, never by themselves. */
+/** The lasting part of a request, until it ends. Call its functions on the object, never detached. */
 export interface SupplyLease {
   readonly type: ResourceType;
   readonly name: ResourceName;
@@ -72,7 +72,7 @@ export interface OnDemandOptions {
    */
   readonly types: readonly string[];
   readonly supply: Supply;
-  /** Calls of `supply` under way at once. Default 64. */
+  /** Calls of `supply` in progress at once. Default 64. */
   readonly concurrency?: number | undefined;
   /** Names that may wait for a call. Names beyond are tried again later, as after an error. Default 10,000. */
   readonly queue?: number | undefined;
@@ -92,8 +92,9 @@ export interface OnDemandOptions {
    */
   readonly answerWithinMs?: number | undefined;
   /**
-   * How long an absence is believed. After that, `supply` is asked again when a client asks again, and by itself while
-   * a client subscribes: after this time, then after twice this time and so on, up to `recheckMs`. Default 10,000.
+   * How long an absence is believed. After that, `supply` is asked again when a client asks again, and automatically
+   * while a client subscribes: after this time, then after twice this time and so on, up to `recheckMs`. Default
+   * 10,000.
    */
   readonly negativeMs?: number | undefined;
   /**
@@ -105,7 +106,10 @@ export interface OnDemandOptions {
   readonly lingerMs?: number | undefined;
   /** The most names that are kept without a subscriber; those left first go first. Default 10,000. */
   readonly lingering?: number | undefined;
-  /** After an error the first retry waits so long, every further one twice as long as the one before. Default 500. */
+  /**
+   * How long the first retry after an error waits; every further one waits twice as long as the one before. Default
+   * 500.
+   */
   readonly retryMs?: number | undefined;
   /** The longest wait for a retry. Default 30,000. */
   readonly retryMaxMs?: number | undefined;
@@ -116,7 +120,7 @@ export type OnDemandLimits = {
   readonly [K in keyof Omit<OnDemandOptions, "types" | "supply">]-?: number;
 };
 
-/** What applies where `OnDemandOptions` leave something out. */
+/** The defaults of `OnDemandOptions`. */
 export const defaultOnDemandLimits: OnDemandLimits = {
   concurrency: 64,
   queue: 10_000,

@@ -8,7 +8,7 @@ export interface OrderingOptions {
    * warm.
    */
   readonly acknowledgementMs: number;
-  /** For connections to drain from a listener that was replaced or removed, at least. Default 2,000. */
+  /** The shortest wait for connections to drain from a replaced or removed listener. Default 2,000. */
   readonly lingerMs: number;
   /**
    * The longest drain, which should be Envoy's drain time (`--drain-time-s`): as long as the client asks by name for

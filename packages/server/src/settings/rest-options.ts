@@ -10,5 +10,5 @@ export interface RestOptions {
   readonly requestTimeoutMs: number;
 }
 
-/** What a server takes that was given none. */
+/** The options of a server without options of its own. */
 export const defaultRestOptions: RestOptions = { holdMs: 800, requestTimeoutMs: 15_000 };

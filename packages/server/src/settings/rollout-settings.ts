@@ -1,13 +1,13 @@
 import { faultsOf, type NodeMatch } from "./node-match.js";
 
-/** Which of a group's nodes get a change, besides those of the steps before. */
+/** The nodes of a group that get a change in one step, besides those of the steps before. */
 export type RolloutStep =
   /**
    * This percentage of all positions. A node's position is a hash of its id, so the same nodes are taken each time. At
    * least one of the connected nodes.
    */
   | { readonly percent: number }
-  /** So many nodes, those with the lowest positions first. */
+  /** This many nodes, those with the lowest positions first. */
   | { readonly count: number }
   | { readonly match: NodeMatch };
 
@@ -21,7 +21,7 @@ export interface RolloutSettings {
   readonly soakMs?: number | undefined;
   /** How many nodes must reject the change for it to halt. Default 1. */
   readonly haltAfter?: number | undefined;
-  /** Milliseconds after which a step halts that its nodes have not acknowledged. Default 300,000. */
+  /** Milliseconds after which a step halts if its nodes have not acknowledged the change. Default 300,000. */
   readonly timeoutMs?: number | undefined;
 }
 

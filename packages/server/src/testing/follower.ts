@@ -13,12 +13,12 @@ import { urlOf } from "./running-server.js";
 
 const typeUrl = urlOf("cluster");
 
-/** What HTTP/2 allows a server to send before its client reads, where the client says nothing else. */
+/** The bytes that HTTP/2 allows a server to send before its client reads, by default. */
 export const windowBytes = 65_535;
 
 /** A client that reads when it is told to. */
 export interface Follower {
-  /** Which changes it was told of, in order. */
+  /** The changes that it received, in order. */
   readonly seen: readonly number[];
   pause(): void;
   resume(): void;

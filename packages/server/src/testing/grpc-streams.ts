@@ -3,7 +3,7 @@ import type { Method } from "../contracts/transport.js";
 import type { MemoryStream } from "../transports/memory/memory-stream.js";
 import type { MemoryTransport } from "../transports/memory/memory-transport.js";
 
-/** Aggregated streams over gRPC for who expects those in memory, each on a connection of its own. */
+/** Aggregated streams over gRPC with the interface of streams in memory, each on a connection of its own. */
 export function grpcStreams(address: string): { readonly transport: Pick<MemoryTransport, "open">; close(): void } {
   const clients = new Set<Client>();
   const asIs = (bytes: Buffer) => bytes;

@@ -19,14 +19,14 @@ export interface JudgingOptions {
   readonly cluster?: string;
   readonly variant?: "sotw" | "delta";
   readonly judge?: (contents: ReadonlyMap<string, string>) => Judgement;
-  /** What it says when it rejects. */
+  /** Its message when it rejects. */
   readonly message?: string;
 }
 
 /** A client of all clusters, in memory, that accepts or rejects each response whole. */
 export interface JudgingClient {
   readonly id: string;
-  /** What it uses: contents by name. */
+  /** The contents that it uses, by name. */
   readonly held: ReadonlyMap<string, string>;
   readonly rejections: number;
   /** Connects anew, with nothing. */
@@ -55,7 +55,7 @@ export function judgingClient(
         return [name, altStatName] as const;
       }),
     );
-  /** Takes it over as it is judged; returns what is to be said of it, undefined for nothing. */
+  /** Applies a response as it is judged; returns the answer, undefined for none. */
   function take(
     carried: ReadonlyMap<string, string>,
     apply: () => void,

@@ -1,10 +1,10 @@
 import type { Clock } from "@xdskit/api";
 
-/** A clock whose time goes by when a test says so. */
+/** A clock whose time passes when a test says so. */
 export interface ManualClock extends Clock {
-  /** Lets time go by, timer by timer. */
+  /** Lets time pass, timer by timer. */
   advance(milliseconds: number): void;
-  /** Lets time go by in which nothing runs, as when the process is busy, and only then the timers. */
+  /** Lets time pass in which nothing runs, as when the process is busy, and runs the timers only then. */
   skip(milliseconds: number): void;
   /** Timers that wait. */
   readonly waiting: number;

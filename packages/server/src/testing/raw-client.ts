@@ -7,7 +7,7 @@ import { type ServiceCall, serviceClient } from "./service-client.js";
 /** A client that knows nothing of xDS: bytes out, bytes in. */
 export type RawStream = Omit<ServiceCall, "next">;
 
-/** Opens streams to a server; `close` gives back what it holds. */
+/** Opens streams to a server; `close` releases its resources. */
 export interface RawClient {
   open(method: Method): RawStream;
   close(): void;

@@ -1,11 +1,11 @@
 import { Agent, type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from "node:http";
 
-/** What a poll was answered with. */
+/** The answer of a poll. */
 export interface RestAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
-  /** The body, parsed; undefined where there is none. */
+  /** The parsed body; undefined if there is none. */
   readonly json: RestJson | undefined;
 }
 
@@ -25,7 +25,7 @@ export interface RestJson {
 
 /** Polls a server over connections that stay open, as Envoy does. */
 export interface RestClient {
-  /** A POST unless it is said otherwise. `body`: an object is sent as JSON. Rejects when the connection breaks. */
+  /** Sends a POST by default. `body`: an object is sent as JSON. Rejects when the connection breaks. */
   send(path: string, body: unknown, options?: RestSending): Promise<RestAnswer>;
   close(): void;
 }

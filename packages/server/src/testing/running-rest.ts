@@ -14,7 +14,7 @@ export interface RunningRest {
   readonly events: readonly ServerEvent[];
 }
 
-/** Polls that are to be held are held for longer than any test takes. */
+/** Longer than any test takes, for polls that must be held. */
 export const longHold = { holdMs: 60_000 };
 export const shortHold = { holdMs: 20 };
 
@@ -62,12 +62,12 @@ async function run(server: XdsServer, events: readonly ServerEvent[], test: () =
   );
 }
 
-/** Polls under way of a server. */
+/** The number of a server's polls in progress. */
 export function heldPolls(server: XdsServer): number {
   return server.stats().polls.reduce((sum, { held }) => sum + held, 0);
 }
 
-/** The response in an answer, parsed; undefined where it is another one. */
+/** The parsed response in an answer; undefined for other answers. */
 export function responseIn(answer: PollAnswer): RestJson | undefined {
   return answer.kind === "response" ? (JSON.parse(Buffer.from(answer.body.bytes).toString()) as RestJson) : undefined;
 }

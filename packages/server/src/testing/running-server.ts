@@ -13,13 +13,13 @@ export interface Running {
   readonly client: RawClient;
   /** Where it listens. */
   readonly address: string;
-  /** All that happened so far. */
+  /** All events so far. */
   readonly events: readonly ServerEvent[];
 }
 
 /**
- * Runs a test against a server that listens on gRPC; afterwards nothing of it may be left, and it must have had no
- * fault.
+ * Runs a test against a server that listens on gRPC. Afterwards no stream or call may be left, and no fault may have
+ * happened.
  */
 export async function withServer(options: ServerOptions, test: (running: Running) => Promise<void>): Promise<void> {
   const { server, events } = start(options);
@@ -27,7 +27,7 @@ export async function withServer(options: ServerOptions, test: (running: Running
   await run({ server, client: grpcClient(resourceTypes, address), address, events }, test);
 }
 
-/** The same in memory: for what needs many streams, or exact control of a slow client. */
+/** The same in memory, for tests with many streams, or with exact control of a slow client. */
 export async function withMemoryServer(
   options: ServerOptions,
   test: (running: Running & { readonly transport: MemoryTransport }) => Promise<void>,

@@ -6,16 +6,16 @@ export interface ServiceCall {
   send(bytes: Uint8Array): void;
   /** Half-closes. */
   finish(): void;
-  /** Goes away without a word. */
+  /** Disconnects without a message. */
   cancel(): void;
   /** Takes no more responses until `resume`. */
   pause(): void;
   resume(): void;
-  /** What came, in order. */
+  /** The received responses, in order. */
   readonly responses: readonly Uint8Array[];
   /** The next response that was not yet taken. */
   next(): Promise<Uint8Array>;
-  /** How the server ended it. */
+  /** The status with which the server ended it. */
   readonly status: Promise<{ readonly code: number; readonly message: string }>;
 }
 

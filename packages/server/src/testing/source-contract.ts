@@ -8,24 +8,24 @@ import { createLayers } from "../configuration/layers.js";
 import type { LayerUpdate, Source, SourceSink } from "../contracts/source.js";
 import { waitFor, within } from "./wait-for.js";
 
-/** A source and what it reads, which the suite changes. */
+/** A source and its input, which the suite changes. */
 export interface SourceFixture {
   readonly source: Source;
-  /** Makes what the source reads hold exactly these, as one change. */
+  /** Makes the source's input hold exactly these, as one change. */
   set(messages: readonly Message[]): Promise<void>;
-  /** Makes what the source reads invalid as a whole; undefined where that cannot be. */
+  /** Makes the source's whole input invalid; undefined if that is not possible. */
   readonly spoil?: (() => Promise<void>) | undefined;
   /** Called when a test is over; the source is closed by then. */
   dispose(): Promise<void>;
 }
 
-/** How the suite gets at a source. */
+/** How the suite makes a source. */
 export interface SourceUnderTest {
   readonly name: string;
   create(messages: readonly Message[]): Promise<SourceFixture>;
 }
 
-/** A sink with real layers, that remembers what it was told. */
+/** A sink with real layers that records its calls. */
 function recordingSink() {
   const layers = createLayers();
   const applied: (readonly LayerUpdate[])[] = [];
@@ -53,7 +53,7 @@ function cluster(name: string, altStatName = "") {
   return create(ClusterSchema, { name, altStatName });
 }
 
-/** What every `Source` must do. Run it for each implementation. */
+/** The tests that every `Source` must pass. Run them for each implementation. */
 export function describeSource(under: SourceUnderTest): void {
   async function withSource(messages: readonly Message[], test: (fixture: SourceFixture) => Promise<void>) {
     const fixture = await under.create(messages);

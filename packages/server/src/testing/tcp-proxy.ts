@@ -5,7 +5,7 @@ export interface TcpProxy {
   readonly address: string;
   /** Resets all connections: both ends see them break. */
   reset(): void;
-  /** From now on nothing passes any more, and nobody is told. */
+  /** From now on nothing passes any more, and neither end notices. */
   swallow(): void;
   close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 import type { Node } from "@xdskit/protocol";
 
-/** A node with what a test cares for. */
+/** A node with the given parts. */
 export function testNode(parts: Partial<Node> = {}): Node {
   return {
     id: "node",

@@ -6,10 +6,10 @@ import { type Accept, type DiscoveryCall, lastWordMs, type Method, type Transpor
 import type { RawClient } from "./raw-client.js";
 import { waitFor, within } from "./wait-for.js";
 
-/** How the suite gets at a transport and at clients of it. */
+/** How the suite makes a transport and its clients. */
 export interface TransportUnderTest {
   readonly name: string;
-  /** What to listen on; a free port where there are ports. */
+  /** The address to listen on; with a free port if there are ports. */
   readonly address: string;
   create(): Transport;
   /** A client of a transport that listens at an address. */
@@ -18,14 +18,14 @@ export interface TransportUnderTest {
 
 const ads: Method = { variant: "sotw", api: "v3", only: undefined, unary: false };
 
-/** What a handler was told, in words. */
+/** The calls of a handler, in words. */
 interface Told {
   readonly connection: DiscoveryCall;
   readonly calls: string[];
   readonly requests: Uint8Array[];
 }
 
-/** What every `Transport` must do. Run it for each implementation. */
+/** The tests that every `Transport` must pass. Run them for each implementation. */
 export function describeTransport(under: TransportUnderTest, types: ResourceTypes = resourceTypes): void {
   async function withStreams(test: (at: Listening) => Promise<void>): Promise<void> {
     const transport = under.create();

@@ -21,7 +21,7 @@ const schemas = {
   route: RouteConfigurationSchema,
 };
 
-/** A content, to be compared. */
+/** A content for comparisons. */
 export function contentOf(type: TypeName, message: Message): string {
   return hex(toBinary(schemas[type] as typeof ClusterSchema, message as never));
 }
@@ -34,20 +34,20 @@ interface Used {
   readonly content: string;
 }
 
-/** What a client uses, by type and name. */
+/** The resources that a client uses, by type and name. */
 export type InUse = ReadonlyMap<TypeName, Map<string, Used>>;
 
 export const nothingInUse = (): InUse => new Map(typeNames.map((type) => [type, new Map()]));
 
-/** What a client is. */
+/** The settings of a client. */
 export interface ClientSettings {
   readonly id: string;
   readonly cluster: string;
   readonly variant: "sotw" | "delta";
   readonly isPerType: boolean;
-  /** The names asked for, by type; none: all. Types that are not there are not asked for. */
+  /** The requested names, by type; an empty set means all. Other types are not requested. */
   readonly asked: ReadonlyMap<TypeName, Set<string>>;
-  /** From a stream before, claimed by one of delta. */
+  /** The resources of a previous stream, which a delta client claims. */
   readonly inUse: InUse;
 }
 
@@ -128,7 +128,7 @@ export function usingClient(client: RawClient, settings: ClientSettings) {
 
   return {
     ...settings,
-    /** Answers what came, or one response of some streams only; false if nothing came. */
+    /** Answers all received responses, or one response of some streams only; false if there is none. */
     answer(isSlow: (() => boolean) | undefined): boolean {
       let any = false;
       for (const stream of streams) {
@@ -137,14 +137,20 @@ export function usingClient(client: RawClient, settings: ClientSettings) {
       }
       return any;
     },
-    /** Whether it rejects the next response that it can; true if it has rejected one since it was last told not to. */
+    /**
+     * Sets whether it rejects the next possible response. Returns whether it has rejected one since the last call with
+     * false.
+     */
     reject(next: boolean): boolean {
       const before = hasRejected;
       rejects = next;
       if (!next) hasRejected = false;
       return before;
     },
-    /** Asks for a name that it did not ask for, or no more; not of a type of which it asks for all, nor for none. */
+    /**
+     * Subscribes to a name or unsubscribes from it. Does nothing for types with a wildcard, and never drops the last
+     * name.
+     */
     toggle(type: TypeName, name: string): void {
       const names = asked.get(type);
       if (names === undefined || names.size === 0 || (variant === "sotw" && !lasts.has(type))) return;

@@ -20,7 +20,7 @@ export interface Certificates {
 export interface CertificatesListener {
   /** New ones must be used from now on. Not called for the first. */
   renewed(contents: TlsContents, notAfter: Date): void;
-  /** The files cannot be used as they are now, and the last good ones stay. Called once for each problem. */
+  /** The files cannot be used now, and the last good ones stay in use. Called once for each problem. */
   refused(findings: readonly Finding[]): void;
   /** The files hold the certificates in use again. */
   mended(): void;
@@ -36,10 +36,7 @@ export interface CertificatesListener {
  */
 const lookMs = 2_000;
 
-/**
- * Throws an XdskitError (XDSKIT_CREDENTIALS) for a certificate without its key, or for content in the place of a
- * path.
- */
+/** Throws an XdskitError (XDSKIT_CREDENTIALS) for a certificate without its key, or for content in place of a path. */
 export function createCertificates(settings: ServerTls, clock: Clock, listener: CertificatesListener): Certificates {
   const { certificateFile, keyFile, clientCaFile } = settings;
   const reader = createTlsReader({ caFile: clientCaFile, certificateFile, keyFile });

@@ -14,10 +14,7 @@ const soonMs = 24 * 60 * 60 * 1000;
 /** The same as a part of its whole time: a certificate for an hour is not renewed a day before its end. */
 const soonPart = 1 / 5;
 
-/**
- * What must be said about the first certificate in a PEM text, at a time in milliseconds since 1970; undefined:
- * nothing.
- */
+/** The finding about the first certificate in a PEM text, at a time in milliseconds since 1970; undefined: none. */
 export function validityOf(certificate: string | Buffer, file: string, now: number): Validity | undefined {
   const { validFrom, validTo } = new X509Certificate(certificate);
   const [notBefore, notAfter] = [new Date(validFrom), new Date(validTo)];

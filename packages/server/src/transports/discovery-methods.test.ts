@@ -4,7 +4,7 @@ import { resourceTypes } from "@xdskit/api";
 import type { Method } from "../contracts/transport.js";
 import { discoveryMethods } from "./discovery-methods.js";
 
-/** As the protocol's table of services has them: what exists in each version of the API, and with which methods. */
+/** The protocol's table of services: those of each version of the API, with their methods. */
 const expected = `
 v3 envoy.service.discovery.v3.AggregatedDiscoveryService Stream:AggregatedResources Delta:AggregatedResources
 v2 envoy.service.discovery.v2.AggregatedDiscoveryService Stream:AggregatedResources Delta:AggregatedResources

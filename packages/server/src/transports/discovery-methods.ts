@@ -9,7 +9,7 @@ const aggregated: { readonly [V in ApiVersion]: string } = {
 
 const apis: readonly ApiVersion[] = ["v2", "v3"];
 
-/** Every discovery method by service and name: ADS, and what the table of types says. */
+/** Every discovery method by service and name: ADS, and those of the table of types. */
 export function discoveryMethods(types: ResourceTypes): ReadonlyMap<string, ReadonlyMap<string, Method>> {
   const services = new Map<string, Map<string, Method>>();
   const add = (service: string, name: string | undefined, method: Method) => {

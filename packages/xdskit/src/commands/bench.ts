@@ -24,7 +24,7 @@ interface Options
 
 const details = `
 Simulates a fleet of proxies: each subscribes as an Envoy does (clusters, the load assignments that they name, listeners,
-the routes that these name), acknowledges, and claims what it holds when it connects again. In --node-id, --node-cluster, --locality and
+the routes that these name), acknowledges, and says what it has when it connects again. In --node-id, --node-cluster, --locality and
 --metadata {n} is the node's number and {g} that of its group. SIGINT ends it, and the table is printed. Docs: docs/bench.md
 
 Exit status: 0 if every node got everything and no stream failed, 1 if not, 2 if the usage is wrong.

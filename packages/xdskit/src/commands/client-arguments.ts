@@ -14,7 +14,7 @@ export interface ClientArguments extends Omit<WatchOptions, "command" | "type" |
 /** Adds the options for asking a management server. */
 export function addClientOptions(command: Command): Command {
   command
-    .argument("[type]", "the type, unless --type says it; see there")
+    .argument("[type]", "the type, unless --type gives it")
     .argument("[name...]", "the names (default: *, all of the type)")
     .option(
       "--type <type>",

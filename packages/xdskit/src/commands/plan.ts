@@ -14,7 +14,7 @@ interface Options {
 
 const details = `
 Prints what differs in each resource, and the stages in which a client gets from OLD to NEW so that traffic never breaks:
-resources that are added (+), changed (~) and removed (-), and what must be acknowledged before. Warnings about NEW go to standard error. Docs: docs/plan.md
+resources that are added (+), changed (~) and removed (-), and the acknowledgements that come before. Warnings about NEW go to standard error. Docs: docs/plan.md
 
 Exit status: 0 whether anything changes or not, 2 if the usage is wrong or a folder is invalid.
 
@@ -29,12 +29,9 @@ export function planCommand(terminal: Terminal, exit: (status: number) => void):
   return new Command("plan")
     .description("Shows the stages in which a change of a folder reaches clients, and what each stage waits for.")
     .argument("<old>", "the folder that is served")
-    .argument("<new>", "the folder that is to be served")
+    .argument("<new>", "the folder that will be served")
     .option("--group <name>", "only this group (default: every group)")
-    .option(
-      "--settings <file>",
-      "groups, limits and so on, for both (default: DIR/xdskit.yaml of each, if it is there)",
-    )
+    .option("--settings <file>", "groups, limits and so on, for both (default: DIR/xdskit.yaml of each, if it exists)")
     .option("--descriptors <file>", "a descriptor set with your own messages; may be repeated", collect)
     .option("--full", "print all names, even if there are many")
     .addOption(outputOption())

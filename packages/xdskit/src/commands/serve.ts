@@ -52,7 +52,7 @@ export function serveCommand(terminal: Terminal, exit: (status: number) => void)
     .description("Serves the resources of a folder to Envoys and gRPC clients, and every change of the folder.")
     .argument("[dir]", "the folder", "./config");
   addPortOptions(command)
-    .option("--settings <file>", "groups, limits and so on (default: DIR/xdskit.yaml if it is there)")
+    .option("--settings <file>", "groups, limits and so on (default: DIR/xdskit.yaml if it exists)")
     .option(
       "--state <dir>",
       "the folder for revisions; off: keep none (default: $STATE_DIRECTORY, or below ~/.local/state)",
@@ -74,7 +74,7 @@ export function serveCommand(terminal: Terminal, exit: (status: number) => void)
     .option("--allow-empty", "start even if there is nothing to serve")
     .option("--allow-partial", "without a last good revision, leave out files with errors and serve the rest")
     .addOption(
-      wordOption("--references <word>", "changes that take away what others name (default: refuse)", [
+      wordOption("--references <word>", "changes that remove resources which others name (default: refuse)", [
         "refuse",
         "warn",
       ]),

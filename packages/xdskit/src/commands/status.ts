@@ -22,7 +22,7 @@ Docs: docs/status.md
 Exit status: 0 if the server answered, 1 if not or if there is no NODE, 2 if the usage is wrong.
 
 Examples:
-  $ xdskit status                                  what each node acknowledged and rejected, and how far it is behind
+  $ xdskit status                                  each node's acknowledgements and rejections, and how far it is behind
   $ xdskit status edge-1                           each resource of one node that is not synced, and why
   $ xdskit status --node 'edge-*' --type cluster   some nodes, some types
   $ xdskit status --watch                          again and again
@@ -32,7 +32,7 @@ Examples:
 /** `xdskit status`: shows what each client of a running server has. */
 export function statusCommand(terminal: Terminal, exit: (status: number) => void): Command {
   const command = new Command("status")
-    .description("Shows what each client of a running server has, was sent and rejected, and why it rejected that.")
+    .description("Shows what each client of a running server has, what it was sent, and what it rejected and why.")
     .argument("[node]", "the ID of a node to show in detail")
     .addOption(readOption("--server <host:port>", "the server, over gRPC", readAddress, "127.0.0.1:18000"))
     .option("--node <id>", "only nodes with this ID; may contain * and ?; may be repeated", collect)

@@ -12,7 +12,7 @@ interface Options {
 }
 
 const details = `
-Prints each finding on its own line: file:line:column, resource, field, what is wrong, the rule, and the code,
+Prints each finding on its own line: file:line:column, resource, field, mistake, rule, and the code,
 which docs/errors.md explains. A reference to a resource that does not exist is a warning.
 For a bootstrap, a config dump, or output of istioctl or egctl (docs/adopt.md) a line says which resources were taken.
 
@@ -31,11 +31,11 @@ export function validateCommand(terminal: Terminal, exit: (status: number) => vo
   return new Command("validate")
     .description("Checks the resources of a folder as serve does, without serving them.")
     .argument("[dir]", "the folder", "./config")
-    .option("--settings <file>", "groups, limits and so on (default: DIR/xdskit.yaml if it is there)")
+    .option("--settings <file>", "groups, limits and so on (default: DIR/xdskit.yaml if it exists)")
     .option("--descriptors <file>", "a descriptor set with your own messages; may be repeated", collect)
     .option(
       "--envoy-version <version>",
-      "also report what this Envoy does not know; may be repeated",
+      "also report parts that this Envoy does not know; may be repeated",
       collectEnvoyVersion,
     )
     .option("--envoy <path>", "also ask this Envoy (it runs as envoy --mode validate)")

@@ -7,8 +7,8 @@ interface Options extends ClientArguments {
 }
 
 const details = `
-Resources go to standard output, all else to standard error; with --output jsonl and json every event is on standard output. On a
-terminal a change is shown as a difference. With --stdin the lines "+NAME" and "-NAME" ask for a name, and no more. Docs: docs/watch.md
+Resources go to standard output, everything else to standard error; with --output jsonl and json every event is on standard output. On a
+terminal a change is shown as a difference. With --stdin the lines "+NAME" and "-NAME" subscribe and unsubscribe. Docs: docs/watch.md
 
 Exit status: 0 after SIGTERM, SIGINT or --timeout, 2 when the usage is wrong.
 
@@ -29,7 +29,7 @@ export function watchCommand(terminal: Terminal, exit: (status: number) => void)
     .description(
       "Subscribes at any management server as an Envoy does, and shows which resources come, change and go, until it is stopped.",
     )
-    .option("--stdin", "follow standard input: +NAME asks for a name of the type, -NAME no more")
+    .option("--stdin", "follow standard input: +NAME subscribes to a name of the type, -NAME unsubscribes")
     .addOption(timeoutOption("stop after this time (default: never)"))
     .addHelpText("after", details)
     .action(

@@ -11,7 +11,7 @@ export interface Claim {
   readonly address: ListeningAddress;
 }
 
-/** Listeners of which an Envoy takes only the first that it sees, in the order of their files. */
+/** Listeners at one address, in the order of their files: an Envoy takes only the first that it sees. */
 export interface Clash {
   readonly claims: readonly [Claim, Claim, ...Claim[]];
   /** The groups that have them; undefined if there are no groups. */
@@ -19,8 +19,8 @@ export interface Clash {
 }
 
 /**
- * Who listens where, over all layers. Reading a file again costs that file's listeners. Clashes cost the addresses that
- * several listeners have, and are computed only after a listener changed.
+ * The addresses of all listeners, over all layers. To read a file again costs that file's listeners. Clashes cost the
+ * addresses that several listeners have, and are computed only after a listener changed.
  */
 export class AddressClaims {
   readonly #groups: readonly FolderGroup[] | undefined;

@@ -1,8 +1,8 @@
 import type { Turn } from "@xdskit/api/disk";
 
 /**
- * Changes on disk since the last look, as far as events told them. They only save work: a scan decides by the files'
- * metadata.
+ * Changes on disk since the last look, as far as events reported them. They only save work: a scan decides by the
+ * files' metadata.
  */
 export class Changes {
   #everything: boolean;
@@ -16,7 +16,7 @@ export class Changes {
     return this.#everything || this.#names.size > 0;
   }
 
-  /** Nothing that was known before may be trusted. */
+  /** Whether nothing that was known before may be trusted. */
   get everything(): boolean {
     return this.#everything;
   }
@@ -25,7 +25,7 @@ export class Changes {
     this.#everything = true;
   }
 
-  /** Notes an event for a name in a folder; undefined: it is not known for which. */
+  /** Records an event for a name in a folder; undefined: the name is not known. */
   add(directory: string, name: string | undefined): void {
     const names = this.#names.get(directory);
     if (names === "all") return;

@@ -28,22 +28,22 @@ import { usablePart } from "./skipping.js";
 
 /** The state of one file. */
 interface KnownFile {
-  /** As it was found before it was read. */
+  /** The scan's entry from before it was read. */
   readonly found: ScannedFile;
-  /** As of its reading. Undefined if it could not be read, and its metadata were not looked at. */
+  /** Its identity when it was read. Undefined if it could not be read, and its metadata were not looked at. */
   readonly identity: string | undefined;
-  /** Of the bytes; undefined where they could not be read. */
+  /** The hash of the bytes; undefined if they could not be read. */
   readonly digest: string | undefined;
   /** For a file with errors: its valid resources if the rest is skipped, otherwise none. */
   readonly resources: readonly PositionedResource[];
-  /** Names whose content is unknown now: what was applied of them stays. */
+  /** Names whose content is unknown now: their applied content stays. */
   readonly kept: readonly NamedResource[];
   readonly findings: readonly Finding[];
   /** The resources' forms taken from a file of another kind, such as a bootstrap. */
   readonly adoptions: readonly Adoption[];
   /** Whether it had resources when it was last valid. */
   readonly held: boolean;
-  /** Read it again at the next look, whatever its metadata say. */
+  /** Whether to read it again at the next look, whatever its metadata say. */
   readonly doubtful: boolean;
 }
 
@@ -66,7 +66,7 @@ export interface FolderContentsOptions {
   readonly groups: readonly FolderGroup[] | undefined;
   readonly limits: FolderLimits;
   readonly read: ReadResourcesOptions | undefined;
-  /** Whether what has errors is skipped. If not, a file counts whole or not at all. */
+  /** Whether resources with errors are skipped. If not, a file counts as a whole or not at all. */
   readonly skips: boolean;
 }
 
@@ -80,7 +80,7 @@ interface LongFile {
 /** How many files are open at once: as many as Node's thread pool reads, and as many more in waiting. */
 const parallel = 8;
 
-/** All files of a folder as they were last read, and what they come to together. */
+/** All files of a folder as they were last read, and the layers that they make together. */
 export class FolderContents {
   readonly #options: FolderContentsOptions;
   readonly #files = new Map<string, KnownFile>();
@@ -92,7 +92,7 @@ export class FolderContents {
   readonly #addresses: AddressClaims;
   readonly #thread: ReadingThread;
 
-  /** What `join` puts before a path; it costs more than all else that is done with a path. */
+  /** The prefix that `join` would add; `join` costs more than everything else that is done with a path. */
   readonly #prefix: string;
 
   constructor(options: FolderContentsOptions) {
@@ -118,7 +118,7 @@ export class FolderContents {
     return new Set(this.#files.keys());
   }
 
-  /** What was taken from files of another kind than resources, in the order of their paths. */
+  /** The results of files of another kind than resources, in the order of their paths. */
   get adopted(): readonly AdoptedFile[] {
     return [...this.#adopted.keys()]
       .sort()
@@ -219,7 +219,7 @@ export class FolderContents {
   #isStale(file: ScannedFile): boolean {
     const known = this.#files.get(file.path);
     if (known === undefined || known.doubtful) return true;
-    // Nobody looked at its metadata, for nothing was heard of it since it was found.
+    // Its metadata were not looked at, because no event came since it was found.
     if (file.identity === undefined) return known.found !== file;
     return known.identity !== file.identity || known.found.realPath !== file.realPath;
   }
@@ -256,7 +256,7 @@ export class FolderContents {
     }
   }
 
-  /** A file that cannot be read; equal to what it was before where that is so already. */
+  /** A file that cannot be read; the same object if it was unreadable before. */
   #unread(file: ScannedFile, before: KnownFile | undefined, reason: string, doubtful: boolean): KnownFile {
     const { identity } = file;
     const message = `cannot be read: ${reason}`;
@@ -268,7 +268,7 @@ export class FolderContents {
     return { found: file, identity, digest: undefined, resources, kept, findings, adoptions: [], held, doubtful };
   }
 
-  /** What counts of a file with errors. */
+  /** The part of a file with errors that counts. */
   #partOf(
     file: Pick<ResourceFile, "resources" | "findings">,
     before: KnownFile | undefined,
@@ -300,7 +300,7 @@ export class FolderContents {
     }
   }
 
-  /** Reading does not throw for bad content; if it does all the same, one file is no reason to end the server. */
+  /** Reading does not throw for bad content. If it does all the same, one file must not end the server. */
   #notUnderstood(file: ScannedFile, error: unknown): ResourceFile {
     const message = `cannot be understood: ${error instanceof Error ? error.message : String(error)}`;
     return { resources: [], findings: [this.#finding(file, "XDSKIT_SYNTAX", message)], version: "", adoptions: [] };

@@ -4,7 +4,7 @@ import { syncBuiltinESMExports } from "node:module";
 import { type TestContext, test } from "node:test";
 import { clusters, startedSource, temporaryFolder } from "./testing/temporary-folder.js";
 
-/** Counts the calls of what looks at files, and says to how many of them each led. */
+/** Counts the system calls on files by kind. */
 function countCalls(t: TestContext) {
   const counts = { open: 0, stat: 0, lstat: 0, readdir: 0, readlink: 0 };
   const { open } = fs;
@@ -31,14 +31,14 @@ for (const { what, write } of [
   { what: "written in place", write: "write" },
   { what: "replaced", write: "replace" },
 ] as const) {
-  test(`of a file that is ${what} only that is read, however many there are`, async (t) => {
+  test(`only the file that is ${what} is read, however many there are`, async (t) => {
     const found: ReturnType<typeof countCalls>[] = [];
     for (const total of [100, 1_000]) {
       const folder = await temporaryFolder(t);
       for (let index = 0; index < total; index += 1) {
         fs.mkdirSync(folder.at(`part-${index % 10}`), { recursive: true });
         fs.writeFileSync(folder.at(`part-${index % 10}/${index}.yaml`), clusters([`c${index}`]));
-        // As if they had been there for long: what was just written may be read twice.
+        // The files seem old: a file that was just written may be read twice.
         fs.utimesSync(folder.at(`part-${index % 10}/${index}.yaml`), 1, 1);
       }
       const { source, sink, summaries } = await startedSource(t, { directory: folder.path });
@@ -56,7 +56,7 @@ for (const { what, write } of [
       found.push(counts);
     }
     assert.deepEqual(found[0], found[1]);
-    // 10 folders and their own are looked at, and of what is in them the file.
+    // The 10 folders and their parent are looked at, and in them only the file.
     assert.deepEqual({ ...found[0], stat: 0, lstat: 0 }, { open: 1, stat: 0, lstat: 0, readdir: 0, readlink: 0 });
   });
 }

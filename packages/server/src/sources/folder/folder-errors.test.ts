@@ -12,7 +12,7 @@ import { clusters, folderSource, startedSource, temporaryFolder } from "./testin
 
 const nobody = 65534;
 
-test("while a file has an error nothing is applied, and once it is mended everything is, at once", async (t) => {
+test("nothing is applied while a file has an error, and everything at once when it is fixed", async (t) => {
   const folder = await temporaryFolder(t);
   await folder.write("a.yaml", clusters(["a"]));
   await folder.write("b.yaml", clusters(["b"]));
@@ -71,7 +71,7 @@ test("the same name in two layers is no error", async (t) => {
   assert.deepEqual(sink.errors, []);
 });
 
-test("a start waits until no file has an error, also where all get one meanwhile or the folder goes away", async (t) => {
+test("a start waits until no file has an error, even if all get one meanwhile or the folder goes away", async (t) => {
   const folder = await temporaryFolder(t);
   await folder.write("good.yaml", clusters(["good"]));
   await folder.write("bad.yaml", "]");
@@ -95,7 +95,7 @@ test("a start waits until no file has an error, also where all get one meanwhile
   assert.equal(summaries.at(-1)?.serving, true);
 });
 
-test("what the sink refuses while a start waits is an error like others", async (t) => {
+test("a change that the sink refuses while a start waits is an error like others", async (t) => {
   const folder = await temporaryFolder(t);
   await folder.write("good.yaml", clusters(["good"]));
   await folder.write("bad.yaml", "]");
@@ -126,7 +126,7 @@ test("a source that waits for errors to be fixed can be closed", async (t) => {
   assert.deepEqual(sink.applied, []);
 });
 
-test("after an empty start, files are not served in part either", async (t) => {
+test("files are not served in part after an empty start either", async (t) => {
   const folder = await temporaryFolder(t);
   const { sink } = await startedSource(t, { directory: folder.path, allowEmpty: true });
   await folder.write("good.yaml", clusters(["good"]));
@@ -137,7 +137,7 @@ test("after an empty start, files are not served in part either", async (t) => {
   await sink.until("applied", () => sink.held().length === 1);
 });
 
-test("with allowPartial, files without errors are served at the start without the others, until all are valid", async (t) => {
+test("files without errors are served at the start without the others if allowPartial is set, until all are valid", async (t) => {
   const folder = await temporaryFolder(t);
   await folder.write("good.yaml", clusters(["good"]));
   await folder.write("bad.yaml", "]");
@@ -188,7 +188,7 @@ test("a file of 100 MB is refused without being read; the last good configuratio
   await sink.until("mended", () => sink.errors.length === 0);
 });
 
-test("a file that was emptied does not take its resources away; a new empty file is none", async (t) => {
+test("an emptied file keeps its resources, and a new empty file has none", async (t) => {
   const folder = await temporaryFolder(t);
   await folder.write("a.yaml", clusters(["a"]));
   await folder.write("b.yaml", clusters(["b"]));
@@ -209,7 +209,7 @@ test("a file without permission is an error", async (t) => {
   await folder.write("a.yaml", clusters(["a"]));
   await folder.write("b.yaml", clusters(["b"]));
   if (process.getuid?.() === 0) {
-    // Root may read everything: be somebody else for as long as this test runs.
+    // Root may read everything, so this test runs as another user.
     await chown(folder.path, nobody, nobody);
     for (const name of ["a.yaml", "b.yaml"]) await chown(folder.at(name), nobody, nobody);
     process.seteuid?.(nobody);
@@ -230,7 +230,7 @@ test("a file that is written to all the time is an error of that file alone", as
   await folder.write("a.yaml", clusters(["a"]));
   await folder.write("busy.yaml", clusters(["busy"]));
   let busy = true;
-  // The first reading is done at once, those that follow are not.
+  // The first reading is synchronous, later ones are not.
   for (const name of ["read", "readSync"] as const) {
     const original = fs[name];
     t.mock.method(fs, name, (file: number, ...all: never[]) => {
@@ -304,7 +304,7 @@ test("a change that the sink refuses is reported, and tried again with the next 
   assert.deepEqual([sink.held(), sink.errors], [["cluster a", "cluster b", "cluster c"], []]);
 });
 
-test("the folder of a layer that is not made yet is a warning, one that vanished an error", async (t) => {
+test("a layer's folder that does not exist yet is a warning, and one that vanished is an error", async (t) => {
   const folder = await temporaryFolder(t);
   await folder.write("shared/a.yaml", clusters(["a"]));
   const { sink } = await startedSource(t, { directory: folder.path, layers: ["shared", "edge"] });
@@ -324,7 +324,7 @@ test("the folder of a layer that is not made yet is a warning, one that vanished
   assert.deepEqual([sink.held("edge"), sink.errors], [[], []]);
 });
 
-test("where the operating system watches nothing, that is a warning, and the safety poll finds changes", async (t) => {
+test("a failed watch is a warning, and the safety poll finds changes", async (t) => {
   const folder = await temporaryFolder(t);
   await folder.write("a.yaml", clusters(["a"]));
   t.mock.method(fs, "watch", () => {
@@ -356,7 +356,7 @@ test("a source that is closed while it starts does not start", async (t) => {
   assert.deepEqual(sink.applied, []);
 });
 
-test("a fault in what hears of the folder's errors does not end the watching", async (t) => {
+test("a fault in the listener of the folder's errors does not end the watching", async (t) => {
   const folder = await temporaryFolder(t);
   await folder.write("a.yaml", clusters(["a"]));
   const { sink } = await startedSource(t, { directory: folder.path, pollMs: 0 });

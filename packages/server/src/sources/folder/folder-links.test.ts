@@ -23,7 +23,7 @@ async function release(folder: TemporaryFolder, path: string, seconds: number): 
   );
 }
 
-test("swapping the directory's link is one change", async (t) => {
+test("a swap of the directory's link is one change", async (t) => {
   const folder = await temporaryFolder(t);
   await release(folder, "one", 1);
   await release(folder, "two", 2);
@@ -97,10 +97,7 @@ test("a Kubernetes ConfigMap, files that are links into ..data, changes at once"
   assert.deepEqual(sink.errors, []);
 });
 
-/**
- * Notes every change after which clusters of two releases stand beside each other; the releases are known by their
- * versions.
- */
+/** Records every change after which clusters of two releases exist together; the versions show the release. */
 function watchForMixtures(sink: RecordingSink, releases: number) {
   const numbers = new Map<string, number>();
   for (let number = 1; number <= releases; number += 1) {
@@ -131,8 +128,8 @@ for (const { what, directory, link, prepare } of [
 ]) {
   test(`however often ${what} is swapped, two releases are never mixed`, async (t) => {
     const folder = await temporaryFolder(t);
-    // Two folders in turn, so that the old release is overwritten, file by file, while it may still be read. And
-    // whatever is read is applied at once, even if more changes come: nothing but the link says what belongs together.
+    // Two folders in turn, so that the old release is overwritten, file by file, while it may still be read. Each
+    // reading is applied at once, even if more changes come: only the link says which files belong together.
     const options = { directory: folder.at(directory), settleMs: 2, maxSettleMs: 2, pollMs: 30 };
     const { source, sink } = folderSource(t, options);
     const { mixtures, served } = watchForMixtures(sink, 20);
@@ -161,12 +158,12 @@ for (const { what, places } of [
     const folder = await temporaryFolder(t);
     for (const number of [1, 2]) await release(folder, `${number}`, number);
     await folder.link("1", "current");
-    // Nothing but the link says what belongs together: what is read is applied at once, even if more changes come.
+    // Only the link says which files belong together: each reading is applied at once, even if more changes come.
     const { source, sink } = folderSource(t, { directory: folder.at("current"), settleMs: 0, maxSettleMs: 0 });
     const { mixtures, served } = watchForMixtures(sink, 3);
     const { openSync } = fs;
     let opened = 0;
-    // Of the first reading, which is done at once.
+    // The first reading is synchronous.
     t.mock.method(fs, "openSync", (...all: Parameters<typeof openSync>) => {
       opened += 1;
       if (opened === names.length / 2) {
@@ -192,7 +189,7 @@ for (const { what, places } of [
   });
 }
 
-test("files that were overwritten while the link led elsewhere are read, though the watcher has not told of all of them", async (t) => {
+test("files that were overwritten while the link led elsewhere are read, even if the watcher has not reported all of them", async (t) => {
   const folder = await temporaryFolder(t);
   for (const number of [1, 2]) await release(folder, `${number}`, number);
   await folder.link("1", "current");
@@ -202,8 +199,7 @@ test("files that were overwritten while the link led elsewhere are read, though 
   const { lstat } = fs.promises;
   let swapped = false;
   t.mock.method(fs.promises, "lstat", (...all: Parameters<typeof lstat>) => {
-    // The scan has begun with what it was told, and comes to the link now: the release that it led to at first has
-    // become another one.
+    // The scan has begun, and reaches the link now: the release that the link led to at first has changed.
     if (!swapped && all[0] === folder.at("current")) {
       swapped = true;
       for (const name of names) fs.writeFileSync(folder.at(`1/${name}.yaml`), clusters([name], 3));

@@ -20,10 +20,10 @@ export const resourceFileExtensions: ReadonlySet<string> = new Set([
   ".textproto",
 ]);
 
-/** The layer's name when the whole folder is one. */
+/** The name of the layer if the whole folder is one. */
 export const wholeFolderLayer: LayerName = ".";
 
-/** What one folder may cost. Beyond a limit there is a finding, and the last good configuration stays. */
+/** The limits of one folder. Beyond a limit there is a finding, and the last good configuration stays. */
 export interface FolderLimits {
   /**
    * Bytes of one file; a larger file is not read at all. Default: 64 MiB. A long file is read in a thread of its own;
@@ -34,11 +34,11 @@ export interface FolderLimits {
   readonly files: number;
   /** Folders within folders. Default: 32. */
   readonly depth: number;
-  /** Findings in one report; how many more there are is said in a last one. Default: 100. */
+  /** Findings in one report; the last one gives the number of the others. Default: 100. */
   readonly findings: number;
 }
 
-/** The limits where nothing else is said. */
+/** The default limits. */
 export const defaultFolderLimits: FolderLimits = {
   fileBytes: 64 * 1024 * 1024,
   files: 100_000,
@@ -63,27 +63,26 @@ export interface FolderSourceOptions {
    */
   readonly layers?: readonly LayerName[] | undefined;
   /**
-   * Groups of nodes, such as those of `createServer`. If none of the folders of a group exists at the start, that is
-   * an error (a warning with `allowEmpty`): its nodes would be told that there is nothing. Groups with layers of other
-   * sources are ignored.
+   * Groups of nodes, such as those of `createServer`. If none of the folders of a group exists at the start, that is an
+   * error (a warning with `allowEmpty`): its nodes would lose everything. Groups with layers of other sources are
+   * ignored.
    */
   readonly groups?: readonly FolderGroup[] | undefined;
   /** Files that hold no resources, such as the settings: relative to `directory`, or absolute. */
   readonly ignore?: readonly string[] | undefined;
-  /** Start although nothing can be served yet, and allow that all files go away later. Default: false. */
+  /** Start even if nothing can be served yet, and allow all files to go away later. Default: false. */
   readonly allowEmpty?: boolean | undefined;
   /**
-   * While nothing is served yet, serve the files without errors and leave the others out. Clients then lose the
-   * resources of those since before a restart. False: `start` waits until every file is valid. Default: false.
+   * While nothing is served yet, serve the files without errors and leave the others out. Clients then lose resources
+   * of the others that they had before a restart. False: `start` waits until every file is valid. Default: false.
    */
   readonly allowPartial?: boolean | undefined;
   /**
-   * Wait at the start for a folder with a valid file also where there is none, or no folder. False: `start` rejects
-   * then. Default: false.
+   * Wait at the start for a folder with a valid file if there is none yet. False: `start` rejects then. Default: false.
    */
   readonly waits?: boolean | undefined;
   /**
-   * What happens to resources with errors. `refuse`: the change is refused as a whole, and the last good configuration
+   * How errors of resources are handled. `refuse`: the change is refused as a whole, and the last good configuration
    * stays. `skip`: the rest is served, also at the start. A resource that was served keeps its last good content as
    * long as a file names it; so do all resources of a file that can no longer be read. A resource that was never valid
    * is not served. Default: `refuse`.
@@ -110,11 +109,11 @@ export interface FolderSourceOptions {
   readonly limits?: Partial<FolderLimits> | undefined;
   /** How files are read: own descriptor sets, own resource types, validation. */
   readonly read?: ReadResourcesOptions | undefined;
-  /** Told after every reading that found something to do, for logs and people. */
+  /** Called after every reading that found something to do, for logs and people. */
   readonly onRead?: ((summary: FolderSummary) => void) | undefined;
 }
 
-/** Throws an XdskitError (XDSKIT_FOLDER_OPTION) for options that there are not, or of the wrong kind. */
+/** Throws an XdskitError (XDSKIT_FOLDER_OPTION) for unknown options, or options of the wrong kind. */
 export function checkFolderOptions(options: unknown): void {
   const table = {
     directory: "string",

@@ -21,9 +21,12 @@ export class FolderPublication {
   readonly #options: FolderPublicationOptions;
   readonly #contents: FolderContents;
   readonly #sink: SourceSink;
-  /** Folders of layers, and the directory, that were there once: such a one is missed, any other is not made yet. */
+  /**
+   * Folders of layers, and the directory, that existed once. If such a folder is gone, it is missing; any other may not
+   * exist yet.
+   */
   readonly #seen = new Set<string>();
-  /** Whether anything was applied, be it that there is nothing. */
+  /** Whether anything was applied, even if it was empty. */
   #started = false;
   /** Whether nothing is applied until all errors are fixed. */
   #waiting = false;
@@ -61,7 +64,7 @@ export class FolderPublication {
     }
     this.#refused = outcome.refusal !== undefined;
     this.#reported = this.#bounded([...(outcome.refusal ?? []), ...findings]);
-    // To whom a source reports, an error says that the change was refused.
+    // For the sink, an error means that the change was refused.
     if (news) this.#sink.report(outcome.applied && judgement.skipped ? this.#reported.map(asWarning) : this.#reported);
     return {
       directory: this.#options.directory,
@@ -112,7 +115,7 @@ export class FolderPublication {
     };
   }
 
-  /** The files of those that name what would go, or that would have the address of another listener. */
+  /** Adds the files of the referrers, or of the listeners at one address. */
   #withPlaces(error: unknown, findings: readonly Finding[]): readonly Finding[] {
     if (!(error instanceof ReferencesBroken || error instanceof AddressesShared)) return findings;
     const about = error instanceof ReferencesBroken ? error.referrers : error.listeners;
@@ -175,7 +178,7 @@ interface Outcome {
 const kept: Outcome = { applied: false, change: summaryOf([]) };
 const none: ReadonlySet<string> = new Set();
 
-/** Whether there is anything to serve, and all of it of one state. */
+/** Whether there is anything to serve, and all of it belongs to one state. */
 function isUsable(round: Round, judgement: Judgement): boolean {
   return round.whole && round.scan.root !== undefined && judgement.valid > 0;
 }

@@ -49,7 +49,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("swap" as const), path: release }) },
 );
 
-/** What cannot be done (a folder moved into itself) is not done. */
+/** An impossible operation (a folder moved into itself) is skipped. */
 function perform({ at }: TemporaryFolder, what: Operation): void {
   try {
     fs.mkdirSync(dirname(at(what.path)), { recursive: true });
@@ -83,11 +83,11 @@ function perform({ at }: TemporaryFolder, what: Operation): void {
 
 function stateOf(sink: RecordingSink): unknown {
   const errors = [...sink.errors].sort();
-  // With an error, the last good configuration stays, which a source that just started does not know.
+  // With an error, the last good configuration stays, which a new source does not know.
   return { errors, held: errors.length > 0 ? undefined : sink.held().map((key) => [key, sink.resource(key)?.version]) };
 }
 
-/** A source that followed all changes must come to what one sees that starts now. */
+/** A source that followed all changes must reach the same state as a new one. */
 async function comesTo(
   t: TestContext,
   live: RecordingSink,
@@ -103,7 +103,7 @@ async function comesTo(
   assert.deepEqual(stateOf(live), stateOf(sink), JSON.stringify(done));
 }
 
-test("whatever happens to a folder, a source comes to what one sees that starts afresh", {
+test("a source reaches the same state as a new one, whatever happens to its folder", {
   timeout: 300_000 * effort,
 }, async (t) => {
   const batches = fc.array(fc.array(operation, { minLength: 1, maxLength: 4 }), { minLength: 4, maxLength: 12 });
@@ -116,7 +116,7 @@ test("whatever happens to a folder, a source comes to what one sees that starts 
       const { source, sink } = folderSource(t, { directory, allowEmpty: true, settleMs: 3 });
       await source.start(sink);
       for (const [index, batch] of all.entries()) {
-        // Now and then long enough that what was read last is not in doubt any more.
+        // Now and then long enough that the last reading is no longer in doubt.
         if (index % 3 === 2) await delay(30);
         for (const each of batch) perform(folder, each);
         await comesTo(t, sink, directory, all.slice(0, index + 1).flat());

@@ -7,7 +7,7 @@ import { sameFindings } from "./folder-findings.js";
 import type { FolderWatcher } from "./folder-watcher.js";
 import { type Scan, type ScanOptions, scanFolder } from "./scan.js";
 
-/** So many times as long as files must not be written in place they are waited for, from the first change on. */
+/** How many times `writeSettleMs` files that are written in place are waited for, from the first change on. */
 const mostWriteSettles = 20;
 
 /** How often a folder that moves while it is read is read again before that is reported. */
@@ -23,7 +23,7 @@ export interface Round {
   readonly parsed: number;
   /** Whether any file says something else than before. */
   readonly changed: boolean;
-  /** False: it moved each time; what was read may be of two states. */
+  /** False: the folder moved each time, so the readings may belong to two states. */
   readonly whole: boolean;
 }
 
@@ -42,9 +42,9 @@ export class FolderReader {
   readonly #contents: FolderContents;
   readonly #watcher: FolderWatcher;
   #scan: Scan | undefined;
-  /** What happened since the last scan, as far as it is known. */
+  /** The known changes since the last scan. */
   #unseen = new Changes(true);
-  /** Whether what was read last is one state. */
+  /** Whether the last reading is one state. */
   #whole = false;
   /** Whether everything was read once: until then no client is served. */
   #begun = false;
@@ -55,7 +55,7 @@ export class FolderReader {
     this.#watcher = watcher;
   }
 
-  /** From now on nothing that was known is trusted without a look at the metadata. */
+  /** From now on nothing is trusted without a look at the metadata. */
   distrust(): void {
     this.#unseen.addEverything();
   }
@@ -109,7 +109,7 @@ export class FolderReader {
       const scan = await scanFolder(this.#options.scan, this.#watcher, changes, this.#scan);
       const isLate = () => performance.now() - since >= maxSettleMs && this.#waitForWrites(since) === 0;
       const lastTry = attempt >= attempts && isLate();
-      // Of a directory that is gone, what was read of it is kept: it may come back as it was.
+      // The readings of a missing directory are kept: it may come back unchanged.
       const reading =
         scan.root === undefined ? nothingRead : await this.#contents.update(scan, !lastTry, signal, !this.#begun);
       this.#scan = scan;
@@ -131,7 +131,7 @@ export class FolderReader {
   }
 }
 
-/** Whether a scan's paths still lead where they led: if not, what was read through them may be of two states. */
+/** Whether a scan's paths still lead to the same places: if not, the readings may belong to two states. */
 async function isStill(scan: Scan): Promise<boolean> {
   if (!(await linksUnchanged(scan.links))) return false;
   if (scan.root === undefined) return true;

@@ -69,7 +69,7 @@ test("several files within the settling time are one change", async (t) => {
   assert.equal(sink.applied.length, 2);
 });
 
-test("constant writing of one file does not keep others from being served", async (t) => {
+test("one constantly written file does not keep others from being served", async (t) => {
   const folder = await temporaryFolder(t);
   await folder.write("a.yaml", clusters(["a"]));
   const { sink } = await startedSource(t, { directory: folder.path, settleMs: 100, maxSettleMs: 400 });
@@ -86,7 +86,7 @@ test("constant writing of one file does not keep others from being served", asyn
   await writer;
 });
 
-test("writing what is no resource changes nothing and keeps nothing from settling", async (t) => {
+test("a write to another kind of file changes nothing and does not delay settling", async (t) => {
   const folder = await temporaryFolder(t);
   await folder.write("a.yaml", clusters(["a"]));
   await folder.write("server.log", "line\n");
@@ -106,7 +106,7 @@ test("writing what is no resource changes nothing and keeps nothing from settlin
   await writer;
 });
 
-test("the same content, written again, is neither parsed nor applied", async (t) => {
+test("the same content is neither parsed nor applied when it is written again", async (t) => {
   const folder = await temporaryFolder(t);
   await folder.write("a.yaml", clusters(["a"]));
   const { sink, summaries } = await startedSource(t, { directory: folder.path });
@@ -117,7 +117,7 @@ test("the same content, written again, is neither parsed nor applied", async (t)
   assert.equal(sink.reports.length, 1);
 });
 
-test("of 10,000 files only the one that changed is read", async (t) => {
+test("only the changed one of 10,000 files is read", async (t) => {
   const folder = await temporaryFolder(t);
   for (let group = 0; group < 100; group += 1) {
     await folder.folder(`${group}`);
@@ -140,7 +140,7 @@ test("of 10,000 files only the one that changed is read", async (t) => {
   assert.deepEqual([summaries[1]?.upserted, summaries[1]?.removed], [1, 0]);
 });
 
-test("layers are folders; a change over several is one", async (t) => {
+test("folders are layers, and a change in several of them is one change", async (t) => {
   const folder = await temporaryFolder(t);
   await folder.write("shared/a.yaml", clusters(["a"]));
   await folder.write("edge/a.yaml", clusters(["a"], 2));
@@ -206,7 +206,7 @@ test("a folder that vanishes leaves the last good configuration, and is picked u
   assert.deepEqual(sink.held(), ["cluster c"]);
 });
 
-test("without allowEmpty a missing or empty folder is an error at the start", async (t) => {
+test("a missing or empty folder is an error at the start if allowEmpty is not set", async (t) => {
   const folder = await temporaryFolder(t);
   const code = (expected: string) => (error: unknown) => error instanceof XdskitError && error.code === expected;
   const { source, sink } = folderSource(t, { directory: folder.at("nowhere") });
@@ -224,7 +224,7 @@ test("without allowEmpty a missing or empty folder is an error at the start", as
   assert.deepEqual(sink.applied, []);
 });
 
-test("with allowEmpty a missing folder is served once it is there", async (t) => {
+test("a missing folder is served once it exists if allowEmpty is set", async (t) => {
   const folder = await temporaryFolder(t);
   const { sink } = await startedSource(t, { directory: folder.at("later/config"), allowEmpty: true });
   assert.deepEqual(sink.applied, [[{ layer: ".", kind: "replace", upsert: [] }]]);
@@ -250,7 +250,7 @@ test("a folder that loses its last file keeps the last good configuration", asyn
   assert.deepEqual(sink.held(), ["cluster a"]);
 });
 
-test("after close nothing is left that keeps a process from ending", async (t) => {
+test("a closed source keeps no process from ending", async (t) => {
   const folder = await temporaryFolder(t);
   await folder.write("sub/a.yaml", clusters(["a"]));
   const watching = () => process.getActiveResourcesInfo().filter((kind) => kind === "FSEventWrap").length;
@@ -267,7 +267,7 @@ test("after close nothing is left that keeps a process from ending", async (t) =
   assert.equal(watching(), before);
 });
 
-test("a time between two looks that is longer than Node's timers know is not over at once", async (t) => {
+test("a poll time beyond the limit of Node's timers does not end at once", async (t) => {
   const warnings: string[] = [];
   const note = ({ name }: Error) => warnings.push(name);
   process.on("warning", note);
@@ -279,7 +279,7 @@ test("a time between two looks that is longer than Node's timers know is not ove
   assert.deepEqual(warnings, []);
 });
 
-test("after close nothing is applied or reported", async (t) => {
+test("a closed source applies and reports nothing", async (t) => {
   const folder = await temporaryFolder(t);
   await folder.write("a.yaml", clusters(["a"]));
   const { source, sink } = await startedSource(t, { directory: folder.path, settleMs: 10, pollMs: 20 });

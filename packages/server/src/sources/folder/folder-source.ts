@@ -13,19 +13,19 @@ import { Settling } from "./settling.js";
 /**
  * A source that serves the resource files of a folder and follows its changes.
  *
- * - All or nothing: while any file has an error, the last good configuration stays and the errors are reported. Where
+ * - All or nothing: while any file has an error, the last good configuration stays and the errors are reported. If
  *   nothing is served yet, `start` does not resolve until they are fixed: clients would drop what the files with errors
  *   held before a restart. With `allowPartial` the files without errors are served meanwhile, and no change is applied
- *   until all are valid. With `onInvalid: "skip"` only what has errors is skipped; errors of folders refuse a change as
- *   before.
+ *   until all are valid. With `onInvalid: "skip"` only resources with errors are skipped; errors of folders refuse a
+ *   change as before.
  * - `start` rejects with an XdskitError if the directory is missing or none of its files is valid, unless `allowEmpty`.
- *   Where none of the folders of one of the `groups` is there, it waits until one is.
- * - Swapping a symbolic link, the directory itself or one in it, is one change; so is what happens within the settling
+ *   If none of the folders of one of the `groups` exists, it waits until one does.
+ * - Swapping a symbolic link, the directory itself or one in it, is one change; so are all changes within the settling
  *   time.
  * - A folder that vanishes leaves the last good configuration; so does one that loses its last file, unless
  *   `allowEmpty`.
  *
- * @throws XdskitError XDSKIT_FOLDER_OPTION for an option that cannot be
+ * @throws XdskitError XDSKIT_FOLDER_OPTION for an invalid option
  */
 export function createFolderSource(options: FolderSourceOptions): Source {
   checkFolderOptions(options);
@@ -42,10 +42,10 @@ class FolderSource implements Source {
   readonly #contents: FolderContents;
   readonly #closing = new AbortController();
   #publication: FolderPublication | undefined;
-  /** What runs now: reading or a look at the metadata, never two at once. */
+  /** The running work: a reading or a look at the metadata, never two at once. */
   #work: Promise<void> | undefined;
   #pollTimer: NodeJS.Timeout | undefined;
-  /** Lets `start` look again whether it is over. */
+  /** Lets `start` check again whether it is done. */
   #wake: () => void = () => {};
 
   constructor(options: FolderSourceOptions) {
@@ -114,7 +114,7 @@ class FolderSource implements Source {
   }
 
   #changed(): void {
-    // What happens while files are read is seen by the reader; what it leaves is seen to afterwards.
+    // The reader sees changes that happen while files are read; the rest is handled afterwards.
     if (this.#work === undefined) this.#settling.touch();
   }
 
@@ -134,7 +134,7 @@ class FolderSource implements Source {
     await run;
   }
 
-  /** Nobody waits for it: a fault, which there should be none of, must not end the process, nor the watching. */
+  /** No caller waits for it: an unexpected fault must not end the process, nor the watching. */
   #runAlone(work: () => Promise<void>): void {
     this.#run(work).catch((error: unknown) => {
       process.emitWarning(`${this.name}: ${String(error)}`, "XdskitWarning");
@@ -182,7 +182,7 @@ function isSkipping(onInvalid: string): boolean {
   );
 }
 
-/** What a timer is given. */
+/** The time for a timer. */
 function time(option: string, value: number): number {
   if (Number.isFinite(value) && value >= 0) return Math.min(value, longestTimerMs);
   throw XdskitError.of("XDSKIT_FOLDER_OPTION", `${option} must be milliseconds, not ${value}`);

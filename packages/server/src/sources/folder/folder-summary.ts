@@ -3,18 +3,18 @@ import type { LayerName } from "../../settings/group-settings.js";
 
 /** How many resources are skipped, over all layers. */
 export interface SkippedCounts {
-  /** Those whose last good content stays. */
+  /** Resources whose last good content stays. */
   readonly lastGood: number;
-  /** Those that are not served, since they never were good. */
+  /** Resources that are not served, since they never were good. */
   readonly absent: number;
 }
 
-/** What was taken from a file, with the path that findings show. */
+/** The result of a file of another kind, with the path that findings show. */
 export interface AdoptedFile extends Adoption {
   readonly file: string;
 }
 
-/** What one reading of a folder came to: what the command prints and the metrics count. */
+/** The result of one reading of a folder, for the command's output and the metrics. */
 export interface FolderSummary {
   /** As it was given in the options. */
   readonly directory: string;
@@ -22,11 +22,11 @@ export interface FolderSummary {
   readonly files: number;
   /** Files whose bytes were read this time; the others had not changed. */
   readonly read: number;
-  /** Of those, the ones with other bytes than before, which were parsed. */
+  /** The read files with other bytes than before, which were parsed. */
   readonly parsed: number;
   /** Paths of the files that were read, relative to the directory; the first hundred. */
   readonly readFiles: readonly string[];
-  /** Whether the configuration follows what was read. False: the last good one stays, see `findings`. */
+  /** Whether the reading was applied. False: the last good configuration stays, see `findings`. */
   readonly applied: boolean;
   /**
    * Whether any configuration is served, this one or one before. False: the errors at the start must be fixed first.
@@ -37,22 +37,22 @@ export interface FolderSummary {
    * and why. An unreadable file that held nothing before counts as one. Otherwise undefined.
    */
   readonly skipped: SkippedCounts | undefined;
-  /** Resources that the change gave and took, over all layers. */
+  /** How many resources the change upserted and removed, over all layers. */
   readonly upserted: number;
   readonly removed: number;
-  /** Which those are: the first ten of each, as people type them (`cluster web`). */
+  /** The first ten of each, as people type them (`cluster web`). */
   readonly changed: { readonly upserted: readonly string[]; readonly removed: readonly string[] };
   /** The files that they are in, or were: relative to the directory, the first ten. */
   readonly changedFiles: readonly string[];
-  /** The layers that became different. */
+  /** The changed layers. */
   readonly changedLayers: readonly LayerName[];
   /** Resources that are served now: by layer, then by the type's name, such as `cluster`. */
   readonly resources: ReadonlyMap<LayerName, ReadonlyMap<string, number>>;
   /** Where a resource of a layer is defined; undefined if it does not exist. Answers for now, not for this reading. */
   readonly whereIs: (layer: LayerName, resource: Pick<Resource, "type" | "key">) => Where | undefined;
   readonly findings: readonly Finding[];
-  /** What was taken from files of another kind than resources: a bootstrap, a config dump. */
+  /** The results of files of another kind than resources: a bootstrap, a config dump. */
   readonly adopted: readonly AdoptedFile[];
-  /** From the end of the settling time to here. */
+  /** The time from the end of the settling time to here. */
   readonly durationMs: number;
 }

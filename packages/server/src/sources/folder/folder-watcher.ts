@@ -6,12 +6,15 @@ import { resourceFileExtensions } from "./folder-options.js";
 interface Watched {
   /** The watched folder itself, since another one may take its path; undefined if only names in it matter. */
   readonly inode: string | undefined;
-  /** What the scan before wanted, kept until this one is over: a part that it has yet to reach must not be missed. */
+  /**
+   * The wants of the previous scan, kept until this one is over: no event in a part that it has yet to reach may be
+   * missed.
+   */
   before: Wanted;
   now: Wanted;
 }
 
-/** What matters in a folder. */
+/** The events that matter in a folder. */
 interface Wanted {
   /** It is read: every possible resource file, folder or link matters. */
   isRead: boolean;
@@ -21,7 +24,10 @@ interface Wanted {
 
 const nothing: Wanted = { isRead: false, names: new Set() };
 
-/** Watches the folders that scans read or lead through, and notes what happens in them. Each scan says anew which. */
+/**
+ * Watches the folders that scans read or pass through, and records their events. Each scan says anew which folders
+ * these are.
+ */
 export class FolderWatcher {
   readonly #watches: FolderWatches<Watched>;
   readonly #onChange: () => void;

@@ -4,10 +4,7 @@ import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { clusters, startedSource, temporaryFolder } from "./testing/temporary-folder.js";
 
-/**
- * What is served in seconds of `connect_timeout` differs by content, so the number of resources says how much of the
- * file was there.
- */
+/** The number of resources shows how much of the file was read. */
 const numbers = (sizes: readonly (readonly unknown[])[]) => sizes.map(({ length }) => length);
 
 test("a file that is written in place with pauses is read once it is whole, though each part of it is valid", async (t) => {

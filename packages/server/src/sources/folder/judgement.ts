@@ -7,7 +7,7 @@ import type { NamedResource } from "./kept-names.js";
 import type { Entry, LayerIndex } from "./layer-index.js";
 import { namedBy, type Standing, withStanding } from "./skipping.js";
 
-/** What the files say as a whole. */
+/** The result of all files together. */
 export interface Judgement {
   /** Without the bound on their number. */
   readonly findings: readonly Finding[];
@@ -19,7 +19,7 @@ export interface Judgement {
   readonly skipped: SkippedCounts | undefined;
 }
 
-/** A file, as far as it matters here. */
+/** The parts of a file that a judgement needs. */
 interface JudgedFile {
   readonly resources: readonly PositionedResource[];
   readonly findings: readonly Finding[];
@@ -67,7 +67,7 @@ export function judgeSkipping(
     if (file === undefined) continue;
     const indexes = layers.filter((layer) => isWithin(path, layer.path)).map(({ index }) => index);
     const standingOf = (name: NamedResource) => worst(indexes.map((index) => index.standingOf(name)));
-    // If an error names no resource, only the file's former content is known.
+    // If an error names no resource, only the file's previous content is known.
     const unnamed = file.kept.some((name) => standingOf(name) === "lastGood") ? "lastGood" : "absent";
     let hasUnnamed = false;
     for (const finding of file.findings) {
@@ -91,7 +91,7 @@ export function judgeSkipping(
       }
     }
   }
-  // Neither of them is more right than the other: both are served.
+  // Neither of the two has priority, so both are served.
   for (const clash of addresses.clashes) findings.push({ ...sharedAddress(clash, shown), severity: "warning" });
   const inPart = Array.from(wrong).filter((path) =>
     all.get(path)?.resources.some(({ resource }) => !doubled.has(resource)),

@@ -1,6 +1,6 @@
 import type { Resource, ResourceType, TypeUrl } from "@xdskit/api";
 
-/** A resource, by what it is called. */
+/** The type and name of a resource. */
 export interface NamedResource {
   readonly type: ResourceType;
   readonly key: Resource["key"];
@@ -12,7 +12,7 @@ interface Kept {
   readonly files: Set<string>;
 }
 
-/** Names that files with errors hold, but cannot say anything of: what was applied under them stays. */
+/** Names in files with errors whose content is unknown: their applied content stays. */
 export class KeptNames {
   readonly #files = new Map<TypeUrl, Map<Resource["key"], Kept>>();
 

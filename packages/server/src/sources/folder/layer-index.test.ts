@@ -7,7 +7,7 @@ import { LayerIndex } from "./layer-index.js";
 const count = 200;
 const none: ReadonlySet<string> = new Set();
 
-/** A file of which one resource is another in each round. */
+/** A file in which another resource changes in each round. */
 function read(round: number) {
   const items = Array.from({ length: count }, (_, index) => ({
     "@type": "type.googleapis.com/envoy.config.cluster.v3.Cluster",
@@ -18,7 +18,7 @@ function read(round: number) {
   return readResources({ path: "a.json", bytes: Buffer.from(JSON.stringify(items)) }).resources;
 }
 
-test("what changes one by one in a file keeps the memory of its own bytes, not of each reading", () => {
+test("resources that change one by one in a file keep the memory of their own bytes, not of each reading", () => {
   const index = new LayerIndex("base");
   const applied = new Map<string, Resource>();
   for (let round = 0; round <= count; round += 1) {
@@ -56,7 +56,7 @@ for (const { where, fileOf } of [
   { where: "in one file", fileOf: () => "a.json" },
   { where: "in a file each", fileOf: (index: number) => `${index}.json` },
 ]) {
-  test(`a name that is there many times ${where} costs each time the same`, () => {
+  test(`a name that occurs many times ${where} costs the same each time`, () => {
     const [one = assert.fail()] = read(0);
     const cost = (times: number) => {
       const index = new LayerIndex("base");
@@ -74,7 +74,7 @@ for (const { where, fileOf } of [
   });
 }
 
-test("of a name that is there several times the first stays, and the next follows on it", () => {
+test("the first of several resources of one name stays, and the next one follows it", () => {
   const index = new LayerIndex("base");
   const [one = assert.fail()] = read(0);
   const said = (line: number) => ({ resource: one.resource, where: { line } });

@@ -18,11 +18,11 @@ export interface LayerChange {
   /** The places of the resources that the update upserts, then of those it removes, in order. */
   readonly upserted: readonly Place[];
   readonly removed: readonly Place[];
-  /** Places that hold the same as before once it is made. */
+  /** Places that have no difference left once the change is made. */
   readonly done: readonly Place[];
 }
 
-/** All that is said of one type. */
+/** All places of one type. */
 interface Places {
   readonly type: ResourceType;
   readonly byKey: Map<Resource["key"], Place>;
@@ -30,13 +30,13 @@ interface Places {
   applied: number;
 }
 
-/** Where a resource of one type and key is, if it is there. */
+/** The entries of one type and key. */
 interface Place {
   readonly ofType: Places;
   readonly key: Resource["key"];
-  /** What a file says; undefined where none does. */
+  /** The entry in a file; undefined if there is none. */
   entry: PositionedResource | undefined;
-  /** Which file, relative to the directory. */
+  /** The file of the entry, relative to the directory. */
   file: string;
   /**
    * Other entries with the same name, which is an error, by file; undefined: none. A folder of copies may have
@@ -52,13 +52,13 @@ const none: readonly Entry[] = [];
 
 /**
  * The resources of one layer's files, beside what was applied. Reading a file again costs that file's resources; a
- * change costs what was touched since the last one, whatever the total.
+ * change costs the entries touched since the last one, whatever the total.
  */
 export class LayerIndex {
   readonly layer: LayerName;
   readonly #places = new Map<TypeUrl, Places>();
   #touched: Place[] = [];
-  /** Those that more than one entry has. */
+  /** Places with more than one entry. */
   readonly #doubled = new Set<Place>();
   readonly #kept = new KeptNames();
 
@@ -122,7 +122,7 @@ export class LayerIndex {
     for (const name of names) this.#kept.add(file, name);
   }
 
-  /** The contrary of `keep`. */
+  /** The opposite of `keep`. */
   release(file: string, names: readonly NamedResource[]): void {
     for (const name of names) {
       this.#kept.delete(file, name);
@@ -138,7 +138,7 @@ export class LayerIndex {
     return place?.applied === undefined ? "absent" : "lastGood";
   }
 
-  /** All that is kept, and what several entries have the name of. */
+  /** All kept names, and names with several entries. */
   *skipped(): Iterable<NamedResource> {
     for (const name of this.#kept) yield name;
     for (const place of this.#doubled) {
@@ -156,18 +156,18 @@ export class LayerIndex {
     for (const place of this.#doubled) yield [...entriesOf(place)].sort(byPlace);
   }
 
-  /** The change that brings the layer to what its files say, without the files left out. Undefined: no change. */
+  /** The change that brings the layer to the state of its files, without the files left out. Undefined: no change. */
   change(kind: LayerUpdate["kind"], leftOut: ReadonlySet<string>): LayerChange | undefined {
     const upsert: Resource[] = [];
     const remove: { readonly type: Resource["type"]; readonly name: Resource["key"] }[] = [];
     const upserted: Place[] = [];
     const removed: Place[] = [];
-    // All that was touched, except what the files left out say.
+    // All touched places, except entries of the files left out.
     const done: Place[] = leftOut.size === 0 ? this.#touched.slice() : [];
     for (const place of this.#touched) {
       const { applied } = place;
       const entries = leftOut.size === 0 ? none : entriesOf(place);
-      // Of several with one name, none is more right than the others.
+      // None of several entries with one name has priority.
       const isDoubled = leftOut.size === 0 && this.#doubled.has(place);
       const said = leftOut.size === 0 ? place.entry : entries.find(({ file }) => !leftOut.has(file));
       const entry = isDoubled ? undefined : said;
@@ -187,7 +187,7 @@ export class LayerIndex {
     return nothing && done.length === 0 ? undefined : { update, upserted, removed, done };
   }
 
-  /** The change was made. */
+  /** Records that the change was made. */
   commit({ update, upserted, removed, done }: LayerChange): void {
     for (const place of removed) {
       place.applied = undefined;

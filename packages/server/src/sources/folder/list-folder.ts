@@ -20,7 +20,7 @@ import type { Changes } from "./changes.js";
 import { eachOf } from "./each-of.js";
 import { isWithin, type LayerFolder, resourceFileExtensions } from "./folder-options.js";
 
-/** A file with resources, as a scan found it. The same object as before where nothing changed. */
+/** A file with resources, as a scan found it. The same object as before if nothing changed. */
 export interface ScannedFile {
   /** Relative to the directory, with `/`. */
   readonly path: string;
@@ -64,7 +64,7 @@ export interface FolderToList {
   readonly trail: readonly string[];
   readonly changes: Changes;
   readonly cache: LinkCache;
-  /** As it was the last time. */
+  /** The previous listing. */
   readonly before: ScannedFolder | undefined;
   /** Whether files may be taken from there as long as `changes` does not name them. */
   readonly trusted: boolean;
@@ -115,7 +115,7 @@ export async function listFolder(options: ListOptions, folder: FolderToList): Pr
     realPath: folder.realPath,
     inode: inodeOf(folder.stats),
     identity: identityOf(folder.stats),
-    // The order in which system calls come back is no order to report in.
+    // Sorted, because system calls return in any order.
     files: new Map(files.sort(([a], [b]) => compare(a, b))),
     folders: folders.sort((a, b) => compare(a.name, b.name)),
     links,
@@ -151,7 +151,8 @@ async function look(
     if (!isResourceFile) return nothing;
     const untouched = folder.trusted && !folder.changes.has({ directory, name });
     if (untouched && known !== undefined) return { kind: "file", file: known };
-    // It is read in any case, and looked at then. (A name that cannot be given back to the system is not found below.)
+    // It is read in any case, and its metadata are looked at then. (A name that is not UTF-8 cannot be passed back to
+    // the system, and is not found below.)
     if (known === undefined && !name.includes("\ufffd")) {
       return { kind: "file", file: { path, realPath: pathIn(directory, name), identity: undefined } };
     }
@@ -162,7 +163,7 @@ async function look(
     links.push(...followed.links);
     turns.push(...followed.turns);
     if (followed.realPath === undefined) {
-      // A link that can hold no resources (README.md) may lead where it wants.
+      // A link that can hold no resources (README.md) may lead anywhere.
       return isResourceFile || extname(name) === "" ? { kind: "unreadable", reason: problemText(followed) } : nothing;
     }
     realPath = followed.realPath;
@@ -173,7 +174,7 @@ async function look(
     stats = await lstat(realPath, { bigint: true });
   } catch (error) {
     const errno = errnoOf(error);
-    // Such a name cannot be given back to the system: what it lists under it is never found.
+    // Such a name cannot be passed back to the system, so its file is never found.
     if (isAbsence(errno) && name.includes("\ufffd")) {
       return isResourceFile ? { kind: "unreadable", reason: "its name is not UTF-8" } : nothing;
     }

@@ -26,7 +26,7 @@ test("a start waits while a group has none of its folders, and says which one wa
   assert.deepEqual([sink.held("edje"), sink.errors], [["cluster c"], []]);
 });
 
-test("with allowEmpty that is a warning; with nothing else to serve the start fails", async (t) => {
+test("a group without its folders is a warning with allowEmpty, and the start fails if there is nothing else to serve", async (t) => {
   const folder = await temporaryFolder(t);
   await folder.write("shared/a.yaml", clusters(["a"]));
   const { sink } = await startedSource(t, { directory: folder.path, layers, groups: mistyped, allowEmpty: true });
@@ -37,7 +37,7 @@ test("with allowEmpty that is a warning; with nothing else to serve the start fa
   await assert.rejects(source.start(sink), /has none of its folders/);
 });
 
-test("where a group has one of its folders, or layers of other sources, a missing one is a warning", async (t) => {
+test("a missing folder is a warning if its group has another folder, or layers of other sources", async (t) => {
   const folder = await temporaryFolder(t);
   await folder.write("shared/a.yaml", clusters(["a"]));
   const groups = [

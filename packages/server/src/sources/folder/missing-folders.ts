@@ -3,7 +3,7 @@ import { didYouMean, type Finding } from "@xdskit/api";
 import type { FolderGroup, LayerFolder } from "./folder-options.js";
 import type { Scan } from "./scan.js";
 
-/** What decides whether a folder that is not there is an error. */
+/** The inputs that decide whether a missing folder is an error. */
 export interface ExpectedFolders {
   /** As findings show it. */
   readonly directory: string;
@@ -34,12 +34,12 @@ export function missingFolders(
     };
   });
   const absent = new Map(missing.map((folder) => [folder.path, folder]));
-  // Of a directory that is missing itself, nothing else is known.
+  // If the directory itself is missing, nothing else is known.
   if (absent.size === 0 || absent.has(".")) return findings;
   const pathOf = new Map(layers.map(({ name, path }) => [name, path]));
   for (const group of groups) {
     const paths = group.layers.map((name) => pathOf.get(name) ?? name);
-    // Folders that were there once are errors already.
+    // Folders that existed once are errors already.
     if (paths.length === 0 || !paths.every((path) => absent.has(path) && !seen.has(path))) continue;
     const names = `${group.layers.slice(0, 5).join(", ")}${group.layers.length > 5 ? " …" : ""}`;
     const meant = paths.map((path) => didYouMean(path, absent.get(path)?.beside ?? [])).find((text) => text !== "");

@@ -5,7 +5,7 @@ const share = 20;
 /** … but never longer than this: unreported changes must not wait for minutes because of one slow look. */
 const mostMs = 30_000;
 
-/** Milliseconds until the next look at all metadata, after one that took so long. */
+/** Milliseconds until the next look at all metadata, after one that took `lastTookMs`. */
 export function pollWaitMs(lastTookMs: number): number {
   return Math.min(mostMs, Math.max(leastMs, lastTookMs * share));
 }

@@ -15,8 +15,8 @@ const sliceMs = 20;
 const roomForFiles = 1 << 20;
 
 /**
- * Reads files in their order with blocking calls, which is three times as fast for small files. It is meant for a
- * start, when little else waits. The bytes passed to `take` are valid only until it returns.
+ * Reads files in their order with blocking calls, which is three times as fast for small files. Use it at a start, when
+ * little else waits. The bytes passed to `take` are valid only until it returns.
  */
 export async function readAtOnce(
   files: readonly ScannedFile[],

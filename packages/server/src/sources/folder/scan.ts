@@ -30,24 +30,24 @@ import { relistFolder } from "./relist-folder.js";
 /** The most folders that are searched for one that a missing name may mean. */
 const mostBeside = 1000;
 
-/** Which files there are, without their bytes. */
+/** The files of a folder, without their bytes. */
 export interface Scan {
-  /** The directory without symbolic links; undefined: it is not there. */
+  /** The directory without symbolic links; undefined if it does not exist. */
   readonly root: string | undefined;
-  /** Which folder that is. */
+  /** The inode of that folder. */
   readonly rootInode: string | undefined;
   readonly files: ReadonlyMap<string, ScannedFile>;
   readonly folders: ReadonlyMap<string, ScannedFolder>;
-  /** Every symbolic link that was followed: while they stay, what was scanned is one state. */
+  /** Every followed symbolic link: while they stay, the scan is one state. */
   readonly links: readonly FollowedLink[];
-  /** The directory (`.`) or folders of layers that are not there, and why. */
+  /** The directory (`.`) or folders of layers that do not exist, and why. */
   readonly missing: readonly MissingFolder[];
   readonly findings: readonly Finding[];
   /** Something went away while it was looked at. */
   readonly moved: boolean;
 }
 
-/** A folder that is not there. */
+/** A folder that does not exist. */
 export interface MissingFolder {
   readonly path: string;
   readonly reason: string;
@@ -81,7 +81,7 @@ class Scanner {
   readonly #watcher: FolderWatcher;
   readonly #changes: Changes;
   readonly #before: Scan | undefined;
-  /** Each link is followed once in a scan: what leads through the same link leads to the same state. */
+  /** Each link is followed once in a scan, so all paths through it lead to the same state. */
   readonly #cache: LinkCache = new Map();
   readonly #files = new Map<string, ScannedFile>();
   readonly #folders = new Map<string, ScannedFolder>();
@@ -132,7 +132,7 @@ class Scanner {
       folder = await this.#watched((isFirst) => this.#look(path, realPath, trail, isFirst));
     } catch (error) {
       const errno = errnoOf(error);
-      // It was there a moment ago: something is being moved.
+      // It existed a moment ago, so something is being moved.
       if (isAbsence(errno)) this.#moved = true;
       else this.#findings.push(unreadable(join(shown, path), errnoText(errno)));
       return;
@@ -168,7 +168,7 @@ class Scanner {
     const before = this.#before?.folders.get(path);
     const stats = await stat(realPath, { bigint: true });
     const inode = inodeOf(stats);
-    // Watched before it is read, so that nothing that happens from here on is missed.
+    // It is watched before it is read, so that no event from here on is missed.
     const watched = this.#watcher.watchFolder(realPath, inode);
     const same = before !== undefined && before.realPath === realPath && before.inode === inode;
     const trusted = isFirst && same && watched && !changes.everything;

@@ -55,7 +55,7 @@ test("an additional address counts, and one listener may have an address twice",
   await sink.until("mended", () => sink.errors.length === 0);
 });
 
-test("listeners of an address are told once, however many there are", async (t) => {
+test("listeners of one address are reported once, however many there are", async (t) => {
   const { folder, sink } = await served(t, { "a.yaml": listener("a", 80) });
   await folder.write("b.yaml", ["b", "c", "d"].map((name) => listener(name, 80)).join(""));
   await sink.until("reported", () => sink.errors.length > 0);
@@ -85,7 +85,7 @@ test("groups that have one of two listeners each may use one address twice", asy
   assert.deepEqual(sink.errors, []);
 });
 
-test("listeners that are asked for by name may share an address: xdstp names, and gRPC's are warned of", async (t) => {
+test("listeners that clients request by name may share an address: xdstp names, and gRPC's with a warning", async (t) => {
   const server = "grpc/server?xds.resource.listening_address=10.0.0.1:80";
   const { sink, summaries } = await served(t, {
     "a.yaml": listener("a", 80),
@@ -102,7 +102,7 @@ test("listeners that are asked for by name may share an address: xdstp names, an
   );
 });
 
-test("where errors are skipped, both listeners are served, with a warning", async (t) => {
+test("both listeners are served with a warning if errors are skipped", async (t) => {
   const both = listener("a", 80) + listener("b", 80);
   const { sink, summaries } = await served(t, { "a.yaml": both }, { onInvalid: "skip" });
   assert.deepEqual(sink.held(), ["listener a", "listener b"]);

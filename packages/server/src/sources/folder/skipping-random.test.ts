@@ -6,16 +6,16 @@ import { clusters, startedSource, temporaryFolder } from "./testing/temporary-fo
 const names = ["a", "b", "c"];
 const paths = ["1.yaml", "2.yaml"];
 const broken = -1;
-/** What a file says: the timeout of each cluster in seconds, or `broken`; or nothing that can be read. */
+/** The content of a file: the timeout of each cluster in seconds, or `broken`; or an unreadable text. */
 type Said = ReadonlyMap<string, number> | "syntax error";
 
-test("whatever becomes of files, what is served is what was good last of all that is still named", async (t) => {
+test("the served contents are always the last good ones of all resources that are still named", async (t) => {
   const folder = await temporaryFolder(t);
   await folder.write("step.yaml", clusters(["step"]));
   const { sink } = await startedSource(t, { directory: folder.path, onInvalid: "skip", settleMs: 5 });
   const { below } = createRepeatable();
   const files = new Map<string, Said>();
-  /** What each file held when it could be read last. */
+  /** The names in each file when it could last be read. */
   const known = new Map<string, ReadonlySet<string>>();
   const served = new Map<string, number>();
   for (let step = 1; step <= 100; step += 1) {

@@ -11,7 +11,7 @@ async function skipping(t: TestContext, folder: TemporaryFolder, allowEmpty = fa
   return startedSource(t, { directory: folder.path, onInvalid: "skip", allowEmpty });
 }
 
-/** What the last reading found, which is none of the sink's errors: the change was applied. */
+/** The findings of the last reading. They are no errors of the sink, because the change was applied. */
 function errors({ sink, summaries }: SourceUnderTest): readonly string[] {
   assert.deepEqual(sink.errors, []);
   return (summaries.at(-1)?.findings ?? []).filter(({ severity }) => severity === "error").map(describe);
@@ -21,7 +21,7 @@ function skipped({ summaries }: SourceUnderTest) {
   return summaries.at(-1)?.skipped;
 }
 
-test("at the start a resource with an error is skipped, and the rest is served", async (t) => {
+test("a resource with an error is skipped at the start, and the rest is served", async (t) => {
   const folder = await temporaryFolder(t);
   await folder.write("a.yaml", clusters(["a"]) + broken("b") + clusters(["c"]));
   await folder.write("text.yaml", "name: [");
@@ -73,7 +73,7 @@ test("a broken resource that moves to another file keeps its content, and goes w
   assert.deepEqual(sink.held(), ["cluster a"]);
 });
 
-test("of a file that cannot be read, all that it held stays, until another file says what it is", async (t) => {
+test("all resources of an unreadable file stay, until another file defines them", async (t) => {
   const folder = await temporaryFolder(t);
   await folder.write("a.yaml", clusters(["a", "b"]));
   await folder.write("z.yaml", clusters(["z"]));
@@ -97,7 +97,7 @@ test("of a file that cannot be read, all that it held stays, until another file 
   assert.deepEqual([sink.held(), errors(source)], [["cluster b", "cluster z"], []]);
 });
 
-test("an error that does not say of which resource it is takes nothing away", async (t) => {
+test("an error without a resource removes nothing", async (t) => {
   const folder = await temporaryFolder(t);
   await folder.write("a.yaml", clusters(["a", "b"]));
   const source = await skipping(t, folder);
@@ -114,7 +114,7 @@ test("an error that does not say of which resource it is takes nothing away", as
   assert.match(errors(source).join(), /Kluster.*skipped: the last good content stays/);
 });
 
-test("of a name that appears twice the last good content stays; one that never was good is not served", async (t) => {
+test("the last good content of a name that appears twice stays, and one that never was good is not served", async (t) => {
   const folder = await temporaryFolder(t);
   await folder.write("a.yaml", clusters(["a"]));
   const source = await skipping(t, folder);
@@ -135,7 +135,7 @@ test("of a name that appears twice the last good content stays; one that never w
   assert.deepEqual(sink.applied[2]?.[0]?.upsert.map(({ name }) => name).sort(), ["a", "c"]);
 });
 
-test("a start with nothing that is good fails as before; errors of folders refuse the whole change", async (t) => {
+test("a start without anything good fails as before, and errors of folders refuse the whole change", async (t) => {
   const folder = await temporaryFolder(t);
   await folder.write("a.yaml", broken("a"));
   await folder.write("twice1.yaml", clusters(["x"]));
@@ -158,7 +158,7 @@ test("onInvalid takes two words", () => {
   assert.throws(() => createFolderSource(wrong), /onInvalid must be "refuse" or "skip", not "ignore"/);
 });
 
-test("without it nothing says that anything is skipped", async (t) => {
+test("nothing reports skipped resources if errors are not skipped", async (t) => {
   const folder = await temporaryFolder(t);
   await folder.write("a.yaml", clusters(["a"]));
   const source = await startedSource(t, { directory: folder.path });

@@ -8,15 +8,15 @@ const mostFindings = 100;
 /** The part of a file with errors that can be served. */
 export interface UsablePart {
   readonly resources: readonly PositionedResource[];
-  /** What the file holds besides, or may hold: what was applied of it stays. */
+  /** Other names that the file holds, or may hold: their applied content stays. */
   readonly kept: readonly NamedResource[];
 }
 
 /**
- * Takes what is well of a file with errors. A resource that an error names keeps its last good content. Where an error
- * does not say of which resource it is, nobody knows what the file means to hold: then all stays that it held before.
+ * Takes the valid part of a file with errors. A resource that an error names keeps its last good content. If an error
+ * does not name its resource, the intended content of the file is not known: then everything that it held before stays.
  *
- * @param before what the file held, or kept, when it was read the last time
+ * @param before the names that the file held or kept at its last reading
  */
 export function usablePart(
   { resources, findings }: { readonly resources: readonly PositionedResource[]; readonly findings: readonly Finding[] },
@@ -24,7 +24,7 @@ export function usablePart(
   types: ResourceTypes,
 ): UsablePart {
   const errors = findings.filter(({ severity }) => severity === "error");
-  // What a parser makes of the rest of such a file may be anything.
+  // The rest of such a file may be parsed wrongly.
   const isReadable = !errors.some(({ code, type }) => code === "XDSKIT_SYNTAX" && type === undefined);
   const usable = isReadable ? resources : [];
   const isWell = new Set(usable.map(({ resource }) => idOf(resource)));
@@ -39,7 +39,7 @@ export function usablePart(
   return { resources: usable, kept: [...all.values()] };
 }
 
-/** The resource that an error is about; undefined where it does not say so. */
+/** The resource that an error is about; undefined if it names none. */
 export function namedBy({ type, resource }: Finding, types: ResourceTypes): NamedResource | undefined {
   const known = type === undefined || resource === undefined ? undefined : types.find(type);
   return known === undefined || resource === undefined ? undefined : { type: known, key: canonicalName(resource) };
@@ -52,7 +52,7 @@ function isOf(each: NamedResource, { type, key }: NamedResource): boolean {
 /** Separates a name and its variant in a key. */
 const variantMark = "\ud800\ud800";
 
-/** What is served instead of a resource with an error. */
+/** What is served in place of a resource with an error. */
 export type Standing = "lastGood" | "absent" | "elsewhere";
 
 /** Adds the effect to a finding. */

@@ -1,13 +1,13 @@
 import type { FolderSummary } from "./folder-summary.js";
 import type { LayerChange } from "./layer-index.js";
 
-/** What became different, in words. */
+/** A change in words. */
 export type ChangeSummary = Pick<FolderSummary, "upserted" | "removed" | "changed" | "changedFiles" | "changedLayers">;
 
 /** More than this is too long to read on one line. */
 const mostNamed = 10;
 
-/** How much changes, and what first. Costs the change. */
+/** The size of the change and its first resources. Costs the change. */
 export function summaryOf(changes: readonly LayerChange[]): ChangeSummary {
   const upserted: string[] = [];
   const removed: string[] = [];

@@ -2,9 +2,9 @@ import { checkCall, type Resource } from "@xdskit/api";
 import type { LayerUpdate, Source, SourceSink } from "../../contracts/source.js";
 import type { LayerName } from "../../settings/group-settings.js";
 
-/** A source that a program feeds: what it sets before it is started is its first configuration. */
+/** A source that a program feeds: resources that it sets before the start are the first configuration. */
 export interface MemorySource extends Source {
-  /** The layer holds exactly these from now on. Throws what the server throws: nothing was changed then. */
+  /** Makes the layer hold exactly these resources. Throws the server's error, and then nothing was changed. */
   set(resources: readonly Resource[]): void;
   /** Changes some, in one change over as many layers as wanted. Throws as `set` does. */
   apply(updates: readonly LayerUpdate[]): void;

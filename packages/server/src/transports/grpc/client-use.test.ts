@@ -19,7 +19,7 @@ const fetchPath = "/envoy.service.cluster.v3.ClusterDiscoveryService/FetchCluste
 const typeUrl = urlOf("cluster");
 const asked = toBinary(DiscoveryRequestSchema, create(DiscoveryRequestSchema, { node: { id: "n" }, typeUrl }));
 const ids = (count: number) => Array.from({ length: count }, (_, index) => 2 * index + 1);
-/** The beginning of a message of so many bytes, of which as many came. */
+/** The beginning of a message of `bytes` bytes, of which `came` have arrived. */
 const part = (stream: number, bytes: number, came: number) => {
   const payload = Buffer.alloc(5 + came);
   payload.writeUInt32BE(bytes, 1);
@@ -30,7 +30,7 @@ const resets = ({ frames }: RawHttp2, code: number) =>
 const trailersWith = ({ frames }: RawHttp2, text: string) =>
   frames.filter(({ type, payload }) => type === frameType.headers && payload.includes(text)).length;
 
-/** Another client is served, also where its request comes in two reads. */
+/** Checks that another client is served, even if its request comes in two reads. */
 async function othersAreServed({ address, server }: Running): Promise<void> {
   server.config.set([cluster("a")]);
   const good = await rawHttp2(address);
@@ -46,8 +46,8 @@ async function othersAreServed({ address, server }: Running): Promise<void> {
 const refusals = ({ events }: Running) =>
   events.flatMap((event) => (event.kind === "call-refused" ? [`${event.code} ${event.message}`] : []));
 
-describe("a client that takes what is there for all", () => {
-  it("a client has so many streams on a connection, which it is told, and another connection has its own", () =>
+describe("a greedy client", () => {
+  it("has a bounded number of streams on a connection, and is told the bound, which holds for each connection", () =>
     withServer({ limits: { streamsPerConnection: 10 } }, async (running) => {
       const client = await rawHttp2(running.address);
       await client.send(...ids(12).map((id) => headOf(path, id)));
@@ -68,7 +68,7 @@ describe("a client that takes what is there for all", () => {
       client.end();
     }));
 
-  it("a client has so many streams from an address, over all its connections, and gets them back", () =>
+  it("has a bounded number of streams from an address, over all its connections, and gets them back", () =>
     withServer({ limits: { streamsPerConnection: 10, streamsPerAddress: 15 } }, async (running) => {
       const clients = await Promise.all([1, 2].map(() => rawHttp2(running.address)));
       for (const client of clients) await client.send(...ids(10).map((id) => headOf(path, id)));
@@ -88,7 +88,7 @@ describe("a client that takes what is there for all", () => {
     partialRequestBytesPerAddress: 600_000,
     partialRequestBytesPerConnection: 300_000,
   };
-  it("a connection holds so many bytes of half requests, and then no more of them", () =>
+  it("has a bounded number of bytes in partial requests on a connection", () =>
     withServer({ limits: partial }, async (running) => {
       const client = await rawHttp2(running.address);
       // Each has memory for what came, and eight times that.
@@ -99,7 +99,7 @@ describe("a client that takes what is there for all", () => {
       client.end();
     }));
 
-  it("an address holds so many bytes of half requests, over all its connections", () =>
+  it("has a bounded number of bytes in partial requests from an address, over all its connections", () =>
     withServer({ limits: partial }, async (running) => {
       const clients = await Promise.all([1, 2, 3, 4].map(() => rawHttp2(running.address)));
       for (const client of clients) {
@@ -111,7 +111,7 @@ describe("a client that takes what is there for all", () => {
       await othersAreServed(running);
     }));
 
-  it("the default limits of a connection, an address and the server grow, so that one leaves room for others", () => {
+  it("leaves room for others, because the default limits of a connection, an address and the server grow", () => {
     const limits = defaultServerLimits;
     assert.ok(limits.streamsPerNode <= limits.streamsPerConnection);
     assert.ok(2 * limits.streamsPerConnection <= limits.streamsPerAddress);
@@ -122,8 +122,8 @@ describe("a client that takes what is there for all", () => {
   });
 });
 
-describe("a request that does not come", () => {
-  /** A transport alone that waits for 300 ms. */
+describe("a request that does not arrive", () => {
+  /** A transport by itself, with a request timeout of 300 ms. */
   async function impatient(test: (address: string, refused: readonly string[]) => Promise<void>): Promise<void> {
     const refused: string[] = [];
     const transport = createGrpcTransport({
@@ -144,7 +144,7 @@ describe("a request that does not come", () => {
   const noRequest = "4 a stream was opened, and no request came in time";
   const noRest = "4 a request began, and its rest did not come in time";
 
-  it("a request that does not come ends its stream with DEADLINE_EXCEEDED, as a rest does, and no other stream of the connection", () =>
+  it("ends its stream with DEADLINE_EXCEEDED, as a missing rest does, and no other stream of the connection", () =>
     impatient(async (address, refused) => {
       const client = await rawHttp2(address);
       await client.send(
@@ -172,7 +172,7 @@ describe("a request that does not come", () => {
       client.end();
     }));
 
-  it("the server waits for a request as long as it comes at 64 KiB a second or faster", () =>
+  it("is waited for while it comes at 64 KiB a second or faster", () =>
     impatient(async (address, refused) => {
       const client = await rawHttp2(address);
       await client.send(headOf(path, 1), headOf(path, 3), part(3, 900_000, 10));

@@ -15,10 +15,7 @@ import { waitFor } from "../../testing/wait-for.js";
 
 const path = "/envoy.service.discovery.v3.AggregatedDiscoveryService/DeltaAggregatedResources";
 
-/**
- * What one client says: its head and its names, which are its own alone, in frames of a few bytes, and a ping behind
- * them.
- */
+/** The bytes of one client: its head and its own names in frames of a few bytes, and a ping behind them. */
 function saidBy(client: number, names: readonly string[]): Buffer {
   const block = Buffer.concat([headBlock(path), encodeHeaders([["x-client", `${client}`.repeat(1 + 3 * client)]])]);
   const typeUrl = urlOf("endpoint");
@@ -54,7 +51,7 @@ function removedFor({ dataOf }: RawHttp2): readonly string[] {
   return fromBinary(DeltaDiscoveryResponseSchema, bytes.subarray(5, 5 + bytes.readUInt32BE(1))).removedResources;
 }
 
-it("clients whose requests are cut anywhere and mixed with others are read as if each was alone", async () => {
+it("requests that are cut anywhere and mixed with others are read as if each client was alone", async () => {
   const random = randomFrom(5);
   const server = createServer({});
   server.config.set([]);

@@ -22,7 +22,7 @@ export interface GrpcTransportOptions {
   readonly keepalive: Keepalive;
   /** The largest request, in bytes; a larger one ends its stream with RESOURCE_EXHAUSTED. */
   readonly requestBytes: number;
-  /** What a connection and an address may use. Default: the limits of a server. */
+  /** The limits of a connection and of an address. Default: the limits of a server. */
   readonly limits?: Omit<GrpcLimits, "requestBytes"> | undefined;
   /**
    * Milliseconds that a stream may be without its first request, and a request without its rest; a client that goes
@@ -30,8 +30,8 @@ export interface GrpcTransportOptions {
    */
   readonly requestTimeoutMs?: number | undefined;
   /**
-   * Called for a call that was refused, or ended, for what its client did, before the server heard of that. Default:
-   * nothing is called.
+   * Called for a call that was refused or ended because of its client, before the server heard of it. Default: nothing
+   * is called.
    */
   readonly refused?: ((peer: string, code: StatusCode, message: string) => void) | undefined;
   /** Certificates. Default: plaintext. */
@@ -52,9 +52,9 @@ export interface GrpcTransportOptions {
 export interface SocketTransport extends Transport, Renewable {
   /** `descriptor`: of a bound socket, which then belongs to the transport. */
   listen(...at: [...Parameters<Transport["listen"]>, descriptor?: number]): Promise<string>;
-  /** Connections whose clients were not told to go. */
+  /** Connections whose clients were not asked to go. */
   readonly connections: number;
-  /** Tells so many of them to go and come back. Returns how many were told. */
+  /** Asks this many of them to reconnect. Returns how many were asked. */
   askToGo(count: number): number;
   /** Node's servers, one for each address. */
   readonly servers: ReadonlySet<Server>;

@@ -5,7 +5,7 @@ import type { PollAnswer, PollConnection, PollHandler, PollTransport } from "../
 export interface MemoryPoll {
   /** After `cancel` it never resolves. */
   readonly answer: Promise<PollAnswer>;
-  /** Goes away without a word. */
+  /** Disconnects without a message. */
   cancel(): void;
 }
 
@@ -13,7 +13,7 @@ export interface MemoryPoll {
 export interface MemoryPollClient {
   /** Sends a request; `json` is a `DiscoveryRequest` in JSON, parsed. */
   poll(type: ResourceType, json: unknown, api?: ApiVersion): MemoryPoll;
-  /** Cancels what is under way; the server must not take what it sent for received. */
+  /** Cancels polls in progress; the server must not assume that its answers were received. */
   close(): void;
 }
 

@@ -22,7 +22,7 @@ export interface MemoryStream {
   send(bytes: Uint8Array): void;
   /** Half-closes: no more requests will come. */
   finish(): void;
-  /** Goes away without a word, as a connection that breaks. */
+  /** Disconnects without a message, as a broken connection does. */
   cancel(): void;
   /** Stops taking responses: the server has room for one more. */
   pause(): void;
@@ -33,10 +33,10 @@ export interface MemoryStream {
   readonly over: Promise<void>;
 }
 
-/** How many messages may be on the way to a client that takes them. */
+/** How many messages may be in flight to a client that takes them. */
 const onTheWay = 16;
 
-/** What a stream in memory is opened with. */
+/** The options of a stream in memory. */
 export interface MemoryStreamOptions {
   readonly peer: string;
   readonly method: Method;
@@ -64,7 +64,7 @@ export function openMemoryStream(options: MemoryStreamOptions): MemoryStream {
   };
 }
 
-/** The server's end of a stream in memory, and what is on its way to the client. */
+/** The server's end of a stream in memory, and the messages in flight to the client. */
 class MemoryCall implements DiscoveryCall {
   readonly method: Method;
   readonly peer: string;
@@ -74,7 +74,7 @@ class MemoryCall implements DiscoveryCall {
   readonly #handler: CallHandler | undefined;
   #tell: (status: MemoryStatus) => void = () => {};
   #finishOver: () => void = () => {};
-  /** Those that the client did not take yet. */
+  /** Responses that the client did not take yet. */
   readonly #responses: Uint8Array[] = [];
   #end: MemoryStatus | undefined;
   #cutOff: NodeJS.Timeout | undefined;

@@ -1,6 +1,6 @@
 /**
  * How many bytes of request bodies may be held at once, over all connections: a client that sends half of many large
- * bodies must not fill the memory. A small body needs no room, so ordinary clients are served whatever others do.
+ * bodies must not fill the memory. A small body needs no room, so ordinary clients are always served.
  */
 export class BodyRoom {
   readonly #most: number;
@@ -30,9 +30,9 @@ export class BodyRoom {
   }
 }
 
-/** What one body takes while it is read. */
+/** The room of one body while it is read. */
 export interface BodyPlace {
-  /** False, and nothing is taken, if there is no room for so many more bytes. */
+  /** False, and nothing is taken, if there is no room for this many more bytes. */
   grow(bytes: number): boolean;
   /** Releases all of it; may be called again. */
   leave(): void;

@@ -1,6 +1,6 @@
 import type { ApiVersion, ResourceType, ResourceTypes } from "@xdskit/api";
 
-/** What a path is for. */
+/** The type and API of a path. */
 export interface Endpoint {
   readonly api: ApiVersion;
   readonly type: ResourceType;
@@ -21,7 +21,7 @@ export function restPaths(types: ResourceTypes) {
   }
   return {
     find: (path: string): Endpoint | undefined => endpoints.get(path),
-    /** Why there is nothing under a path that `find` does not know (rule 148). */
+    /** Why a path that `find` does not know has nothing (rule 148). */
     whyNot(path: string): string {
       const [, api = "", word = ""] = /^\/(v\d+)\/(?:delta[-_]?)?discovery:(.*)$/i.exec(path) ?? [];
       if (/^\/v\d+\/delta/i.test(path)) return "over REST there is no incremental discovery; use gRPC for it";

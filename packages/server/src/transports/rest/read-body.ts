@@ -4,7 +4,7 @@ import { brotliDecompress, gunzip, inflate } from "node:zlib";
 import type { PollRefusal } from "../../contracts/poll-transport.js";
 import type { BodyRoom } from "./body-room.js";
 
-/** A request's body, or why there is none; `gone`: nobody waits for an answer any more. */
+/** A request's body, or the reason for its absence; `gone`: the client no longer waits for an answer. */
 export type ReadBody =
   | { readonly kind: "body"; readonly bytes: Uint8Array }
   | { readonly kind: "gone" }

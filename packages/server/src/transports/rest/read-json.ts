@@ -2,12 +2,12 @@ import { parseJsonText } from "@xdskit/api";
 import type { PollRefusal } from "../../contracts/poll-transport.js";
 import type { ServerLimits } from "../../settings/limits.js";
 
-/** A request's body as JSON, or why it is none. */
+/** A request's body as JSON, or the reason why it is no JSON. */
 export type ReadJson = { readonly kind: "value"; readonly value: unknown } | PollRefusal;
 
 /**
- * Reads a body. Its size alone does not bound what that costs: a few compressed kilobytes can be millions of empty
- * objects, which would hold up everybody for seconds. So values are counted first.
+ * Reads a body. Its size alone does not bound the cost: a few compressed kilobytes can be millions of empty objects,
+ * which would block the server for seconds. So values are counted first.
  */
 export function readJson(bytes: Uint8Array, { namesPerRequest }: Pick<ServerLimits, "namesPerRequest">): ReadJson {
   let text: string;
@@ -38,8 +38,8 @@ const valuesPerName = 10;
 /** An Envoy's node has some thousands. */
 const valuesBesideNames = 100_000;
 /**
- * The position of a mistake, which is slow to find, is looked for up to this size: Envoy's node of 61 kB, and what
- * people write.
+ * The position of a mistake is slow to find, so it is searched up to this size: enough for Envoy's node of 61 kB and
+ * for hand-written requests.
  */
 const searchedBytes = 256 * 1024;
 
@@ -49,7 +49,7 @@ function refused(message: string): PollRefusal {
   return { kind: "refused", status: 400, message };
 }
 
-/** Whether a text has more values than so many, as far as its brackets and commas show. */
+/** Whether a text has more values than `most`, as its brackets and commas show. */
 function hasMoreValues(bytes: Uint8Array, most: number): boolean {
   let values = 0;
   let inString = false;

@@ -11,10 +11,10 @@ import { readBody } from "./read-body.js";
 import { readJson } from "./read-json.js";
 import { writeAnswer, writeProblem } from "./write-answer.js";
 
-/** What bounds a request over REST. */
+/** The limits of a request over REST. */
 export type RestLimits = Pick<ServerLimits, "requestBytes" | "namesPerRequest">;
 
-/** Answers one request of HTTP, from its head to the poll that it is. */
+/** Answers one HTTP request, from its head to its poll. */
 export type Responder = (request: IncomingMessage, response: ServerResponse, handler: PollHandler) => Promise<void>;
 
 const methods = "OPTIONS, POST";
@@ -30,7 +30,7 @@ interface RestConnection extends PollConnection {
   underWay: number;
 }
 
-/** Makes what answers the requests of all servers of a transport. */
+/** Makes the responder for all servers of a transport. */
 export function createResponder(types: ResourceTypes, limits: RestLimits): Responder {
   const paths = restPaths(types);
   const room = new BodyRoom(bodiesAtOnce * limits.requestBytes);

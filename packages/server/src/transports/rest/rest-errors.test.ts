@@ -18,7 +18,7 @@ function assertProblem({ status, headers, json }: RestAnswer, expected: number, 
   assert.match(json?.detail ?? "", detail);
 }
 
-/** What comes back for bytes that are no tidy request. */
+/** The answer for bytes that are not a proper request. */
 async function raw(address: string, text: string): Promise<string> {
   const [host, port] = address.split(":");
   const socket = connect(Number(port), host);
@@ -35,8 +35,8 @@ async function raw(address: string, text: string): Promise<string> {
   return answer;
 }
 
-describe("a request that is none", () => {
-  it("is a 400 that says what is wrong, and where (rule 147)", () =>
+describe("an invalid request", () => {
+  it("gets a 400 with the mistake and its place (rule 147)", () =>
     withRest({}, async ({ client }) => {
       const cases: readonly (readonly [body: unknown, detail: RegExp])[] = [
         ["", /^the body is empty; the least that is a request is \{"node":\{"id":"…"\}\}$/],
@@ -57,7 +57,7 @@ describe("a request that is none", () => {
       for (const [body, detail] of cases) assertProblem(await client.send(clusters, body), 400, detail);
     }));
 
-  it("may leave the node out where there is one for such clients", () => {
+  it("may lack the node if the server has a default one", () => {
     const defaultNode = { ...node, cluster: "", locality: { region: "", zone: "", subZone: "" }, metadata: {} };
     const agent = { userAgentName: "", userAgentVersion: "", clientFeatures: [] };
     return withRest({ defaultNode: { ...defaultNode, ...agent } }, async ({ server, client }) => {
@@ -67,7 +67,7 @@ describe("a request that is none", () => {
     });
   });
 
-  it("is a 404 under a path that is none, which says why (rules 147, 148)", () =>
+  it("gets a 404 with the reason for an unknown path (rules 147, 148)", () =>
     withRest({}, async ({ client }) => {
       const cases: readonly (readonly [path: string, detail: RegExp])[] = [
         ["/", /^there is no such path; there are \/v3\/discovery:runtime, .*\/v3\/discovery:clusters/],
@@ -87,7 +87,7 @@ describe("a request that is none", () => {
       for (const [path, detail] of cases) assertProblem(await client.send(path, { node }), 404, detail);
     }));
 
-  it("is a 403 from a web page, whatever name led it here: each browser sends Origin with a POST", () =>
+  it("gets a 403 from a web page, whatever its host, because each browser sends Origin with a POST", () =>
     withRest({}, async ({ server, client, events }) => {
       server.config.set([cluster("a", "a secret")]);
       const rebound = { host: "rebound.example:18001", "content-type": "text/plain" };
@@ -108,7 +108,7 @@ describe("a request that is none", () => {
       assert.equal((await client.send(clusters, { node }, { headers })).status, 200);
     }));
 
-  it("is a 405 with another method, and OPTIONS says which there are", () =>
+  it("gets a 405 for another method, and OPTIONS lists the methods", () =>
     withRest({}, async ({ client }) => {
       for (const method of ["GET", "PUT", "DELETE"]) {
         const answer = await client.send(clusters, "", { method });
@@ -122,14 +122,14 @@ describe("a request that is none", () => {
       assert.equal((await client.send("/nowhere", "", { method: "GET" })).status, 404);
     }));
 
-  it("is a 400 that is no HTTP, and a 431 with endless headers", () =>
+  it("gets a 400 if it is no HTTP, and a 431 for endless headers", () =>
     withRest({}, async ({ address }) => {
       assert.match(await raw(address, "HELLO\r\n\r\n"), /^HTTP\/1\.1 400 Bad Request\r\n.*"status":400/s);
       const endless = `POST ${clusters} HTTP/1.1\r\nHost: x\r\nX: ${"x".repeat(100_000)}\r\n\r\n`;
       assert.match(await raw(address, endless), /^HTTP\/1\.1 431 /);
     }));
 
-  it("is a 408 when it takes too long", () =>
+  it("gets a 408 if it takes too long", () =>
     withRest({ rest: { requestTimeoutMs: 200 } }, async ({ address }) => {
       const slow = `POST ${clusters} HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"node":`;
       assert.match(await raw(address, slow), /^HTTP\/1\.1 408 Request Timeout\r\n.*"status":408/s);
@@ -153,7 +153,7 @@ describe("a body", () => {
       }
     }));
 
-  it("is a 415 in an encoding that is not known, and a 400 where it is not what it says", () =>
+  it("gets a 415 for an unknown encoding, and a 400 if it is not in the named one", () =>
     withRest({}, async ({ client }) => {
       for (const encoding of ["zstd", "gzip, br", "constructor"]) {
         const answer = await client.send(clusters, "{}", { headers: { "content-encoding": encoding } });
@@ -165,7 +165,7 @@ describe("a body", () => {
       }
     }));
 
-  it("is a 413 beyond the limit, compressed or not, with its length or without", () =>
+  it("gets a 413 beyond the limit, compressed or not, with its length or without", () =>
     withRest({ limits: { requestBytes: 1_000 } }, async ({ server, client, address }) => {
       server.config.set([cluster("a")]);
       const fits = JSON.stringify({ node }).padEnd(1_000);
@@ -185,7 +185,7 @@ describe("a body", () => {
 });
 
 describe("a limit", () => {
-  it("on what is being sent at once is a 429 for what is large, and leaves small requests alone", () =>
+  it("on concurrent bodies gives a 429 to large ones, and leaves small requests alone", () =>
     withRest({ limits: { requestBytes: 1_000_000 } }, async ({ server, client, address }) => {
       server.config.set([cluster("a")]);
       const [host, port] = address.split(":");
@@ -198,7 +198,7 @@ describe("a limit", () => {
           socket.setEncoding("utf8").on("data", (text: string) => answers.push(text));
           socket.write(head + " ".repeat(890_000));
         }
-        // Twenty are too many, sixteen fit; what is not whole yet is not answered.
+        // Twenty are too many, sixteen fit; incomplete requests get no answer yet.
         await waitFor("the refusals", () => answers.length >= 30 - 21);
         assert.ok(answers.length <= 30 - 16, `${answers.length} were refused`);
         for (const answer of answers) assert.match(answer, /^HTTP\/1\.1 429 .*Retry-After: 1\r\n.*too many large/is);
@@ -213,7 +213,7 @@ describe("a limit", () => {
       assert.equal(status, 200);
     }));
 
-  it("on values is a 413, before anybody makes them; strings may hold what they like", () =>
+  it("on values gives a 413 before the values are made, and strings may hold anything", () =>
     withRest({ limits: { namesPerRequest: 100 } }, async ({ server, client }) => {
       server.config.set([cluster("a")]);
       const list = (count: number, value: string) => `{"node":{"id":"n1"},"x":[${`${value},`.repeat(count)}1]}`;
@@ -225,13 +225,13 @@ describe("a limit", () => {
       assert.equal((await client.send(clusters, list(10_000, '"{[,\\",,,,,,,,,{"'))).status, 200);
     }));
 
-  it("on what is searched for a mistake is a 400 that does not say where: a long search would keep all others waiting", () =>
+  it("on the search for a mistake gives a 400 without a place, because a long search would keep others waiting", () =>
     withRest({}, async ({ client }) => {
       const body = `{"x":"${"x".repeat(300_000)}",}`;
       assertProblem(await client.send(clusters, body), 400, /^the body is no JSON; it is too long to say where$/);
     }));
 
-  it("on names and on the node is a 413", () =>
+  it("on names and on the node gives a 413", () =>
     withRest({ limits: { namesPerRequest: 2, nodeBytes: 1_000 } }, async ({ server, client }) => {
       server.config.set([cluster("a")]);
       const names = await client.send(clusters, { node, resource_names: ["a", "b", "c"] });
@@ -252,7 +252,7 @@ describe("a limit", () => {
       false,
     ],
   ] as const) {
-    it(`on held polls ${name} is a 429, until one is over`, () =>
+    it(`on held polls ${name} gives a 429, until one is over`, () =>
       withRest({ rest: longHold, limits }, async ({ server, client }) => {
         server.config.set([cluster("a")]);
         const { json } = await client.send(clusters, { node });
@@ -276,7 +276,7 @@ describe("a limit", () => {
       }));
   }
 
-  it("on requests of one connection is a 429", () =>
+  it("on requests of one connection gives a 429", () =>
     withRest({ limits: { requestsPerSecond: 0.001, requestBurst: 2 } }, async ({ server, address }) => {
       server.config.set([cluster("a")]);
       const client = restClient(address);
@@ -286,7 +286,7 @@ describe("a limit", () => {
       assert.deepEqual(statuses, [200, 200, 429]);
     }));
 
-  it("on requests that are sent before the one in front is answered is a 429", () =>
+  it("on pipelined requests gives a 429", () =>
     withRest({ rest: longHold }, async ({ server, address }) => {
       server.config.set([cluster("a")]);
       const { version } = server.snapshotOf("all")?.sets.values().next().value ?? {};
@@ -310,7 +310,7 @@ describe("a limit", () => {
 });
 
 describe("a function that groups nodes and throws", () => {
-  it("is a 500 that says no more, and a fault that does", async () => {
+  it("gives a 500 without details, and a fault with them", async () => {
     const server = createServer({
       groups: ({ id }) => {
         if (id === "n1") throw new Error("why");

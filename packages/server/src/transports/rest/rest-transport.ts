@@ -28,13 +28,13 @@ export interface RestTransportOptions {
 
 /**
  * Discovery over REST-JSON (rules 140–150): `POST /v3/discovery:clusters` and the paths of the other types, in
- * HTTP/1.1. Nothing of the protocol is decided here.
+ * HTTP/1.1. It makes no decisions about the protocol.
  */
 export function createRestTransport(restOptions: RestTransportOptions): PollTransport & Renewable {
   const { types, limits, options, handshakeFailed } = restOptions;
   let { tls } = restOptions;
   const servers = new Set<Server>();
-  /** Sockets in their TLS handshake: they make no request yet. */
+  /** Sockets in their TLS handshake, which have no request yet. */
   const strangers: ReadonlySet<Socket>[] = [];
   const respond = createResponder(types, limits);
 
@@ -66,11 +66,11 @@ export function createRestTransport(restOptions: RestTransportOptions): PollTran
       if (server instanceof TlsServer) {
         strangers.push(followHandshakes(server, tls?.handshakeTimeout ?? handshakeMs, handshakeFailed));
       }
-      // For each poll one connection that holds it, and one that is idle.
+      // Two for each poll: one connection that holds it, and one that is idle.
       server.maxConnections = 2 * limits.polls;
       server.on("clientError", answerBadRequest);
       await new Promise<void>((resolve, reject) => {
-        // Later errors concern single connections, such as one for which there was no file descriptor left.
+        // Later errors concern single connections, such as one without a free file descriptor.
         server.on("error", (error) => reject(listenError(address, error)));
         server.listen(port, host, resolve);
       });
@@ -85,7 +85,7 @@ export function createRestTransport(restOptions: RestTransportOptions): PollTran
       const over = new AbortController();
       closed.then(() => over.abort());
       const end = Date.now() + timeoutMs;
-      // A connection whose answer was read is idle, and would stay for as long as its client likes.
+      // A connection whose answer was read is idle, and would stay as long as its client likes.
       while (!over.signal.aborted && Date.now() < end) {
         for (const server of servers) server.closeIdleConnections();
         await delay(20, undefined, { signal: over.signal }).catch(() => {});
@@ -102,7 +102,7 @@ export function createRestTransport(restOptions: RestTransportOptions): PollTran
 
 const longestHeadersMs = 10_000;
 
-/** Answers what Node's parser cannot read as a request; a failed TLS connection is closed. */
+/** Answers bytes that Node's parser cannot read as a request; a failed TLS connection is closed. */
 function answerBadRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (error.code === "ECONNRESET" || /^ERR_(SSL|TLS)_/.test(error.code ?? "") || !socket.writable) {
     socket.destroy();

@@ -38,8 +38,8 @@ function bodiesIn(json: unknown): readonly Buffer[] {
   return fromBinary(DiscoveryResponseSchema, read.toBinary()).resources.map(({ value }) => Buffer.from(value));
 }
 
-describe("a poll for what JSON has no form for", () => {
-  it("is answered with all of it in base64, and that is told once", () =>
+describe("a poll for content that JSON cannot express", () => {
+  it("is answered with that content in base64, which is reported once", () =>
     withRest({ validate: false }, async ({ server, client, events }) => {
       const made = [
         withExtension("broken", "type.googleapis.com/envoy.config.core.v3.Node", 255),
@@ -69,7 +69,7 @@ describe("a poll for what JSON has no form for", () => {
       assert.deepEqual([row?.incomplete, row?.leftOut], [3, 0]);
     }));
 
-  it("is answered without a resource that JSON cannot say, and with all others", () =>
+  it("is answered without a resource that JSON cannot express, and with all others", () =>
     withRest({}, async ({ server, client, events }) => {
       server.config.set([cluster("a"), withoutJson("b"), cluster("c")]);
       for (const id of ["n1", "n2"]) {

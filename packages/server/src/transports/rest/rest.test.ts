@@ -14,13 +14,13 @@ const node = { id: "n1" };
 const clusters = "/v3/discovery:clusters";
 const endpoints = "/v3/discovery:endpoints";
 
-/** Long enough for what was set off to have come round. */
+/** Waits long enough for triggered work to be done. */
 async function someTurns(): Promise<void> {
   for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
 describe("a poll", () => {
-  it("is answered with all there is as canonical JSON (rule 140)", () =>
+  it("is answered with all resources as canonical JSON (rule 140)", () =>
     withRest({}, async ({ server, client }) => {
       server.config.set([cluster("a"), cluster("b", "x")]);
       const { status, headers, json } = await client.send(clusters, { node });
@@ -53,7 +53,7 @@ describe("a poll", () => {
       }
     }));
 
-  it("is about the type and the API of its path, whatever it says itself (rule 142)", () =>
+  it("is about the type and the API of its path, whatever its type_url says (rule 142)", () =>
     withRest({}, async ({ server, client }) => {
       server.config.set([cluster("a"), listener("l")]);
       const type_url = "type.googleapis.com/envoy.config.listener.v3.Listener";
@@ -97,7 +97,7 @@ describe("a poll", () => {
       assert.deepEqual([answer.status, answer.body.byteLength], [304, 0]);
     }));
 
-  it("is not held where holding is switched off", () =>
+  it("is not held if holding is switched off", () =>
     withRest({ rest: { holdMs: 0 } }, async ({ server, client }) => {
       assert.equal((await client.send(clusters, { node })).status, 503);
       assert.equal((await client.send(clusters, { node, version_info: "7" })).status, 304);
@@ -127,7 +127,7 @@ describe("a poll", () => {
       assert.deepEqual(namesIn(await within("the held poll", third)), ["missing"]);
     }));
 
-  it("is answered by another server of the same content as it is by the first, and after a change by both", () =>
+  it("gets the same answer from two servers with the same content, also after a change on both", () =>
     withRest({ rest: shortHold }, (one) =>
       withRest({ rest: shortHold }, async (other) => {
         const request = { node, resource_names: ["a", "b"] };
@@ -145,7 +145,7 @@ describe("a poll", () => {
       }),
     ));
 
-  it("with a version that nobody knows gets what there is", () =>
+  it("gets the current resources if its version is unknown", () =>
     withRest({ rest: longHold }, async ({ server, client }) => {
       server.config.set([cluster("a")]);
       for (const version_info of ["7", "before the restart", "0000000000000001"]) {
@@ -163,7 +163,7 @@ describe("a poll", () => {
       }
     }));
 
-  it("without names gets all of the types of which gRPC clients do, and of others nothing, which * changes", () =>
+  it("gets without names all resources of wildcard types and none of others, and with * all of any type", () =>
     withRest({}, async ({ server, client }) => {
       server.config.set([cluster("a"), listener("l"), routeConfiguration("r", "a"), loadAssignment("a", 1)]);
       const names = async (path: string, resource_names?: readonly string[]) =>
@@ -177,7 +177,7 @@ describe("a poll", () => {
       assert.deepEqual(await names("clusters", ["nowhere"]), []);
     }));
 
-  it("that asks for what does not exist is told so at once, and then held until it does", () =>
+  it("is answered at once if a name does not exist, and then held until it does", () =>
     withRest({ rest: longHold }, async ({ server, client }) => {
       server.config.set([cluster("a")]);
       const request = { node, resource_names: ["late"] };
@@ -189,7 +189,7 @@ describe("a poll", () => {
       assert.deepEqual(namesIn(await within("the held poll", second)), ["late"]);
     }));
 
-  it("is held while nothing is known; at the end, who has something gets 304, and who has nothing 503 (rule 147)", () =>
+  it("is held while nothing is known, and then gets 304 with a version, and 503 without one (rule 147)", () =>
     withRest({ rest: { holdMs: 200 } }, async ({ server, client }) => {
       const late = await client.send(clusters, { node });
       assert.deepEqual([late.status, late.json?.detail], [503, "no configuration is known yet"]);
@@ -239,7 +239,7 @@ describe("a poll", () => {
     });
   });
 
-  it("is compressed for who wants it, once for all", () =>
+  it("is compressed for clients that want it, once for all", () =>
     withRest({}, async ({ server, client }) => {
       server.config.set(Array.from({ length: 100 }, (_, index) => cluster(`cluster-${index}`)));
       const plain = await client.send(clusters, { node });
@@ -256,7 +256,7 @@ describe("a poll", () => {
       }
     }));
 
-  it("that is held goes when its client goes", () =>
+  it("ends with its client while it is held", () =>
     withRest({ rest: longHold }, async ({ server, client }) => {
       server.config.set([cluster("a")]);
       const { json } = await client.send(clusters, { node });
@@ -268,7 +268,7 @@ describe("a poll", () => {
       await waitFor("nothing to be left", () => heldPolls(server) === 0);
     }));
 
-  it("that is held when the server is closed gets 304, and the server closes at once", async () => {
+  it("gets 304 if it is held when the server closes, and the server closes at once", async () => {
     let held: Promise<{ status: number }> | undefined;
     let unanswered: Promise<{ status: number }> | undefined;
     await withRest({ rest: longHold }, async ({ server, client }) => {
@@ -286,7 +286,7 @@ describe("a poll", () => {
     });
   });
 
-  it("that is held while nothing is known gets 503 when the server is closed: another may know more", async () => {
+  it("gets 503 if nothing is known when the server closes, since another server may know more", async () => {
     await withRest({ rest: longHold }, async ({ server, client }) => {
       const held = client.send(clusters, { node, version_info: "of-before" });
       await waitFor("the poll to be held", () => heldPolls(server) === 1);

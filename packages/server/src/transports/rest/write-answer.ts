@@ -3,7 +3,7 @@ import type { BodyEncoding, PollAnswer, PollRefusal, SharedBody } from "../../co
 
 /** How long a client may read nothing of its answer before its connection is cut, in milliseconds. */
 const readTimeoutMs = 30_000;
-/** Smaller bodies are not worth the work. */
+/** Smaller bodies are not worth compressing. */
 const worthCompressing = 1_024;
 
 /** Answers a request. `accepts` is its `Accept-Encoding`. */
@@ -41,7 +41,7 @@ export function writeProblem(
   response.writeHead(status, fields).end(body);
 }
 
-/** The body of such an error. */
+/** The body of an error answer. */
 export function problem(status: number, detail: string): Buffer {
   const title = STATUS_CODES[status] ?? "Error";
   return Buffer.from(`${JSON.stringify({ type: "about:blank", title, status, detail })}\n`);

@@ -31,7 +31,7 @@ export function applyCommand(terminal: Terminal, exit: (status: number) => void)
     .description("Puts the resources of files into a layer of a running server, as one change.")
     .requiredOption("-f, --filename <file>", "a file, a folder, or - for standard input; may be repeated", collect)
     .option("--layer <name>", "the layer", "api")
-    .option("--prune", "remove what the layer has besides: it holds exactly these resources afterwards")
+    .option("--prune", "remove all other resources of the layer: it holds exactly these afterwards")
     .option("--descriptors <file>", "a descriptor set with your own messages; may be repeated", collect);
   return addChangeOptions(command)
     .addHelpText("after", details)

@@ -13,7 +13,7 @@ interface Options extends ServerOptions {
 }
 
 const details = `
-Prints what differs in each resource as lines of YAML, and then the stages in which clients get the change. Secrets are
+Prints the differences of each resource as lines of YAML, and then the stages in which clients get the change. Secrets are
 not shown. A revision is an id that history lists, or its beginning. Docs: docs/changes.md
 
 Exit status: 0 if nothing differs, 3 if something does, 1 if a folder has errors or no server answers, 2 if the usage is
@@ -31,12 +31,12 @@ Examples:
 export function diffCommand(terminal: Terminal, exit: (status: number) => void): Command {
   return new Command("diff")
     .description("Shows what differs: between a folder and a running server, two folders, or two revisions.")
-    .argument("[dir]", "a folder; alone it is compared with what the running server has")
-    .argument("[new]", "the folder that is to be served in the place of the first")
+    .argument("[dir]", "a folder; alone it is compared with the running server's configuration")
+    .argument("[new]", "the folder that will be served in place of the first")
     .option("--from <revision>", "compare revisions: from this one")
     .option("--to <revision>", "compare revisions: to this one (default: the newest of the layer)")
     .option("--group <name>", "two folders: only this group (default: every group)")
-    .option("--settings <file>", "groups, limits and so on (default: DIR/xdskit.yaml, if it is there)")
+    .option("--settings <file>", "groups, limits and so on (default: DIR/xdskit.yaml, if it exists)")
     .option("--descriptors <file>", "a descriptor set with your own messages; may be repeated", collect)
     .option("--full", "two folders: all names of the stages, even if there are many")
     .addOption(serverOption())

@@ -7,8 +7,8 @@ interface Options extends ServerOptions {
 }
 
 const details = `
-Prints one JSON file, which import reads, whatever --output says. Secrets are left out: they stand there as [redacted],
-and import refuses the file until you write them there. Layers that a folder fills are not in it: the folder is.
+Prints one JSON file, which import reads, whatever --output says. Secrets are left out: the file has [redacted] in their place,
+and import refuses the file until you write them there. It has no layers of folders: the folder is their copy.
 Docs: docs/changes.md
 
 Exit status: 0 when all of it is printed, 1 if not or if no server answers, 2 if the usage is wrong.
@@ -20,8 +20,8 @@ Example:
 /** `xdskit export`: prints what the writable layers hold. */
 export function exportCommand(terminal: Terminal, exit: (status: number) => void): Command {
   return new Command("export")
-    .description("Prints all that the writable layers of a running server hold.")
-    .option("--layer <name>", "only this layer (default: all that can be written)")
+    .description("Prints the content of all writable layers of a running server.")
+    .option("--layer <name>", "only this layer (default: all writable ones)")
     .addOption(serverOption())
     .addOption(outputOption())
     .addHelpText("after", details)

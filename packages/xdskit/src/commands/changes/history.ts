@@ -9,8 +9,8 @@ interface Options extends ServerOptions {
 }
 
 const details = `
-A line for each revision, the newest first: its id, its number in the layer, when, how many resources it put in (+) and
-removed (-), who, and why. Docs: docs/changes.md
+A line for each revision, the newest first: its id, its number in the layer, the time, how many resources it added or changed (+) and
+removed (-), the author, and the reason. Docs: docs/changes.md
 
 Exit status: 0 if the server answered, 1 if not or if there is no such layer, 2 if the usage is wrong.
 
@@ -25,7 +25,7 @@ export function historyCommand(terminal: Terminal, exit: (status: number) => voi
   return new Command("history")
     .description("Lists the changes that a running server keeps.")
     .option("--layer <name>", "only this layer (default: all)")
-    .option("--limit <number>", "at most so many", readCount, 20)
+    .option("--limit <number>", "at most this many", readCount, 20)
     .addOption(serverOption())
     .addOption(outputOption())
     .addHelpText("after", details)

@@ -8,7 +8,7 @@ interface Options extends ChangeArguments {
 }
 
 const details = `
-Each layer in the file holds exactly what stands there afterwards: what is not in the file goes. It is one change of the
+Afterwards each layer holds exactly the resources that the file has for it: all others go. It is one change of the
 layer, and the server takes all of it or nothing. A file with [redacted] in it is refused. Docs: docs/changes.md
 
 Exit status: 0 when it is done or nothing differs, 1 if it failed, was rejected, or did not arrive in time, 2 if the usage

@@ -7,7 +7,7 @@ interface Options extends ChangeArguments {
 }
 
 const details = `
-It is a new revision, which is served at once. A folder's layer stays so until the folder changes again.
+It is a new revision, which is served at once. A folder's layer stays rolled back until the folder changes again.
 REVISION is an id that history lists, or its beginning, at least 4 characters.
 Docs: docs/changes.md
 
@@ -17,13 +17,13 @@ is wrong, 3 if --dry-run finds differences.
 Examples:
   $ xdskit rollback                          undo the newest change, where only one layer has changes
   $ xdskit rollback --layer api --wait       the same for a layer, and wait for all nodes
-  $ xdskit rollback 3f9aKd --dry-run         what would differ if that were served again
+  $ xdskit rollback 3f9aKd --dry-run         what would differ
 `;
 
 /** `xdskit rollback`: serves an older revision of a layer again. */
 export function rollbackCommand(terminal: Terminal, exit: (status: number) => void): Command {
   const command = new Command("rollback")
-    .description("Gives a layer of a running server what it had at an older revision.")
+    .description("Gives a layer of a running server the content of an older revision.")
     .argument("[revision]", "its id, or the beginning of it (default: the one before the newest)")
     .option("--layer <name>", "the layer (default: the one of the revision, or the only one with changes)");
   return addChangeOptions(command)

@@ -85,7 +85,7 @@ describe("The thread that reads long files", () => {
     }
   });
 
-  it("fails what is being read when it is closed, and takes nothing after that", async () => {
+  it("fails running readings when it is closed, and takes nothing after that", async () => {
     const thread = new ReadingThread();
     const reading = thread.read("a.yaml", bytesOf(yaml(2_000)));
     const next = thread.read("b.yaml", bytesOf(yaml(1)));

@@ -16,7 +16,7 @@ import { threadProgram } from "../../../basics/thread-program.js";
 import type { SentResource, ThreadAnswer, ThreadRequest, ThreadStart } from "./thread-messages.js";
 
 /**
- * From this many bytes on, reading a file may take longer than streams may wait: some 50 ms. JSON is read ten times as
+ * From this many bytes on, reading a file may take longer than streams may wait: about 50 ms. JSON is read ten times as
  * fast as the others.
  */
 const longFile = { yaml: 128 * 1024, text: 128 * 1024, binary: 128 * 1024, json: 1024 * 1024 };
@@ -111,7 +111,7 @@ export class ReadingThread {
   #start(): Worker {
     const worker = startThread(this.#options, this.#types);
     this.#worker = worker;
-    // One that fails while nothing is asked of it must not end the process.
+    // An idle thread that fails must not end the process.
     worker.on("error", () => {});
     worker.once("exit", () => {
       if (this.#worker === worker) this.#worker = undefined;
@@ -128,7 +128,7 @@ export class ReadingThread {
 function startThread({ registry, validate }: ReadResourcesOptions, types: PackedTypes | undefined): Worker {
   const isSource = typeof program === "string";
   const workerData: ThreadStart = { descriptorSet: registry && descriptorSetOf(registry), types, validate };
-  // What users have their programs load first is not for this one.
+  // Modules that users preload in their programs are not for this thread.
   const execArgv = isSource ? undefined : [];
   return new Worker(program, { workerData, name: "xdskit-read-file", execArgv, eval: isSource });
 }

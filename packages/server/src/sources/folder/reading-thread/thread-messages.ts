@@ -1,6 +1,6 @@
 import type { PackedTypes, Resource, ResourceFile, TypeUrl, Where } from "@xdskit/api";
 
-/** What the reading thread is started with. */
+/** The start data of the reading thread. */
 export interface ThreadStart {
   /** The messages that it knows besides Envoy's: a serialized `FileDescriptorSet`. Undefined for none. */
   readonly descriptorSet: Uint8Array | undefined;

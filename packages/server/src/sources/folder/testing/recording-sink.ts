@@ -4,7 +4,7 @@ import { describe, type Finding, type Resource } from "@xdskit/api";
 import type { LayerUpdate, SourceSink } from "../../../contracts/source.js";
 import { patienceMs } from "../../../testing/wait-for.js";
 
-/** A sink that keeps what a source gives it, and holds the resources that come of it. */
+/** A sink that records a source's changes, and holds the resulting resources. */
 export class RecordingSink implements SourceSink {
   readonly applied: (readonly LayerUpdate[])[] = [];
   readonly reports: (readonly Finding[])[] = [];

@@ -10,16 +10,15 @@ import type { FolderSummary } from "../folder-summary.js";
 import { RecordingSink } from "./recording-sink.js";
 
 /**
- * A folder of its own for one test. What is done to it is done in one turn of the event loop, several steps in a row
- * too, unless the test waits for something in between: so no settling time can end between them, however slow the
- * machine is.
+ * A folder for one test. Its operations run in one turn of the event loop, even several in a row, unless the test waits
+ * for something in between. So no settling time can end between them, however slow the machine is.
  */
 export interface TemporaryFolder {
   readonly path: string;
   /** An absolute path of something below it. */
   at(path: string): string;
   write(path: string, content: string | Uint8Array): Promise<void>;
-  /** As a careful program writes: beside it, then renamed into place. */
+  /** Writes as a careful program does: to another name, then renamed into place. */
   replace(path: string, content: string): Promise<void>;
   folder(path: string): Promise<void>;
   link(target: string, path: string): Promise<void>;
@@ -54,7 +53,7 @@ export async function temporaryFolder(test: TestContext): Promise<TemporaryFolde
   };
 }
 
-/** A source under test with what came of it. */
+/** A source under test with its results. */
 export interface SourceUnderTest {
   readonly source: Source;
   readonly sink: RecordingSink;
@@ -62,8 +61,8 @@ export interface SourceUnderTest {
 }
 
 /**
- * A folder source that is closed with the test; its safety poll is off, so that what is tested is the watching, and it
- * does not wait longer for files that are written in place.
+ * A folder source that is closed with the test; its safety poll is off, so that the watching is tested, and it does not
+ * wait longer for files that are written in place.
  */
 export function folderSource(test: TestContext, options: FolderSourceOptions): SourceUnderTest {
   const summaries: FolderSummary[] = [];
