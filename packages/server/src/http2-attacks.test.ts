@@ -129,7 +129,7 @@ async function objectsInUse(): Promise<number> {
   }
 }
 
-describe("an attack on a connection of its own ends that connection, and other clients are still served:", () => {
+describe("an attack that ends its own connection, while other clients are served:", () => {
   for (const [name, attack] of Object.entries(attacks)) {
     it(name, () =>
       withServer({}, async (running) => {
