@@ -179,7 +179,7 @@ test("bad files", { timeout: 300_000 }, async (t) => {
 
   /**
    * `spoil` makes something bad. The error is then shown with its code and logged, a change beside it is not taken, and
-   * clients, old and new, have the last good configuration. After `mend` the change is taken. While the whole folder is
+   * clients, old and new, have the last good configuration. After `fix` the change is taken. While the whole folder is
    * gone, the change comes afterwards.
    */
   const step = (
@@ -188,7 +188,7 @@ test("bad files", { timeout: 300_000 }, async (t) => {
       readonly code: string;
       readonly names: RegExp;
       readonly spoil: () => Promise<unknown>;
-      readonly mend: () => Promise<unknown>;
+      readonly fix: () => Promise<unknown>;
       readonly folderIsGone?: boolean;
     },
   ): Promise<boolean> =>
@@ -216,7 +216,7 @@ test("bad files", { timeout: 300_000 }, async (t) => {
         await observe(scene, server.grpc, "newcomer").sees(`a=${seconds}`);
         assert.ok((await metric(server.admin, "xdskit_source_findings", { severity: "error" })) > 0);
       } finally {
-        await bad.mend();
+        await bad.fix();
       }
       if (bad.folderIsGone) await change();
       seconds += 1;
@@ -226,7 +226,7 @@ test("bad files", { timeout: 300_000 }, async (t) => {
     });
   const file = (name: string, text: string | Uint8Array) => ({
     spoil: () => folder.putText(name, text),
-    mend: () => folder.remove(name),
+    fix: () => folder.remove(name),
   });
 
   const whole = await readFile(at("clusters.yaml"), "utf8");
@@ -273,13 +273,13 @@ test("bad files", { timeout: 300_000 }, async (t) => {
     code: "XDSKIT_FILE_UNREADABLE",
     names: /loop\.yaml/,
     spoil: () => symlink("loop.yaml", at("loop.yaml")),
-    mend: () => folder.remove("loop.yaml"),
+    fix: () => folder.remove("loop.yaml"),
   });
   await step("a symbolic link to a folder above", {
     code: "XDSKIT_FILE_UNREADABLE",
     names: /circle/,
     spoil: () => symlink("..", at("circle")),
-    mend: () => rm(at("circle")),
+    fix: () => rm(at("circle")),
   });
   await step("a file of 100 MB", {
     code: "XDSKIT_FILE_UNREADABLE",
@@ -291,14 +291,14 @@ test("bad files", { timeout: 300_000 }, async (t) => {
       await big.close();
       await rename(join(scene.directory, "big"), at("big.yaml"));
     },
-    mend: () => folder.remove("big.yaml"),
+    fix: () => folder.remove("big.yaml"),
   });
   await step("a folder that vanishes and comes back", {
     code: "XDSKIT_FOLDER_MISSING",
     names: /config/,
     folderIsGone: true,
     spoil: () => rename(folder.path, `${folder.path}.away`),
-    mend: () => rename(`${folder.path}.away`, folder.path),
+    fix: () => rename(`${folder.path}.away`, folder.path),
   });
   await step("a folder that is empty for a while", {
     code: "XDSKIT_NO_VALID_FILE",
@@ -310,7 +310,7 @@ test("bad files", { timeout: 300_000 }, async (t) => {
       await rename(folder.path, `${folder.path}.away`);
       await rename(join(scene.directory, "empty-link"), folder.path);
     },
-    mend: () => rename(`${folder.path}.away`, folder.path),
+    fix: () => rename(`${folder.path}.away`, folder.path),
   });
   // What users do wrong is told in the log's own words, never by a stack trace.
   assert.deepEqual(

@@ -47,7 +47,7 @@ for (const variant of ["ads-sotw", "ads-delta"] as const) {
 
     await scene.step("goes on at once when the rejected cluster goes", async () => {
       await folder.put({ "clusters.yaml": [cluster({ name: "a", source }), cluster({ name: "b", source })] });
-      await eventually("the mended set", async () => (await admin.stat("cluster_manager.cds.update_success")) > 0);
+      await eventually("the fixed set", async () => (await admin.stat("cluster_manager.cds.update_success")) > 0);
       assert.equal(await admin.stat("cluster_manager.cds.update_rejected"), 1);
       assert.equal((await get(port)).body, "red");
     });

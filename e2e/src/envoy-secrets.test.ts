@@ -108,7 +108,7 @@ for (const variant of variants) {
       await server.process.errorLine(/is not the key of certificate_chain's first certificate/);
       assert.equal(await handshake(options), before);
       const { serial } = await rotate();
-      await eventually("the mended certificate", async () => (await handshake(options)) === serial);
+      await eventually("the fixed certificate", async () => (await handshake(options)) === serial);
     });
 
     await scene.step("has shown nobody a private key", async () => {

@@ -282,7 +282,7 @@ export function testEnvoy(variant: AnyVariant, options: EnvoySuiteOptions = {}):
       assert.deepEqual(failures, []);
     });
 
-    await step("counts a rejected cluster once, and takes the mended one", async () => {
+    await step("counts a rejected cluster once, and takes the fixed one", async () => {
       const nacks = await metric(facing().admin, "xdskit_nacks_total", { type: "cluster" });
       const rejected = await admin.stat("cluster_manager.cds.update_rejected");
       const good = [cluster({ name: "a", source }), cluster({ name: "b", source })];
@@ -300,7 +300,7 @@ export function testEnvoy(variant: AnyVariant, options: EnvoySuiteOptions = {}):
           loadAssignment("d", [green.port]),
         ],
       });
-      await eventually("the mended cluster", async () => (await admin.activeClusters()).has("d"), { withinMs: soonMs });
+      await eventually("the fixed cluster", async () => (await admin.activeClusters()).has("d"), { withinMs: soonMs });
       await answersFrom("red");
       await nothingWarms();
       assert.equal(await count(), rejected + times);
@@ -329,7 +329,7 @@ export function testEnvoy(variant: AnyVariant, options: EnvoySuiteOptions = {}):
       assert.equal(await count(), rejected + times);
     });
 
-    await step("counts a rejected listener once, and takes the mended one", async () => {
+    await step("counts a rejected listener once, and takes the fixed one", async () => {
       const nacks = await metric(facing().admin, "xdskit_nacks_total", { type: "listener" });
       const rejected = await admin.stat("listener_manager.lds.update_rejected");
       const second = { name: "second", port: await freePort(), routeName: "routes", source };
@@ -340,7 +340,7 @@ export function testEnvoy(variant: AnyVariant, options: EnvoySuiteOptions = {}):
       assert.equal(await count(), rejected + times);
       assert.equal(await metric(facing().admin, "xdskit_nacks_total", { type: "listener" }), nacks + 1);
       await change({ listeners: [ingress(), httpListener(second)] });
-      await eventually("an answer of the mended listener", async () => (await get(second.port)).status === 200, {
+      await eventually("an answer of the fixed listener", async () => (await get(second.port)).status === 200, {
         withinMs: soonMs,
       });
       assert.equal(await count(), rejected + times);

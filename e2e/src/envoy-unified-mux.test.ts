@@ -70,7 +70,7 @@ for (const variant of ["ads-sotw", "ads-delta"] as const) {
         { withinMs: soonMs },
       );
       await put({ ...start, more: { clusters, endpoints: [loadAssignment("b", [12]), ...endpoints.slice(1)] } });
-      await eventually("the mended one", async () => (await portOf("b")) === "12", { withinMs: soonMs });
+      await eventually("the fixed one", async () => (await portOf("b")) === "12", { withinMs: soonMs });
     });
 
     await scene.step("loses no request while everything moves, after a cluster was rejected", async () => {

@@ -85,7 +85,7 @@ for (const name of grpcClients) {
       assert.deepEqual(client.failures(), []);
     });
 
-    await scene.step("takes the mended one", async () => {
+    await scene.step("takes the fixed one", async () => {
       await folder.put(files([named("one", "green"), named("two", "blue")]));
       await answersFrom("green", "blue");
       await eventually("all acknowledged", async () => {

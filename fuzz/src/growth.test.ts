@@ -79,7 +79,7 @@ const most = 28;
 const floorMs = 12;
 
 for (const [what, path, count, make] of shapes) {
-  test(`what it costs to read many ${what} (${path.slice(2)}) grows with the file, not with its square`, async () => {
+  test(`the cost of reading many ${what} (${path.slice(2)}) grows with the file, not with its square`, async () => {
     const read = (times: number) => {
       const file = { path, bytes: new TextEncoder().encode(make(times)) };
       return effortOf(() => readResources(file));
@@ -108,7 +108,7 @@ const dear: Readonly<Record<string, (length: number) => string>> = {
 };
 
 for (const [what, make] of Object.entries(dear)) {
-  test(`what it costs to check a regular expression grows with its length, not with what it stands for: ${what}`, async () => {
+  test(`the cost of checking a regular expression grows with its length, not with its expansion: ${what}`, async () => {
     const read = (expression: (length: number) => string) => {
       const routes = each(
         5,

@@ -79,9 +79,9 @@ const megabytes = async () => {
   return (heapUsed + arrayBuffers) / 1024 / 1024;
 };
 
-describe("what a client keeps of an origin that sends more and more", () => {
+describe("the memory of a client whose origin sends more and more", () => {
   for (const [what, make] of Object.entries(shapes)) {
-    it(`is bounded, and what was there stays: ${what}`, async () => {
+    it(`is bounded, and the old resources stay: ${what}`, async () => {
       const stream = createClientStream({
         variant: "delta",
         api: "v3",

@@ -158,7 +158,7 @@ export const bootstraps: FuzzTarget = {
   name: "bootstraps",
   suiteRuns: 150,
   async open() {
-    // What is damaged is to be good.
+    // The input that is damaged must be good.
     for (const sample of samples) readBootstrap(sample, "b.yaml");
     const input = fc.record({ bytes: bootstrap, file: fc.constantFrom("b.json", "b.yaml") });
     const property = fc.asyncProperty(input, async ({ bytes, file }) => {

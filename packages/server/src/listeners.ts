@@ -63,7 +63,7 @@ export function createListeners(context: ListenersContext): Listeners {
         events.emit(() => ({ kind: "certificates-renewed", notAfter }));
       },
       refused: (findings) => events.emit(() => ({ kind: "certificates-refused", findings })),
-      mended: () => events.emit(() => ({ kind: "certificates-mended" })),
+      fixed: () => events.emit(() => ({ kind: "certificates-mended" })),
       untimely: (validity) => events.emit(() => ({ kind: "certificate-untimely", ...validity })),
     });
 

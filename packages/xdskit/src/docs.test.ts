@@ -35,7 +35,7 @@ const terminal = { out: () => {}, err: () => {} };
 const exit = () => {};
 const optionsOf = (command: typeof watchCommand) => command(terminal, exit).options.map(({ long }) => long ?? "");
 
-test("each command's page has every option, and none that is not there", () => {
+test("each command's page has every option, and no others", () => {
   const commands = [
     ...[serveCommand, relayCommand, validateCommand, planCommand, statusCommand, watchCommand, benchCommand],
   ].map((command) => command(terminal, exit));
@@ -47,7 +47,7 @@ test("each command's page has every option, and none that is not there", () => {
   }
 });
 
-test("the commands about changes have no option that their page lacks, and it has none that is not there", () => {
+test("the page about changes has every option of its commands, and no others", () => {
   const known = [
     ...[diffCommand, applyCommand, deleteCommand, historyCommand, showCommand, rollbackCommand],
     ...[exportCommand, importCommand],
@@ -58,7 +58,7 @@ test("the commands about changes have no option that their page lacks, and it ha
   for (const option of optionsOf(rolloutCommand)) assert.ok(page("rollouts").includes(`\`${option}`), option);
 });
 
-test("xdskit get has no option that its page, that of watch, lacks", () => {
+test("the page of watch has every option of xdskit get", () => {
   const ofWatch = optionsOf(watchCommand);
   assert.deepEqual(
     optionsOf(getCommand).filter((option) => !ofWatch.includes(option)),
@@ -83,7 +83,7 @@ test("the example of docs/relay.md is valid, and has every setting of the origin
   assert.deepEqual(Object.keys(upstream ?? {}).sort(), Object.keys(shape).sort());
 });
 
-test("the limits in that example are the defaults, as its page says", () => {
+test("the limits in the example of docs/settings.md are the defaults, as the page says", () => {
   const example = /```yaml\n(.*?)```/s.exec(page("settings"))?.[1] ?? "";
   const settings = readSettings("settings.md", example);
   const { limits, keepalive, rest } = serverOptions(settings);
@@ -105,7 +105,7 @@ test("docs/on-demand.md has every limit, with its default", () => {
   assert.deepEqual(Object.fromEntries(told), defaultOnDemandLimits);
 });
 
-test("links between pages lead to files and headings that are there, and README leads to every page", () => {
+test("links between pages lead to existing files and headings, and README leads to every page", () => {
   const root = new URL("../../../", import.meta.url);
   const pages = readdirSync(new URL("docs/", root)).flatMap((name) => (name.endsWith(".md") ? [`docs/${name}`] : []));
   const chapters = pages.flatMap((page) => {

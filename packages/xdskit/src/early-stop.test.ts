@@ -14,7 +14,7 @@ const spare = setTimeout(() => process.exit(7), 20_000);
 export const main = () => new Promise(() => process.kill(process.pid, process.env.STOP_BY));
 `;
 
-test("a stop while the command loads", async (t) => {
+test("a stop while the command loads is orderly", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "xdskit-"));
   t.after(() => rmSync(folder, { recursive: true }));
   mkdirSync(join(folder, "dist"));

@@ -29,14 +29,14 @@ async function loaded(args: readonly string[], until: (running: Running) => Prom
 
 const itsEnd = async (running: Running) => assert.equal((await running.ended()).status, 0, running.err());
 
-describe("what a start loads", () => {
-  test("--version: itself alone", async () => {
+describe("the start of the command", () => {
+  test("loads only itself for --version", async () => {
     const { packages, own } = await loaded(["--version"], itsEnd);
     assert.deepEqual(packages, []);
     assert.ok(own.length <= 10, own.join("\n"));
   });
 
-  test("--help: no command at all", async () => {
+  test("loads no command for --help", async () => {
     const { packages, own } = await loaded(["--help"], itsEnd);
     assert.deepEqual(packages, ["commander"]);
     assert.deepEqual(
@@ -46,7 +46,7 @@ describe("what a start loads", () => {
     assert.ok(own.length <= 10, own.join("\n"));
   });
 
-  test("a command's help: that command's options", async () => {
+  test("loads only a command's options for its help", async () => {
     const { packages, own } = await loaded(["serve", "--help"], itsEnd);
     assert.deepEqual(packages, ["commander"]);
     assert.deepEqual(
@@ -56,7 +56,7 @@ describe("what a start loads", () => {
     assert.ok(own.length <= 20, own.join("\n"));
   });
 
-  test("serve: what a folder and an Envoy need, and nothing of what nobody asked for yet", async () => {
+  test("loads for serve only the modules that a folder and an Envoy need", async () => {
     const ports = ["--grpc", "127.0.0.1:0", "--rest", "127.0.0.1:0", "--admin", "127.0.0.1:0"];
     const { packages, own } = await loaded(["serve", quickstart, ...ports], (running) => running.seen(/^ready$/m));
     // LMDB keeps the state, and brings the packages that it is made of.
@@ -75,8 +75,8 @@ describe("what a start loads", () => {
   });
 });
 
-describe("what a fleet loads", () => {
-  test("neither a server nor gRPC, which it has no use for", async () => {
+describe("a fleet", () => {
+  test("loads neither a server nor gRPC", async () => {
     const args = ["--server", "127.0.0.1:1", "--nodes", "1", "--timeout", "100ms", "--duration", "100ms"];
     const { packages, own } = await loaded(["bench", ...args], async (running) => {
       assert.equal((await running.ended()).status, 1, running.err());
@@ -91,7 +91,7 @@ describe("what a fleet loads", () => {
 });
 
 describe("the list of commands", () => {
-  test("says of each what the command says of itself", async () => {
+  test("has the summary of each command", async () => {
     const { Command, Help } = await import("commander");
     const terminal = { out() {}, err() {} };
     for (const { name, usage, load } of commands) {

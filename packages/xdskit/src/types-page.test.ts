@@ -8,7 +8,7 @@ import { checkFolder } from "./validate/check-folder.js";
 const page = readFileSync(new URL("../../../docs/types.md", import.meta.url), "utf8");
 const served = resourceTypes.all.filter(({ services }) => services.v3 !== undefined);
 
-test("the table of docs/types.md says what the table of types says, in its order", () => {
+test("the table of docs/types.md equals the table of types, in its order", () => {
   const rows = page.split("\n").filter((line) => /^\| \[[A-Z]+\]/.test(line));
   assert.deepEqual(
     rows.map((row) => row.replace(/\]\([^)]*\)/, "").replace("[", "")),
@@ -16,13 +16,13 @@ test("the table of docs/types.md says what the table of types says, in its order
   );
 });
 
-test("every link of that table leads to a part of the page", () => {
+test("every link of the table of docs/types.md leads to a part of the page", () => {
   const headings = [...page.matchAll(/^## (.*)$/gm)].map(([, text = ""]) => anchorOf(text));
   const links = [...page.matchAll(/\]\(#([^)]*)\)/g)].map(([, anchor]) => anchor ?? "");
   assert.deepEqual([...links].sort(), [...headings].sort());
 });
 
-test("the examples of docs/types.md are one valid folder that has every type, and in which nothing is named in vain", async () => {
+test("the examples of docs/types.md are one valid folder with every type and without missing references", async () => {
   await using folder = await testFolder();
   for (const [number, [, example = ""]] of [...page.matchAll(/```yaml\n(.*?)```/gs)].entries()) {
     await folder.write(`example-${number}.yaml`, example);

@@ -113,8 +113,8 @@ describe("client status of a client (CSDS)", () => {
 
         server.config.update({ upsert: [cluster("b", "good")] });
         await eventually("the good one", async () => brief(await fetch()).includes("b ACKED"));
-        const mended = (await fetch())[0]?.genericXdsConfigs.find(({ name }) => name === "b");
-        assert.equal(mended?.errorState, undefined);
+        const fixed = (await fetch())[0]?.genericXdsConfigs.find(({ name }) => name === "b");
+        assert.equal(fixed?.errorState, undefined);
       }));
   }
 

@@ -87,10 +87,10 @@ describe("an arrival", () => {
         [first.revision, arrival.revision],
       );
       // The fix reaches everybody.
-      const fix = server.config.update({ upsert: [cluster("b", "mended")] });
-      const mended = fix.done();
+      const fix = server.config.update({ upsert: [cluster("b", "fixed")] });
+      const fixed = fix.done();
       await Promise.all([one, two, three].map((stream) => answer(stream!)));
-      assert.equal((await within("the fix", mended)).acknowledged, 3);
+      assert.equal((await within("the fix", fixed)).acknowledged, 3);
     }));
 
   it("does not wait for groups, types and names that it does not concern, nor for resources that another layer hides", () =>

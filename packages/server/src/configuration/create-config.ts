@@ -88,8 +88,8 @@ function asResources(from: Iterable<Message | Resource>, options: ConfigOptions)
 export function toResource(each: Message | Resource, options: ConfigOptions): Resource {
   // A program without types may pass an object that only looks like a message.
   if (typeof each !== "object" || each === null || !("$typeName" in each || "body" in each)) {
-    const mend = "make it with `create` of @bufbuild/protobuf, or with `createResource`";
-    throw XdskitError.of("XDSKIT_MESSAGE_INVALID", `neither a message nor a resource: ${mend}`);
+    const fix = "make it with `create` of @bufbuild/protobuf, or with `createResource`";
+    throw XdskitError.of("XDSKIT_MESSAGE_INVALID", `neither a message nor a resource: ${fix}`);
   }
   return "$typeName" in each ? asResource(each, options) : each;
 }

@@ -38,10 +38,10 @@ describe("a client that rejects and polls again with the old version, as Envoy d
       );
       const [row] = server.stats().types;
       assert.deepEqual([row?.rejected, row?.rejectedVersions], [1, 1]);
-      server.config.set([cluster("a", "mended")]);
-      const mended = await ask(client, good.version);
-      assert.equal(mended.content, "mended");
-      assert.equal((await ask(client, mended.version)).content, "not-modified");
+      server.config.set([cluster("a", "fixed")]);
+      const fixed = await ask(client, good.version);
+      assert.equal(fixed.content, "fixed");
+      assert.equal((await ask(client, fixed.version)).content, "not-modified");
     }));
 
   it("is answered by the change that fixes the content while it is held", () =>
@@ -53,8 +53,8 @@ describe("a client that rejects and polls again with the old version, as Envoy d
       for (let time = 0; time < 2; time++) assert.equal((await ask(client, version)).content, "bad");
       const held = ask(client, version);
       await waitFor("the poll to be held", () => heldPolls(server) === 1);
-      server.config.set([cluster("a", "mended")]);
-      assert.equal((await held).content, "mended");
+      server.config.set([cluster("a", "fixed")]);
+      assert.equal((await held).content, "fixed");
     }));
 
   it("is sent its old content when that is served again, since it may have kept a part of the rejected one (Envoy on the wire, 10)", () =>
@@ -83,8 +83,8 @@ describe("a client that rejects and polls again with the old version, as Envoy d
         rejected.map((event) => [event.version, event.code, event.message]),
         [[version, 3, "no good"]],
       );
-      server.config.set([cluster("a", "mended")]);
-      assert.equal((await ask(transport.connect(address), "", nack)).content, "mended");
+      server.config.set([cluster("a", "fixed")]);
+      assert.equal((await ask(transport.connect(address), "", nack)).content, "fixed");
     }));
 
   it("is held, and answered again at the end, if it says so without a nonce, since the rejected content is not known", () =>

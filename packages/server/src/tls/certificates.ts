@@ -23,7 +23,7 @@ export interface CertificatesListener {
   /** The files cannot be used now, and the last good ones stay in use. Called once for each problem. */
   refused(findings: readonly Finding[]): void;
   /** The files hold the certificates in use again. */
-  mended(): void;
+  fixed(): void;
   /**
    * Clients do not trust the server's certificate because of its dates, or soon will not. Called once for each state
    * of each certificate.
@@ -54,7 +54,7 @@ export function createCertificates(settings: ServerTls, clock: Clock, listener: 
     if (before !== undefined && files !== before) listener.renewed(contentsOf(files), endOf(files));
     const { problem } = reader;
     if (problem !== undefined && problem.message !== told) listener.refused(problem.findings);
-    if (problem === undefined && told !== undefined && files === before) listener.mended();
+    if (problem === undefined && told !== undefined && files === before) listener.fixed();
     told = problem?.message;
     lookAtTime(files);
   }

@@ -23,7 +23,7 @@ const client = {
   },
 } as unknown as ApiClient;
 
-test("an id, and a beginning that only one id has, lead to the revision, on whichever page it is", async () => {
+test("an id, or a beginning that only one id has, leads to the revision, on any page", async () => {
   for (const [text, id] of [
     ["zzzz1111", "zzzz1111"],
     ["zzzz", "zzzz1111"],
@@ -34,7 +34,7 @@ test("an id, and a beginning that only one id has, lead to the revision, on whic
     assert.equal((await findRevision(client, text)).id, id);
 });
 
-test("a beginning that more than one id has lists them; one that none has, or that is short, is not found", async () => {
+test("an ambiguous beginning lists the ids, and an unknown or short one is not found", async () => {
   await assert.rejects(findRevision(client, "abcd"), /more than one revision begins with "abcd": abcdef-1, abcdef-2$/);
   await assert.rejects(findRevision(client, "nowhere"), /there is no revision "nowhere": "xdskit history" lists/);
   await assert.rejects(

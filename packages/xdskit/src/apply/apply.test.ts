@@ -49,7 +49,7 @@ describe("xdskit apply", () => {
     assert.match(out, /two more \(api\)\n$/);
   });
 
-  test("--dry-run shows what would differ and the stages, ends with 3, and changes nothing", async () => {
+  test("shows the differences and the stages with --dry-run, ends with 3, and changes nothing", async () => {
     await begin(clusterYaml("web"));
     const file = await server.file("web.yaml", clusterYaml("web", "5s"));
     const { status, out, err } = await server.run("apply", "-f", file, "--dry-run");
@@ -90,7 +90,7 @@ dry run, layer api: 1 changed; nothing was done
     assert.equal(await clusters(), "folder=1s one=1s three=1s two=undefined");
   });
 
-  test("an error names file and line, and nothing is sent", async () => {
+  test("names file and line of an error, and sends nothing", async () => {
     await begin(clusterYaml("web"));
     const bad = await server.file("bad.yaml", `${clusterYaml("a")}---\n${clusterYaml("b", "-1s")}`);
     const { status, out, err } = await server.run("apply", "-f", bad);
@@ -106,7 +106,7 @@ dry run, layer api: 1 changed; nothing was done
     assert.equal(await clusters(), "folder=1s web=1s");
   });
 
-  test("a warning of the server names the file and the line where the resource is", async () => {
+  test("adds the resource's file and line to a warning of the server", async () => {
     await begin(clusterYaml("web"));
     const file = await server.file("r.yaml", `${clusterYaml("web")}---\n${routesYaml("nowhere")}`);
     const { status, err } = await server.run("apply", "-f", file, "--dry-run");
@@ -114,7 +114,7 @@ dry run, layer api: 1 changed; nothing was done
     assert.match(err, /^warning: \S*r\.yaml:5:\d+: route "routes".*nowhere.*\[XDSKIT_DANGLING_REFERENCE\]\n$/);
   });
 
-  test("what the server refuses is told with the file and the line where it is, and nothing changes", async () => {
+  test("adds file and line to a refusal of the server, and nothing changes", async () => {
     await begin(clusterYaml("web"), routesYaml("web"));
     const file = await server.file("r.yaml", routesYaml("web"));
     const { status, out, err } = await server.run("apply", "-f", file, "--prune");
@@ -127,7 +127,7 @@ dry run, layer api: 1 changed; nothing was done
     assert.equal((await server.run("delete", "route", "routes")).status, 0);
   });
 
-  test("--prune removes the rest and says what goes; with a file that holds nothing it refuses", async () => {
+  test("removes all other resources with --prune and lists them, and refuses an empty file", async () => {
     await begin(clusterYaml("stays"), clusterYaml("goes"));
     const file = await server.file("stays.yaml", clusterYaml("stays"));
     const { status, out } = await server.run("apply", "-f", file, "--prune");
@@ -171,7 +171,7 @@ generic_secret: { secret: { inline_bytes: UzNDUjNU } }
     assert.match(shown.out, /UzNDUjNU/);
   });
 
-  test("an unknown layer, the layer of the folder, no server and a file that is not there are told apart", async () => {
+  test("has different errors for an unknown layer, a folder's layer, no server and a missing file", async () => {
     const file = await server.file("w.yaml", clusterYaml("web"));
     const unknown = await server.run("apply", "-f", file, "--layer", "nope");
     assert.deepEqual([unknown.status, unknown.out], [1, ""]);
@@ -210,7 +210,7 @@ describe("xdskit delete", () => {
     assert.equal(await clusters(), "a=1s c=1s folder=1s");
   });
 
-  test("deletes what is there still, if something else changes while it looks", async () => {
+  test("deletes the remaining names if something else changes while it looks", async () => {
     await begin(clusterYaml("a"), clusterYaml("b"));
     const more = await server.file("more.yaml", clusterYaml("more"));
     let looks = 0;
@@ -222,7 +222,7 @@ describe("xdskit delete", () => {
     assert.equal(await clusters(), "b=1s folder=1s more=1s");
   });
 
-  test("removes all that is named as one change, or nothing", async () => {
+  test("removes all named resources as one change, or nothing", async () => {
     await begin(clusterYaml("a"), clusterYaml("b"), clusterYaml("c"));
     const missing = await server.run("delete", "cluster", "a", "nope");
     assert.deepEqual([missing.status, missing.out], [1, ""]);

@@ -13,12 +13,12 @@ const good = { id: "edge-1", state: "acknowledged" };
 const bad = { id: "edge-2", state: "rejected", message: "no such\ncluster" };
 const silent = { id: "edge-3", state: "pending" };
 
-test("a change that all have is one line", () => {
+test("a change that all nodes have is one line", () => {
   assert.equal(text("acknowledged", good), "1 of 1 node acknowledged it\n");
   assert.equal(text("acknowledged"), "no node has a stream that this change concerns\n");
 });
 
-test("a change that a client rejected says who has it, who rejected it with which words, and who is silent", () => {
+test("a rejected change lists the nodes that have it, rejected it and why, or are silent", () => {
   assert.equal(
     text("rejected", good, bad, silent),
     `1 of 3 nodes acknowledged it, 1 rejected it, 1 did not answer yet
@@ -28,14 +28,14 @@ test("a change that a client rejected says who has it, who rejected it with whic
   );
 });
 
-test("a change that did not arrive in time says how long it was waited, and what a silent node waits for", () => {
+test("a change that did not arrive in time says how long the wait was, and why a node is silent", () => {
   assert.equal(
     text("timeout", { ...silent, message: "cluster: not-answered" }),
     "0 of 1 node acknowledged it, 1 did not answer within 30 s\n  edge-3 has not answered: cluster: it was sent, and there is no answer\n",
   );
 });
 
-test("a server that does not say how far its nodes are is named", () => {
+test("a server that does not report its nodes is named", () => {
   const counts = { acknowledged: 0, rejected: 0, pending: 0 };
   const uncounted = [{ replica: "b:1", reason: "it did not answer within 3 s" }];
   assert.equal(
@@ -44,7 +44,7 @@ test("a server that does not say how far its nodes are is named", () => {
   );
 });
 
-test("of many nodes the first ones are named, and the others counted", () => {
+test("the first of many nodes are named, and the others counted", () => {
   const many = Array.from({ length: 50 }, (_, index) => ({ id: `n${index}`, state: "pending" }));
   const lines = text("timeout", ...many)
     .trimEnd()

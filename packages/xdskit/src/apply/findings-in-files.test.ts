@@ -19,14 +19,14 @@ const finding: Finding = {
   ...{ file: "body", line: 99, column: 7, type: "cluster", resource: "b", field: "connect_timeout" },
 };
 
-test("a finding about a resource that was sent stands where that is written, whatever names its type", () => {
+test("a finding about a sent resource has the place of that resource, however its type is named", () => {
   for (const type of ["cluster", "type.googleapis.com/envoy.config.cluster.v3.Cluster"]) {
     const [placed] = findingsInFiles([{ ...finding, type }], input);
     assert.deepEqual([placed?.file, placed?.line, placed?.field], [path, 5, "connect_timeout"]);
   }
 });
 
-test("a finding about something else has no place: a line of the request would lead astray", () => {
+test("a finding about something else has no place, since a line of the request would mislead", () => {
   for (const other of [{ resource: "c" }, { type: "listener" }, { type: undefined, resource: undefined }]) {
     const [placed] = findingsInFiles([{ ...finding, ...other }], input);
     assert.deepEqual([placed?.file, placed?.line, placed?.column], [undefined, undefined, undefined]);

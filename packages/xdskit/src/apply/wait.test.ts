@@ -5,7 +5,7 @@ import { inProcess } from "../testing/in-process.js";
 import { served } from "../testing/served.js";
 
 describe("xdskit apply", () => {
-  test("--wait says that the nodes have it, or that none is concerned", async () => {
+  test("says with --wait that the nodes have the change, or that it concerns none", async () => {
     await using server = await served({ "c.yaml": clusterYaml("folder") });
     const nobody = await server.run("apply", "-f", await server.file("w.yaml", clusterYaml("web", "2s")), "--wait");
     assert.equal(nobody.status, 0, nobody.err);

@@ -12,7 +12,7 @@ import type { BenchReport } from "./report.js";
 
 const clusters = [create(ClusterSchema, { name: "a" }), create(ClusterSchema, { name: "b" })];
 
-it("xdskit bench prints JSON of a known shape, and ends with 0 where all went well", async () => {
+it("xdskit bench prints JSON of a known shape, and ends with 0 if all went well", async () => {
   const server = createServer();
   server.config.set(clusters);
   try {
@@ -47,7 +47,7 @@ it("xdskit bench prints JSON of a known shape, and ends with 0 where all went we
   }
 });
 
-it("has patience that is longer than Node's timers know", async () => {
+it("xdskit bench takes timeouts beyond the limit of Node's timers", async () => {
   const server = createServer();
   server.config.set(clusters);
   try {
@@ -60,7 +60,7 @@ it("has patience that is longer than Node's timers know", async () => {
   }
 });
 
-it("churns as many nodes as asked for, also where nodes share connections", async () => {
+it("xdskit bench churns the requested number of nodes, even if nodes share connections", async () => {
   const server = createServer();
   server.config.set(clusters);
   try {
@@ -77,7 +77,7 @@ it("churns as many nodes as asked for, also where nodes share connections", asyn
   }
 });
 
-it("SIGINT ends it, and the table is printed", async () => {
+it("xdskit bench ends on SIGINT, and prints the table", async () => {
   const server = createServer();
   server.config.set(clusters);
   try {
@@ -95,7 +95,7 @@ it("SIGINT ends it, and the table is printed", async () => {
   }
 });
 
-it("ends with 1 where streams fail, and says which status came with which words", async () => {
+it("xdskit bench ends with 1 if streams fail, and prints their status and message", async () => {
   await using server = await oddServer((stream) => stream.end(7, "you are nobody"), ServerCredentials.createInsecure());
   const args = ["--server", server.address, "--ads", "--type", "cluster", "--nodes", "2", "--timeout", "300ms"];
   const { status, out } = await inProcessEnds("bench", ...args, "--json");
@@ -108,7 +108,7 @@ it("ends with 1 where streams fail, and says which status came with which words"
   assert.deepEqual([report.state.unanswered, report.state.complete], [2, 0]);
 });
 
-it("ends with 1 where nobody listens, or a name does not come, and says so", async () => {
+it("xdskit bench ends with 1 if no server listens, or a name does not come, and says so", async () => {
   const nobody = await inProcessEnds("bench", "--server", "127.0.0.1:1", "--nodes", "2", "--timeout", "300ms");
   assert.equal(nobody.status, 1);
   assert.match(nobody.out, /UNAVAILABLE: connect ECONNREFUSED/);
@@ -129,7 +129,7 @@ it("ends with 1 where nobody listens, or a name does not come, and says so", asy
   }
 });
 
-it("ends with 2 for what cannot be asked for", async () => {
+it("xdskit bench ends with 2 for wrong usage", async () => {
   const wrong: readonly (readonly [readonly string[], RegExp])[] = [
     [["--nodes", "0"], /whole number/],
     [["--churn", "200%"], /a share/],
@@ -148,7 +148,7 @@ it("ends with 2 for what cannot be asked for", async () => {
   }
 });
 
-it("says how many files it needs where it may not have so many", () => {
+it("xdskit bench says how many files it needs if the limit is lower", () => {
   assert.equal(tooManyConnections(1_000, 1_040), undefined);
   assert.match(
     tooManyConnections(1_001, 1_040) ?? "",

@@ -22,7 +22,7 @@ const variants = [
 ] as const;
 
 describe("Envoy's bootstrap", () => {
-  test("each variant asks for what its name says", () => {
+  test("has the API type of each variant", () => {
     for (const { variant, streams } of variants) {
       const { dynamic_resources: dynamic } = parse(envoyBootstrap({ ...options, variant, streams }));
       const apiType = { delta: "DELTA_GRPC", sotw: "GRPC", rest: "REST" }[variant];
@@ -37,13 +37,13 @@ describe("Envoy's bootstrap", () => {
     }
   });
 
-  test("load reports go to the server when they are wanted", () => {
+  test("sends load reports to the server if they are wanted", () => {
     assert.equal(parse(envoyBootstrap(options)).cluster_manager, undefined);
     const { load_stats_config: config } = parse(envoyBootstrap({ ...options, loadReports: true })).cluster_manager;
     assert.deepEqual(config.grpc_services, [{ envoy_grpc: { cluster_name: "xdskit" } }]);
   });
 
-  test("over TLS the server's name is checked, and what the client shows is named", () => {
+  test("checks the server's name over TLS, and names the client's certificate", () => {
     const tls = { caFile: "ca.pem", own: { certFile: "own.pem", keyFile: "own.key" }, serverName: undefined };
     const socketOf = (more: Partial<EnvoyBootstrapOptions>) =>
       parse(envoyBootstrap({ ...options, ...more })).static_resources.clusters[0].transport_socket?.typed_config;
@@ -81,7 +81,7 @@ describe("Envoy's bootstrap", () => {
     assert.equal(socketOf({ tls: { ...tls, serverName: "other.test" } }).sni, "other.test");
   });
 
-  test("the options stand where they belong, whatever characters they have", () => {
+  test("has the options in the right places, whatever characters they have", () => {
     const nodeId = 'a: "b" #c\n- d';
     const bootstrap = parse(envoyBootstrap({ ...options, nodeId, adminPort: 0 }));
     assert.deepEqual(bootstrap.node, { id: nodeId, cluster: "edge" });
@@ -94,7 +94,7 @@ describe("Envoy's bootstrap", () => {
   });
 });
 
-test("Envoy's bootstrap says that its drain time and the server's belong together, but for polls, which are not ordered", () => {
+test("Envoy's bootstrap says that its drain time and the server's belong together, except for polls, which are not ordered", () => {
   for (const variant of variants) {
     const text = envoyBootstrap({ ...options, ...variant });
     assert.equal(text.includes("ordering: { drain: 600s }"), variant.variant !== "rest");
@@ -136,7 +136,7 @@ describe("xdskit bootstrap", () => {
     assert.deepEqual(JSON.parse(grpc.out).xds_servers[0].channel_creds, [{ type: "tls", config }]);
   });
 
-  test("wrong usage is exit status 2, with the reason on standard error", async () => {
+  test("ends with 2 for wrong usage, with the reason on standard error", async () => {
     const wrong: [string[], RegExp][] = [
       [["bootstrap", "--server", "nowhere"], /Expected HOST:PORT/],
       [["bootstrap", "--variant", "both"], /Allowed choices are sotw, delta, rest/],

@@ -9,7 +9,7 @@ async function printed(...args: readonly string[]) {
   return clientOptionsFromBootstrap({ text: out });
 }
 
-test("a client here can use what is printed for Envoy", async () => {
+test("our own client can use Envoy's bootstrap", async () => {
   for (const variant of ["sotw", "delta"] as const) {
     for (const [option, aggregated] of [
       ["--ads", true],
@@ -34,7 +34,7 @@ test("a client here can use what is printed for Envoy", async () => {
   assert.deepEqual(servers, [{ kind: "rest", url: "http://localhost:18001", tls: undefined, ...polls, api: "v3" }]);
 });
 
-test("a client here can use what is printed for gRPC's clients", async () => {
+test("our own client can use the bootstrap of gRPC's clients", async () => {
   const { kind, servers, node, grpc } = await printed("--grpc-client", "--server", "localhost:443");
   assert.equal(kind, "grpc");
   const [server] = servers ?? [];

@@ -33,14 +33,14 @@ const wrong: readonly (readonly [string, RegExp])[] = [
   ["--type cds --tls-cert x", /--tls-cert and --tls-key need each other/],
   ["--type cds --bootstrap /nowhere/at/all", /XDSKIT_FILE_UNREADABLE/],
   ["--type cds --server nowhere", /"nowhere" is not HOST:PORT/],
-  // What was given is not repeated: it may hold a password.
+  // The given value is not repeated: it may hold a password.
   ["--type cds --rest nowhere", /URL of a server over REST is http:/],
   ["--type cds --tls-ca /nowhere/at/all", /./],
   ["--type vhds --variant sotw", /--variant delta/],
 ];
 
 for (const command of ["get", "watch"]) {
-  test(`wrong usage of xdskit ${command} is said, and ends with 2`, async () => {
+  test(`xdskit ${command} explains wrong usage, and ends with 2`, async () => {
     for (const [args, message] of wrong) {
       const [status, err] = await run(command, ...args.split(" ").filter((arg) => arg !== ""));
       assert.equal(status, 2, `${args}\n${err}`);
@@ -49,7 +49,7 @@ for (const command of ["get", "watch"]) {
   });
 }
 
-test("names from standard input are for watch", async () => {
+test("only watch takes names from standard input", async () => {
   const [status, err] = await run("get", "--type", "cds", "--stdin");
   assert.equal(status, 2);
   assert.match(err, /unknown option '--stdin'/);

@@ -35,14 +35,14 @@ describe("xdskit diff of two folders", () => {
     assert.deepEqual(await diff(old.path, old.path), same);
   });
 
-  test("a file that is written in another way, or moved, is no difference", async () => {
+  test("finds no difference if a file has another notation or has moved", async () => {
     await using old = await testFolder({ "c.yaml": clusterYaml("a") });
     const json = `{"name": "a", "connectTimeout": "1s", "@type": "type.googleapis.com/envoy.config.cluster.v3.Cluster"}`;
     await using next = await testFolder({ "other/c.json": json });
     assert.equal((await diff(old.path, next.path)).status, 0);
   });
 
-  test("a secret that changes is named and not shown, as text and as JSON", async () => {
+  test("names a changed secret without showing it, as text and as JSON", async () => {
     await using old = await testFolder({ "s.yaml": secret("S3CR3T-1") });
     await using next = await testFolder({ "s.yaml": secret("S3CR3T-2") });
     for (const output of ["text", "json"]) {
@@ -55,7 +55,7 @@ describe("xdskit diff of two folders", () => {
     assert.match(out, /^# secret "own": changed\n {2}\(in what is not shown, such as a secret\)\n/);
   });
 
-  test("JSON holds every change with both contents, and the stages", async () => {
+  test("prints JSON with every change, both contents, and the stages", async () => {
     await using old = await testFolder({ "c.yaml": clusterYaml("a") });
     await using next = await testFolder({ "c.yaml": clusterYaml("a", "2s") });
     const { status, out } = await diff(old.path, next.path, "--output", "json");
@@ -82,7 +82,7 @@ describe("xdskit diff of two folders", () => {
     assert.deepEqual([none.status, none.err], [2, 'xdskit diff: there is no group "nobody", only edge, rest\n']);
   });
 
-  test("groups that differ are a difference, though no resource is", async () => {
+  test("counts different groups as a difference, even if no resource differs", async () => {
     const settings = (folders: string) => `groups:\n  - { name: edge, match: {}, folders: ${folders} }\n`;
     const files = { "one/c.yaml": clusterYaml("a"), "two/c.yaml": clusterYaml("a", "2s") };
     await using old = await testFolder({ ...files, "xdskit.yaml": settings("[one, two]") });
@@ -91,7 +91,7 @@ describe("xdskit diff of two folders", () => {
     assert.deepEqual([status, out.split("\n")[0]], [3, "group edge: 1 stage: 0 added, 1 changed, 0 removed"]);
   });
 
-  test("a folder with errors is a failure, one that is not there is wrong usage", async () => {
+  test("fails for a folder with errors, and treats a missing one as wrong usage", async () => {
     await using good = await testFolder({ "c.yaml": clusterYaml("a") });
     await using bad = await testFolder({ "c.yaml": clusterYaml("a", "-1s") });
     const broken = await diff(good.path, bad.path);

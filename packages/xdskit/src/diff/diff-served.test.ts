@@ -10,7 +10,7 @@ const settings = `groups:
 `;
 
 describe("xdskit diff of a folder and a running server", () => {
-  test("shows what would differ if the server served it, and nothing of what was applied to other layers", async () => {
+  test("shows the differences if the server served the folder, and nothing of other layers", async () => {
     await using server = await served({ "c.yaml": clusterYaml("a"), "d.yaml": clusterYaml("b") });
     const file = await server.file("more.yaml", clusterYaml("applied"));
     assert.equal((await server.run("apply", "-f", file)).status, 0);
@@ -29,7 +29,7 @@ describe("xdskit diff of a folder and a running server", () => {
     assert.deepEqual([json.changes.length, json.groups[0].group], [3, "all"]);
   });
 
-  test("compares the folders of groups one by one, also where a resource moves from one to another", async () => {
+  test("compares the folders of groups one by one, even if a resource moves between them", async () => {
     const edge = { "edge/r.yaml": routesYaml("a") };
     await using server = await served({ "xdskit.yaml": settings, "shared/c.yaml": clusterYaml("a"), ...edge });
     assert.equal((await server.run("diff", server.folder.path)).status, 0);
@@ -53,7 +53,7 @@ describe("xdskit diff of a folder and a running server", () => {
     );
   });
 
-  test("a folder with errors, one that is not there, and no server are told apart", async () => {
+  test("has different errors for a folder with errors, a missing one, and no server", async () => {
     await using bad = await testFolder({ "c.yaml": clusterYaml("a", "-1s") });
     await using good = await testFolder({ "c.yaml": clusterYaml("a") });
     const away = ["--server", "http://127.0.0.1:1"];

@@ -55,8 +55,8 @@ async function get(...args: readonly string[]) {
 }
 
 for (const variant of ["sotw", "delta"]) {
-  describe(`type URLs of no message that is known, ${variant}`, () => {
-    it("asks for them as they are given, on ADS, and shows what comes, whatever its own type is", async () => {
+  describe(`xdskit get for unknown type URLs, ${variant}`, () => {
+    it("asks for them as they are given, on ADS, and shows the resources, whatever their own type is", async () => {
       const { status, err, shown, wrong, request, method } = await get(syncz, "--variant", variant);
       assert.deepEqual([status, err, wrong], [0, "", []]);
       const schema = variant === "sotw" ? DiscoveryRequestSchema : DeltaDiscoveryRequestSchema;
@@ -68,7 +68,7 @@ for (const variant of ["sotw", "delta"]) {
       );
     });
 
-    it("shows all that comes for a name, in parts without names", async () => {
+    it("shows all resources for a name, in parts without names", async () => {
       const { status, shown, wrong } = await get(dump, "edge-1", "--variant", variant);
       assert.deepEqual([status, wrong], [0, []]);
       assert.deepEqual(
@@ -80,7 +80,7 @@ for (const variant of ["sotw", "delta"]) {
       );
     });
 
-    it("shows what nobody here knows by type URL and bytes, which may hold secrets", async () => {
+    it("shows unknown content by type URL and bytes, which may hold secrets", async () => {
       const hidden = await get(page, "syncz", "--variant", variant);
       assert.deepEqual([hidden.status, hidden.wrong], [0, []]);
       assert.deepEqual(hidden.shown[0].resource, { "@type": page, "@value": "[redacted]" });

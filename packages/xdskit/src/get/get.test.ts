@@ -45,7 +45,7 @@ describe("xdskit get", () => {
 
   for (const variant of ["sotw", "delta"]) {
     for (const ads of [[], ["--ads"]]) {
-      it(`tells by its status whether every name is there, ${variant} ${ads}`, () =>
+      it(`shows by its status whether every name exists, ${variant} ${ads}`, () =>
         withServer(async (server, address) => {
           server.config.set([cluster("a"), cluster("b"), cluster("c")]);
           const how = ["--server", address, "--variant", variant, ...ads, "--output", "name"];
@@ -56,7 +56,7 @@ describe("xdskit get", () => {
           assert.deepEqual(await get(...how), { status: 0, out: "cluster/a\ncluster/b\ncluster/c\n", err: "" });
         }));
 
-      it(`without names ends with the first response, though there is nothing, ${variant} ${ads}`, () =>
+      it(`ends with the first response if there are no names, even an empty one, ${variant} ${ads}`, () =>
         withServer(async (server, address) => {
           server.config.set([]);
           const how = ["--server", address, "--variant", variant, ...ads];
@@ -65,7 +65,7 @@ describe("xdskit get", () => {
     }
   }
 
-  it("takes the first word for the type where --type does not say it, and all words for names where it does", () =>
+  it("takes the first word as the type without --type, and all words as names with it", () =>
     withServer(async (server, address) => {
       server.config.set([cluster("a"), cluster("cluster")]);
       const words = async (...args: readonly string[]) => {
@@ -79,7 +79,7 @@ describe("xdskit get", () => {
       assert.deepEqual(await words("cluster", "--type", "cds", "a"), [0, "cluster/a cluster/cluster"]);
     }));
 
-  it("shows what breaks a rule, and what is no message of its type only where it is asked to", async () => {
+  it("shows resources that break a rule, and malformed ones only on request", async () => {
     const listOf = (...more: readonly Any[]) => sotwResponse("1", [packedCluster("good"), ...more]);
     // A name, and a field of the wrong type.
     const garbage = packed(clusterUrl, Uint8Array.of(0x0a, 1, 0x78, 0x12, 1, 0xff, 0xe2, 0x01, 1, 0xff));
@@ -103,7 +103,7 @@ describe("xdskit get", () => {
     assert.match(yaml.out, /its content cannot be shown: .*not a serialized/);
   });
 
-  it("says that what it printed without secrets cannot be served", () =>
+  it("says that its output without secrets cannot be served", () =>
     withServer(async (server, address) => {
       const path = "some.json";
       const typeUrl = "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret";
@@ -127,7 +127,7 @@ describe("xdskit get", () => {
       assert.equal((await got("cluster", "a")).err, "");
     }));
 
-  it("prints what is not known for those who ask for secrets, so that it can be served, and names it", () =>
+  it("prints and names unknown content if secrets are shown, so that the output can be served", () =>
     withServer(async (server, address) => {
       const thresholds = { $unknown: [{ no: 9_999, wireType: 2, data: Uint8Array.of(6, ...Buffer.from("S3CR3T")) }] };
       const made = create(ClusterSchema, { name: "a", circuitBreakers: { thresholds: [{}] } });
@@ -144,7 +144,7 @@ describe("xdskit get", () => {
       }
     }));
 
-  it("waits for every type that is asked for", () =>
+  it("waits for every requested type", () =>
     withServer(async (server, address) => {
       server.config.set([cluster("a")]);
       const how = ["--server", address, "--output", "name", "--also", "endpoint=a"];
@@ -153,7 +153,7 @@ describe("xdskit get", () => {
       assert.match(err, /endpoint "a" does not exist/);
     }));
 
-  it("finds by an alias", async () => {
+  it("finds a resource by an alias", async () => {
     await using server = await oddServer((stream, index) => {
       const entry = { name: "real", aliases: ["alias"], resource: packedCluster("real") };
       if (index === 0) stream.send(deltaResponse("1", [entry]));
@@ -162,7 +162,7 @@ describe("xdskit get", () => {
     assert.deepEqual([status, out], [0, "cluster/real\n"]);
   });
 
-  it("ends with 1 where what it asks for is rejected, and says why", async () => {
+  it("ends with 1 if the requested resource is rejected, and says why", async () => {
     await using server = await oddServer((stream, index) => {
       if (index === 0) stream.send(sotwResponse("1", [packedCluster("bad", 0), packedCluster("good")]));
     });
@@ -174,7 +174,7 @@ describe("xdskit get", () => {
     }
   });
 
-  it("gives up at once where every server refuses, and says what to try", async () => {
+  it("gives up at once if every server refuses, and says what to try", async () => {
     await using one = await oddServer((stream) => stream.end(12, "no such method"));
     await using other = await oddServer((stream) => stream.end(7, "not for you"));
     const { status, err } = await get("--server", one.address, "--server", other.address, "--timeout", "1h");
@@ -183,14 +183,14 @@ describe("xdskit get", () => {
     assert.match(err, /not for you.*\[/);
   });
 
-  it("has patience that is longer than Node's timers know", () =>
+  it("takes timeouts beyond the limit of Node's timers", () =>
     withServer(async (server, address) => {
       server.config.set([cluster("a")]);
       const ended = await get("a", "--server", address, "--timeout", "1000h", "--output", "name");
       assert.deepEqual(ended, { status: 0, out: "cluster/a\n", err: "" });
     }));
 
-  it("gives up after --timeout, and says what was not answered", async () => {
+  it("gives up after --timeout, and lists the unanswered names", async () => {
     const { status, out, err } = await get("a", "b", "--server", "127.0.0.1:1", "--timeout", "500ms");
     assert.deepEqual([status, out], [1, ""]);
     assert.match(err, /connect ECONNREFUSED/);

@@ -31,7 +31,7 @@ async function timeout(): Promise<string> {
 }
 
 describe("xdskit history", () => {
-  test("lists revisions, the newest first, with who, when and why, of all layers or one", async () => {
+  test("lists the revisions of all layers or one, newest first, with author, time and reason", async () => {
     const { status, out, err } = await server.run("history");
     assert.deepEqual([status, err], [0, ""]);
     const lines = out.trimEnd().split("\n");
@@ -50,7 +50,7 @@ describe("xdskit history", () => {
     );
   });
 
-  test("a layer that is not there, and a wrong number, are told", async () => {
+  test("reports an unknown layer and a wrong number", async () => {
     const { status, err } = await server.run("history", "--layer", "nope");
     assert.deepEqual([status, /\[XDSKIT_LAYER_UNKNOWN\]\n$/.test(err)], [1, true]);
     assert.equal((await server.run("history", "--limit", "no")).status, 2);
@@ -58,7 +58,7 @@ describe("xdskit history", () => {
 });
 
 describe("xdskit show and diff --from", () => {
-  test("show prints what a revision changed, by the beginning of its id too", async () => {
+  test("print the changes of a revision with show, also by the beginning of its id", async () => {
     const [, second = ""] = ids;
     for (const id of [second, second.slice(0, 8)]) {
       const { status, out } = await server.run("show", id);
@@ -73,7 +73,7 @@ describe("xdskit show and diff --from", () => {
     assert.deepEqual([json.id, json.changes.length], [second, 1]);
   });
 
-  test("diff compares two revisions, or one with the newest", async () => {
+  test("compare two revisions, or one with the newest, with diff", async () => {
     const [first = "", second = ""] = ids;
     const { status, out } = await server.run("diff", "--from", first, "--to", second);
     assert.equal(status, 3);
@@ -87,7 +87,7 @@ describe("xdskit show and diff --from", () => {
     assert.deepEqual([same.status, same.out], [0, "nothing differs\n"]);
   });
 
-  test("a revision that is not there, or a beginning that is too short, is told", async () => {
+  test("report an unknown revision and a too short beginning", async () => {
     for (const [command, ...args] of [
       ["show", "nothing-like-it"],
       ["show", (ids[0] ?? "").slice(0, 3)],
@@ -104,7 +104,7 @@ describe("xdskit show and diff --from", () => {
 });
 
 describe("xdskit rollback", () => {
-  test("undoes the newest change, or goes back to a revision, and says what that changes", async () => {
+  test("undoes the newest change, or goes back to a revision, and prints the changes", async () => {
     const dry = await server.run("rollback", "--layer", "api", "--dry-run");
     assert.equal(dry.status, 3);
     assert.match(dry.out, /\n- connect_timeout: 3s\n\+ connect_timeout: 2s\n/);
@@ -122,7 +122,7 @@ describe("xdskit rollback", () => {
     assert.match(history.out, /rollback to \S{10}\n\S{10} .*too long \(rollback to \S{10}\)\n$/);
   });
 
-  test("a revision of another layer is refused, and so is a choice between layers", async () => {
+  test("refuses a revision of another layer, and an ambiguous layer", async () => {
     const [first = ""] = ids;
     const other = await server.run("rollback", first, "--layer", "folder");
     assert.deepEqual([other.status, other.out], [1, ""]);
@@ -131,7 +131,7 @@ describe("xdskit rollback", () => {
     assert.match(which.err, /^xdskit rollback: name a revision, or a layer: --layer folder, --layer api\n$/);
   });
 
-  test("a folder's layer serves what was before until the folder changes", async () => {
+  test("serves the older content of a folder's layer until the folder changes", async () => {
     await server.folder.write("c.yaml", clusterYaml("folder", "9s"));
     await eventually(
       () => revisions("folder"),

@@ -4,7 +4,7 @@ import { connect, createServer } from "node:net";
 import { test } from "node:test";
 import { boundedOutput } from "./bounded-output.js";
 
-test("of what nobody reads 4 MiB wait; the rest is dropped, and told of once all of it was read", {
+test("4 MiB of unread output wait, and the rest is dropped and reported once everything was read", {
   timeout: 20_000,
 }, async () => {
   const server = createServer();

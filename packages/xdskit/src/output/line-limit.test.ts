@@ -3,7 +3,7 @@ import { mock, test } from "node:test";
 import { limitLines } from "./line-limit.js";
 import type { Log } from "./log.js";
 
-/** What is written, and a limited log to write it by, whose clock stands still but for `wait`. */
+/** A limited log with its output. Its clock moves only with `wait`. */
 function limited() {
   const lines: [level: string, message: string, fields: object][] = [];
   const at = (level: string) => (fields: object, message: string) => void lines.push([level, message, fields]);
@@ -19,7 +19,7 @@ function limited() {
   };
 }
 
-test("of lines of one kind 2,000 are written at once and 200 a second, and one says how many were left out", () => {
+test("2,000 lines of one kind are written at once and 200 a second, and one line says how many were left out", () => {
   mock.timers.enable({ apis: ["setTimeout"] });
   try {
     const { log, taken, wait } = limited();

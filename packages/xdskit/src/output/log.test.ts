@@ -19,7 +19,7 @@ function logged(format: LogFormat, level: LogLevel, write: (log: ReturnType<type
   return err;
 }
 
-test("pretty: time, level, message and fields on one line", () => {
+test("the pretty format has time, level, message and fields on one line", () => {
   const text = logged("pretty", "info", (log) => {
     log.warn({ node: "edge-1", reason: "no such cluster", names: 2, file: undefined }, "rejected");
     log.debug({}, "not at this level");
@@ -27,12 +27,12 @@ test("pretty: time, level, message and fields on one line", () => {
   assert.match(text, /^\d\d:\d\d:\d\d\.\d{3} warn {2}rejected {2}node=edge-1 reason="no such cluster" names=2\n$/);
 });
 
-test("what a client sends cannot forge a line or move the cursor", () => {
+test("a client's text cannot forge a line or move the cursor", () => {
   const text = logged("pretty", "info", (log) => log.info({ node: "a\n\u001b[2K\u202eb" }, "c\r\nd"));
   assert.match(text, /info {2}c\\u\{d\}\\u\{a\}d {2}node="a\\n\\u001b\[2K\\u\{202e\}b"\n$/);
 });
 
-test("json: one object a line, with the level's name and an ISO time", () => {
+test("the json format has one object a line, with the level's name and an ISO time", () => {
   const text = logged("json", "debug", (log) => log.debug({ node: "a\nb" }, "hello"));
   const { time, ...rest } = JSON.parse(text) as { time: string };
   assert.deepEqual(rest, { level: "debug", node: "a\nb", msg: "hello" });
@@ -40,7 +40,7 @@ test("json: one object a line, with the level's name and an ISO time", () => {
   assert.equal(text.split("\n").length, 2);
 });
 
-test("silent says nothing", () => {
+test("the level silent writes nothing", () => {
   assert.equal(
     logged("pretty", "silent", (log) => log.error({}, "no")),
     "",
@@ -48,7 +48,7 @@ test("silent says nothing", () => {
 });
 
 for (const format of ["pretty", "json"] as const) {
-  test(`${format}: a text that somebody sent has 4,096 characters in a line at most, wherever it is`, () => {
+  test(`a peer's text has at most 4,096 characters in a line of the format ${format}`, () => {
     const long = "x".repeat(100_000);
     const text = logged(format, "info", (log) => log.info({ name: long, waits: [{ names: [long, "y"] }] }, "hello"));
     assert.equal(text.match(/x{4096}… \(100000 characters\)/g)?.length, 2);

@@ -31,7 +31,7 @@ test("a log that cannot be written ends no server", options, async () => {
   assert.equal((await server.ended()).status, 0);
 });
 
-test("a result that cannot be written is a failure, said in a line", options, async () => {
+test("a result that cannot be written is a failure with one line", options, async () => {
   await using folder = await testFolder({ "a.yaml": clusterYaml("a") });
   const [program = "", ...args] = [...command, "validate", folder.path];
   const output = openSync(full, "w");

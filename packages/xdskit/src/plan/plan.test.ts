@@ -47,7 +47,7 @@ describe("xdskit plan", () => {
     assert.deepEqual(same, { status: 0, signal: null, out: "nothing changes\n", err: "" });
   });
 
-  test("as JSON, with every name", async () => {
+  test("prints JSON with every name", async () => {
     const clusters = (names: readonly string[]) => names.map((name) => clusterYaml(name)).join("---\n");
     const names = Array.from({ length: 20 }, (_, index) => `c${10 + index}`);
     await using old = await testFolder({ "r.yaml": routesYaml("a"), "a.yaml": clusterYaml("a") });
@@ -87,7 +87,7 @@ describe("xdskit plan", () => {
     assert.match(full.out, /\+ 20 clusters: c10, .* c29$/m);
   });
 
-  test("a plan for each group, or for one", async () => {
+  test("prints a plan for each group, or for one", async () => {
     const settings = (...groups: readonly string[]) =>
       `groups:\n${groups.map((name) => `  - { name: ${name}, match: { id: ${name} }, folders: [shared, ${name}] }\n`).join("")}`;
     const shared = { "shared/c.yaml": clusterYaml("a") };
@@ -121,7 +121,7 @@ describe("xdskit plan", () => {
     assert.match(none.err, /^xdskit plan: there is no group "nobody", only next, edge, past\n$/);
   });
 
-  test("what is not valid in either folder is told, exit status 2; warnings of the new one are told beside the plan", async () => {
+  test("reports errors in either folder with exit status 2, and warnings of the new one beside the plan", async () => {
     await using good = await testFolder({ "c.yaml": clusterYaml("a") });
     await using bad = await testFolder({ "c.yaml": clusterYaml("a", "-1s"), "d.yaml": "name: [" });
     await using dangling = await testFolder({ "r.yaml": routesYaml("nowhere") });

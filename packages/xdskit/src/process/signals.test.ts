@@ -5,7 +5,7 @@ import { commandFile, start, within } from "../testing/command.js";
 import { clusterYaml, testFolder } from "../testing/folder.js";
 import { listenForStop } from "./signals.js";
 
-test("the first signal asks for an orderly end, the second ends the process at once", async (context) => {
+test("the first signal asks for an orderly end, and the second ends the process at once", async (context) => {
   const exit = context.mock.method(process, "exit", (() => {}) as typeof process.exit);
   // Waiting for a signal keeps no process alive.
   const alive = setInterval(() => {}, 1_000);

@@ -12,7 +12,7 @@ up 1
 ${more}`;
 
 describe("the metrics of several processes", () => {
-  it("describe each metric once, and say whose each sample is", () => {
+  it("describe each metric once, and name the worker of each sample", () => {
     const merged = metricsOfWorkers([
       { worker: 1, text: text(3) },
       { worker: 2, text: text(5, "\n# HELP own Only here.\n# TYPE own counter\nown 7\n") },

@@ -59,7 +59,7 @@ describe("xdskit rollout", () => {
       assert.match((await rollout("halt", "--server", server)).err, /^xdskit rollout: no rollout is under way\n$/);
     }));
 
-  test("undo gives all nodes what was before, and status names what is in quarantine for it", () =>
+  test("gives all nodes the old content with undo, and lists the quarantined resources with status", () =>
     withRollout(async (server) => {
       const { status, out } = await rollout("undo", "all", "--server", server);
       assert.equal(status, 0);
@@ -72,7 +72,7 @@ describe("xdskit rollout", () => {
       assert.deepEqual([other.status, other.err], [1, 'xdskit rollout: group "edge" has no rollout, only all\n']);
     }));
 
-  test("without a server, and with something else in its place, one line says what to do", async () => {
+  test("says in one line what to do if there is no server, or another program in its place", async () => {
     const closed = await rollout("status", "--server", "http://127.0.0.1:1");
     assert.equal(closed.status, 1);
     assert.match(closed.err, /^xdskit rollout: no server runs at http:\/\/127\.0\.0\.1:1: start one .*--server\n$/);
@@ -91,7 +91,7 @@ describe("xdskit rollout", () => {
     }
   });
 
-  test("what is not understood is wrong usage", async () => {
+  test("treats unknown words as wrong usage", async () => {
     for (const args of [[], ["begin"], ["status", "--server", "ftp://a"], ["status", "a", "b"]]) {
       assert.equal((await rollout(...args)).status, 2, args.join(" "));
     }

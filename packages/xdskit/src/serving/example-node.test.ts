@@ -14,7 +14,7 @@ const flagsFor = (match: NodeMatch) =>
     { name: "rest", match: {} },
   ]).flags;
 
-test("the node of a start banner is one of the first group; the usual one will do where every node comes to it", () => {
+test("the node of a start banner belongs to the first group, and is the usual one if every node does", () => {
   assert.deepEqual(exampleNode(undefined), { group: undefined, flags: "" });
   assert.deepEqual(exampleNode([{ name: "all", match: {} }]), { group: "all", flags: "" });
   assert.equal(flagsFor({ id: "*", cluster: "edge-*" }), " --node-cluster edge-1");
@@ -23,7 +23,7 @@ test("the node of a start banner is one of the first group; the usual one will d
   assert.equal(flagsFor({ "metadata.stage": "*" }), " --metadata stage=1");
 });
 
-test("such a node is let in, with what `bootstrap` prints for it", async () => {
+test("the node of a start banner is accepted with the bootstrap that is printed for it", async () => {
   const match = { cluster: "edge-*", "locality.zone": "z?", "metadata.app.kubernetes.io/name": "web" };
   const { flags } = exampleNode([{ name: "edge", match }]);
   let out = "";

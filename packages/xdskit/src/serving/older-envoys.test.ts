@@ -41,7 +41,7 @@ function world() {
       snapshots.set(group, updateSnapshot(snapshots.get(group) ?? emptySnapshot(), { upsert }));
       older.changed();
     },
-    /** What was found since the last time. */
+    /** The findings since the last call. */
     async news(): Promise<readonly string[]> {
       await older.settled();
       return found.splice(0);
@@ -52,8 +52,8 @@ function world() {
 const isNew = (field: string, since: string, node: string, version: string) =>
   `field "${field}" is new in Envoy ${since}; node "${node}" runs Envoy ${version} [XDSKIT_ENVOY_TOO_OLD]`;
 
-describe("what is served to Envoys that are too old for it", () => {
-  it("is told once an Envoy connects, where its group has it, once for a group and a version", async () => {
+describe("a served resource that is too new for an Envoy", () => {
+  it("is reported when such an Envoy of its group connects, once for a group and a version", async () => {
     const { older, change, news } = world();
     change("edge", cluster("a", { statsMatcher }), cluster("b", { statsMatcher }), cluster("c", {}));
     change("rest", cluster("c", {}));
@@ -66,7 +66,7 @@ describe("what is served to Envoys that are too old for it", () => {
     assert.deepEqual(await news(), [`edge/a.yaml:2: cluster "a": ${isNew("stats_matcher", "1.40", "e3", "1.36.0")}`]);
   });
 
-  it("is told when it comes later, and not again", async () => {
+  it("is reported when it comes later, and not again", async () => {
     const { older, change, news } = world();
     change("edge", cluster("a", {}));
     older.connected("edge", envoy("e", "1.39.0"));
@@ -77,7 +77,7 @@ describe("what is served to Envoys that are too old for it", () => {
     assert.deepEqual(await news(), []);
   });
 
-  it("is listed for as long as it is served, and such an Envoy is connected", async () => {
+  it("is listed while it is served and such an Envoy is connected", async () => {
     const { older, change, news } = world();
     change("edge", cluster("a", { statsMatcher }));
     const listed = () => older.findings().map(({ resource }) => resource);
@@ -97,7 +97,7 @@ describe("what is served to Envoys that are too old for it", () => {
     assert.deepEqual(listed(), []);
   });
 
-  it("is nothing for Envoys that know all there is, for those of no known version, and for other clients", async () => {
+  it("is not reported for the newest Envoys, for Envoys without a known version, and for other clients", async () => {
     const { older, change, news } = world();
     change("edge", cluster("a", { statsMatcher }));
     older.connected("edge", envoy("e", "1.40.0"));
@@ -107,7 +107,7 @@ describe("what is served to Envoys that are too old for it", () => {
     assert.deepEqual(await news(), []);
   });
 
-  it("is looked for again once Envoys of other versions are gone, however many there were", async () => {
+  it("is searched again once Envoys of other versions are gone, however many there were", async () => {
     const { older, change, news } = world();
     change("edge", cluster("a", { statsMatcher }));
     for (let minor = 0; minor < 150; minor++) {
@@ -119,7 +119,7 @@ describe("what is served to Envoys that are too old for it", () => {
     assert.equal((await news()).length, 1);
   });
 
-  it("goes on after a fault", async () => {
+  it("is still found after a fault", async () => {
     let snapshot = updateSnapshot(emptySnapshot(), { upsert: [cluster("a", { statsMatcher })] });
     let broken = true;
     const seen: string[] = [];
@@ -143,7 +143,7 @@ describe("what is served to Envoys that are too old for it", () => {
     assert.match(seen.join(), /no place,field "stats_matcher"/);
   });
 
-  it("is looked for in a bounded number of versions", async () => {
+  it("is searched for a bounded number of versions", async () => {
     const { older, change, news } = world();
     change("edge", cluster("a", { statsMatcher }));
     for (let minor = 0; minor < 1_000; minor++) older.connected("edge", envoy("e", `0.${minor}.0`));

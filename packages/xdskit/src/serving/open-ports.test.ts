@@ -12,7 +12,7 @@ test("only addresses of this machine are loopback", () => {
     assert.ok(!isLoopback(host), host);
 });
 
-test("who listens beyond this machine without TLS is warned, once for each port", async () => {
+test("a port beyond this machine without TLS causes a warning, once for each port", async () => {
   for (const [host, isSecured, expected, adminHost] of [
     ["0.0.0.0", false, ["grpc", "rest"], "127.0.0.1"],
     ["0.0.0.0", true, [], "127.0.0.1"],

@@ -24,7 +24,7 @@ const gone = "warn the settings file is gone: the next start will use the defaul
 const again = "info the settings file is as it was at the start again";
 
 describe("a settings file that is edited while a command runs", () => {
-  it("is told once for each edit: that a restart is needed, or what is wrong", async () => {
+  it("causes one line for each edit: that a restart is needed, or the mistake", async () => {
     await using folder = await testFolder({ "xdskit.yaml": "limits: { streams: 10 }\n" });
     const file = join(folder.path, "xdskit.yaml");
     const { lines, close } = following((await loadSettings(folder.path, undefined)).disk);
@@ -48,7 +48,7 @@ describe("a settings file that is edited while a command runs", () => {
     await close();
   });
 
-  it("is followed where there was none at the start, where it was named, and for a relay", async () => {
+  it("is followed if there was none at the start, if it was named, and for a relay", async () => {
     await using folder = await testFolder({ "named.yaml": "ttl: always\n", "relay.yaml": "ttl: always\n" });
     for (const [name, { disk }] of [
       ["xdskit.yaml", await loadSettings(folder.path, undefined)],
@@ -66,7 +66,7 @@ describe("a settings file that is edited while a command runs", () => {
     assert.equal((await loadRelaySettings(undefined)).disk, undefined);
   });
 
-  it("does not end the command where it cannot be checked", async () => {
+  it("does not end the command if it cannot be checked", async () => {
     await using folder = await testFolder({ "xdskit.yaml": "ttl: always\n" });
     const check = () => Promise.reject(new Error("the program is gone"));
     const { lines, close } = following({ file: join(folder.path, "xdskit.yaml"), text: "", check });
@@ -79,7 +79,7 @@ describe("a settings file that is edited while a command runs", () => {
     await close();
   });
 
-  it("says what is in use from now on, what needs a restart, and what could not be taken over until it is", async () => {
+  it("causes lines about keys in use, keys that need a restart, and keys that could not be applied yet", async () => {
     await using folder = await testFolder({ "xdskit.yaml": "ttl: always\n" });
     const lines: string[] = [];
     const at = (level: string) => (_: object, message: string) => void lines.push(`${level} ${message}`);

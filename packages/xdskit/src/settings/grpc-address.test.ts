@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { grpcAddress } from "./grpc-address.js";
 
-test("an address is HOST:PORT or a target of gRPC; what might be a password is not quoted", () => {
+test("an address is HOST:PORT or a gRPC target, and a possible password is not quoted", () => {
   for (const good of ["127.0.0.1:1", "[::1]:443", "host:80", "dns:///host:1", "unix:/run/xds.sock"]) {
     assert.equal(grpcAddress(good), good);
   }

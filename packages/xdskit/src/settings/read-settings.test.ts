@@ -42,14 +42,14 @@ groups:
   ]);
 });
 
-test("what changes wait for is in milliseconds to a server; what is not set keeps its default", () => {
+test("the times of ordering become milliseconds, and missing ones keep their defaults", () => {
   const orderingOf = (text: string) => serverOptions(readSettings("xdskit.yaml", text)).ordering;
   assert.deepEqual(orderingOf("ordering: { drain: 20m, linger: 0s }\n"), { drainMs: 1_200_000, lingerMs: 0 });
   assert.deepEqual(orderingOf("ordering: { named: 600s }\n"), { namedMs: 600_000 });
   assert.equal(orderingOf('ordering: "off"\n'), false);
 });
 
-test("within what may be off, or a list, the key that is wrong is named", () => {
+test("an error inside a value that may be off, or a list, names the wrong key", () => {
   const findings = findingsOf(`rollout: { steps: [{ percent: 10 }], soak: 30, halt_aftr: 1 }
 ordering: { named: 5 }
 load_reports: { clusters: sum }
@@ -65,7 +65,7 @@ load_reports: { clusters: sum }
   assert.match(steps ?? "", /^xdskit.yaml:1:\d+: rollout\.steps\[0\]/);
 });
 
-test("workers are as many as a server may have, or auto", () => {
+test("workers is a number up to the limit, or auto", () => {
   for (const workers of ["auto", 1, 64])
     assert.deepEqual(readSettings("xdskit.yaml", `workers: ${workers}`), { workers });
   for (const wrong of ["99", "0", "1.5", "many"]) {
@@ -75,7 +75,7 @@ test("workers are as many as a server may have, or auto", () => {
   }
 });
 
-test("certificates need their key, and are files", () => {
+test("a certificate needs its key, and both are files", () => {
   assert.deepEqual(readSettings("xdskit.yaml", "tls: { cert: a.pem, key: a.key, client_ca: ca.pem }").tls, {
     cert: "a.pem",
     key: "a.key",
@@ -90,7 +90,7 @@ test("certificates need their key, and are files", () => {
   ]);
 });
 
-test("a private key in the place of its path is not shown", () => {
+test("a private key in place of its path is not shown", () => {
   const key = "-----BEGIN PRIVATE KEY-----\n    c2VjcmV0\n    -----END PRIVATE KEY-----";
   const expected = (line: number) => [
     `xdskit.yaml:${line}: tls.key: expected the path of a file, and not what stands in it [XDSKIT_SETTINGS_INVALID]`,
@@ -105,7 +105,7 @@ test("a private key in the place of its path is not shown", () => {
   }
 });
 
-test("unknown keys and wrong values are found all at once, each where it stands", () => {
+test("unknown keys and wrong values are all reported at once, each with its place", () => {
   const findings = findingsOf(`groups:
   - name: edge
     matches: {}
@@ -154,7 +154,7 @@ test("durations need a unit, counts are whole and positive", () => {
   ]);
 });
 
-test("what is to be reported of load is all clusters or some, now and then", () => {
+test("load reports are about all clusters or some, with an interval", () => {
   const { load_reports: settings, groups } = readSettings(
     "xdskit.yaml",
     "load_reports: { interval: 2s, clusters: [a], endpoints: true }\ngroups: [{ name: a, match: {}, folders: [a], load_reports: { clusters: all } }]\n",
@@ -173,7 +173,7 @@ test("what is to be reported of load is all clusters or some, now and then", () 
   ]);
 });
 
-test("who is told TTLs is one of three words", () => {
+test("ttl is one of three words", () => {
   const { ttl, groups } = readSettings(
     "xdskit.yaml",
     "ttl: always\ngroups: [{ name: a, match: {}, folders: [a], ttl: auto }, { name: b, match: {}, folders: [b], ttl: advertised }]\n",
@@ -184,7 +184,7 @@ test("who is told TTLs is one of three words", () => {
   ]);
 });
 
-test("a missing value is reported at what it is missing from", () => {
+test("a missing value is reported at its parent", () => {
   assert.deepEqual(findingsOf("groups:\n  - folders: [a]\n"), [
     "xdskit.yaml:2:5: groups[0].name: is missing [XDSKIT_SETTINGS_INVALID]",
     "xdskit.yaml:2:5: groups[0].match: expected what the fields of a node must be, such as { cluster: edge-* }; {} matches every node [XDSKIT_SETTINGS_INVALID]",
@@ -204,7 +204,7 @@ test("aliases that lead nowhere, or grow without end, are syntax errors", () => 
   assert.match(findingsOf(["x0: &x0 a", ...lines].join("\n"))[0] ?? "", /alias.*\[XDSKIT_SYNTAX\]$/);
 });
 
-test("what is nested without end is refused", () => {
+test("endless nesting is refused", () => {
   assert.match(findingsOf(`groups: ${"[".repeat(20_000)}`)[0] ?? "", /^xdskit\.yaml:\d+:\d+: .*\[XDSKIT_SYNTAX\]$/);
 });
 
@@ -214,7 +214,7 @@ test("a file that is no mapping is refused", () => {
   ]);
 });
 
-test("values of another kind are told in plain words", () => {
+test("values of the wrong kind are explained in plain words", () => {
   const found = (text: string) =>
     findingsOf(text).map((line) => line.replace(/^xdskit.yaml:\d+:\d+: | \[XDSKIT_\w+\]$/g, ""));
   assert.deepEqual(found("groups: edge\nlimits: [1]\nfolder:\ndescriptors: [7, '']\n"), [

@@ -5,7 +5,7 @@ import { settingsChange } from "./settings-change.js";
 
 const inUse: Settings = { references: "warn", limits: { streams: 5, request_bytes: 7 }, workers: 1 };
 
-test("what is equal is no change, also of limits that are not there", () => {
+test("equal settings are no change, and neither are missing limits", () => {
   const { live, restart } = settingsChange(inUse, structuredClone(inUse));
   assert.deepEqual([live, restart], [[], []]);
 });
@@ -19,7 +19,7 @@ test("limits change while the server runs, except those of connections", () => {
   assert.deepEqual([only.live, only.restart], [[], ["limits.request_bytes"]]);
 });
 
-test("what needs a restart stays as it is in use", () => {
+test("keys that need a restart keep their values in use", () => {
   const edited: Settings = { workers: 4, ttl: "always", ordering: "off" };
   const { live, restart, next } = settingsChange(inUse, edited);
   assert.deepEqual(

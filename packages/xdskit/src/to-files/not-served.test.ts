@@ -6,7 +6,7 @@ import { clusterYaml, testFolder } from "../testing/folder.js";
 import { inProcessEnds } from "../testing/in-process.js";
 import { mustNotBeServed } from "./not-served.js";
 
-test("what is served is not written into itself", async () => {
+test("a served folder is not written into itself", async () => {
   await using folder = await testFolder({ "config/shared/a.yaml": clusterYaml("a") });
   const at = (...path: readonly string[]) => join(folder.path, ...path);
   await symlink("config", at("link"));

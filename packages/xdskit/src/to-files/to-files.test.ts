@@ -78,7 +78,7 @@ async function withFolder(run: (written: Written) => Promise<void>): Promise<voi
   }
 }
 
-test("what is named is written before what names it; what takes connections comes last", () => {
+test("a named resource is written before the one that names it, and listeners come last", () => {
   const order = inOrderOfFiles(resourceTypes).map(({ name }) => name);
   const before = (a: string, b: string) => assert.ok(order.indexOf(a) < order.indexOf(b), `${a} before ${b}: ${order}`);
   for (const [a, b] of [
@@ -98,7 +98,7 @@ test("what is named is written before what names it; what takes connections come
   );
 });
 
-test("every name has a file of its own that no file system takes amiss", () => {
+test("every name has a file of its own with a safe name on every file system", () => {
   const type = resourceTypes.find("endpoint")!;
   const names = [
     "a",
@@ -116,7 +116,7 @@ test("every name has a file of its own that no file system takes amiss", () => {
   for (const file of files) assert.match(file, /^endpoint\/[A-Za-z0-9_%-][A-Za-z0-9_.%~-]{0,200}\.json$/);
 });
 
-test("a file a type, and one for each resource of which a client reads one a file", () =>
+test("each type has one file, and each resource too if clients read one resource a file", () =>
   withFolder(async ({ server, start, read, names, directory }) => {
     server.config.set(resources(cluster("a"), cluster("b"), endpoints("a"), route("r", "a")));
     await start();
@@ -136,7 +136,7 @@ test("a file a type, and one for each resource of which a client reads one a fil
     assert.deepEqual(drafts, []);
   }));
 
-test("what goes stays until what names it has gone for a while", () =>
+test("a removed resource stays until its referrers have been gone for a while", () =>
   withFolder(async ({ server, start, names }) => {
     server.config.set(resources(cluster("a"), endpoints("a"), route("r", "a")));
     const files = await start(1_000);
@@ -183,7 +183,7 @@ test("somebody else's folder is left alone, and an unknown group refused", () =>
     await assert.rejects(startToFiles({ ...settings, group: "c", groups: ["a"] }), /no group "c"/);
   }));
 
-test("what could not be written is tried again", () =>
+test("a failed write is tried again", () =>
   withFolder(async ({ directory, server, start, names, errors }) => {
     server.config.set(resources(cluster("a")));
     const files = await start();
@@ -209,7 +209,7 @@ test("what could not be written is tried again", () =>
     );
   }));
 
-test("what is not known is in a file in base64, which is read back to the byte, and that is told", () =>
+test("unknown content is in base64 in a file, is read back to the byte, and is reported", () =>
   withFolder(async ({ directory, server, errors, start }) => {
     const any = create(AnySchema, { typeUrl: "type.googleapis.com/acme.Own", value: Uint8Array.of(8, 1) });
     const made = create(ClusterSchema, {
@@ -234,7 +234,7 @@ test("what is not known is in a file in base64, which is read back to the byte, 
     assert.match(told, /cluster "odd", typed_extension_protocol_options\["own"\]: the content \(acme\.Own\)/);
   }));
 
-test("binary files have all there is, and name each other; those in JSON of an earlier run go", () =>
+test("binary files have all content and name each other, and JSON files of an earlier run go", () =>
   withFolder(async ({ directory, server, errors, start }) => {
     const [assigned] = resources(endpoints("a"));
     assert.ok(assigned);

@@ -32,7 +32,7 @@ async function begin(...texts: readonly string[]): Promise<void> {
 }
 
 describe("xdskit export and import", () => {
-  test("restore a layer as one change, with what came and went since, names, aliases, TTLs and variants", async () => {
+  test("restore a layer as one change, with later additions and removals undone, and with names, aliases, TTLs and variants", async () => {
     await begin(clusterYaml("a"), wrapped, variant("prod", "1s"), variant("test", "2s"));
     const { status, out, err } = await server.run("export");
     assert.deepEqual([status, err], [0, ""]);
@@ -66,7 +66,7 @@ describe("xdskit export and import", () => {
     assert.deepEqual([again.status, again.out], [0, "layer api: nothing changes\n"]);
   });
 
-  test("import prints one JSON document for several layers", async () => {
+  test("print one JSON document for several layers on import", async () => {
     const settings = "layers:\n- { name: low, place: under }\n- { name: high, place: over }\n";
     await using two = await served({ "c.yaml": clusterYaml("folder"), "xdskit.yaml": settings });
     for (const name of ["low", "high"])
@@ -90,7 +90,7 @@ describe("xdskit export and import", () => {
     }
   });
 
-  test("secrets are left out, export says of what, and import refuses the file and says what to do", async () => {
+  test("leave secrets out: export names the resources, and import refuses the file and says what to do", async () => {
     await begin(clusterYaml("a"), secret);
     const { status, out, err } = await server.run("export");
     assert.equal(status, 0);
@@ -110,7 +110,7 @@ describe("xdskit export and import", () => {
     assert.deepEqual([done.status, done.out.split("\n")[0]], [0, '~ secret "own"']);
   });
 
-  test("what is no such file, or would only remove, is refused", async () => {
+  test("refuse a file of another kind, or one that would only remove", async () => {
     await begin(clusterYaml("a"));
     for (const [text, expected] of [
       [clusterYaml("a"), /\[XDSKIT_SYNTAX\]/],

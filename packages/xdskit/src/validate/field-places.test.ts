@@ -12,7 +12,7 @@ import {
 import { testFolder } from "../testing/folder.js";
 import { inProcessEnds } from "../testing/in-process.js";
 
-test("the place of what a resource of one's own type names is told", async () => {
+test("a missing reference of a resource of one's own type is reported with its place", async () => {
   const label = FieldDescriptorProto_Label.OPTIONAL;
   const file = create(FileDescriptorProtoSchema, {
     name: "acme/hop.proto",

@@ -14,14 +14,14 @@ import { clusterYaml, routesYaml, testFolder } from "../testing/folder.js";
 import { inProcessEnds } from "../testing/in-process.js";
 
 describe("xdskit validate", () => {
-  test("a good folder is exit status 0, with what each group gets", async () => {
+  test("ends with 0 for a good folder, with the resources of each group", async () => {
     await using folder = await testFolder({ "a.yaml": clusterYaml("a"), "r.yaml": routesYaml("a") });
     const { status, out, err } = await xdskitEnds("validate", folder.path);
     assert.deepEqual({ status, err }, { status: 0, err: "" });
     assert.equal(out, `${folder.path} is valid: 2 files, 0 errors, 0 warnings\n  group all: 1 cluster, 1 route\n`);
   });
 
-  test("every error is listed with its place and code, exit status 1", async () => {
+  test("lists every error with its place and code, and ends with 1", async () => {
     await using folder = await testFolder({
       "a.yaml": clusterYaml("a", "-1s"),
       "b.yaml": clusterYaml("b").replace("connect_timeout", "conect_timeout"),
@@ -43,7 +43,7 @@ describe("xdskit validate", () => {
     }
   });
 
-  test("what is named and not there is a warning, with --strict an error", async () => {
+  test("gives a warning for a missing reference, and an error with --strict", async () => {
     await using folder = await testFolder({ "r.yaml": routesYaml("nowhere") });
     const lenient = await inProcessEnds("validate", folder.path);
     assert.equal(lenient.status, 0);
@@ -56,7 +56,7 @@ describe("xdskit validate", () => {
     assert.match(strict.out, /1 error, 0 warnings/);
   });
 
-  test("what an older Envoy does not know is a warning where it ignores it, an error where it rejects it", async () => {
+  test("gives a warning for parts that an older Envoy ignores, and an error for parts that it rejects", async () => {
     const limit = [
       '"@type": type.googleapis.com/envoy.config.core.v3.TypedExtensionConfig',
       "name: limit",
@@ -83,7 +83,7 @@ describe("xdskit validate", () => {
     assert.match(wrong.err, /Expected a version of Envoy, such as 1\.36/);
   });
 
-  test("what is taken of an Envoy's bootstrap is told", async () => {
+  test("says what it takes from an Envoy's bootstrap", async () => {
     await using folder = await testFolder({
       "envoy.yaml": `admin: {}
 static_resources:
@@ -102,7 +102,7 @@ static_resources:
     ]);
   });
 
-  test("a bootstrap and a file of its own with the same cluster stand in each other's way", async () => {
+  test("gives an error if a bootstrap and another file have the same cluster", async () => {
     const bootstrap = "static_resources: { clusters: [{ name: a, connect_timeout: 1s }] }";
     await using folder = await testFolder({ "a.yaml": clusterYaml("a"), "envoy.yaml": bootstrap });
     const { status, out } = await inProcessEnds("validate", folder.path);
@@ -113,7 +113,7 @@ static_resources:
     );
   });
 
-  test("an extension that Envoy lacks as it is shipped is a warning", async () => {
+  test("gives a warning for an extension that the standard Envoy lacks", async () => {
     const config = (name: string, type: string) =>
       [
         '"@type": type.googleapis.com/envoy.config.core.v3.TypedExtensionConfig',
@@ -138,7 +138,7 @@ static_resources:
     assert.doesNotMatch(out, /[nr]\.yaml/);
   });
 
-  test("references are looked for in each group by itself", async () => {
+  test("checks references in each group by itself", async () => {
     await using folder = await testFolder({
       "xdskit.yaml": `groups:
   - { name: edge, match: { id: edge }, folders: [shared, edge] }
@@ -166,14 +166,14 @@ static_resources:
     assert.equal(findings[0].message, 'names cluster "only-edge", which group rest lacks');
   });
 
-  test("a wrong settings file is a finding, exit status 1", async () => {
+  test("gives a finding for a wrong settings file, and ends with 1", async () => {
     await using folder = await testFolder({ "a.yaml": clusterYaml("a"), "xdskit.yaml": "groups: []\n" });
     const { status, out } = await inProcessEnds("validate", folder.path);
     assert.equal(status, 1);
     assert.match(out, /xdskit\.yaml:1:9: groups: .*\[XDSKIT_SETTINGS_INVALID\]/);
   });
 
-  test("no such folder, settings file or descriptor set is exit status 2", async () => {
+  test("ends with 2 for a missing folder, settings file or descriptor set", async () => {
     await using folder = await testFolder({ "a.yaml": clusterYaml("a") });
     for (const args of [
       [join(folder.path, "nowhere")],
@@ -189,7 +189,7 @@ static_resources:
     }
   });
 
-  test("a message of the user's own is read with its descriptor set, and the option is named without it", async () => {
+  test("reads a message of the user's own with its descriptor set, and names the option without it", async () => {
     const file = create(FileDescriptorProtoSchema, {
       name: "acme/filter.proto",
       package: "acme",
@@ -236,7 +236,7 @@ typed_config:
     assert.match(wrong.out, /a\.yaml:5:3: .*tenand.*\[XDSKIT_FIELD_UNKNOWN\]/);
   });
 
-  test("with on_invalid: skip, says what a server would skip, and is not valid all the same", async () => {
+  test("says with on_invalid: skip which resources a server would skip, and still ends with 1", async () => {
     await using folder = await testFolder({
       "a.yaml": clusterYaml("a"),
       "b.yaml": clusterYaml("b", "-1s"),
@@ -253,14 +253,14 @@ typed_config:
     assert.deepEqual(JSON.parse(json).skipped, { lastGood: 0, absent: 1 });
   });
 
-  test("an empty folder is not valid", async () => {
+  test("refuses an empty folder", async () => {
     await using folder = await testFolder();
     const { status, out } = await inProcessEnds("validate", folder.path);
     assert.equal(status, 1);
     assert.match(out, /\[XDSKIT_NO_VALID_FILE\]/);
   });
 
-  test("nor is one whose groups have no folder with files, as serve says", async () => {
+  test("refuses a folder whose groups have no folder with files, as serve does", async () => {
     const groups = "groups: [{ name: edge, match: {}, folders: [edje] }]";
     await using folder = await testFolder({ "edge/a.yaml": clusterYaml("a"), "xdskit.yaml": groups });
     const { status, out } = await inProcessEnds("validate", folder.path);
@@ -286,7 +286,7 @@ typed_config:
     );
   });
 
-  test("nor is one where another group has files", async () => {
+  test("refuses a folder in which only another group has files", async () => {
     const groups =
       "groups: [{ name: web, match: { id: web }, folders: [web] }, { name: edge, match: {}, folders: [edje] }]";
     await using folder = await testFolder({ "web/a.yaml": clusterYaml("a"), "xdskit.yaml": groups });

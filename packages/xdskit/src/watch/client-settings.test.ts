@@ -14,13 +14,13 @@ async function asked(options: Partial<WatchOptions>) {
   return wanted.map(({ type, names }) => [type.name, ...names]);
 }
 
-describe("what is asked for", () => {
-  it("all of a type without names; a name is a name, also *", async () => {
+describe("the subscriptions in the arguments", () => {
+  it("cover all of a type without names, and take * as a name", async () => {
     assert.deepEqual(await asked({}), [["cluster", "*"]]);
     assert.deepEqual(await asked({ type: "eds", names: ["a", "*", "a"] }), [["endpoint", "a", "*"]]);
   });
 
-  it("further types, all of them or names; those of one type together", async () => {
+  it("may add more types, with all resources or names, and join those of one type", async () => {
     const also = ["endpoint=a,b", "endpoint=c", "lds", "route=", "rds=*", "type.googleapis.com/own.Thing=x=1"];
     assert.deepEqual(await asked({ names: ["web"], also: [...also, "cluster=api"] }), [
       ["cluster", "web", "api"],
@@ -31,14 +31,14 @@ describe("what is asked for", () => {
     ]);
   });
 
-  it("no type that is not known by its name", async () => {
+  it("refuse an unknown type name", async () => {
     await assert.rejects(read({ type: "clutser" }), { code: "XDSKIT_TYPE_NAME_UNKNOWN" });
     await assert.rejects(read({ also: ["=a"] }), { code: "XDSKIT_TYPE_NAME_UNKNOWN" });
   });
 });
 
-describe("who is asked", () => {
-  it("this machine's server, by the type's own incremental service", async () => {
+describe("the servers in the arguments", () => {
+  it("default to this machine's server, with the type's own incremental service", async () => {
     const { client } = await read({});
     const tls = { tls: undefined, tokenFile: undefined };
     const server = { kind: "grpc", address: "127.0.0.1:18000", variant: "delta", aggregated: false, api: "v3" };
@@ -46,7 +46,7 @@ describe("who is asked", () => {
     assert.deepEqual(client.node, { id: "xdskit" });
   });
 
-  it("several servers in order, on ADS where more than one type is wanted, as a node", async () => {
+  it("may be several in order, on ADS for more than one type, as a node", async () => {
     await using folder = await testFolder({ token: "secret" });
     const tokenFile = `${folder.path}/token`;
     const { client } = await read({
@@ -68,7 +68,7 @@ describe("who is asked", () => {
     assert.deepEqual(client.node, { id: "n", cluster: "c", metadata: { stage: "prod" } });
   });
 
-  it("polls, and files", async () => {
+  it("may be polls or files", async () => {
     const polled = await read({ rest: ["http://a"], refreshDelay: 500, api: "v2" });
     const rest = { kind: "rest", url: "http://a", tls: undefined, api: "v2", refreshDelayMs: 500 };
     assert.deepEqual(polled.client.servers, [rest]);
@@ -78,7 +78,7 @@ describe("who is asked", () => {
     assert.deepEqual(followed.client.servers, [{ kind: "files", files }]);
   });
 
-  it("whom a bootstrap names, as its node if nothing else is said", async () => {
+  it("may come from a bootstrap, with its node by default", async () => {
     await using folder = await testFolder();
     const nodeOptions = { nodeId: "n", nodeCluster: "c" };
     const server = { host: "127.0.0.1", port: 7 };
@@ -91,7 +91,7 @@ describe("who is asked", () => {
     await assert.rejects(read({ bootstrap: `${folder.path}/none` }), { code: "XDSKIT_FILE_UNREADABLE" });
   });
 
-  it("nobody, where there is no such service", async () => {
+  it("are refused if there is no such service", async () => {
     const refused: readonly (readonly [Partial<WatchOptions>, RegExp])[] = [
       [{ type: "virtual-host", variant: "sotw" }, /has no method for sotw: add --ads, or take --variant delta/],
       [{ type: "locality-endpoint", api: "v2", ads: true }, /v2 has no locality-endpoint/],

@@ -14,8 +14,8 @@ const watch = (...args: readonly string[]) => inProcess(["watch", "--output", "j
 const is = (event: string, name?: string) => (one: PrintedEvent) => one.event === event && one.name === name;
 const request = (bytes: Uint8Array | undefined) => fromBinary(DiscoveryRequestSchema, bytes ?? new Uint8Array());
 
-describe("xdskit watch and what servers do wrong", () => {
-  it("says what it rejects, with the name, and goes on", async () => {
+describe("xdskit watch of a faulty server", () => {
+  it("reports its rejections with the name, and goes on", async () => {
     await using server = await oddServer((stream, index) => {
       if (index === 0) stream.send(sotwResponse("1", [packedCluster("good")]));
       if (index === 1) stream.send(sotwResponse("2", [packedCluster("bad", 0), packedCluster("good", 2)]));
@@ -75,7 +75,7 @@ describe("xdskit watch and what servers do wrong", () => {
     assert.equal((await watching.seen(is("delete", "a"))).reason, "ttl");
   });
 
-  it("of types that nobody knows shows name and version", async () => {
+  it("shows name and version of resources of unknown types", async () => {
     const own = "type.googleapis.com/own.Thing";
     const resource = packed(own, Buffer.from([10, 1, 65]));
     await using server = await oddServer((stream, index) => {
@@ -89,7 +89,7 @@ describe("xdskit watch and what servers do wrong", () => {
   });
 });
 
-describe("xdskit watch and servers that come and go", () => {
+describe("xdskit watch of servers that come and go", () => {
   it("goes on with a server that was started again", async () => {
     const first = createServer();
     const message = cluster("a");
@@ -106,14 +106,14 @@ describe("xdskit watch and servers that come and go", () => {
       await second.listen({ grpc: address });
       await watching.seen(({ event }) => event === "connected", before);
       await watching.seen(is("upsert", "b"), before);
-      // What is as it was is no event.
+      // An unchanged resource is no event.
       assert.equal(watching.events().filter(is("upsert", "a")).length, 1);
     } finally {
       await second.close({ timeoutMs: 200 });
     }
   });
 
-  it("asks the next server when the first goes away, although all that it had is there", async () => {
+  it("asks the next server when the first goes away, although it has every resource", async () => {
     const [first, second] = [createServer(), createServer()];
     try {
       first.config.set([cluster("a")]);

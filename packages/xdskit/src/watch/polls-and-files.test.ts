@@ -34,7 +34,7 @@ describe("xdskit watch without a stream", () => {
     assert.deepEqual([server, nack], ["http://127.0.0.1:1", undefined]);
   });
 
-  it("follows a file, and keeps what was good", async () => {
+  it("follows a file, and keeps the last good content", async () => {
     const file = (version: string, yaml: string) =>
       `version_info: "${version}"\nresources:\n- ${yaml.trim().replaceAll("\n", "\n  ")}\n`;
     await using folder = await testFolder();
@@ -49,7 +49,7 @@ describe("xdskit watch without a stream", () => {
     await watching.seen(is("delete", "a"));
   });
 
-  it("follows a watched folder, of which a link is swapped", async () => {
+  it("follows a watched folder with a swapped link", async () => {
     await using folder = await testFolder({ "..1/cds.yaml": clusterYaml("a"), "..2/cds.yaml": clusterYaml("b") });
     const at = (name: string) => `${folder.path}/${name}`;
     await symlink("..1", at("..data"));

@@ -3,7 +3,7 @@ import { PassThrough } from "node:stream";
 import { test } from "node:test";
 import { followNames } from "./stdin-names.js";
 
-test("names come and go by lines, however they are cut", async () => {
+test("names come and go by lines, however the input is cut", async () => {
   const said: string[] = [];
   const input = new PassThrough();
   const stop = followNames(input, {
@@ -21,7 +21,7 @@ test("names come and go by lines, however they are cut", async () => {
   stop();
 });
 
-test("what comes after it was stopped is not heard", async () => {
+test("lines after a stop are ignored", async () => {
   const input = new PassThrough();
   const stop = followNames(input, {
     subscribe: (name) => assert.fail(name),

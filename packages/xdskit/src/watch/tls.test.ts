@@ -3,7 +3,7 @@ import { it } from "node:test";
 import { inProcess } from "../testing/in-process.js";
 import { tlsServer } from "../testing/tls-server.js";
 
-it("asks over TLS, with its own certificate and a token, and shows none of them", async () => {
+it("xdskit watch asks over TLS with its own certificate and a token, and shows neither", async () => {
   await using tls = await tlsServer();
   const { server, trusting, certificate } = tls;
   const asked = ["get", "--type", "cluster", "a", "--server", server.address, "--output", "jsonl"];

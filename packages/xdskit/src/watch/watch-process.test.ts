@@ -17,7 +17,7 @@ async function withServer(run: (server: XdsServer, address: string) => Promise<v
 const lines = (running: Running) => running.out().trimEnd().split("\n");
 
 describe("the process of xdskit watch", () => {
-  it("takes names from standard input, the end of which changes nothing; SIGTERM ends it with 0", () =>
+  it("takes names from standard input, whose end changes nothing, and ends with 0 on SIGTERM", () =>
     withServer(async (server, address) => {
       server.config.set(["a", "b", "c"].map((name) => cluster(name)));
       const args = ["--output", "jsonl", "--server", address, "--type", "cluster", "--stdin", "a"];
@@ -69,7 +69,7 @@ describe("the process of xdskit watch", () => {
     assert.equal((await within(watching.ended(), () => "it did not end", 20_000)).status, 0);
   });
 
-  it("waits for a reader who is slow, with little in memory, and ends though nobody reads", () =>
+  it("waits for a slow reader with little memory, and ends even without a reader", () =>
     withServer(async (server, address) => {
       const statName = "x".repeat(1_000_000);
       const big = (round: number) => ({ ...cluster("big"), altStatName: `${round}${statName}` });

@@ -30,7 +30,7 @@ const is = (event: string, name?: string) => (one: { readonly event: string; rea
 for (const variant of ["sotw", "delta"] as const) {
   for (const ads of [[], ["--ads"]]) {
     describe(`xdskit watch, ${variant} ${ads.length > 0 ? "ADS" : "per type"}`, () => {
-      it("shows what is there, what changes and what goes", () =>
+      it("shows resources, changes and removals", () =>
         withServer({}, async (server, address) => {
           server.config.set([cluster("a"), cluster("b")]);
           await using watching = watch("--server", address, "--variant", variant, ...ads, "--type", "cds");
@@ -50,7 +50,7 @@ for (const variant of ["sotw", "delta"] as const) {
           assert.equal(await watching.stop(), 0);
         }));
 
-      it("says of a name that it does not exist, and when it comes", () =>
+      it("reports that a name does not exist, and when it comes", () =>
         withServer({}, async (server, address) => {
           server.config.set([cluster("a")]);
           await using watching = watch("a", "--server", address, "b", "--variant", variant, ...ads, "--type=cluster");
@@ -63,7 +63,7 @@ for (const variant of ["sotw", "delta"] as const) {
     });
   }
 
-  it(`further types on the aggregated stream, ${variant}`, () =>
+  it(`xdskit watch asks for more types on the aggregated stream, ${variant}`, () =>
     withServer({}, async (server, address) => {
       server.config.set([cluster("a"), assignment("a"), assignment("b"), assignment("c")]);
       const also = ["--also", "endpoint=a,b", "--also", "cluster"];
@@ -76,7 +76,7 @@ for (const variant of ["sotw", "delta"] as const) {
     }));
 }
 
-it("shows aliases and TTLs, and that a TTL is over", () =>
+it("xdskit watch shows aliases and TTLs, and the end of a TTL", () =>
   withServer({}, async (server, address) => {
     server.config.set([createResource(cluster("a"), { ttl: 600_000 })]);
     await using watching = watch("--server", address, "--type", "cluster");
@@ -84,7 +84,7 @@ it("shows aliases and TTLs, and that a TTL is over", () =>
     assert.equal(ttl, "600s");
   }));
 
-it("xdskit watch goes on for a time that is longer than Node's timers know", () =>
+it("xdskit watch goes on for a time beyond the limit of Node's timers", () =>
   withServer({}, async (server, address) => {
     server.config.set([cluster("a")]);
     await using watching = watch("--server", address, "--type", "cds", "--timeout", "1000h");

@@ -82,7 +82,7 @@ class TruthRun {
       this.#flow();
     }
     this.#say("at last");
-    this.#publish(this.#mended());
+    this.#publish(this.#fixed());
     this.#rest();
     this.#check();
     for (const { stream } of this.#lines) assert.ok(stream.isSettled, "in the end a stream is not settled");
@@ -102,7 +102,7 @@ class TruthRun {
   }
 
   /** Each bad resource as a good one. */
-  #mended(): readonly Edit[] {
+  #fixed(): readonly Edit[] {
     const edits: Edit[] = [];
     for (const [type, names] of this.#world.contents) {
       for (const [name, text] of names)

@@ -47,7 +47,7 @@ test("a name twice for one type names both files and lines", async (t) => {
   await sink.until("reported within one file", () => sink.errors.length === 1);
   assert.match(sink.errors[0] ?? "", /"y"/);
   await folder.remove("c.yaml");
-  await sink.until("mended", () => sink.errors.length === 0);
+  await sink.until("fixed", () => sink.errors.length === 0);
   assert.equal(sink.applied.length, 2);
 });
 
@@ -150,9 +150,9 @@ test("files without errors are served at the start without the others if allowPa
   await folder.remove("twice2.yaml");
   await sink.until("one error left", () => sink.errors.length === 1);
   assert.equal(sink.applied.length, 1);
-  await folder.write("bad.yaml", clusters(["mended"]));
+  await folder.write("bad.yaml", clusters(["fixed"]));
   await sink.untilApplied(2);
-  assert.deepEqual(sink.held(), ["cluster good", "cluster mended", "cluster other", "cluster twice"]);
+  assert.deepEqual(sink.held(), ["cluster good", "cluster fixed", "cluster other", "cluster twice"]);
 });
 
 test("pipes, sockets and folders that are named like files are errors, and nothing blocks", async (t) => {
@@ -185,7 +185,7 @@ test("a file of 100 MB is refused without being read; the last good configuratio
   );
   assert.deepEqual(sink.held(), ["cluster a"]);
   await folder.remove("large.yaml");
-  await sink.until("mended", () => sink.errors.length === 0);
+  await sink.until("fixed", () => sink.errors.length === 0);
 });
 
 test("an emptied file keeps its resources, and a new empty file has none", async (t) => {
@@ -221,7 +221,7 @@ test("a file without permission is an error", async (t) => {
   assert.match(sink.errors[0] ?? "", /b\.yaml: .*permission denied/);
   assert.deepEqual(sink.held(), ["cluster a", "cluster b"]);
   await chmod(folder.at("b.yaml"), 0o600);
-  await sink.until("mended", () => sink.errors.length === 0);
+  await sink.until("fixed", () => sink.errors.length === 0);
   await source.close();
 });
 

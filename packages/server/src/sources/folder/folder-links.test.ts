@@ -233,7 +233,7 @@ test("links that lead in a circle are errors, and nothing hangs", async (t) => {
   for (const error of sink.errors) assert.match(error, /leads in a circle.*XDSKIT_FILE_UNREADABLE/);
   assert.equal(sink.applied.length, 1);
   for (const name of ["up", "self.yaml", "one", "two"]) await folder.remove(`config/${name}`);
-  await sink.until("mended", () => sink.errors.length === 0);
+  await sink.until("fixed", () => sink.errors.length === 0);
   assert.equal(sink.applied.length, 1);
 });
 
@@ -291,7 +291,7 @@ test("a file that is only read through a link is watched whatever it is called, 
   const { sink } = await startedSource(t, { directory: folder.at("config"), allowPartial: true });
   assert.equal(sink.errors.length, 1);
   await folder.write("config/.to-come.yaml", clusters(["c"]));
-  await sink.until("mended", () => sink.errors.length === 0 && sink.held().length === 4);
+  await sink.until("fixed", () => sink.errors.length === 0 && sink.held().length === 4);
   for (const [name, file] of [
     ["a", ".kept.yaml"],
     ["b", "text"],

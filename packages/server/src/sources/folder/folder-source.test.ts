@@ -196,11 +196,11 @@ test("a folder that vanishes leaves the last good configuration, and is picked u
   await folder.write("config/sub/a.yaml", clusters(["a", "b"]));
   await sink.untilApplied(2);
   assert.deepEqual(sink.held(), ["cluster a", "cluster b"]);
-  await sink.until("mended", () => sink.errors.length === 0);
+  await sink.until("fixed", () => sink.errors.length === 0);
   await rename(folder.at("config"), folder.at("elsewhere"));
   await sink.until("reported again", () => sink.errors.length === 1);
   await rename(folder.at("elsewhere"), folder.at("config"));
-  await sink.until("mended again", () => sink.errors.length === 0);
+  await sink.until("fixed again", () => sink.errors.length === 0);
   await folder.replace("config/sub/a.yaml", clusters(["c"]));
   await sink.untilApplied(3);
   assert.deepEqual(sink.held(), ["cluster c"]);

@@ -52,7 +52,7 @@ test("an additional address counts, and one listener may have an address twice",
   await sink.until("reported", () => sink.errors.length === 1);
   assert.match(sink.errors[0] ?? "", /listener "b", additional_addresses\[0\]\.address: /);
   await folder.replace("b.yaml", listener("b", 81));
-  await sink.until("mended", () => sink.errors.length === 0);
+  await sink.until("fixed", () => sink.errors.length === 0);
 });
 
 test("listeners of one address are reported once, however many there are", async (t) => {

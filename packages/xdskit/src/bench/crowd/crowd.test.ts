@@ -28,7 +28,7 @@ function crowdOf(count: number) {
 }
 
 describe("a crowd", () => {
-  it("knows by comparing bytes what a response means, whatever its nonce, and shares what is held", () => {
+  it("recognises a response by its bytes, whatever its nonce, and shares the held resources", () => {
     const [a, b, c] = crowdOf(3);
     assert.ok(a && b && c);
     const received = [
@@ -48,7 +48,7 @@ describe("a crowd", () => {
     assert.equal(respond(a, "cluster x=3 n=3")?.to, b.held[0]);
   });
 
-  it("asks for what resources name, and forgets what nobody names any more", () => {
+  it("asks for the names in resources, and forgets names that no resource has any more", () => {
     const [client] = crowdOf(1);
     assert.ok(client);
     respond(client, "cluster x=1->gone y=1->f n=1");
@@ -68,7 +68,7 @@ describe("a crowd", () => {
     assert.equal(client.held[1]?.size, 0);
   });
 
-  it("holds what it had where it rejects, and says why", () => {
+  it("keeps its old resources when it rejects a response, and says why", () => {
     const [client] = crowdOf(1);
     assert.ok(client);
     const before = respond(client, "cluster x=1 n=1")?.to;
@@ -81,7 +81,7 @@ describe("a crowd", () => {
     assert.match(Buffer.from(request?.bytes ?? []).toString("latin1"), /not this one/);
   });
 
-  it("takes nothing that cannot be read, or that was not asked for", () => {
+  it("takes nothing that is unreadable or was not requested", () => {
     const [client] = crowdOf(1);
     assert.ok(client);
     assert.equal(respond(client, "listener l=1 n=1"), undefined);

@@ -16,7 +16,7 @@ import { readInterests } from "./interests.js";
 
 const options: BenchOptions = { ...usualFleet, nodes: 8, ads: false, nodeId: "{n}", perConnection: 4 };
 
-it("waits once after a connection is gone, however many streams were on it, and says that it is gone", async (context) => {
+it("a carrier waits once after a connection is gone, however many streams were on it, and reports the end", async (context) => {
   const server = createServer();
   server.config.set([create(ClusterSchema, { name: "a" })]);
   const sockets = new Set<Socket>();
@@ -60,7 +60,7 @@ it("waits once after a connection is gone, however many streams were on it, and 
   }
 });
 
-it("counts as connecting, and not as connecting again, what takes several attempts", async () => {
+it("a carrier counts several attempts as one connect, and not as a reconnect", async () => {
   const place = createTcpServer().listen(0, "127.0.0.1");
   await once(place, "listening");
   const { port } = place.address() as AddressInfo;
@@ -86,7 +86,7 @@ it("counts as connecting, and not as connecting again, what takes several attemp
   }
 });
 
-it("waits longer after each stream that ended unanswered, and from the first wait on after one that was answered", async (context) => {
+it("a carrier waits longer after each unanswered stream, and the first time again after an answered one", async (context) => {
   const connecting = createConnecting({ kind: "grpc", address: "127.0.0.1:1" });
   const target = { address: { host: "127.0.0.1", port: 1 }, connecting };
   const carrier = new Carrier(target, [], false, { tally: new Tally(), tried: () => {} });

@@ -103,7 +103,7 @@ const settled = (what: string, is: () => boolean) =>
 for (const variant of ["sotw", "delta"] as const) {
   for (const ads of [true, false]) {
     describe(`a fleet, ${variant}, ${ads ? "ADS" : "per type"}`, () => {
-      it("asks for what resources name, by name, and holds all of it once", () =>
+      it("asks by name for the references of resources, and holds all of them once", () =>
         play({ variant, ads }, async ({ server, fleet }) => {
           const { received, streams, changes } = fleet.tally;
           assert.deepEqual(
@@ -128,7 +128,7 @@ for (const variant of ["sotw", "delta"] as const) {
           for (const { nodes } of changes.report(0).newest) assert.equal(nodes, 12);
         }));
 
-      it("claims what it holds when it connects again, and gets every change all the same", () =>
+      it("claims its resources when it connects again, and still gets every change", () =>
         play({ variant, ads, nodes: 6 }, async ({ server, fleet }) => {
           const { received, connections } = fleet.tally;
           fleet.churn(6);
@@ -151,7 +151,7 @@ for (const variant of ["sotw", "delta"] as const) {
     });
   }
 
-  it(`rejects each change once, where it is to, and takes the next: ${variant}`, () =>
+  it(`a fleet with --reject rejects each change once, and takes the next: ${variant}`, () =>
     play({ variant, nodes: 8, reject: 0.25 }, async ({ server, fleet }) => {
       const rejected: string[] = [];
       server.on((event) => {
@@ -165,7 +165,7 @@ for (const variant of ["sotw", "delta"] as const) {
       assert.equal(fleet.tally.changes.report(0).newest[0]?.nodes, 6);
     }));
 
-  it(`stops reading, where it is to, and gets what it missed: ${variant}`, () =>
+  it(`a fleet with --stall stops reading, and then gets the missed changes: ${variant}`, () =>
     play({ variant, nodes: 8, stall: 0.25 }, async ({ server, fleet }) => {
       assert.equal(fleet.stall(false), 2);
       const reading = () => fleet.nodes.filter((node) => node.isReading);
@@ -180,7 +180,7 @@ for (const variant of ["sotw", "delta"] as const) {
     }));
 }
 
-it("is of several groups, each with what is for it, and says by template who it is", () => {
+it("a fleet may have several groups, each with its own resources and node ids from a template", () => {
   const match = (group: number) => ({ cluster: `edge-${group}`, "locality.zone": "z1", "metadata.stage": `s${group}` });
   const groups = [0, 1, 2].map((group) => ({ name: `g${group}`, match: match(group), layers: [`g${group}`] }));
   const server = createServer({ groups });
@@ -218,7 +218,7 @@ it("is of several groups, each with what is for it, and says by template who it 
   })();
 });
 
-it("chooses who rejects and who stalls from all groups, and not the same", () => {
+it("a fleet chooses rejecting and stalling nodes from all groups, and different ones", () => {
   const servers = [{ host: "127.0.0.1", port: 1 }];
   for (const [nodes, groups, share] of [
     [40, 2, 0.1],

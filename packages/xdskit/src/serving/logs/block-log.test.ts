@@ -6,7 +6,7 @@ import { createBlockLog } from "./block-log.js";
 const work = { streamsOpened: 3, streamsClosed: 0, requests: 9, responses: 6, configurations: 1 };
 const block = (ms: number, gcMs: number, cpuMs: number) => ({ at: new Date(), ms, gcMs, cpuMs, work });
 
-test("a block is a warning with what was done and why, if it was ours; the next ones wait for ten seconds", () => {
+test("a block of our own is a warning with its work and cause, and the next warnings wait for ten seconds", () => {
   const lines: unknown[] = [];
   const write = (level: string) => (fields: object, message: string) => void lines.push([level, message, fields]);
   let time = 0;
@@ -33,7 +33,7 @@ test("a block is a warning with what was done and why, if it was ours; the next 
   ]);
 });
 
-test("before anybody is served a block is for debug alone, and delays no warning", () => {
+test("a block before any client is served is a debug line, and delays no warning", () => {
   const lines: unknown[] = [];
   const write = (level: string) => (_: object, message: string) => void lines.push([level, message]);
   let since: Date | undefined;

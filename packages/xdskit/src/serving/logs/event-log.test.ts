@@ -39,7 +39,7 @@ function logged(
   return lines;
 }
 
-test("a client on ADS is news, each of an Envoy's many per-type streams is not", () => {
+test("a client on ADS is logged as info, and each of an Envoy's many per-type streams is not", () => {
   const perType = { ...stream, method: { ...stream.method, only: clusters } };
   const closed = { kind: "stream-closed", code: undefined, message: "" } as const;
   const lines = logged(
@@ -71,7 +71,7 @@ test("a rejection is a warning with node, type, the resources and their places, 
   ]);
 });
 
-test("that a client is not told TTLs is a line for debugging", () => {
+test("a client that is not told TTLs causes a debug line", () => {
   const message = "client is not told the TTL of resources: it keeps them when the server is gone";
   const fields = { node: "edge-1", stream: 1, type: "cluster", resources: 2 };
   assert.deepEqual(logged({ kind: "ttl-untold", stream, type: clusters, resources: 2 }), [["debug", message, fields]]);
@@ -81,7 +81,7 @@ test("that a client is not told TTLs is a line for debugging", () => {
   );
 });
 
-test("a client that is refused again and again is one warning, another reason is another", () => {
+test("a repeatedly refused client causes one warning for each reason", () => {
   const refused = { kind: "stream-refused", stream, node, code: 7, message: "no group" } as const;
   const lines = logged(refused, refused, { ...refused, message: "too many streams" }, refused);
   assert.deepEqual(

@@ -39,7 +39,7 @@ function logged(...summaries: readonly FolderSummary[]): string[] {
   return lines;
 }
 
-test("a change is one line, with its first resources, their files, and what else is known of it", () => {
+test("a change is one line with its first resources, their files and other fields", () => {
   const lines: string[] = [];
   const log = createLog({ out: () => {}, err: (text) => lines.push(text) }, { level: "info", format: "pretty" });
   const tell = createSourceLog(log, ({ changedLayers }) => ({ revision: 7, groups: changedLayers }));
@@ -53,7 +53,7 @@ test("a change is one line, with its first resources, their files, and what else
   assert.deepEqual(more, []);
 });
 
-test("a refused change is told once, until it is fixed or is wrong in another way", () => {
+test("a refused change is logged once, until it is fixed or has other errors", () => {
   const other: Finding = { ...error, line: 3 };
   assert.deepEqual(
     logged(applied, refused, { ...refused, parsed: 0 }, { ...refused, findings: [other] }, applied, refused),
@@ -71,7 +71,7 @@ test("a refused change is told once, until it is fixed or is wrong in another wa
   );
 });
 
-test("a further edit that the same errors keep back is told, with the first of them", () => {
+test("another edit that the same errors hold back is logged with the first of them", () => {
   const lines: string[] = [];
   const log = createLog({ out: () => {}, err: (text) => lines.push(text) }, { level: "info", format: "pretty" });
   const tell = createSourceLog(log);
@@ -81,7 +81,7 @@ test("a further edit that the same errors keep back is told, with the first of t
   assert.match(lines.join(""), /change refused: the last good configuration stays {2}errors=1 first="a.yaml:2: no /);
 });
 
-test("files that are served in part at the start are told to be", () => {
+test("a partly served folder is logged at the start", () => {
   assert.deepEqual(logged({ ...applied, findings: [error] }), [
     "error a.yaml:2: no [XDSKIT_SYNTAX]",
     "info configuration applied: 1 resource added or changed, 0 removed",
@@ -96,7 +96,7 @@ test("errors at the start, before anything is served, say what to do", () => {
   ]);
 });
 
-test("a warning keeps nothing from being applied; a reading that changes nothing is not told", () => {
+test("a warning does not stop a change, and a reading without changes is not logged", () => {
   const warning: Finding = { ...error, severity: "warning" };
   assert.deepEqual(logged({ ...applied, findings: [warning] }, { ...applied, findings: [warning], upserted: 0 }), [
     "warn a.yaml:2: no [XDSKIT_SYNTAX]",
@@ -105,7 +105,7 @@ test("a warning keeps nothing from being applied; a reading that changes nothing
   ]);
 });
 
-test("an error that is mended by going back to what is served is told", () => {
+test("an error that is fixed by a return to the served content is logged", () => {
   const back: FolderSummary = { ...applied, upserted: 0 };
   assert.deepEqual(logged(applied, refused, back, back).slice(1), [
     "error a.yaml:2: no [XDSKIT_SYNTAX]",
@@ -115,7 +115,7 @@ test("an error that is mended by going back to what is served is told", () => {
   ]);
 });
 
-test("what was taken of a file of another form is told once, until it is something else", () => {
+test("the result of a file of another form is logged once, until it changes", () => {
   const file = { file: "config/envoy.yaml", form: "an Envoy bootstrap", leftOut: ["admin"], serverClusters: [] };
   const one: FolderSummary = { ...applied, adopted: [{ ...file, taken: { cluster: 1 } }] };
   const two: FolderSummary = {

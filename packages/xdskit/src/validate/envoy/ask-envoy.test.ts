@@ -23,8 +23,8 @@ const resources = (text: string) =>
 const group = { group: "all", resources: resources(clusterYaml("a")) };
 const nowhere = () => undefined;
 
-describe("validate --envoy, whatever the program does", () => {
-  test("a path without a program, or with one that is no Envoy, is wrong usage", async () => {
+describe("validate --envoy with any program", () => {
+  test("treats a path without a program, or with one that is no Envoy, as wrong usage", async () => {
     await using folder = await testFolder({ "config/a.yaml": clusterYaml("a"), text: "no program" });
     const config = join(folder.path, "config");
     for (const [path, says] of [
@@ -41,7 +41,7 @@ describe("validate --envoy, whatever the program does", () => {
     }
   });
 
-  test("a program that does not end is killed, and what it left undecided is an error", async () => {
+  test("kills a program that does not end, and reports undecided resources as errors", async () => {
     await using folder = await testFolder({});
     const path = await program(folder.path, "exec sleep 60\n");
     const { findings } = await askEnvoy(path, [group], nowhere, 500);
@@ -57,7 +57,7 @@ describe("validate --envoy, whatever the program does", () => {
     );
   });
 
-  test("a program that crashes names the resource, and one that refuses nothing at all does so as well", async () => {
+  test("names the resource if the program crashes, also if it refuses nothing by itself", async () => {
     await using folder = await testFolder({});
     const crashes = await program(folder.path, "kill -SEGV $$\n");
     const [crash] = (await askEnvoy(crashes, [group], nowhere)).findings;
@@ -70,7 +70,7 @@ describe("validate --envoy, whatever the program does", () => {
     );
   });
 
-  test("no key gets out of its words, and a long text is cut", async () => {
+  test("shows no key in the program's words, and cuts a long text", async () => {
     await using folder = await testFolder({});
     const key = '"-----BEGIN PRIVATE KEY-----\\\\nMIGHAgEA\\\\n-----END PRIVATE KEY-----"';
     const words = `tls_certificates { private_key { inline_string: ${key} } } password: "S3CR3T" ${"x".repeat(5000)}`;
@@ -82,7 +82,7 @@ describe("validate --envoy, whatever the program does", () => {
     assert.ok(findings.every(({ message }) => message.length < 1100));
   });
 
-  test("the configuration is for this user alone, and gone afterwards", async (t) => {
+  test("makes the configuration readable only for this user, and removes it afterwards", async (t) => {
     await using folder = await testFolder({ "tmp/a": "" });
     const { TMPDIR } = process.env;
     t.after(() => {
@@ -100,7 +100,7 @@ describe("validate --envoy, whatever the program does", () => {
     assert.deepEqual(await readdir(process.env.TMPDIR), ["a"]);
   });
 
-  test("it is not asked about a folder with errors", async () => {
+  test("does not ask about a folder with errors", async () => {
     await using folder = await testFolder({ "config/a.yaml": clusterYaml("a", "-1s") });
     const path = await program(folder.path, "exit 1\n");
     const { status, out } = await inProcessEnds("validate", join(folder.path, "config"), "--envoy", path);

@@ -19,7 +19,7 @@ ${ports.map(endpoint).join("")}policy:
   overprovisioning_factor: 140
 `;
 
-test("shows what differs, what is near it, and what it is below", () => {
+test("a change is shown with nearby lines and its parents", () => {
   const text = changeText(assignment(1, 2, 3), assignment(1, 2, 4), plain);
   assert.equal(
     text,
@@ -40,11 +40,11 @@ test("shows what differs, what is near it, and what it is below", () => {
   );
 });
 
-test("nothing where nothing differs", () => {
+test("a change without differences is shown as nothing", () => {
   assert.equal(changeText("a: 1\n", "a: 1\n", plain), "");
 });
 
-test("is bounded, in lines and in what one of them holds, and moves no cursor", () => {
+test("a shown change is bounded in lines and in their length, and moves no cursor", () => {
   const long = Array.from({ length: 1_000 }, (_, index) => `key${index}: ${"x".repeat(1_000)}\u001b[2J`).join("\n");
   const text = changeText("a: 1", long, plain);
   assert.match(text, /… and \d+ more lines\n$/);
@@ -52,7 +52,7 @@ test("is bounded, in lines and in what one of them holds, and moves no cursor", 
   assert.ok(changeText("a: 1", "a: \u001b[2J\u202e", plain).includes("+ a: \\u{1b}[2J\\u{202e}"));
 });
 
-test("is coloured on a terminal, and not with NO_COLOR", () => {
+test("a shown change is coloured on a terminal, and not with NO_COLOR", () => {
   const coloured = changeText("a: 1", "a: 2", createPaint(true, {}));
   assert.equal(coloured, "\u001b[31m- a: 1\u001b[39m\n\u001b[32m+ a: 2\u001b[39m\n");
   assert.equal(changeText("a: 1", "a: 2", createPaint(true, { NO_COLOR: "1" })), "- a: 1\n+ a: 2\n");

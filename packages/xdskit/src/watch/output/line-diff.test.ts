@@ -7,14 +7,14 @@ const text = (lines: readonly DiffLine[]) => lines.map(({ sign, text }) => `${si
 const side = (lines: readonly DiffLine[], gone: "+" | "-") =>
   lines.filter(({ sign }) => sign !== gone).map(({ text }) => text);
 
-test("what stays, what is gone, what is new", () => {
+test("a difference has kept, removed and new lines", () => {
   assert.equal(text(lineDiff(["a", "b", "c", "d"], ["a", "c", "x", "d"])), " a\n-b\n c\n+x\n d");
   assert.equal(text(lineDiff(["a"], ["a"])), " a");
   assert.equal(text(lineDiff([], ["a"])), "+a");
   assert.equal(text(lineDiff(["a", "a"], ["a"])), " a\n-a");
 });
 
-test("both sides can be read from it, and nothing is shorter, whatever they are", () => {
+test("a difference contains both sides, and is the shortest one, for any texts", () => {
   const lines = fc.array(fc.constantFrom("a", "b", "c", "d"), { maxLength: 12 });
   fc.assert(
     fc.property(lines, lines, (before, after) => {

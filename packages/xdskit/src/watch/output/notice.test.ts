@@ -9,7 +9,7 @@ describe("an error in words", () => {
   const event = { kind: "error", code: "UNAVAILABLE", server: "a:1", type, name: undefined } as const;
   const notice = (message: string, nack = false) => noticeOf({ ...event, message, nack, version: undefined });
 
-  it("says once what it is about", () => {
+  it("names its subject once", () => {
     assert.equal(
       notice("cluster: POST was answered with 404"),
       "a:1: cluster: POST was answered with 404 [UNAVAILABLE]",
@@ -18,7 +18,7 @@ describe("an error in words", () => {
     assert.equal(notice("too large", true), "a:1: cluster rejected: too large [UNAVAILABLE]");
   });
 
-  it("leaves out what gRPC says around it", () => {
+  it("leaves out gRPC's words around it", () => {
     const told = "No connection established. Last error: Protocol error (2026-01-02T03:04:05.678Z). Resolution note: ";
     assert.equal(notice(told), "a:1: cluster: Protocol error [UNAVAILABLE]");
   });

@@ -15,8 +15,8 @@ function shown(events: readonly ClientEvent[], secrets = false) {
   return events.flatMap((event) => eventsOf(event));
 }
 
-describe("what a client says, as it is shown", () => {
-  it("a stream that ended, and an attempt that came to nothing", () => {
+describe("a shown event", () => {
+  it("reports an ended stream and a failed attempt", () => {
     const error = { code: 14, message: "connection refused" };
     const away = XdskitError.of("XDSKIT_UPSTREAM_AWAY", `${server}: connection refused`);
     const denied = XdskitError.of("XDSKIT_UPSTREAM_AWAY", "no", {}, { cause: { code: 7, message: "no" } });
@@ -46,7 +46,7 @@ describe("what a client says, as it is shown", () => {
     );
   });
 
-  it("what is gone before what came, what does not exist, what cannot be given", () => {
+  it("reports removals before additions, missing names, and unavailable resources", () => {
     const update: ResourceUpdate = {
       ...nothing,
       removed: [
@@ -69,7 +69,7 @@ describe("what a client says, as it is shown", () => {
     ]);
   });
 
-  it("a rejection, with the name of what is bad if it is one, and without secrets", () => {
+  it("reports a rejection with the name of a single bad resource, and without secrets", () => {
     const findings = [{ code: "XDSKIT_RULE_BROKEN", severity: "error", message: "must be more" }] as const;
     const rejected = { kind: "rejected", server, type: cluster, version: "7", message: 'password: "S3CR3T"' } as const;
     const one: ClientEvent = { ...rejected, bad: [{ name: "a", findings }] };

@@ -79,8 +79,8 @@ const every: readonly WatchEvent[] = [
   { kind: "disconnected", server, type: undefined, error: undefined },
 ];
 
-describe("what watch and get print", () => {
-  it("jsonl: every event is a line, and there is nothing else", () => {
+describe("the output of watch and get", () => {
+  it("has one line for every event and nothing else as jsonl", () => {
     const { out, err } = shown("jsonl", every);
     const lines = out
       .trimEnd()
@@ -123,12 +123,12 @@ describe("what watch and get print", () => {
     assert.equal(err, "");
   });
 
-  it("json: the same, indented", () => {
+  it("has indented events as json", () => {
     const { out } = shown("json", every.slice(0, 2));
     assert.match(out, /^\{\n {2}"event": "connected",\n/);
   });
 
-  it("yaml: documents that can be served again, whatever wraps them", () => {
+  it("has documents that can be served again as yaml, whatever wraps them", () => {
     const address = {
       case: "socketAddress",
       value: { address: "127.0.0.1", portSpecifier: { case: "portValue", value: 1 } },
@@ -152,7 +152,7 @@ describe("what watch and get print", () => {
     );
   });
 
-  it("yaml: what is no content goes to standard error", () => {
+  it("has everything that is not content on standard error as yaml", () => {
     const { out, err } = shown("yaml", every);
     assert.match(out, /^---\n# \d\d:\d\d:\d\d cluster "web" version "v1"\n"@type": /);
     assert.match(out, /# \d\d:\d\d:\d\d cluster "b" is gone: its TTL is over\n/);
@@ -163,7 +163,7 @@ describe("what watch and get print", () => {
     assert.ok(!get.err.includes("connected"), get.err);
   });
 
-  it("says once what happens again and again", () => {
+  it("reports a repeated event once", () => {
     const error = { kind: "error", type: undefined, name: undefined, nack: false, version: undefined } as const;
     const away: WatchEvent = { ...error, message: "reset", code: "UNAVAILABLE", server };
     const ended: WatchEvent = { kind: "disconnected", server, type: undefined, error: "reset" };
@@ -172,7 +172,7 @@ describe("what watch and get print", () => {
     assert.equal(err, [...lines, lines[0]].map((line) => `xdskit watch: ${line}\n`).join(""));
   });
 
-  it("a change on a terminal is a difference, and content moves no cursor", () => {
+  it("shows a change on a terminal as a difference, and content moves no cursor", () => {
     const before = received("cluster", { name: "web", altStatName: "a\u009b2J\u202e" });
     const after = received("cluster", { name: "web", altStatName: "b" }, { version: "v2" });
     const { out } = shown("yaml", [before, after, after].map(upsert), { differences: true });
@@ -184,7 +184,7 @@ describe("what watch and get print", () => {
     assert.equal(again.split("---\n").length, 3);
   });
 
-  it("name and wide: a line each", () => {
+  it("has one line for each resource as name and wide", () => {
     assert.equal(shown("name", every).out, "+cluster/web\n-cluster/a\n-cluster/b\n?cluster/c\n");
     assert.equal(shown("name", [upsert(web)], { command: "get" }).out, "cluster/web\n");
     assert.match(
@@ -197,7 +197,7 @@ describe("what watch and get print", () => {
     );
   });
 
-  it("no secret, but where it is asked for", () => {
+  it("has secrets only on request", () => {
     const value = { specifier: { case: "inlineString", value: "S3CR3T" } };
     const secret = received("secret", { name: "s", type: { case: "genericSecret", value: { secret: value } } });
     for (const format of ["yaml", "json", "jsonl"] as const) {
@@ -206,7 +206,7 @@ describe("what watch and get print", () => {
     }
   });
 
-  it("what cannot be written is told, and the rest is there", () => {
+  it("reports a resource that cannot be written, and has the rest", () => {
     const odd = received("cluster", { name: "odd", metadata: { filterMetadata: { a: { n: Number.NaN } } } });
     const { problem, resource, name } = JSON.parse(shown("jsonl", [upsert(odd)]).out);
     assert.deepEqual([name, resource], ["odd", { "@type": type.typeUrl }]);
