@@ -15,7 +15,7 @@ import { peerOf } from "./sockets/peer.js";
 import { type ServedSocket, type SocketContext, serveSocket } from "./sockets/served-socket.js";
 import { createTurnBudget } from "./sockets/turn-budget.js";
 
-/** How a gRPC server serves. What is left out is as its default says. */
+/** The options of a gRPC server. All but `methods` may be left out. */
 export interface GrpcServerOptions {
   /** By path: `/service/Method`. It may be added to until the first client comes. Other paths answer UNIMPLEMENTED. */
   readonly methods: ReadonlyMap<string, GrpcMethod>;
@@ -31,8 +31,8 @@ export interface GrpcServerOptions {
   /** Certificates. Default: plaintext, with prior knowledge of HTTP/2. */
   readonly tls?: TlsOptions | undefined;
   /**
-   * Called for a call that was refused, or ended, for what its client did, before its method heard of that. Default:
-   * nothing is called.
+   * Called for a call that was refused or ended because of its client, before its method hears of it. Default: nothing
+   * is called.
    */
   readonly refused?: ((peer: string, code: GrpcCode, message: string) => void) | undefined;
   /** Called for a TLS handshake that failed. Default: nothing is called. */
@@ -54,15 +54,15 @@ export interface GrpcServer {
   /** Starts to listen, at one more address; resolves to the port. Rejects with Node's error. */
   listen(at: ListenAt): Promise<number>;
   /**
-   * Stops accepting, and asks clients to go (GOAWAY). Resolves when every call has ended, at the latest after so many
-   * milliseconds.
+   * Stops accepting, and asks clients to go (GOAWAY). Resolves when every call has ended, at the latest after
+   * `timeoutMs`.
    */
   close(timeoutMs: number): Promise<void>;
-  /** Connections whose clients were not told to go. */
+  /** Connections whose clients were not asked to go. */
   readonly connections: number;
   /**
-   * Tells so many of them, chosen at random, to go and come back, to another server if there is one (GOAWAY; their
-   * calls end with OK after `keepalive.maxAgeGraceMs`). Returns how many were told.
+   * Asks this many of them, chosen at random, to reconnect, to another server if there is one (GOAWAY; their calls end
+   * with OK after `keepalive.maxAgeGraceMs`). Returns how many were asked.
    */
   askToGo(count: number): number;
   /** New connections use these certificates; open ones stay as they are. Without effect in plaintext. */
@@ -179,7 +179,7 @@ function shuffled<T>(all: T[]): readonly T[] {
   return all;
 }
 
-/** Lets nobody in any more, asks those who are there to go, and ends the connections that are left after the time. */
+/** Accepts no more connections, asks clients to go, and ends the connections that are left after the time. */
 async function closeAll(
   servers: ReadonlySet<Server>,
   connections: ReadonlyMap<Socket, ServedSocket>,

@@ -16,7 +16,7 @@ import { createWatchConfig } from "./watch-config.js";
 
 const registry = envoyRegistry();
 const listener = socketListener("l", httpChain("http", "r"), tcpChain("tcp", "a"), httpChain("own", routes("in", "b")));
-/** A world that is whole. Whatever is taken out of one of its resources, the rest is as it was. */
+/** A world that is whole. The rest of a resource stays, whatever is taken out of it. */
 const world: readonly Message[] = [
   listener,
   routes("r", "a", "c"),
@@ -68,7 +68,7 @@ it("a configuration with broken resources is followed as far as it leads, and en
         onError: ({ code }) => void told.push(code),
       });
       for (const message of world.with(index, mutant)) await client.give(message);
-      // What a broken one names besides is not there.
+      // The other names of a broken resource do not exist.
       for (const key of client.watched) {
         const [type = "", name = ""] = key.split(" ");
         if (!world.some((message) => keyOf(message) === key)) await client.fail(type, name);

@@ -4,7 +4,7 @@ import { type ClusterConfig, ClusterConfigSchema } from "@xdskit/api/envoy/exten
 import type { ClusterEndpoints } from "../contract/xds-config.js";
 import { sourceProblem } from "./config-source.js";
 
-/** What a cluster needs. */
+/** The needs of a cluster. */
 export type ClusterNeeds =
   | { readonly kind: "aggregate"; readonly clusters: readonly ResourceName[] }
   | { readonly kind: "eds"; readonly name: ResourceName; readonly problem: string | undefined }

@@ -17,11 +17,11 @@ export interface LeafShapes {
 /** The types that make up a configuration. */
 export type LeafType = keyof LeafShapes;
 
-/** What is known of one resource. */
+/** The known state of one resource. */
 export type LeafState<Shape extends Message = Message> =
   | { readonly kind: "waiting" }
   | { readonly kind: "here"; readonly resource: ReceivedResource<Shape> }
   | { readonly kind: "error"; readonly error: XdskitError };
 
-/** Says what is known of a resource, and notes that the resource is needed. */
+/** Returns the known state of a resource, and records that the resource is needed. */
 export type AskLeaf = <Type extends LeafType>(type: Type, name: ResourceName) => LeafState<LeafShapes[Type]>;

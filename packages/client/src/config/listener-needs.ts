@@ -16,7 +16,7 @@ export type RouteSource =
   | { readonly kind: "inline"; readonly name: ResourceName; readonly configuration: RouteConfiguration }
   | { readonly kind: "none"; readonly name: ResourceName; readonly problem: string };
 
-/** What a listener needs. */
+/** The needs of a listener. */
 export interface ListenerNeeds {
   /** Routes of one name appear once. */
   readonly routes: readonly { readonly usedBy: readonly string[]; readonly source: RouteSource }[];

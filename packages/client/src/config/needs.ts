@@ -8,7 +8,7 @@ import { clusterNeeds } from "./cluster-needs.js";
 import { listenerNeeds } from "./listener-needs.js";
 import { type RouteNeeds, routeNeeds } from "./route-needs.js";
 
-/** What messages need; each message is read once. */
+/** The needs of messages; each message is read once. */
 export type Needs = ReturnType<typeof createNeeds>;
 
 export function createNeeds(registry: Registry) {

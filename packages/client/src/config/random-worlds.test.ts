@@ -48,7 +48,7 @@ async function play(seed: number, story: string[]): Promise<void> {
   const isSlow = random(2) === 0;
   const hasCache = random(2) === 0;
   const world = new Map<string, Piece>();
-  /** What watchers were told, for as long as they watch. */
+  /** The reports of watchers, while they watch. */
   const known = new Map<string, Piece | "absent">();
   const ambient = new Map<string, string>();
   const received = new Map<Piece, ReceivedResource>();
@@ -61,7 +61,7 @@ async function play(seed: number, story: string[]): Promise<void> {
     const chain = worldNames.cluster.map((_, index) => ["cluster", `c${index}`, `c${index + 1}`] as const);
     for (const [type, name, next] of chain) world.set(`${type} ${name}`, { kind: "aggregate", tag, below: [next] });
   }
-  /** The last that was whole; it is to be told next. */
+  /** The last complete configuration, which must be reported next. */
   let whole: Resolved | undefined;
   let told: Resolved | undefined;
   let release: (() => void) | undefined;

@@ -10,14 +10,14 @@ import { resolveClusters } from "./resolve-clusters.js";
 import { kept } from "./same.js";
 import { virtualHostFor } from "./virtual-host.js";
 
-/** What a listener leads to, as far as it is known. */
+/** The configuration that a listener leads to, as far as it is known. */
 export type Outcome =
   /** Something is still on its way. */
   | { readonly kind: "waiting" }
   | { readonly kind: "error"; readonly error: XdskitError }
   | { readonly kind: "config"; readonly config: XdsConfig };
 
-/** What to resolve. */
+/** The listener to resolve. */
 export interface Question {
   readonly listener: ResourceName;
   readonly authority: string | undefined;

@@ -2,7 +2,7 @@ import { createUnpack, type Registry, type ResourceName, resourceTypes } from "@
 import type { RouteConfiguration } from "@xdskit/api/envoy/config/route/v3/route";
 import type { VirtualHost } from "@xdskit/api/envoy/config/route/v3/route_components";
 
-/** What the routes of some virtual hosts need, each name once, in the order of the routes. */
+/** The needs of the routes of some virtual hosts, each name once, in the order of the routes. */
 export interface RouteNeeds {
   readonly clusters: readonly ResourceName[];
   readonly plugins: readonly string[];

@@ -45,7 +45,7 @@ describe("the watch of a configuration", () => {
     log.length = 0;
     await client.give(apiListener("app", routes("inline", "b")));
     await client.give(edsCluster("b"));
-    // A change of what is in use, meanwhile: it is not told, since the routes say otherwise by now.
+    // A resource in use changes meanwhile. It is not reported, since the routes have changed by now.
     await client.give(assignment("a", 2));
     assert.deepEqual(log, ["+cluster b", "+endpoint b"]);
     await client.give(assignment("b", 3));

@@ -7,7 +7,7 @@ import { createConfigIterator } from "./config-iterator.js";
 import { createNeeds } from "./needs.js";
 import { Tracker } from "./tracker.js";
 
-/** What a watch of configurations works with. */
+/** The tools of a watch of configurations. */
 export interface ConfigTools {
   readonly client: Pick<XdsClient, "watch">;
   /** Where filters and cluster types are looked up. Default: Envoy's own. */

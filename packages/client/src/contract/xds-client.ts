@@ -33,7 +33,7 @@ export interface ResourceWatcher<Shape extends Message = Message> {
 /** All of a type, or of a collection (`xdstp://…/*`). */
 export interface Collection<Shape extends Message = Message> {
   readonly resources: ReadonlyMap<ResourceName, ReceivedResource<Shape>>;
-  /** What changed since the call before. */
+  /** The changes since the previous call. */
   readonly upserted: readonly ReceivedResource<Shape>[];
   readonly removed: readonly ResourceName[];
 }
@@ -52,7 +52,7 @@ export interface GetOptions {
   readonly timeout?: number | undefined;
 }
 
-/** What the client asked one server for, and got. */
+/** A client's requests to one server, and the results. */
 export interface ServerStatus {
   readonly server: string;
   /** gRPC: a stream is up; REST: the last poll was answered; files: the last read was good. */
@@ -102,8 +102,8 @@ export interface XdsClient {
   /** Whether any server is connected. Cheap enough to read at any time: it looks at each server once. */
   readonly isConnected: boolean;
   /**
-   * What is asked for and held, by server. Costs the names that are asked for; the maps of resources are the client's
-   * own.
+   * The requested and held resources, by server. Costs the number of requested names; the maps of resources are the
+   * client's own.
    */
   status(): readonly ServerStatus[];
   /** Ends all watches and streams. Resolves when everything is closed. A second call waits for the first. */

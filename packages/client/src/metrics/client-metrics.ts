@@ -27,7 +27,7 @@ export interface ClientMetrics {
 type Values = ClientMetric["values"];
 
 /**
- * Counts the events of a client from now on, without a metrics library. Pass `read` to what exports the metrics: a
+ * Counts the events of a client from now on, without a metrics library. Pass `read` to the exporter of the metrics: a
  * callback of OpenTelemetry's gauges, or `prometheusText`.
  */
 export function createClientMetrics(client: XdsClient, options: ClientMetricsOptions = {}): ClientMetrics {

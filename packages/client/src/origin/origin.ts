@@ -39,7 +39,7 @@ export class Origin {
     this.#servers = new Servers(options.servers, options.make, this.#ownerOfServers(options));
   }
 
-  /** What the servers ask this origin for, and tell it. */
+  /** The origin's side for its servers. */
   #ownerOfServers({ isEager, acknowledge, emit }: OriginOptions): ServersOwner {
     const revision = () => this.#of(undefined).reduce((sum, cache) => sum + cache.revision, 0);
     return {
@@ -179,7 +179,7 @@ export class Origin {
 
 const newestValue = <Value>(_: Value, later: Value) => later;
 
-/** What all watches of one type share. */
+/** The parts that all watches of one type share. */
 interface WatchContext {
   readonly cache: TypeCache;
   readonly one: DeliveryContext<ReceivedResource>;

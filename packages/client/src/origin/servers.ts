@@ -7,7 +7,7 @@ import type { Upstream, UpstreamSink } from "../upstreams/contract/upstream.js";
 /** Makes the upstream of the server at a position of the list. */
 export type MakeUpstream = (place: number, sink: UpstreamSink) => Upstream;
 
-/** What the servers of one list need from their origin, and tell it. */
+/** The origin's side for the servers of one list. */
 export interface ServersOwner {
   /** The names that are wanted now. */
   wanted(): Iterable<readonly [type: ResourceType, names: readonly ResourceName[]]>;

@@ -38,7 +38,7 @@ function withoutSecrets(node: Node): Node {
   return create(NodeSchema, { ...node, metadata: redactJson(node.metadata) as JsonObject | undefined });
 }
 
-/** What the client asks for and has: an entry for each name. Servers that a fallback replaces are left out. */
+/** The requested names and their resources: an entry for each name. Servers that a fallback replaces are left out. */
 function* statusEntries(client: XdsClient, contents: Contents): Generator<StatusEntry> {
   for (const { active, types } of client.status()) {
     if (!active) continue;

@@ -117,15 +117,15 @@ function configurationOf(name: string, { tag, all, own }: RoutePiece) {
   return hosts(name, host(String(tag), ["*"], ...all), ...others);
 }
 
-/** What a world comes to: a text for what is told, undefined while something is missing; and all that is needed. */
+/** The result of a world: a text of the report, undefined while something is missing; and all needs. */
 export interface Resolved {
   readonly text: string | undefined;
   readonly needed: ReadonlySet<string>;
 }
 
 /**
- * Resolves a world step by step, as one would on paper. `absent` does not exist, and what is not in `known` was not
- * answered.
+ * Resolves a world step by step, as one would on paper. `absent` names do not exist, and names that are not in `known`
+ * were not answered.
  */
 export function resolveWorld(
   known: ReadonlyMap<string, Piece | "absent">,

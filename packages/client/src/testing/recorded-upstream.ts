@@ -12,7 +12,7 @@ export function typeNamed(name: string): ResourceType {
 /** The rules in the protos. */
 export const checkRules: CheckMessage = (_, __, message) => validateMessage(message);
 
-/** What upstreams are given where a test says nothing else: fast, and without chance. */
+/** The default context of upstreams in tests: fast, and without chance. */
 export function testContext(changes: Partial<UpstreamContext> = {}): UpstreamContext {
   return {
     node: new Uint8Array([0x0a, 2, 0x6e, 0x31]),

@@ -54,7 +54,7 @@ export function receivedResource<Shape extends Message>(message: Shape): Receive
   return { type, name, version, aliases, ttl, message, typeUrl: type.typeUrl, value, resource: () => made };
 }
 
-/** What a watcher is told of a resource that does not exist. */
+/** A watcher's error for a resource that does not exist. */
 export function noSuch(type: string, resource: ResourceName): XdskitError {
   return XdskitError.of("XDSKIT_DANGLING_REFERENCE", "does not exist", { type, resource });
 }

@@ -14,7 +14,7 @@ export interface ScriptedStream extends StreamHandler {
   readonly method: DiscoveryMethod;
   /** When it was opened. */
   readonly at: number;
-  /** What the client sent: `+a -b`, `ack 1`, `nack 1: why`; SotW: all names, and `ack 1`. */
+  /** The client's requests: `+a -b`, `ack 1`, `nack 1: why`; SotW: all names, and `ack 1`. */
   readonly log: string[];
   /** Responses that the client asked for and did not get yet. */
   readonly wanted: number;

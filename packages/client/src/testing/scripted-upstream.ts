@@ -11,7 +11,7 @@ export interface ScriptedUpstream {
   readonly sink: UpstreamSink;
   /** `+cluster a,b`, `-cluster a`, `hold cluster a,b@1`, `forget`, `close`. */
   readonly log: string[];
-  /** What is asked for, such as `cluster a`. */
+  /** The subscriptions, such as `cluster a`. */
   readonly wanted: ReadonlySet<string>;
   /** Answers with resources, as a server that is there; names that are gone; names that do not exist. */
   answer(

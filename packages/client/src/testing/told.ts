@@ -3,10 +3,10 @@ import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import type { Watch } from "../contract/watch.js";
 import type { Collection, XdsClient } from "../contract/xds-client.js";
 
-/** What a watcher was told, a line each: `changed a=1`, `error CODE`, `ambient CODE`. */
+/** The calls of a watcher, a line each: `changed a=1`, `error CODE`, `ambient CODE`. */
 export interface Told extends Watch {
   readonly lines: readonly string[];
-  /** What it has now: `a=1 b=2`, empty where there is nothing. */
+  /** Its current state: `a=1 b=2`, empty where there is nothing. */
   readonly now: string;
 }
 

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** How long a test waits for what must hold in the end: a busy machine is slow, a fault is for ever. */
+/** How long a test waits for a final state: a busy machine is slow, a fault is for ever. */
 export const patienceMs = 30_000;
 
-/** Waits until something holds, looking every few milliseconds; throws after `timeoutMs` with what was waited for. */
+/** Waits until something holds, looking every few milliseconds; throws after `timeoutMs` with `what`. */
 export async function waitFor(what: string | (() => string), holds: () => boolean, timeoutMs = patienceMs) {
   const end = Date.now() + timeoutMs;
   while (!holds()) {

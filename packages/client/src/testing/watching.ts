@@ -5,7 +5,7 @@ import type { ClientOptions } from "../options/client-options.js";
 import { manualClock } from "./manual-clock.js";
 import { type ScriptedUpstream, scriptedUpstreams } from "./scripted-upstream.js";
 
-/** What a test of watchers has at hand. */
+/** The tools of a test of watchers. */
 export interface Tools {
   readonly client: XdsClient;
   of(server: string): ScriptedUpstream;

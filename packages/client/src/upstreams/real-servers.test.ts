@@ -73,7 +73,8 @@ for (const variant of ["sotw", "delta"] as const) {
           events.flatMap((event) => (event.kind === "switched" ? `${event.from}>${event.to}` : [])),
           [`${address}>${second.address}`, `${second.address}>${address}`],
         );
-        // What is there stays when the first goes, so that nobody else is asked; what is new is asked of the second.
+        // Existing resources stay when the first server goes, so no other server is asked for them. New names are asked
+        // of the second.
         await first.server.close({ timeoutMs: 0 });
         await waitFor("the first is missed", () => a.lines.at(-1)?.startsWith("ambient") === true);
         assert.equal(a.now, "a=first");
@@ -156,7 +157,7 @@ for (const variant of ["sotw", "delta"] as const) {
         );
         assert.equal(updates().at(-1)?.upserted.length, 1_000);
         assert.equal(calls.at(-1), 1_000);
-        // What came again as it was is not even read.
+        // Unchanged resources that come again are not even read.
         assert.equal(read, names.length + 1_000);
         assert.ok(watched.slice(1_000).every(({ lines }) => lines.length === 1));
       });

@@ -109,7 +109,7 @@ async function lives(t: TestContext, variant: "sotw" | "delta", aggregated: bool
     server.config.set(messagesOf(world));
     await converged();
   }
-  // What waits for its turn to connect does so in the end, and then everything is there once.
+  // Every waiting connection opens in the end, and then everything is there once.
   const streams = aggregated ? 1 : 2;
   const open = () => server?.stats().streams.reduce((sum, each) => sum + each.open, 0);
   await waitFor("all streams", () => open() === streams);

@@ -66,7 +66,7 @@ describe("watchers", () => {
       });
       await settle();
       assert.equal(read, false);
-      // What comes from elsewhere meanwhile, as the end of a TTL does: the newest counts.
+      // Another change comes meanwhile, such as the end of a TTL: the newest state counts.
       void one.answer(cluster, { upserted: [receivedCluster("a", "2")] });
       const last = one.answer(cluster, { upserted: [receivedCluster("a", "3")] });
       assert.deepEqual(seen, ["begins 1"]);
@@ -178,7 +178,7 @@ describe("a watch as an iterator", () => {
           value.value.upserted.map(({ name }: ReceivedResource) => name),
           value.value.removed,
         ],
-        // What came and went while nobody read is nothing to tell.
+        // A resource that came and went without a read is not reported.
         [["a"], ["a"], []],
       );
       const end = all.next();

@@ -10,7 +10,7 @@ export interface Watcher<Value> {
   onRecovered?(): void;
 }
 
-/** What the watchers of one type share. */
+/** The parts that the watchers of one type share. */
 export interface DeliveryContext<Value> {
   readonly merge: Merge<Value>;
   /** Takes the errors that a watcher throws. */

@@ -45,7 +45,7 @@ describe("a client over a real connection", () => {
         assert.equal(responses, 1);
         release();
         await waitFor("the last", () => seen.at(-1) === `${rounds}`.padStart(3, "0"));
-        // What the server did not get rid of was replaced by what is newer.
+        // Unsent changes of the server were replaced by newer ones.
         assert.ok(responses < rounds / 2, `${responses} of ${rounds}`);
       } finally {
         await client.close();

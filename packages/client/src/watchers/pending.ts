@@ -5,8 +5,8 @@ import type { WatchItem } from "../contract/watch.js";
 export type Merge<Value> = (earlier: Value, later: Value) => Value;
 
 /**
- * What one watcher was not told yet: only the newest, however much came. There is one for each watch, so it is a class,
- * whose functions all share.
+ * The unreported state of one watcher: only the newest, however much came. There is one for each watch, so it is a
+ * class, whose functions all share.
  */
 export class Pending<Value> {
   readonly #merge: Merge<Value>;

@@ -19,9 +19,9 @@ export interface GrpcCall {
   end(code: GrpcCode, message: string): void;
 }
 
-/** What a method does with a call. The server calls it. Nothing of it may throw: a fault ends the connection. */
+/** A method's side of a call. The server calls it. No function may throw: a fault ends the connection. */
 export interface GrpcCallHandler {
-  /** The client has all that it asked for. Left out or undefined: unknown. */
+  /** Whether the client has everything that it asked for. Left out or undefined: unknown. */
   readonly isSettled?: boolean | undefined;
   /** One message, whole. The bytes are only good until the call returns. */
   received(bytes: Uint8Array): void;
@@ -39,13 +39,13 @@ export interface GrpcRefusal {
   readonly message: string;
 }
 
-/** What a client said before its first message. Kept only as long as a method keeps it. */
+/** The head of a client's request. The server does not keep it after `accept`. */
 export interface GrpcRequest {
   /** `/service/Method`. */
   readonly path: string;
   /** Metadata, by lower-case name; values of a name that came twice are joined by a comma. */
   readonly headers: ReadonlyMap<string, string>;
-  /** Who is at the other end of the connection. */
+  /** The other end of the connection. */
   readonly peer: Peer;
 }
 

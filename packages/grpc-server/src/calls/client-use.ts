@@ -1,4 +1,4 @@
-/** What one connection, all connections of an address, and all clients may use. */
+/** The limits of one connection, of all connections of an address, and of all clients. */
 export interface UseLimits {
   /**
    * Open streams from one address. Default 50,000: a proxy may stand in front of many clients.
@@ -13,13 +13,13 @@ export interface UseLimits {
   readonly partialRequestBytesPerConnection: number;
 }
 
-/** What the connections of an address use. */
+/** The use of an address by all its connections. */
 interface Use {
   streams: number;
   held: number;
 }
 
-/** What one connection uses. A caller that is told why there is no more must not use it. */
+/** Counts the use of one connection. A caller that gets a refusal must not use more. */
 export interface ConnectionUse {
   /** Counts one more stream. Returns the reason if it must be refused; `closeStream` follows in any case. */
   openStream(): string | undefined;

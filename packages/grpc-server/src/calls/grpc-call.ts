@@ -20,7 +20,7 @@ import type { Patience, Waited } from "./patience.js";
  */
 const unreadMs = 60_000;
 
-/** What all calls of a connection share. */
+/** The parts that all calls of a connection share. */
 export interface GrpcContext {
   /** By path: `/service/Method`. */
   readonly methods: ReadonlyMap<string, GrpcMethod>;
@@ -29,7 +29,7 @@ export interface GrpcContext {
   readonly use: ConnectionUse;
   /** For requests that do not come, and for their missing parts. */
   readonly patience: Patience;
-  /** Called for a call that was ended for what its client did, before its handler heard of that. */
+  /** Called for a call that was ended because of its client, before its handler hears of it. */
   readonly refused: (code: GrpcCode, message: string) => void;
 }
 
@@ -97,7 +97,7 @@ class ServedCall implements GrpcCall, Http2StreamHandler, MessageSink, Waited {
     return this.#context.peer.text;
   }
 
-  /** Begins the call, with so many milliseconds left. */
+  /** Begins the call; `timeout` is the time that is left, in milliseconds. */
   open(timeout: number): void {
     if (Number.isFinite(timeout)) {
       const late = () => this.end(grpcCode.deadlineExceeded, "the client's deadline is over");

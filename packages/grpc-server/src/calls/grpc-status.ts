@@ -5,12 +5,17 @@ const contentType = ["content-type", "application/grpc"] as const;
 /** How requests may be compressed. */
 export const acceptEncoding: readonly [string, string] = ["grpc-accept-encoding", "identity,gzip,deflate"];
 
-/** The head of every response that has messages. Nothing is compressed; what may come compressed is said. */
+/**
+ * The head of every response that has messages. Nothing is compressed; it names the encodings that requests may have.
+ */
 export const responseHead: Uint8Array = encodeHeaders([[":status", "200"], contentType, acceptEncoding]);
 
 const okTrailers: Uint8Array = encodeHeaders([["grpc-status", "0"]]);
 
-/** What ends a response: its status, behind messages (`afterHead`) or as all there is; and what it says `besides`. */
+/**
+ * The end of a response: its status after messages (`afterHead`) or as the whole response, with other fields
+ * (`besides`).
+ */
 export function statusBlock(
   code: GrpcCode,
   message: string,
@@ -23,7 +28,7 @@ export function statusBlock(
   return encodeHeaders(afterHead ? status : [[":status", "200"], contentType, ...status]);
 }
 
-/** An answer of HTTP alone, to who speaks no gRPC. */
+/** A plain HTTP answer for clients that do not speak gRPC. */
 export function plainStatus(status: 405 | 415): Uint8Array {
   return encodeHeaders([[":status", String(status)]]);
 }

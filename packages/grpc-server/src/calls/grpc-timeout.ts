@@ -7,7 +7,7 @@ const unitMs: Readonly<Record<string, number>> = {
   n: 1 / 1_000_000,
 };
 
-/** What `grpc-timeout` allows, in milliseconds: for ever without one, undefined for one that is malformed. */
+/** The time that `grpc-timeout` allows, in milliseconds: infinite without one, undefined if it is malformed. */
 export function readGrpcTimeout(value: string | undefined): number | undefined {
   if (value === undefined) return Number.POSITIVE_INFINITY;
   const [, count, unit] = /^(\d{1,8})([HMSmun])$/.exec(value) ?? [];

@@ -8,7 +8,7 @@ export interface Waited {
   due: number;
   /** Milliseconds beyond those that all have, for the bytes that came meanwhile. */
   readonly grantedMs: number;
-  /** The time is over. */
+  /** Called when the time is over. */
   late(): void;
 }
 
@@ -25,7 +25,7 @@ export class Patience {
   readonly #waited = new Set<Waited>();
   #timer: NodeJS.Timeout | undefined;
 
-  /** Each has so many milliseconds. */
+  /** Each call has `ms` milliseconds. */
   constructor(ms: number, now: () => number) {
     this.#ms = ms;
     this.#now = now;

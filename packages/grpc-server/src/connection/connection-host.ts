@@ -2,7 +2,7 @@ import type { RequestHead } from "../frames/request-head.js";
 import type { Http2Stream, Http2StreamHandler } from "./http2-stream.js";
 import type { OutputHost } from "./output.js";
 
-/** What one connection may cost. */
+/** The limits of one connection. */
 export interface ConnectionLimits {
   /** Streams open at once. */
   readonly streams: number;
@@ -10,7 +10,7 @@ export interface ConnectionLimits {
   readonly headerBytes: number;
 }
 
-/** What a connection needs from outside: it opens no socket and reads no clock. */
+/** The environment of a connection, which itself opens no socket and reads no clock. */
 export interface ConnectionHost extends OutputHost {
   /** No more is written: close once all has gone out. */
   finish(): void;

@@ -1,6 +1,6 @@
 import { ConnectionError, http2Error } from "../frames/http2-errors.js";
 
-/** What one frame that brings nothing costs, in the units of the budget. */
+/** The cost of one useless frame, in units of the budget. */
 export const floodCost = {
   /** PING, SETTINGS, PRIORITY, WINDOW_UPDATE, an empty DATA frame, one that is not known. */
   idle: 1,
@@ -13,12 +13,12 @@ export const floodCost = {
 /** Units that a connection may use at once, and how many come back each second. */
 const burst = 10_000;
 const perSecond = 500;
-/** What each frame with content that we send allows for: a client answers it by window updates and pings. */
+/** The units that each sent frame with content adds: a client answers it by window updates and pings. */
 const earned = 4;
 
 /**
- * Holds down clients that make work and bring nothing: floods of pings, settings, resets, empty frames. A healthy
- * client stays far below, whatever it is sent.
+ * Limits clients that cause work for nothing: floods of pings, settings, resets, empty frames. A healthy client stays
+ * far below, whatever it is sent.
  */
 export class FloodGuard {
   readonly #now: () => number;

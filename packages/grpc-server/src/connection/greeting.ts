@@ -4,8 +4,8 @@ import type { ConnectionLimits } from "./connection-host.js";
 const greetings = new WeakMap<ConnectionLimits, Buffer>();
 
 /**
- * What a server says first (RFC 9113, 3.4): its settings and its window. The same bytes for all connections with
- * these limits.
+ * A server's first frames (RFC 9113, 3.4): its settings and its window. The same bytes for all connections with these
+ * limits.
  */
 export function greetingOf(limits: ConnectionLimits): Buffer {
   let greeting = greetings.get(limits);

@@ -30,8 +30,8 @@ import { RecentResets } from "./recent-resets.js";
 /** How much is received before the peer gets as much window again. */
 const updateBytes = ourWindow >> 1;
 /**
- * The server's end of one HTTP/2 connection (RFC 9113): bytes in, bytes out, no socket and no clock. What a peer does
- * wrong ends its stream, or the connection, with the error that the RFC names; it never throws out of here.
+ * The server's end of one HTTP/2 connection (RFC 9113): bytes in, bytes out, no socket and no clock. A peer's mistake
+ * ends its stream or the connection with the RFC's error; nothing throws out of here.
  */
 export class Http2Connection implements StreamOwner {
   readonly #host: ConnectionHost;
@@ -265,7 +265,7 @@ export class Http2Connection implements StreamOwner {
     this.#received = 0;
   }
 
-  /** Handles content of a stream: the bytes from `from` on, of a payload of so many bytes. */
+  /** Handles content of a stream: the bytes from `from` on, of a payload of `payloadBytes` bytes. */
   #content(stream: StreamState, bytes: Buffer, from: number, payloadBytes: number, isEnd: boolean): void {
     const length = bytes.length - from;
     stream.take(payloadBytes, length);
@@ -281,7 +281,7 @@ export class Http2Connection implements StreamOwner {
   #headerBlock(assembled: AssembledBlock | undefined): void {
     if (assembled === undefined) return;
     const { stream: id, endStream } = assembled;
-    // Decoded in any case: later blocks refer to what it adds to the table.
+    // It is always decoded, because later blocks refer to its entries in the table.
     const block = decodeBlock(this.#headers, assembled.bytes, this.#limits.headerBytes);
     const stream = this.#streams.get(id);
     if (stream !== undefined) {

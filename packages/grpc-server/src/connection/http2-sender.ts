@@ -7,16 +7,16 @@ import type { Again } from "./outgoing-queue.js";
 import type { Output } from "./output.js";
 
 /**
- * A client that says nothing for so many milliseconds after it was sent more than a frame may have stopped reading.
- * What is written to its socket may then stay there, with the whole buffer that it is part of. It is long enough that
- * a fleet which acknowledges late costs no more than usual.
+ * A client that is silent for this many milliseconds after more than a frame was sent may have stopped reading. Bytes
+ * in its socket may then stay there, with the whole buffer that they are part of. It is long enough that a fleet which
+ * acknowledges late costs no more than usual.
  */
 const silenceMs = 500;
 
 /** A smaller frame earns nothing at the flood guard where there was more to send. */
 const smallBytes = 1_024;
 
-/** When a SETTINGS frame makes us visit so many streams, that counts as one idle frame. */
+/** How many stream visits, caused by a SETTINGS frame, count as one idle frame. */
 const visitsPerCost = 100;
 
 const tooLarge = "a window is too large";
@@ -97,7 +97,7 @@ export class Http2Sender {
     if (now - this.#silentSince > silenceMs) queue.isSparing = true;
   }
 
-  /** The peer takes so many bytes more on a stream. Throws a StreamError. */
+  /** The peer accepts more bytes on a stream. Throws a StreamError. */
   grow(stream: StreamState, bytes: number): void {
     stream.sendOffset += bytes;
     if (this.#windowOf(stream) > largestWindow) throw new StreamError(http2Error.flowControlError, tooLarge);

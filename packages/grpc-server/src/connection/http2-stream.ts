@@ -2,9 +2,9 @@ import { ourWindow } from "../frames/frames.js";
 import { type Http2ErrorCode, http2Error, StreamError } from "../frames/http2-errors.js";
 import { type Again, OutgoingQueue } from "./outgoing-queue.js";
 
-/** What serves a stream. Nothing of it may throw. */
+/** The handler of a stream. No function may throw. */
 export interface Http2StreamHandler {
-  /** Its client has all that it asked for. Left out or undefined: unknown. */
+  /** Whether its client has everything that it asked for. Left out or undefined: unknown. */
   readonly isSettled?: boolean | undefined;
   /** A part of the request's body: these bytes from `from` on. They are only good until the call returns. */
   data(bytes: Buffer, from: number): void;
@@ -20,7 +20,7 @@ export interface Http2StreamHandler {
 
 /** A stream as its handler sees it. */
 export interface Http2Stream {
-  /** Sends the head of the response, an encoded header block: once, before any data. It goes out with what follows. */
+  /** Sends the head of the response, an encoded header block: once, before any data. It goes out with the next data. */
   respond(block: Uint8Array): void;
   /**
    * Sends three parts of the body as one piece. The first is copied and may be used again; the others may be shared
@@ -44,7 +44,7 @@ export interface StreamOwner {
 
 const nothing = new Uint8Array(0);
 
-/** What the connection keeps of a stream. */
+/** A stream's state in its connection. */
 export class StreamState implements Http2Stream {
   readonly #owner: StreamOwner;
   readonly id: number;

@@ -15,10 +15,7 @@ type Part = Uint8Array | Again;
 const nothing: Part[] = [];
 const noBytes = new Uint8Array(0);
 
-/**
- * What one stream has to send and has no room for: whole messages in parts that may be shared. Nothing is copied
- * before it goes.
- */
+/** The unsent messages of one stream: whole messages in parts that may be shared. Nothing is copied before it goes. */
 export class OutgoingQueue {
   #parts = nothing;
   #next = 0;
@@ -42,7 +39,7 @@ export class OutgoingQueue {
     this.bytes += part.length;
   }
 
-  /** Moves so many bytes to the output; no more than wait. */
+  /** Moves `length` bytes to the output; not more than wait. */
   move(output: Output, length: number): void {
     this.bytes -= length;
     let left = length;

@@ -2,8 +2,8 @@ import { frameHeadBytes, frameType, putFrameHead } from "../frames/frames.js";
 import { ConnectionError, http2Error } from "../frames/http2-errors.js";
 
 /**
- * What became of written bytes. `gone`: the socket does not need them any more. `kept`: it keeps them, and has room
- * for more. `full`: it has none until it says so.
+ * The state of written bytes. `gone`: the socket no longer needs them. `kept`: it keeps them, and has room for more.
+ * `full`: it has none until it says so.
  */
 export type Written = "gone" | "kept" | "full";
 
@@ -13,7 +13,7 @@ const slabBytes = 16 * 1024;
 const sharedBytes = 2 * 1024;
 /** Bytes of answers that a client may provoke without reading them, once its socket is full. */
 const mostUnread = 64 * 1024;
-/** The most that is gathered before it is written. */
+/** How many bytes are gathered before they are written. */
 const mostGathered = 256 * 1024;
 
 const noChunks: Buffer[] = [];
@@ -26,7 +26,7 @@ export class Slab {
   bytes: Buffer = Buffer.allocUnsafeSlow(slabBytes);
   used = 0;
 
-  /** Makes room for so many bytes in one piece, from `used` on. */
+  /** Makes room for `length` bytes in one piece, from `used` on. */
   reserve(length: number): void {
     if (this.used + length <= this.bytes.length) return;
     // A socket still holds what was in the old one, and releases it.
@@ -71,7 +71,7 @@ export class Output {
     this.#run = host.slab.bytes;
   }
 
-  /** What is put between this and the matching `end` goes out as one write, unless it is much. */
+  /** Everything that is put between this and the matching `end` goes out as one write, unless it is large. */
   begin(): void {
     this.#turns += 1;
   }

@@ -1,6 +1,6 @@
 const mostResets = 1_000;
 
-/** Streams that we reset, of which frames may still be on their way; the newest thousand. */
+/** The last thousand streams that we reset: their frames may still arrive. */
 export class RecentResets {
   readonly #streams = new Set<number>();
 

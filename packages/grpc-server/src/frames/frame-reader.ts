@@ -1,17 +1,17 @@
 import { defaultFrameBytes, frameHeadBytes } from "./frames.js";
 import { ConnectionError, http2Error } from "./http2-errors.js";
 
-/** Who is told of each frame. The payload is only good until the call returns, unless it is copied. */
+/** Called for each frame. The payload is only good until the call returns, unless it is copied. */
 export type FrameReceiver = (type: number, flags: number, stream: number, payload: Buffer) => void;
 
 /** Cuts the bytes of a connection into frames, however they come. */
 export interface FrameReader {
   /**
-   * Throws a ConnectionError for a frame that is too large, and what the receiver throws. A part of a frame is copied
-   * until its rest comes.
+   * Throws a ConnectionError for a too large frame, and the receiver's errors. A part of a frame is copied until its
+   * rest comes.
    */
   receive(bytes: Buffer): void;
-  /** Bytes of a frame of which the rest has not come. */
+  /** Bytes of a frame whose rest has not come. */
   readonly waiting: number;
 }
 
@@ -28,15 +28,15 @@ export function streamAt(bytes: Buffer, at: number): number {
   return bytes.readUInt32BE(at + 5) & 0x7fffffff;
 }
 
-/** Makes a reader of frames with at most `most` bytes behind their head. */
+/** Makes a reader of frames with payloads of at most `most` bytes. */
 export function createFrameReader(receive: FrameReceiver, most = defaultFrameBytes): FrameReader {
   /** The beginning of a frame whose rest has not come. */
   let parts: Buffer[] = [];
   let waiting = 0;
 
   /**
-   * Adds what the waiting frame still needs from the chunk, and tells of the frame if it is whole. What lies behind
-   * is not copied. Returns where that begins.
+   * Adds the missing bytes of the waiting frame from the chunk, and reports the frame if it is whole. Later bytes are
+   * not copied. Returns where they begin.
    */
   function complete(chunk: Buffer): number {
     const before = waiting;
@@ -45,7 +45,7 @@ export function createFrameReader(receive: FrameReceiver, most = defaultFrameByt
     // Joined only once it is a frame, so that one that comes byte by byte costs no copy each.
     const needed = neededOf(parts, waiting, most);
     if (waiting < needed) {
-      // It is only lent.
+      // The bytes are only valid during the call.
       parts.push(Buffer.from(parts.pop() as Buffer));
       return chunk.length;
     }
@@ -75,7 +75,7 @@ export function createFrameReader(receive: FrameReceiver, most = defaultFrameByt
         receive(type, flags, stream, bytes.subarray(start, end));
       }
       if (at < bytes.length) {
-        // A copy: what came with it is not to be kept for the few bytes that are left.
+        // A copy, so that the few bytes that are left do not keep the whole chunk.
         parts = [Buffer.from(bytes.subarray(at))];
         waiting = bytes.length - at;
         if (waiting >= 3) lengthAt(bytes, at, most);

@@ -2,8 +2,7 @@ import { flag, frameType } from "./frames.js";
 import { ConnectionError, http2Error, StreamError } from "./http2-errors.js";
 
 /**
- * Checks what holds for every frame: the stream that it may be on, and its size (RFC 9113, 6). Throws a
- * ConnectionError or a StreamError.
+ * Checks the rules of every frame: its stream and its size (RFC 9113, 6). Throws a ConnectionError or a StreamError.
  */
 export function checkFrame(type: number, flags: number, stream: number, length: number): void {
   switch (type) {
@@ -41,7 +40,7 @@ export function checkFrame(type: number, flags: number, stream: number, length: 
   }
 }
 
-/** What holds of a stream that a client opens, behind the last that it opened (5.1.1). Throws a ConnectionError. */
+/** Checks a stream that a client opens against its last one (5.1.1). Throws a ConnectionError. */
 export function checkNewStream(id: number, last: number): void {
   if (id % 2 === 0) throw protocolError("a client's streams have odd numbers");
   if (id <= last) throw new ConnectionError(http2Error.streamClosed, "HEADERS on a stream that is closed");

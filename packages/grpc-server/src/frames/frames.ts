@@ -17,16 +17,16 @@ export const frameType = {
 /** Their flags. */
 export const flag = { endStream: 0x1, ack: 0x1, endHeaders: 0x4, padded: 0x8, priority: 0x20 } as const;
 
-/** What stands before each payload: length, type, flags, stream. */
+/** The size of a frame's head: length, type, flags, stream. */
 export const frameHeadBytes = 9;
 /** The largest payload that may be sent to a peer that says nothing else, and the largest that we take. */
 export const defaultFrameBytes = 16_384;
 /** The window of each stream and of the connection at its start. */
 export const defaultWindow = 65_535;
 /**
- * The receive window of each connection and stream. What a client claims to have when it comes back fits into it, so
- * the client need not wait. It does not make us hold more: bytes are worked on as they are read, and what is kept of
- * requests is bounded over all connections.
+ * The receive window of each connection and stream. The claims of a reconnecting client fit into it, so the client need
+ * not wait. It does not make us hold more: bytes are handled as they are read, and the kept parts of requests are
+ * bounded over all connections.
  */
 export const ourWindow = 256 * 1024;
 /** RFC 9113, 6.9.1: more is an error of flow control. */
@@ -79,7 +79,7 @@ export function rstStreamFrame(stream: number, code: Http2ErrorCode): Buffer {
   return frame(frameType.rstStream, 0, stream, uint32(code));
 }
 
-/** Lets the peer send so many bytes more; stream 0 is the connection. */
+/** Lets the peer send more bytes; stream 0 is the connection. */
 export function windowUpdateFrame(stream: number, bytes: number): Buffer {
   return frame(frameType.windowUpdate, 0, stream, uint32(bytes));
 }
@@ -93,7 +93,7 @@ export function goAwayFrame(lastStream: number, code: Http2ErrorCode, message: s
   return frame(frameType.goAway, 0, 0, Buffer.concat([uint32(lastStream), uint32(code), text]));
 }
 
-/** What we say of ourselves: streams open at once, the window of each, and bytes of a header block. */
+/** Our settings: streams open at once, the window of each, and bytes of a header block. */
 export function settingsFrame(streams: number, window: number, headerBytes: number): Buffer {
   const payload = Buffer.alloc(18);
   payload.writeUInt16BE(3, 0);

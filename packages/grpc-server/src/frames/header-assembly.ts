@@ -17,7 +17,7 @@ export interface HeaderAssembly {
   continuation(flags: number, payload: Buffer): AssembledBlock | undefined;
 }
 
-/** Clients cut what is at most 32 kB at 16 kB: who sends more pieces wants to keep us busy. */
+/** Clients cut blocks of at most 32 kB at 16 kB: a client that sends more pieces wants to keep us busy. */
 const mostContinuations = 32;
 
 /** `mostBytes` is for the frames of one block. */
@@ -57,7 +57,7 @@ export function createHeaderAssembly(mostBytes: number): HeaderAssembly {
   };
 }
 
-/** What is left of a payload without its padding. Throws a ConnectionError. */
+/** A payload without its padding. Throws a ConnectionError. */
 export function unpadded(flags: number, payload: Buffer): Buffer {
   if ((flags & flag.padded) === 0) return payload;
   const [padding] = payload;

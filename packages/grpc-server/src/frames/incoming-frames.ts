@@ -23,17 +23,17 @@ export class IncomingFrames {
     this.#reader = createFrameReader((type, flags, id, payload) => this.#check(type, flags, id, payload));
   }
 
-  /** The client said what HTTP/2 wants at the start. */
+  /** Whether the client has sent the preface and SETTINGS. */
   get isOpen(): boolean {
     return this.#sawSettings;
   }
 
-  /** And it is in the middle of nothing: the next byte is the first of a frame, which may be of any type. */
+  /** Whether it is also between frames: the next byte is the first of a frame, which may be of any type. */
   get isBetween(): boolean {
     return this.#sawSettings && this.#reader.waiting === 0 && this.#assembly.open === undefined;
   }
 
-  /** Throws a ConnectionError, and what is thrown for a frame. */
+  /** Throws a ConnectionError, and the errors of frames. */
   receive(bytes: Buffer): void {
     const rest = this.#prefaceLeft === 0 ? bytes : this.#readPreface(bytes);
     if (rest.length > 0) this.#reader.receive(rest);

@@ -7,13 +7,15 @@ export interface PeerSettings {
   window: number;
   /** The largest payload that it takes. */
   frameBytes: number;
-  /** It made the table for our fields smaller, and our next header block must begin by agreeing (RFC 7541, 4.2). */
+  /**
+   * It made the table for our fields smaller, so our next header block must begin with the new size (RFC 7541, 4.2).
+   */
   isTableToShrink: boolean;
   /** The table that it was last told of, or that is so by default. */
   tableBytes: number;
 }
 
-/** What holds until the peer says something. */
+/** The settings until the peer sends its own. */
 export function startSettings(): PeerSettings {
   return { window: defaultWindow, frameBytes: defaultFrameBytes, isTableToShrink: false, tableBytes: 4_096 };
 }
@@ -56,7 +58,7 @@ export function readSettings(payload: Buffer, settings: PeerSettings): void {
         settings.frameBytes = value;
         break;
       default:
-      // Others are about what we do not do, or are not known and mean nothing (6.5.2).
+      // Other settings are about features that we do not have, or are unknown and mean nothing (6.5.2).
     }
   }
 }

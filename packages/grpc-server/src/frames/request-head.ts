@@ -17,7 +17,7 @@ const connectionHeaders = new Set(["connection", "proxy-connection", "keep-alive
 
 const pseudoHeaders = new Set([":method", ":scheme", ":path", ":authority"]);
 
-/** Decodes a header block and keeps at most so many bytes of it. Throws a ConnectionError if it cannot be read. */
+/** Decodes a header block and keeps at most `mostBytes` of it. Throws a ConnectionError if it cannot be read. */
 export function decodeBlock(decoder: HeaderDecoder, bytes: Buffer, most: number): HeaderBlock {
   try {
     return decoder.decode(bytes, most);
@@ -27,7 +27,7 @@ export function decodeBlock(decoder: HeaderDecoder, bytes: Buffer, most: number)
   }
 }
 
-/** Throws a StreamError for what is malformed. */
+/** Throws a StreamError if it is malformed. */
 export function readRequestHead(fields: readonly HeaderField[]): RequestHead {
   const pseudo = new Map<string, string>();
   const headers = new Map<string, string>();

@@ -7,10 +7,10 @@ import { type HeaderField, staticTable } from "./static-table.js";
  */
 export class BadHeaderBlock extends Error {}
 
-/** What a header block held. */
+/** The content of a header block. */
 export interface HeaderBlock {
   readonly fields: readonly HeaderField[];
-  /** It was larger than allowed; the fields are then not all. */
+  /** True if it was larger than allowed; then some fields are missing. */
   readonly isTooLarge: boolean;
 }
 

@@ -1,8 +1,8 @@
 import { type HeaderField, staticTable } from "./static-table.js";
 
 /**
- * Writes a header block without the dynamic table: what we send are few fields, made once or rare, and whoever keeps
- * no state can share it between connections. Characters above 255 must not occur.
+ * Writes a header block without the dynamic table. We send few fields, made once or rarely, and without state
+ * connections can share a block. Characters above 255 must not occur.
  */
 export function encodeHeaders(fields: readonly HeaderField[]): Buffer {
   const parts: Buffer[] = [];

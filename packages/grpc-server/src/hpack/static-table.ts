@@ -1,7 +1,7 @@
 /** A name and a value. Both hold one character a byte. */
 export type HeaderField = readonly [name: string, value: string];
 
-/** What both ends know from the start (RFC 7541, appendix A), from index 1. */
+/** The fields that both ends know from the start (RFC 7541, appendix A), from index 1. */
 export const staticTable: readonly HeaderField[] = [
   [":authority", ""],
   [":method", "GET"],

@@ -1,4 +1,4 @@
-/** What gRPC puts before each message: whether it is compressed, and its length in four bytes. */
+/** The size of gRPC's prefix of a message: whether it is compressed, and its length in four bytes. */
 export const prefixBytes = 5;
 
 /** A message as it is sent, uncompressed, behind its prefix. */

@@ -15,7 +15,7 @@ const atOnce = 4;
 let running = 0;
 const waiting = new Set<() => void>();
 
-/** The message, or why it cannot be had. */
+/** The message, or the reason why it could not be inflated. */
 type Inflated = { readonly bytes: Buffer } | { readonly code: GrpcCode; readonly message: string };
 
 /**

@@ -2,7 +2,7 @@ import { prefixBytes } from "./framing.js";
 import { type GrpcCode, grpcCode } from "./grpc-code.js";
 import { inflateMessage, type MessageEncoding } from "./inflate-message.js";
 
-/** A message may get so many times the memory of what came of it. */
+/** How many times the memory of its received bytes a message may get. */
 const mostGrowth = 8;
 
 /** Receives the messages. */
@@ -19,7 +19,7 @@ export interface MessageSink {
 export interface MessageReaderOptions {
   /** The largest message, in bytes, also after it was inflated. */
   readonly mostBytes: number;
-  /** What `grpc-encoding` says. Default: no message may be compressed. */
+  /** The request's `grpc-encoding`. Default: no message may be compressed. */
   readonly encoding?: MessageEncoding | undefined;
   /**
    * Called with the number of bytes that are held in addition, or, where negative, released: of messages that are not
@@ -27,12 +27,12 @@ export interface MessageReaderOptions {
    * counted.
    */
   readonly hold?: ((bytes: number) => string | undefined) | undefined;
-  /** What a message is called in errors. Default: `request`. */
+  /** The noun for a message in errors. Default: `request`. */
   readonly noun?: string | undefined;
 }
 
 /**
- * Cuts the body of a gRPC call, in one direction, into messages. After `failed` or `close` it tells nothing any more.
+ * Cuts the body of a gRPC call, in one direction, into messages. After `failed` or `close` it calls nothing any more.
  */
 export class MessageReader {
   readonly #sink: MessageSink;

@@ -3,8 +3,7 @@ import type { TLSSocket } from "node:tls";
 
 /**
  * The TCP socket below a TLS socket, by Node's private `_parent`. Fallback: undefined. Then a failed handshake is
- * told of an unknown peer, and `close` also ends, at once, connections whose handshake is younger than a handshake
- * may take.
+ * reported with an unknown peer, and `close` also ends connections at once whose handshake could still finish in time.
  */
 export function belowTls(socket: TLSSocket): Socket | undefined {
   return (socket as TLSSocket & { readonly _parent?: Socket })._parent;

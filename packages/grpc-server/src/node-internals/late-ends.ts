@@ -4,21 +4,21 @@ import type { Socket } from "node:net";
 export type SocketEnd = "input" | "broken";
 
 /**
- * Keeps from Node that a socket's peer sends no more, or that the connection broke, and tells of it instead, of each
- * once. The listener releases the socket when there is time, by `destroy()`; or, where something is still to be
- * written, it calls what is returned, by which Node learns of the end of input, and then `end()`. When a fleet is
- * cut, thousands of sockets end in one turn of the event loop, and nobody could put off what Node does for each at
- * once: events, a stack for the error, closing.
+ * Hides from Node that a socket's peer sends no more, or that the connection broke, and reports each once to a
+ * listener. The listener releases the socket when there is time, by `destroy()`. If something must still be written, it
+ * calls the returned function, by which Node learns of the end of input, and then `end()`. When a fleet is cut,
+ * thousands of sockets end in one turn of the event loop, and Node's work for each (events, a stack for the error,
+ * closing) could not be put off.
  *
  * It relies on how Node learns of an end: it calls the socket's `push(null)`, and `destroy` with an error. Both are
- * public, but that Node calls them is not documented. Fallback: where it does not, its own events come at once. `end`
- * is told here as well, and after `close` nothing is left to do.
+ * public, but that Node calls them is not documented. Fallback: if it does not, its own events come at once. `end` is
+ * reported here as well, and after `close` nothing is left to do.
  */
 export function tellEnd(socket: Socket, ended: (end: SocketEnd) => void): () => void {
   const { push, destroy } = socket;
   let told: SocketEnd | undefined;
   function tell(end: SocketEnd): void {
-    // What broke has ended, too.
+    // A broken connection has ended too.
     if (told === end || told === "broken") return;
     told = end;
     ended(end);

@@ -2,7 +2,7 @@ import { lastWordMs } from "../connection/connection-end.js";
 import { longestTimerMs } from "../timing/longest-timer.js";
 import type { Keepalive } from "./keepalive.js";
 
-/** What happens to a connection that is to go. */
+/** The handling of a connection that must go. */
 interface Ageing {
   /** Takes no more streams, and says so. */
   goAway(): void;

@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import { type PeerCertificate, TLSSocket } from "node:tls";
 
-/** Who is at the other end of a connection. */
+/** The other end of a connection. */
 export interface Peer {
   /** The IP address; an IPv4 address on an IPv6 socket as IPv4. */
   readonly host: string;

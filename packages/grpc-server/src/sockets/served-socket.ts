@@ -20,7 +20,7 @@ const lingerMs = 10_000;
 /** The same when the server shuts down: the kernel sends what was written without us. */
 const lastLingerMs = 250;
 
-/** What the sockets of one server share. */
+/** The parts that the sockets of one server share. */
 export interface SocketContext {
   readonly keepalive: Keepalive;
   readonly limits: ConnectionLimits;

@@ -1,6 +1,6 @@
 import { createFairQueue, type SliceClock, systemSliceClock } from "../timing/fair-queue.js";
 
-/** What bytes are read from: a socket. */
+/** A source of bytes: a socket. */
 export interface Source {
   pause(): unknown;
   resume(): unknown;

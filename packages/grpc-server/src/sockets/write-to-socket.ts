@@ -10,8 +10,8 @@ export function writeToSocket(socket: Socket, chunks: readonly Buffer[]): Writte
     for (const chunk of chunks) hasRoom = socket.write(chunk);
     socket.uncork();
   }
-  // What the kernel took at once does not count any more, though `write` reports by the size alone that it was too
-  // much.
+  // Bytes that the kernel took at once no longer count, though `write` reports by the size alone that they were too
+  // many.
   if (socket.writableLength === 0) return "gone";
   return hasRoom ? "kept" : "full";
 }

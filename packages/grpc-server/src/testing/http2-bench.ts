@@ -18,23 +18,23 @@ export const request = encodeHeaders([
   ["te", "trailers"],
 ]);
 
-/** What went out, one word a frame: `goaway:1`, `rst:3:5`, `data:1:12`, `headers:1`, `ping`, … */
+/** The sent frames, one word each: `goaway:1`, `rst:3:5`, `data:1:12`, `headers:1`, `ping`, … */
 export type Word = string;
 
 /** A connection without a socket: frames in, words out. */
 export interface Http2Bench {
   readonly connection: Http2Connection;
   readonly streams: Http2Stream[];
-  /** What the handlers were told: `data:hello`, `ended`, `drained`, `closed`. */
+  /** The calls of the handlers: `data:hello`, `ended`, `drained`, `closed`. */
   readonly told: string[];
   send(...frames: readonly Uint8Array[]): void;
-  /** What went out since the last call. */
+  /** The frames sent since the last call. */
   out(): Word[];
   isFinished(): boolean;
   /** The socket says that it is full, or has room again. */
   room(has: boolean): void;
   sentBytes(stream: number): number;
-  /** Bytes that a full socket would keep of what was written last: all of a chunk's memory. */
+  /** Bytes that a full socket would keep of the last write: all of a chunk's memory. */
   keptBytes(): number;
   /** Lets so many milliseconds go by. */
   wait(ms: number): void;
@@ -157,7 +157,7 @@ export const setting = (id: number, value: number) => {
 };
 /** HEADERS of such fields, on stream 1. */
 export const fields = (...all: [string, string][]) => frame(frameType.headers, flag.endHeaders, 1, encodeHeaders(all));
-/** What a request needs. */
+/** The fields of a request. */
 export const proper: [string, string][] = [
   [":method", "POST"],
   [":scheme", "http"],

@@ -55,7 +55,7 @@ export function messageOn(stream: number, bytes: Uint8Array, flags = 0): Buffer 
   return frame(frameType.data, flags, stream, Buffer.concat([prefix, bytes]));
 }
 
-/** Connects; with what HTTP/2 wants at first said, if nothing else is asked for. */
+/** Connects, and sends the preface and SETTINGS by default. */
 export async function rawHttp2(address: string, { handshake = true } = {}): Promise<RawHttp2> {
   const [host = "", port = ""] = address.split(":");
   const socket = connect({ host, port: Number(port), allowHalfOpen: true, noDelay: true });
@@ -66,7 +66,7 @@ export async function rawHttp2(address: string, { handshake = true } = {}): Prom
   let isClosed = false;
   socket.on("error", () => {});
   socket.on("data", (bytes: Buffer) => reader.receive(bytes));
-  // Who floods notices that it was ended when nothing goes through any more, or now.
+  // A flooding client notices the end when nothing goes through any more, or now.
   socket.on("end", () => socket.end());
   const gone = new Promise<void>((resolve) =>
     socket.once("close", () => {

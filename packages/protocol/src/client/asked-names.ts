@@ -1,6 +1,6 @@
 import type { ResourceName } from "@xdskit/api";
 
-/** What one request changes about the names that the server knows. */
+/** The change that one request makes to the names that the server knows. */
 interface AskedChange {
   readonly plus: ReadonlySet<ResourceName>;
   readonly minus: ReadonlySet<ResourceName>;
@@ -81,7 +81,7 @@ export class AskedNames {
     this.#once.add(key);
   }
 
-  /** What the next request says; from then on the server counts as told. `only`: add no name but this one. */
+  /** The next request; from then on the server counts as informed. `only`: add no name but this one. */
   take(only?: ResourceName): AskedChange {
     const minus = this.#again.size === 0 ? this.#minus : new Set([...this.#minus, ...this.#again]);
     const all = this.#plus;

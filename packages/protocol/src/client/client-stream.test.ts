@@ -68,7 +68,7 @@ describe("createClientStream", () => {
       assert.equal(checked, 1000);
       const { upserted } = updateIn(respond(client, `endpoint ${all("2")} v=2`, { variant }));
       assert.deepEqual([checked, upserted.map(({ name }) => name)], [1001, ["last"]]);
-      // What did not change is the same object: nobody has to compare it.
+      // An unchanged resource is the same object, so it need not be compared.
       assert.equal(client.status()[0]?.resources.get("e7"), before.get("e7"));
     });
   }

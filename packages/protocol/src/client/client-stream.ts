@@ -182,7 +182,7 @@ class Machine implements ClientStream {
 
   #typeOf(typeUrl: TypeUrl): ClientType | undefined {
     const { only, types } = this.#options;
-    // Whatever it says, it came on the stream of this type: it is for the type to reject it.
+    // It came on the stream of this type, whatever its type_url, so this type rejects it.
     if (only !== undefined) return this.#types.get(only.typeUrl);
     return this.#types.get(types.byTypeUrl(typeUrl)?.type.typeUrl ?? typeUrl);
   }

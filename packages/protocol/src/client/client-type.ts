@@ -28,7 +28,7 @@ import { TypeStream } from "./type-stream.js";
 import { UpdateDraft } from "./update-draft.js";
 import { WantedNames, wildcard } from "./wanted-names.js";
 
-/** What all types of one client share. */
+/** The parts that all types of one client share. */
 interface ClientContext {
   readonly options: ClientStreamOptions;
   readonly limits: Limits;
@@ -40,7 +40,9 @@ interface ClientContext {
   readonly weight: HeldWeight;
 }
 
-/** What a client wants and holds of one type, whichever stream is open; `TypeStream` has what ends with a stream. */
+/**
+ * A client's subscription and resources of one type, over all its streams; `TypeStream` has the state of one stream.
+ */
 export class ClientType {
   readonly type: ResourceType;
   readonly wanted = new WantedNames();
@@ -86,7 +88,7 @@ export class ClientType {
       const key = canonicalName(name);
       const isHeld = this.#held.find(key) !== undefined;
       if (!this.wanted.add(name, isHeld ? "held" : "requested")) continue;
-      // What came before was not everything.
+      // The previous content was not everything.
       if (key === wildcard) this.#isWhole = false;
       if (!this.#context.isOpen()) continue;
       this.#stream.want(key);
@@ -257,8 +259,8 @@ export class ClientType {
     takeErrors(taking, bad);
     this.wanted.is(wildcard, "held");
     if (bad.length === 0) this.#rejections.forgetUnnamed();
-    // A response that is no full state says nothing of what was lost: that comes on another stream, which asks without
-    // a version.
+    // A response that is no full state does not say what was lost. Lost resources come on another stream, which asks
+    // without a version.
     const isAll = type.fullState || this.#lostOn !== stream();
     if (bad.length === 0 && !isPart && isAll) this.#isWhole = true;
     else if (!draft.isEmpty) this.#lose();

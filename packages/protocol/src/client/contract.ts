@@ -21,7 +21,7 @@ import type { BadResource } from "./rejection.js";
  */
 export type CheckMessage = (type: ResourceType, name: ResourceName, message: Message) => readonly Finding[];
 
-/** What one client takes from one server. It rejects what exceeds a limit, and keeps what it held. */
+/** The limits of one client for one server. It rejects what exceeds a limit, and keeps what it held. */
 export interface ClientStreamLimits {
   /** Resources in one response. */
   readonly resourcesPerResponse: number;
@@ -124,9 +124,7 @@ export type AbsenceReason =
    */
   | "told";
 
-/**
- * What changed for the watchers of a type, through one response or at one moment. A name is in one of the lists, once.
- */
+/** A change for the watchers of a type, by one response or at one moment. A name is in one of the lists, once. */
 export interface ResourceUpdate {
   readonly type: ResourceType;
   /** New, or with new content. Not in it: unchanged resources that came again, and heartbeats. */
@@ -150,8 +148,8 @@ export interface ResourceUpdate {
 }
 
 /**
- * What the owner of the client's end must do or may report. The effects of one response come in the order of these
- * kinds: what was taken, then what was rejected, and the end of the stream last.
+ * What the client's owner must do, or may report. The effects of one response come in the order of these kinds: what
+ * was taken, then what was rejected, and the end of the stream last.
  */
 export type ClientStreamEffect =
   /** A response was read; its number is for `answer`. Comes before its `update`, also if nothing changed. */
@@ -240,7 +238,7 @@ export interface ClientRejection {
  * requests are pulled while a stream is open and has room.
  */
 export interface ClientStream {
-  /** Never throws because of what a server sent. `now` is in milliseconds and never goes back. */
+  /** Never throws because of a server's bytes. `now` is in milliseconds and never goes back. */
   step(event: ClientStreamEvent, now: number): readonly ClientStreamEffect[];
   /** The next request to send; undefined when there is none, or no stream. */
   next(): OutgoingRequest | undefined;

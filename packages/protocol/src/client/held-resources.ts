@@ -16,7 +16,7 @@ export interface Held extends Expiring {
   isGone: boolean;
 }
 
-/** The weight of what one client holds of all types, in bytes as `weightOf` counts them. */
+/** The weight of all resources of one client, in bytes as `weightOf` counts them. */
 export interface HeldWeight {
   bytes: number;
 }

@@ -43,8 +43,7 @@ export interface ReceivedOptions {
 }
 
 /**
- * Treats a resource of a snapshot as received: for what comes from files and caches on disk. Its message is read when
- * first asked for.
+ * Treats a resource of a snapshot as received: for files and caches on disk. Its message is read when first asked for.
  */
 export function receivedResource(
   resource: Resource,

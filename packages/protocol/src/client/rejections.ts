@@ -41,6 +41,6 @@ export class Rejections {
 }
 
 function charactersOf(key: ResourceName, { message, version }: ClientRejection): number {
-  // What the map and the object take is counted too, or ever so many short names would fit.
+  // The memory of the map and the object counts too, or too many short names would fit.
   return key.length + message.length + version.length + 200;
 }

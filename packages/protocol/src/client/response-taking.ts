@@ -36,7 +36,7 @@ interface Taking {
   readonly now: number;
 }
 
-/** What all parts of one response share. */
+/** The parts that belong to a whole response. */
 interface TakenResponse extends Taking {
   readonly sent: SentResponse;
   readonly named: NamedResponse;
@@ -217,7 +217,7 @@ export function takeRemovals(taking: TakenResponse): void {
 }
 
 /**
- * What a server says about single resources that it does not send (xRFC TP3). `bad`: the sent ones that were not taken.
+ * A server's errors about single resources that it does not send (xRFC TP3). `bad`: the sent ones that were not taken.
  */
 export function takeErrors(taking: TakenResponse, bad: readonly BadPart[]): void {
   const { sent, named, wanted, draft } = taking;

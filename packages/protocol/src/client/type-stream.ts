@@ -7,7 +7,7 @@ import { LapsedNames } from "./lapsed-names.js";
 import { isHeartbeat, type NamedResponse } from "./response-reading.js";
 import { type WantedNames, wildcard } from "./wanted-names.js";
 
-/** What a request says that outlives the stream. */
+/** The part of a request that outlives the stream. */
 export interface RequestContext extends Pick<AskingContext, "version" | "claims"> {
   readonly wanted: WantedNames;
   /** Sent with the request, or undefined. */

@@ -3,7 +3,7 @@ import type { ResourceError } from "../wire/responses.js";
 import type { AbsenceReason, ResourceUpdate } from "./contract.js";
 import type { ReceivedResource } from "./received.js";
 
-/** What one event changes. A name is in it once: the last change counts. */
+/** The changes of one event. A name is in it once: the last change counts. */
 export class UpdateDraft {
   readonly #type: ResourceType;
   readonly #upserted = new Map<ResourceName, ReceivedResource>();

@@ -71,8 +71,8 @@ export class ChainedMap<Value> {
   }
 
   /**
-   * What this map has under each key that another map of its lineage may have differently; undefined if the other is of
-   * another lineage. Costs what changed between the two; if one of them is a branch, what changed since both.
+   * This map's values for each key that may differ in another map of its lineage; undefined for a map of another
+   * lineage. Costs what changed between the two; if one of them is a branch, what changed since both.
    */
   differencesTo(other: ChainedMap<Value>): ReadonlyMap<string, Value | undefined> | undefined {
     const { differing, end, found } = this.#compose(other.#place);
@@ -83,7 +83,7 @@ export class ChainedMap<Value> {
     return differing;
   }
 
-  /** What differs from `until`, if the chain leads there, or else from the newest map. */
+  /** The differences from `until`, if the chain leads there, or else from the newest map. */
   #compose(until: Place<Value> | undefined): {
     differing: Map<string, Value | undefined>;
     end: ReadonlyMap<string, Value>;
@@ -113,7 +113,7 @@ interface Newest<Value> {
 
 interface Older<Value> {
   readonly kind: "older";
-  /** What the map here has where the one at the next place has something else. */
+  /** This map's values where the next map has other ones. */
   readonly differs: Map<string, Value | undefined>;
   next: Place<Value>;
   /** By how many entries the map at the next place is larger. */

@@ -7,7 +7,9 @@ type ClientKind = "envoy" | "grpc" | "other";
 /** `gRPC Go`, `gRPC C-core …`, `gRPC Java`, `gRPC Node Pure JS`, `grpc-node`. */
 const grpcAgent = /^grpc/i;
 
-/** Which program a client is, by its node's user agent. A client that gives none, or an unknown one, is `other`. */
+/**
+ * The kind of program of a client, by its node's user agent. A client that gives none, or an unknown one, is `other`.
+ */
 export function clientKindOf({ userAgentName }: Pick<Node, "userAgentName">): ClientKind {
   if (userAgentName === "envoy") return "envoy";
   return grpcAgent.test(userAgentName) ? "grpc" : "other";

@@ -4,7 +4,7 @@ import { emptyResourceSet, type ResourceSet } from "./resource-set.js";
 import { emptySnapshot, type Snapshot } from "./snapshot.js";
 import { calledName } from "./variant-index.js";
 
-/** What the newest snapshot changed about the names that dangle. */
+/** The change of the dangling names in the newest snapshot. */
 export interface DanglingChange {
   readonly appeared: readonly Reference[];
   /** They are there now, or nothing names them any more. */
@@ -81,7 +81,7 @@ export function createDanglingNames(): DanglingNames {
   };
 }
 
-/** What changed since somebody read last. */
+/** The changes since the last read. */
 class Reader {
   #appeared = new Map<string, Reference>();
   #gone = new Map<string, Reference>();

@@ -1,6 +1,6 @@
 /*
  * The bounds that were chosen by hand and that no option sets, in one place. Each stops a peer, which chooses names and
- * texts, from filling the memory. What the options set is in `server/contract/limits.ts` and `client/limits.ts`.
+ * texts, from filling the memory. Limits that options set are in `server/contract/limits.ts` and `client/limits.ts`.
  */
 
 /**

@@ -44,7 +44,7 @@ export function emptyResourceSet(type: ResourceType): ResourceSet {
 
 const emptySets = new WeakMap<ResourceType, ResourceSet>();
 
-/** What this package can do with sets beyond their public interface. These functions make every set. */
+/** This package's operations on sets beyond their public interface. These functions make every set. */
 export const ResourceSets = {
   /**
    * The next set of a lineage, or the same one if nothing changes. `changes` are by key, and `undefined` removes. The
@@ -68,9 +68,7 @@ export const ResourceSets = {
   bearers(set: ResourceSet, alias: ResourceName): readonly Resource[] {
     return chained(set).aliases?.get(canonicalName(alias)) ?? noBearers;
   },
-  /**
-   * What `from` has under each key where `to` may have something else; undefined if the two are of different lineages.
-   */
+  /** The resources of `from` for each key that may differ in `to`; undefined if the two are of different lineages. */
   differences(from: ResourceSet, to: ResourceSet): ReadonlyMap<ResourceName, Resource | undefined> | undefined {
     return chained(from).members.differencesTo(chained(to).members);
   },

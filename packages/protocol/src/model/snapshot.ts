@@ -13,7 +13,7 @@ export interface Snapshot {
   readonly sets: ReadonlyMap<TypeUrl, ResourceSet>;
 }
 
-/** What the next snapshot changes. A name in both lists stays, with the content of `upsert`. */
+/** The changes of the next snapshot. A name in both lists stays, with the content of `upsert`. */
 export interface Update {
   /** Added, or put in place of those with the same type and name. Of two with the same name the later one counts. */
   readonly upsert?: Iterable<Resource>;

@@ -45,7 +45,7 @@ export function everyVariant(set: ResourceSet, parameters: Parameters): readonly
   return found;
 }
 
-/** Which of the variants of a name a client wants: one for each way in which it asks for the name. */
+/** The variants of a name that a client wants: one for each way in which it asks for the name. */
 export function wanted(set: ResourceSet, name: ResourceName, subscription: Subscription): ReadonlySet<Resource> {
   const { wildcard, names, parameters = "" } = subscription;
   const single = set.get(name);
@@ -82,7 +82,7 @@ export function askedAs(set: ResourceSet, subscription: Subscription, resource: 
   return [...locators].filter((locator) => findVariants(set, locator)[0] === resource);
 }
 
-/** What a reconnecting client must be answered, by name, from its claims and its subscription (rules 105–107). */
+/** The names that a reconnecting client must be answered, from its claims and its subscription (rules 105–107). */
 export function pendingByClaims(
   set: ResourceSet,
   subscription: Subscription,
@@ -111,8 +111,8 @@ export function pendingByClaims(
 }
 
 /**
- * What a wildcard with new parameters must be answered beyond all that there is: names of which the client has a
- * variant that is no longer its own.
+ * The extra names that a wildcard with new parameters must be answered: those whose variant at the client is no longer
+ * its own.
  */
 export function lostVariants(held: ResourceSet, before: Subscription, after: Subscription): readonly ResourceName[] {
   const { parameters = "" } = after;
@@ -122,7 +122,7 @@ export function lostVariants(held: ResourceSet, before: Subscription, after: Sub
 }
 
 /**
- * What a change means to a client: resources that are new to it, and resources that it had and must lose. One may be
+ * A change as a client sees it: resources that are new to it, and resources that it had and must lose. One may be
  * another variant of the other.
  */
 export function variantChange(

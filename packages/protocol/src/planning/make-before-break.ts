@@ -31,7 +31,7 @@ export interface InUse {
    * decided about those here.
    */
   readonly sentSet: ResourceSet | undefined;
-  /** By key, the last good content of what the client rejected; undefined as a value: it uses none. */
+  /** By key, the last good content of rejected resources; the value undefined means that the client uses none. */
   readonly lastGood: ReadonlyMap<ResourceName, Resource | undefined>;
   /**
    * Every set that the client may be using now: the acknowledged one, those in flight, and what it rejected and may
@@ -94,11 +94,11 @@ export const wholeStage: Stage = {
 };
 
 /**
- * How far a client may be brought now, from what it uses (`types`) to the wanted snapshot, without breaking traffic
- * (rule 120). Every new or changed resource goes out, except one that names something which the client must warm first:
- * that is withheld. Every removal goes out, except of a resource that something in use still names: that is retained.
- * Called again after each acknowledgement, it gives the later stages; `planBetween` lists them. `earlier` are the
- * snapshots before, for types that are sent for the first time.
+ * How far a client may go now from its used sets (`types`) to the wanted snapshot without breaking traffic (rule 120).
+ * Every new or changed resource goes out, except one that names something which the client must warm first: that is
+ * withheld. Every removal goes out, except of a resource that something in use still names: that is retained. Called
+ * again after each acknowledgement, it gives the later stages; `planBetween` lists them. `earlier` are the snapshots
+ * before, for types that are sent for the first time.
  *
  * A resource that is removed although the wanted snapshot still names it is not retained for that: the configuration
  * says so. Costs the differences between the sets, not the sets.
@@ -255,8 +255,8 @@ function stayingAs({ sentSet, lastGood }: InUse, key: ResourceName): Resource | 
 }
 
 /**
- * The removed resources that `before` names and its successor `after` does not. What both name is removed because the
- * configuration says so.
+ * The removed resources that `before` names and its successor `after` does not. A resource that both name is removed
+ * because the configuration says so.
  */
 function goingWith(
   before: Resource,

@@ -1,7 +1,7 @@
 import type { ResourceName } from "@xdskit/api";
 import type { Wait } from "./wait.js";
 
-/** What the text of a plan says: of a `Plan`, or of what a program read of one. */
+/** The input of a plan's text: a `Plan`, or its JSON. */
 export interface PlanOutline {
   readonly stages: readonly StageOutline[];
   readonly held: readonly WaitOutline[];
@@ -21,7 +21,7 @@ export interface ChangeOutline {
   readonly removed: readonly Named[];
 }
 
-/** What waits, and for what. */
+/** A wait. */
 export interface WaitOutline {
   readonly kind: Wait["kind"];
   readonly type: TypeOutline;
@@ -110,10 +110,7 @@ function rowsOf({ changes }: StageOutline): readonly Row[] {
   return rows.filter(([, , names]) => names.length > 0);
 }
 
-/**
- * What must happen before a stage, each kind and type once, with all its names. `removed`: the removals of earlier
- * stages.
- */
+/** The waits before a stage, each kind and type once, with all its names. `removed`: the removals of earlier stages. */
 function conditionsOf({ after }: StageOutline, removed: ReadonlySet<string>, words: Words): string {
   const conditions = new Map<
     string,

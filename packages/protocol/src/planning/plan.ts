@@ -11,8 +11,8 @@ export interface Plan {
   /** In their order; none where nothing differs. */
   readonly stages: readonly PlanStage[];
   /**
-   * What is never sent, because it waits for itself, or for more than `mostStages` stages. Empty: the last stage ends
-   * at the wanted snapshot.
+   * Changes that are never sent, because they wait for themselves, or for more than `mostStages` stages. Empty: the
+   * last stage ends at the wanted snapshot.
    */
   readonly held: readonly Wait[];
 }
@@ -46,7 +46,7 @@ export const mostStages = 100;
 /**
  * How a client gets from one snapshot to another without breaking traffic (rule 120): `stageOf` again and again, for a
  * client that asks for everything, has `from`, and acknowledges each response. A real client may get it in more steps,
- * since it answers type by type, and waits longer for what it still names.
+ * since it answers type by type, and waits longer for resources that it still names.
  *
  * Each stage costs the differences if one snapshot was derived from the other, and the size of both if not. Neither is
  * changed.

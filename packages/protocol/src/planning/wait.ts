@@ -1,7 +1,7 @@
 import type { Resource, ResourceName, ResourceType } from "@xdskit/api";
 import { mostNamesOfWait } from "../model/limits.js";
 
-/** What is held back, and what it waits for. */
+/** A change that is held back, and its reason. */
 export interface Wait {
   /**
    * - `make`: a new or changed resource waits for the client to acknowledge what it names.

@@ -3,7 +3,7 @@ import type { Random } from "./random.js";
 import { sampleResource } from "./sample-resources.js";
 import { typeOf } from "./sample-world.js";
 
-/** Which types name which. Clusters name each other: there are aggregate clusters. */
+/** The types that each type names. Clusters name each other: there are aggregate clusters. */
 const edges: { readonly [from: string]: readonly string[] } = {
   cluster: ["endpoint", "secret", "cluster"],
   extension: ["cluster", "secret"],

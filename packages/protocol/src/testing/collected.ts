@@ -5,7 +5,7 @@ import { runInNewContext } from "node:vm";
 /** Collects what nobody holds, as far as V8 finds it, and has those hear of it that registered for that. */
 export async function collect(): Promise<void> {
   setFlagsFromString("--expose-gc");
-  // What a `WeakRef` gave away is held until the end of the turn.
+  // The target of a read `WeakRef` is held until the end of the turn.
   await new Promise((resolve) => setTimeout(resolve));
   (runInNewContext("gc") as () => void)();
   await new Promise((resolve) => setTimeout(resolve));

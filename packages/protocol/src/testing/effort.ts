@@ -1,2 +1,4 @@
-/** How much random tests play, in multiples of what the suite plays. `npm run test:long` plays fifty times as much. */
+/**
+ * How much random tests play, in multiples of the suite's normal amount. `npm run test:long` plays fifty times as much.
+ */
 export const effort = Number(process.env.EFFORT ?? 1);

@@ -9,7 +9,7 @@ import { type Content, readSample, urlOf } from "./sample-resources.js";
 import { type Edit, edit, type SampleGroup, typeOf } from "./sample-world.js";
 import { decodeResponse, encodeRequest, type SeenResponse } from "./wire.js";
 
-/** What a client makes of a response with something bad in it, and what it says of it. */
+/** A client's reaction to a response with a bad resource, and its message. */
 const manners = {
   /** Envoy with clusters and listeners, gRPC's clients: the good part is used. */
   part: (bad: readonly string[]) => `Error adding/updating cluster(s) ${bad.map((name) => `${name}: no`).join(", ")}`,
@@ -151,7 +151,7 @@ const contentIn = (set: ResourceSet | undefined, name: string): Content | undefi
   return resource && readSample(resource.type.typeUrl, resource.body).content;
 };
 
-/** What the machine takes the client to use is what it uses, or at least among it is what it uses. */
+/** The machine's view of the used content must equal the client's, or contain it. */
 function check(stream: Stream, client: Client, exactly: boolean): void {
   const [status] = stream.status();
   if (status?.acknowledged === undefined) return;

@@ -20,7 +20,7 @@ const texts: Readonly<Record<string, (text: string) => NodeInit>> = {
   "node.client_features": (feature) => ({ clientFeatures: [feature] }),
 };
 
-/** What a server says to a node, as bytes and as JSON. */
+/** A server's errors for a node, as bytes and as JSON. */
 function said(node: NodeInit): readonly (string | undefined)[] {
   const request = create(DiscoveryRequestSchema, { node: create(NodeSchema, node) });
   const bytes = toBinary(DiscoveryRequestSchema, request);

@@ -12,7 +12,7 @@ export interface SentResource {
   readonly aliases: readonly ResourceName[];
   /** Milliseconds. */
   readonly ttl: number | undefined;
-  /** Undefined for a heartbeat, and for what could not be resolved. */
+  /** Undefined for a heartbeat, and for a name that could not be resolved. */
   readonly body: SentBody | undefined;
 }
 

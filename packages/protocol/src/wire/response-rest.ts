@@ -28,7 +28,7 @@ interface Field {
 const sharedBytes = 4 * 1024;
 
 /**
- * What `writeSotwBody` writes, from an offset on, in pieces that are made one by one; large resources are not copied.
+ * The output of `writeSotwBody` from an offset on, in pieces that are made one by one; large resources are not copied.
  */
 export function sotwRest(
   head: ResponseHead,

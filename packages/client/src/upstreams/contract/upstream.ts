@@ -3,7 +3,7 @@ import type { BadResource, CheckMessage, ClientTypeStatus, ReceivedResource, Res
 import type { ClientLimits } from "../../options/client-options.js";
 import type { Backoff } from "../../timing/backoff.js";
 
-/** What all upstreams of one client share: its options, with defaults. */
+/** The parts that all upstreams of one client share: its options, with defaults. */
 export interface UpstreamContext {
   /** The serialized `Node`. */
   readonly node: Uint8Array;

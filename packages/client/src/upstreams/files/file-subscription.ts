@@ -18,7 +18,7 @@ export class FileSubscription {
   #content: FileContent | undefined;
   /** The resources that watchers have, by canonical form. */
   readonly #held = new Map<ResourceName, ReceivedResource>();
-  /** Alias → name, both in canonical form, of what is held. */
+  /** Alias → name of held resources, both in canonical form. */
   readonly #byAlias = new Map<ResourceName, ResourceName>();
   readonly #updatedAt = new Map<ResourceName, number>();
   /** Wanted names that are absent, and reported so. */

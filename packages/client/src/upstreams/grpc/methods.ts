@@ -1,7 +1,7 @@
 import type { ApiVersion, ResourceType } from "@xdskit/api";
 import type { SotwOrDelta } from "@xdskit/protocol";
 
-/** Which discovery method is called. */
+/** A discovery method. */
 export interface DiscoveryMethod {
   readonly variant: SotwOrDelta;
   readonly api: ApiVersion;

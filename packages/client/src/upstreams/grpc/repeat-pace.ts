@@ -9,8 +9,8 @@ const ownPaceMs = 100;
 
 /**
  * How long to wait before reading from a server that repeats itself: go-control-plane answers a NACK at once with the
- * rejected content, and a wildcard beside names with what it sent before. Without a wait, neither end would do anything
- * else.
+ * rejected content, and a wildcard beside names with its previous response. Without a wait, neither end would do
+ * anything else.
  */
 export type RepeatPace = ReturnType<typeof createRepeatPace>;
 

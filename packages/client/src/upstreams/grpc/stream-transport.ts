@@ -22,7 +22,7 @@ export interface OpenStream {
   cancel(code: number, message: string): void;
 }
 
-/** What opens streams to one server. */
+/** Opens streams to one server. */
 export interface StreamTransport {
   open(method: DiscoveryMethod, handler: StreamHandler): OpenStream;
   /** Releases the connection, once its streams have ended. */

@@ -24,7 +24,7 @@ interface There {
   readonly alias: string;
 }
 
-/** What stands for a spelling, said as plainly as possible. */
+/** The meaning of a spelling, computed as plainly as possible. */
 function means(spelling: string, { base, alias }: There): boolean {
   if (spelling === "*") return true;
   if (spelling === `${xdstp}/d/a?l=2&k=1`) return base.includes("/d/a");
@@ -116,7 +116,7 @@ test("a client holds exactly what it asks for, by name, alias, collection, wildc
             for (const { name, content = "" } of resources) held.set(splitBraces(name)[0], content);
           }
           const should = expected(all, asked, env);
-          // What it asks for no more it drops by itself (rule 90).
+          // The client itself drops names that it no longer asks for (rule 90).
           for (const name of held.keys()) if (one.kind === "ask" && one.drops && !should.has(name)) held.delete(name);
           assert.deepEqual(new Map([...held].sort()), new Map([...should].sort()));
         }

@@ -110,7 +110,7 @@ export class ModelClient {
       this.#accepted.clear();
       return this.#request({ nonce });
     }
-    // What a pure wildcard has at a version need not be sent again.
+    // The resources of a pure wildcard at its version need not be sent again.
     for (const [name, content] of this.#accepted) this.seen.set(name, content);
     return this.#request({ nonce });
   }

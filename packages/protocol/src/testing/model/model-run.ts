@@ -111,7 +111,7 @@ class ModelRun {
     for (const session of this.#sessions) for (const client of session.clients) this.#ask(session, client.settle());
     for (const session of this.#sessions) this.#rest(session);
     if (this.#random.chance(0.3)) this.#live();
-    // What is lost is back with the next heartbeats.
+    // Lost resources come back with the next heartbeats.
     for (let count = 0; count < 4; count++) {
       for (const session of this.#sessions) session.stream.beat(4 * tick);
       for (const session of this.#sessions) this.#rest(session);
@@ -251,7 +251,7 @@ class ModelRun {
           const gone = client
             .expire(this.#now)
             .filter((name) => there?.has(name) && client.wants(name, there.get(name)));
-          // What was about to be lost before this began is sent again when its heartbeat is rejected.
+          // A resource whose TTL was about to end before this began is sent again when its heartbeat is rejected.
           if (gone.length > 0 && count > 4)
             throw new Error(`${label}: ${client.type} ${gone} is over, though its heartbeats came`);
         }

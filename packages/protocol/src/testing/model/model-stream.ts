@@ -18,8 +18,8 @@ import { type ExpectedEffect, type ModelRequest, ModelSubscriber } from "./model
 /** In which order the types go out (rules 117–119). */
 const deliveryOrder = ["runtime", "secret", "cluster", "endpoint", "extension", "listener", "scoped-route", "route"];
 /**
- * Which types clients ask for again, with an identical request, and after which others (rule 123; Envoy on the wire,
- * 6).
+ * The types that clients ask for again with an identical request, and the types after which they do so (rule 123; Envoy
+ * on the wire, 6).
  */
 const referringTo: { readonly [type: string]: readonly string[] } = {
   endpoint: ["cluster"],

@@ -15,7 +15,7 @@ export interface ModelRequest {
 }
 
 /**
- * What a request does besides naming resources. `stale`, and `crossed` (it answers a response that a heartbeat
+ * The other effects of a request besides its names. `stale`, and `crossed` (it answers a response that a heartbeat
  * crossed): its names do not count. `answer`: it answers a response for the first time. `earlier`: it comes with an old
  * nonce after the last response was answered, so only its names count.
  */
@@ -35,7 +35,7 @@ export class ModelSubscriber {
   #asked = false;
   wildcard = false;
   names: ReadonlySet<string> = new Set();
-  /** What the client has, as far as the server can know. */
+  /** The client's resources, as far as the server can know. */
   readonly sent = new Map<string, Content>();
   /** Names; true: also that there is none must be said (delta). */
   readonly #must = new Map<string, boolean>();
@@ -97,7 +97,7 @@ export class ModelSubscriber {
     return this.#answers.has(this.nonces.at(-1) ?? "");
   }
 
-  /** Which effect the request must have. */
+  /** The effect that the request must have. */
   effectOf(nonce: string, rejects: boolean): ExpectedEffect {
     // Whatever was sent since.
     if (rejects) for (const name of this.#spoken.get(nonce) ?? []) this.#again.add(name);

@@ -12,7 +12,7 @@ const points = chapters.flatMap(({ parts }) => parts).flatMap(({ points }) => po
 const cases = readCases();
 const clientCases = readClientCases();
 
-/** What is wrong with each point, by a check that gives undefined where nothing is. */
+/** The mistakes of all points, by a check that returns undefined for a correct one. */
 function assertEach(check: (point: Point) => readonly string[]): void {
   const wrong = points.flatMap((point) => check(point).map((message) => `${point.list} ${point.number}: ${message}`));
   assert.deepEqual(wrong, []);

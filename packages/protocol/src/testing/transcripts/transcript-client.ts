@@ -21,7 +21,7 @@ import { decodeResponse, type SeenResponse } from "../wire.js";
 import type { Detail, Mode } from "./transcript.js";
 import type { TypeHistory } from "./transcript-request.js";
 
-/** What the clients of one case share. */
+/** The parts that the clients of one case share. */
 export interface Shared {
   readonly mode: Mode;
   readonly show: ReadonlySet<Detail>;
@@ -221,7 +221,7 @@ export class TranscriptClient {
     }
   }
 
-  /** Which response was answered: its type, and which one of its type it was. */
+  /** The answered response: its type, and its number within the type. */
   #answered(effect: StreamEffect & { kind: "acknowledged" | "rejected" }): string {
     const { responses } = this.history(word(effect.type));
     const index = responses.findIndex(({ nonce }) => nonce === effect.nonce);

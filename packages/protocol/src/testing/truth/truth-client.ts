@@ -3,7 +3,7 @@ import type { SeenResponse } from "../wire.js";
 /** A client rejects contents that begin so. */
 export const bad = "bad";
 
-/** What a client does with one response: the resources that it uses from then on, and its objections. */
+/** A client's reaction to one response: the resources that it uses from then on, and its objections. */
 export interface Taken {
   readonly nonce: string;
   readonly version: string;
@@ -28,7 +28,7 @@ export class TruthClient {
   readonly #isWhole: boolean;
   readonly #blames: boolean;
   #uses: ReadonlyMap<string, string> = new Map();
-  /** What it used at the last answer that the server heard; undefined before its first acknowledgement. */
+  /** Its used resources at the last answer that the server heard; undefined before its first acknowledgement. */
   told: ReadonlyMap<string, string> | undefined;
   /** Its objections to resources that it has not used or dropped since, as far as the server heard. */
   refused: ReadonlyMap<string, string> = new Map();

@@ -63,8 +63,8 @@ interface Pair {
 }
 
 /**
- * Clients of several kinds at the same snapshots, some with a stream for each type that come and go. Whatever a stream
- * repeats from others, it must do as if it were alone with the other streams of its node. Some answers are odd: written
+ * Clients of several kinds at the same snapshots, some with a stream for each type that come and go. A stream that
+ * repeats others must do the same as if it were alone with the other streams of its node. Some answers are odd: written
  * differently, to another response, or with additions.
  */
 export function runMixedTwins(seed: number, steps: number, without: ReadonlySet<number>, say: (line: string) => void) {

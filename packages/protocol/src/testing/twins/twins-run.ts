@@ -39,8 +39,8 @@ interface Twin {
 }
 
 /**
- * Streams with the same subscriptions get the same snapshots, mostly at the same time, and mostly acknowledge. Whatever
- * a stream repeats from others, it must do exactly as if it were alone.
+ * Streams with the same subscriptions get the same snapshots, mostly at the same time, and mostly acknowledge. A stream
+ * that repeats others must do exactly the same as if it were alone.
  */
 export function runTwins(seed: number, steps: number, without: ReadonlySet<number>, say: (line: string) => void): void {
   new TwinsRun(seed, say).play(steps, without);
