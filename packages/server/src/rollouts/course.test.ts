@@ -11,7 +11,7 @@ const { SEED } = process.env;
 const seeds = SEED === undefined ? Array.from({ length: 200 * effort }, (_, index) => index + 1) : [Number(SEED)];
 const settings = fullSettings({ steps: [{ count: 2 }, { percent: 40 }, { percent: 80 }], soakMs: 1_000 });
 
-/** What those of these nodes say who have carried a course out, and of whom some have answered. */
+/** The counts of these nodes after they have carried out a course, and some of them have answered. */
 function countOf(course: Course, nodes: readonly string[], answered: number): Count {
   const { list, turn, reach, phase } = course;
   const share = createShare(reach);
@@ -33,7 +33,10 @@ describe("the course of a rollout that several carry out", () => {
       const fleets = Array.from({ length: 3 }, (_, at) => Array.from({ length: 4 }, (_, index) => `${at}-${index}`));
       let course = begun(newCourse(settings), settings);
       let version = 0;
-      /** What each has carried out; what each of those who decide in turn knows, which may be old. */
+      /**
+       * The course that each fleet has carried out. Each server that decides in turn knows a course and counts, which
+       * may be old.
+       */
       const carried = fleets.map(() => course);
       const answers = fleets.map(() => 0);
       const known = fleets.map(() => ({ course, version, counts: fleets.map((ids) => countOf(course, ids, 0)) }));
@@ -60,7 +63,7 @@ describe("the course of a rollout that several carry out", () => {
             known[at] = { ...knows, course, version };
             break;
           case 4: {
-            // Whoever decides may be one that was taken for dead: it writes only over what it knows.
+            // The server that decides may have been taken for dead. It writes only over the course that it knows.
             const next = decide(knows.course, knows.counts, knows.course.phase === "soaking");
             if (next === undefined || knows.version !== version) break;
             assert.ok(next.step === before.step || next.step === before.step + 1, "one step at a time");
@@ -74,7 +77,7 @@ describe("the course of a rollout that several carry out", () => {
             break;
           }
           default:
-            // In the last quarter nobody halts it any more, and who finds it halted resumes it.
+            // In the last quarter nobody halts the rollout any more, and a server that finds it halted resumes it.
             if (turn < 30_000 ? random(150) !== 0 : course.phase !== "halted") break;
             course = course.phase === "halted" ? resumed(course, 0) : halted(course, "by hand");
             version += 1;

@@ -2,39 +2,36 @@ import type { RolloutRejection } from "../contracts/rollout-status.js";
 import type { FullRolloutSettings } from "../settings/rollout-settings.js";
 import { nobody, type Reach, reachOf, withMore } from "./share.js";
 
-/**
- * Where a rollout is. `choosing`: its step waits for what there is to choose from. The others are those of
- * `RolloutState`.
- */
+/** The phase of a rollout. `choosing`: its step waits for candidates. The others are those of `RolloutState`. */
 export type Phase = "choosing" | "waiting" | "soaking" | "halted" | Ending;
 
 /** How a rollout ends. */
 export type Ending = "completed" | "rolled-back" | "withdrawn";
 
-/** What is decided of a rollout: plain values, which can be written down. */
+/** The decisions about a rollout, as plain values that can be stored. */
 export interface Course {
   readonly settings: FullRolloutSettings;
   readonly phase: Phase;
-  /** Why it halted; empty if it did not. */
+  /** The reason why it halted; empty if it did not. */
   readonly reason: string;
   /** From 0. */
   readonly step: number;
-  /** Which change it brings, counted up: another one came on top. */
+  /** The number of its change, counted up with each one that comes on top. */
   readonly list: number;
-  /** Counted up with each order to those who carry it out: their counts answer one of them. */
+  /** Counted up with each order to the servers. Their counts name the order that they answer. */
   readonly turn: number;
-  /** Counted up whenever all reached members are to be asked anew. */
+  /** Counted up whenever all reached members must be asked again. */
   readonly round: number;
-  /** It is decided whom this step reaches: whoever resumes it need not choose again. */
+  /** Whether the step has chosen its nodes. A rollout that is resumed need not choose again. */
   readonly isChosen: boolean;
   /** The soak time of this step is over. */
   readonly isSoaked: boolean;
-  /** Rejections that somebody has decided to go on with. */
+  /** The rejections that do not count any more, since somebody resumed the rollout in spite of them. */
   readonly forgiven: number;
   readonly reach: Reach;
 }
 
-/** What one who carries a rollout out says of its own members. */
+/** The counts of one server's members in a rollout. */
 export interface Count {
   /** Who says it, where several carry it out. */
   readonly server?: string | undefined;
@@ -66,7 +63,7 @@ export function newCourse(settings: FullRolloutSettings): Course {
   return { ...start, settings };
 }
 
-/** It begins, or begins anew with what came on top: who was reached remains so. */
+/** The course that begins, or begins again with a change on top. Reached members remain reached. */
 export function begun(course: Course, settings: FullRolloutSettings): Course {
   const { list, turn, round, reach } = course;
   const kept = { ...reach, room: 0 };
@@ -77,7 +74,7 @@ export function halted(course: Course, reason: string): Course {
   return { ...course, phase: "halted", reason };
 }
 
-/** It goes on where its step was; so many rejections count no more. */
+/** The course that goes on with its step. `forgiven` rejections count no more. */
 export function resumed(course: Course, forgiven: number): Course {
   const { turn, round, isChosen } = course;
   return {
@@ -99,15 +96,18 @@ export function isOver({ phase }: Course): boolean {
   return phase === "completed" || phase === "rolled-back" || phase === "withdrawn";
 }
 
-/** After how many milliseconds in its phase `decide` is to be told that time is over; undefined: it goes by no time. */
+/**
+ * How many milliseconds after the start of its phase `decide` must be told that the time is over. Undefined: the phase
+ * has no time.
+ */
 export function dueIn({ phase, settings }: Course): number | undefined {
   if (phase === "soaking") return settings.soakMs;
   return phase === "choosing" || phase === "waiting" ? settings.timeoutMs : undefined;
 }
 
 /**
- * The next course, from the counts of all who carry it out; undefined: it stays as it is. One call goes one step at
- * most. `isDue`: the time of `dueIn` is over.
+ * The next course, from the counts of all servers. Undefined: it stays as it is. One call goes one step at most.
+ * `isDue`: the time of `dueIn` is over.
  */
 export function decide(course: Course, counts: readonly Count[], isDue: boolean): Course | undefined {
   if (isOver(course)) return undefined;
@@ -148,7 +148,7 @@ function candidatesOf(counts: readonly Count[]): readonly number[] {
 
 function rejectionReason({ list, forgiven, settings }: Course, counts: readonly Count[]): string | undefined {
   const about = counts.filter((each) => each.list === list);
-  // At most so many: a node with streams at two of them may be counted twice.
+  // An upper bound: a node with streams to two servers may be counted twice.
   if (about.reduce((sum, { rejected }) => sum + rejected, 0) - forgiven < settings.haltAfter) return undefined;
   const all = about.flatMap((each) => each.rejections());
   const count = new Set(all.map(({ node }) => node)).size - forgiven;

@@ -13,11 +13,11 @@ import { SharedCourse, type SharedView } from "./shared/shared-course.js";
 import type { SharedRolloutHub } from "./shared/shared-rollouts.js";
 import { reviewMs, Verdicts } from "./verdicts.js";
 
-/** What a group's view needs of its surroundings. */
+/** The parts of the server that a group's view needs. */
 export interface GroupViewContext {
   readonly group: string;
   readonly clock: Clock;
-  /** Whether what clients reject is kept from streams that come later. */
+  /** Whether contents that clients reject are kept from later streams. */
   readonly keepsLastGood: boolean;
   /** All streams and polls of the group. */
   readonly members: ReadonlySet<Member>;
@@ -49,9 +49,9 @@ export class GroupView {
   readonly #verdicts = new Verdicts();
   readonly #shared: SharedCourse | undefined;
   #rollout: RolloutMachine | undefined;
-  /** They go with the newest that they are laid over: one that is kept for long grows with each publication. */
+  /** They belong to the newest snapshot under them. A view that is kept for long would grow with each publication. */
   #views: { readonly newest: Snapshot; readonly laid: Map<string, Snapshot> } | undefined;
-  /** Entries that were just taken out of quarantine by hand, and not reported yet. */
+  /** Entries that were just lifted from quarantine by hand, and not reported yet. */
   #lifted: QuarantineEntry[] = [];
   #cancelReview: (() => void) | undefined;
 
@@ -68,7 +68,7 @@ export class GroupView {
     this.#settle();
   }
 
-  /** Contents are kept from later streams from now on, or no more: then those that are in quarantine for it are not. */
+  /** The setting to keep rejected contents from later streams changed. If it is off now, their quarantine ends. */
   settingsChanged(): void {
     const { keepsLastGood } = this.#context;
     if (keepsLastGood === (this.#lastGood !== undefined)) return;
@@ -79,7 +79,7 @@ export class GroupView {
     if (ended.length > 0) this.#end(ended);
   }
 
-  /** The last one, under way or over. */
+  /** The last rollout, in progress or over. */
   get rollout(): RolloutMachine | undefined {
     return this.#rollout;
   }
@@ -103,7 +103,7 @@ export class GroupView {
     }
   }
 
-  /** The newest snapshot became another. */
+  /** The newest snapshot has changed. */
   changed(before: Snapshot, after: Snapshot, how: Spread): void {
     this.#views = undefined;
     const underWay = this.#underWay;
@@ -117,7 +117,7 @@ export class GroupView {
     this.#settle();
   }
 
-  /** A member can be asked for the last time. */
+  /** A member ends. It can be asked for the last time. */
   ends(member: Member): void {
     this.#lastGood?.note(member);
     this.#rollout?.left(member);
@@ -142,7 +142,7 @@ export class GroupView {
     this.#reviewLater();
   }
 
-  /** Each resource of the rollout under way goes into quarantine for all; false if there is none. */
+  /** Puts each resource of the rollout in progress into quarantine for all; returns false if there is none. */
   rollBack(): boolean {
     const newest = this.#context.newest();
     const underWay = this.#underWay;
@@ -205,18 +205,18 @@ export class GroupView {
     }
   }
 
-  /** Ends the quarantine of an entry; false if it had ended. */
+  /** Ends the quarantine of an entry; returns false if it had ended. */
   lift(entry: QuarantineEntry): boolean {
     const ended = this.#quarantine.delete([entry]);
     if (ended.length === 0) return false;
     this.#views = undefined;
-    // Once for all that are lifted one after the other: telling the streams costs as many as there are.
+    // Tells the streams once for all entries that are lifted one after the other, since that costs all streams.
     if (this.#lifted.length === 0) queueMicrotask(() => this.#end(this.#lifted.splice(0)));
     this.#lifted.push(...ended);
     return true;
   }
 
-  /** Nobody is left in the group, and it is forgotten. */
+  /** Forgets the group, in which nobody is left. */
   close(): void {
     this.#shared?.close();
     this.#cancelReview?.();
@@ -256,13 +256,13 @@ export class GroupView {
     return rollout;
   }
 
-  /** No node is there that it could break, and none that could prove that it works. */
+  /** Whether the group has no node that a change could break, or that could prove that it works. */
   #isDeserted(): boolean {
     for (const { client } of this.#context.members) if (client.standing !== undefined) return false;
     return true;
   }
 
-  /** Finds what goes into quarantine after a rejection. */
+  /** Finds the contents that go into quarantine after a rejection. */
   #toQuarantine(known: LastGood, member: Member, contents: readonly Resource[], rejection: Rejection) {
     const newest = this.#context.newest();
     if (newest === undefined) return [];
@@ -298,7 +298,7 @@ export class GroupView {
     });
   }
 
-  /** These are in quarantine no more. */
+  /** Ends the quarantine of these entries. */
   #end(entries: readonly QuarantineEntry[]): void {
     this.#context.quarantineIs("ended", entries);
     this.#spread();

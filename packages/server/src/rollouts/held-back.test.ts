@@ -13,7 +13,7 @@ import { createMemoryPollTransport } from "../transports/memory/memory-polls.js"
 const rollout = { steps: [{ match: { id: "nobody" } }], timeoutMs: 1_000_000 };
 const typeUrl = urlOf("cluster");
 
-test("what a node goes on to have goes on to have heartbeats, though the newest has no TTL", async () => {
+test("a resource that a node keeps during a rollout keeps its heartbeats, though the newest has no TTL", async () => {
   const clock = manualClock();
   await withMemoryServer({ clock, ttl: "always" }, async ({ server, client }) => {
     server.config.set([createResource(cluster("a"), { ttl: 4_000 })]);
@@ -35,7 +35,7 @@ test("what a node goes on to have goes on to have heartbeats, though the newest 
   });
 });
 
-test("what is supplied on demand is not held back", async () => {
+test("resources supplied on demand are not held back", async () => {
   const supply = async ({ name }: { name: string }) => cluster(name, "supplied");
   await withMemoryServer({ onDemand: { types: ["cluster"], supply } }, async ({ server, client }) => {
     server.config.set([cluster("a", "1")]);
@@ -54,7 +54,7 @@ test("what is supplied on demand is not held back", async () => {
   });
 });
 
-test("polls get what belongs to their node", async () => {
+test("polls get the target of their node", async () => {
   await withMemoryServer({}, async ({ server, client }) => {
     const polls = createMemoryPollTransport();
     await server.pollOn(polls, "there");
@@ -73,7 +73,7 @@ test("polls get what belongs to their node", async () => {
     assert.equal(await contentFor("other"), "1");
     assert.equal(await contentFor("canary"), "2");
     await waitFor("no poll", () => heldPolls(server) === 0);
-    // A poll is not waited for: no node that acknowledges belongs to the step.
+    // The rollout does not wait for a poll, so no node that acknowledges belongs to the step.
     assert.equal(server.rollouts()[0]?.state, "waiting");
     assert.deepEqual(server.rollouts()[0]?.nodes, { reached: 0, pending: 0, rejected: 0, held: 1 });
   });

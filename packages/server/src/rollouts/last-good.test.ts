@@ -44,8 +44,8 @@ function goneStream(): { readonly member: Member; readonly held: readonly WeakRe
 const weak = (set: ResourceSet) => new WeakRef(set);
 
 /**
- * Asserts that nothing holds these objects. V8 may find a stale pointer on the stack; what is really held stays however
- * often it looks.
+ * Asserts that nothing holds these objects. V8 may find a stale pointer on the stack; an object that is really held
+ * stays however often it looks.
  */
 async function assertCollected(references: readonly WeakRef<object>[]): Promise<void> {
   setFlagsFromString("--expose-gc");
@@ -58,7 +58,7 @@ async function assertCollected(references: readonly WeakRef<object>[]): Promise<
   assert.equal(alive(), 0);
 }
 
-test("of a stream that is gone only what it acknowledged is held", async () => {
+test("a stream that is gone holds only the set that it acknowledged", async () => {
   const lastGood = new LastGood();
   const held = (() => {
     const { member, held } = goneStream();
@@ -69,7 +69,7 @@ test("of a stream that is gone only what it acknowledged is held", async () => {
   assert.ok(lastGood);
 });
 
-test("what is published while something is in quarantine and nobody is there is not held", () =>
+test("snapshots that are published during a quarantine without streams are not held", () =>
   withMemoryServer({ onReject: "lastGood" }, async ({ server, transport, address }) => {
     server.config.set([cluster("a", "good"), cluster("b")]);
     const judge = (held: ReadonlyMap<string, string>) => (held.get("a") === "bad" ? "reject" : "accept");

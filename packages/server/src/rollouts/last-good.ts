@@ -11,18 +11,20 @@ import {
 import type { Member } from "./member.js";
 import type { Keyed } from "./overrides.js";
 
-/** What one or several streams acknowledged of a type. */
+/** A set of a type that one or several streams acknowledged. */
 interface Acknowledged {
   readonly set: ResourceSet;
-  /** When the last of them did. */
+  /** The time of the last acknowledgement. */
   at: number;
   wildcard: boolean;
   readonly names: Set<NameSet>;
-  /** A content in it was acknowledged. Otherwise one of them may be what a client has that rejected what came after. */
+  /**
+   * Whether a content in it was acknowledged. If not, a client that rejected the next set may still have one of them.
+   */
   proves: boolean;
 }
 
-/** What is read from a stream, and all that is kept of a closed one: each kept set grows with every publication. */
+/** The part that is read from a stream, and kept of a closed one. Each kept set grows with every publication. */
 interface Known extends Pick<TypeStatus, "acknowledged" | "subscription"> {
   readonly rejects: boolean;
 }
@@ -37,9 +39,9 @@ interface Suspect extends Keyed {
   readonly good: Resource | undefined;
 }
 
-/** How much is kept of streams that are gone, by type: different sets, or lists of names. */
+/** How many different sets, or lists of names, of each type are kept of streams that are gone. */
 const keptOfGone = 16;
-/** How many different sets are looked at, those that were acknowledged last. */
+/** How many different sets are looked at: the ones that were acknowledged last. */
 const lookedAt = 64;
 
 /**
@@ -51,7 +53,7 @@ export class LastGood {
   /** The contents of rejected responses without a named culprit: streams that were sent the same share them. */
   readonly #seen = new WeakSet<readonly Resource[]>();
 
-  /** A stream is about to go: what it acknowledged may be the last that anybody did. */
+  /** A stream is about to end. Its acknowledged sets may be the last ones of all streams. */
   note({ client }: Member): void {
     for (const status of client.status?.() ?? []) {
       const { type, acknowledged, subscription } = status;
@@ -83,9 +85,9 @@ export class LastGood {
   }
 
   /**
-   * Those for which something better is known: another acknowledged content, or an acknowledged absence. After a start
-   * of the server nothing is known, and a client that comes back would lose what it has. If the client blames none,
-   * without those that another stream has acknowledged. Costs the contents, and the streams.
+   * The contents for which something better is known: another acknowledged content, or an acknowledged absence. After a
+   * start of the server nothing is known, and a client that comes back would lose what it has. If the client blames
+   * none, without those that another stream has acknowledged. Costs the contents, and the streams.
    */
   suspectsAmong(
     contents: readonly Resource[],
@@ -116,7 +118,9 @@ export class LastGood {
     return suspects;
   }
 
-  /** What others acknowledged of a type, the last first, then what the client itself had before. */
+  /**
+   * The sets of a type that other streams acknowledged, the last first, then the set that the client itself had before.
+   */
   #acknowledged(type: ResourceType, { before }: Rejection, from: Member, members: Iterable<Member>) {
     const bySet = new Map<ResourceSet, Acknowledged>();
     const add = ({ acknowledged, subscription, rejects }: Known) => {

@@ -7,7 +7,7 @@ import type { Node, Snapshot, TypeStatus } from "@xdskit/protocol";
  */
 export type Standing = "settled" | "rejected" | "pending";
 
-/** What a view of a group asks of its members. */
+/** The part of a member that a group's view asks. */
 export interface ViewClient {
   /** Its target may have changed; `newest`: it is this snapshot, as for all others with this list of layers. */
   changed(newest?: Snapshot): void;

@@ -7,7 +7,7 @@ export interface Keyed {
   readonly key: ResourceName;
 }
 
-/** What became different of one resource between two snapshots. At least one of `before` and `after` is there. */
+/** The difference of one resource between two snapshots. At least one of `before` and `after` is there. */
 export interface KeyChange extends Keyed {
   readonly before: Resource | undefined;
   readonly after: Resource | undefined;
@@ -21,12 +21,12 @@ export interface Override extends Keyed {
 /** By type and key. */
 export type Overrides = Map<string, Override>;
 
-/** What a snapshot has under a key. */
+/** The resource that a snapshot has under a key. */
 export function resourceIn(snapshot: Snapshot, { type, key }: Keyed): Resource | undefined {
   return snapshot.of(type).get(key);
 }
 
-/** Costs what differs, if the one was derived from the other. */
+/** The differences between two snapshots. Costs only these if one was derived from the other. */
 export function* changesBetween(before: Snapshot, after: Snapshot): Iterable<KeyChange> {
   const types = new Map<string, ResourceType>();
   for (const { sets } of [before, after]) for (const { type } of sets.values()) types.set(type.typeUrl, type);

@@ -7,14 +7,14 @@ import { cluster } from "../testing/test-resources.js";
 import { waitFor } from "../testing/wait-for.js";
 import { forgottenMs, reviewMs } from "./verdicts.js";
 
-/** Takes everything but contents that are called bad. */
+/** Accepts everything except contents that are called bad. */
 const fussy = (contents: ReadonlyMap<string, string>): Judgement =>
   [...contents.values()].some((content) => content.startsWith("bad")) ? "reject" : "accept";
 const contents = (held: ReadonlyMap<string, string>) => Object.fromEntries([...held].sort());
 
 for (const variant of ["sotw", "delta"] as const) {
   describe(`onReject lastGood, ${variant}`, () => {
-    it("gives streams that come after a rejection what was acknowledged last, until the content changes", async () => {
+    it("gives streams that come after a rejection the last acknowledged content, until the content changes", async () => {
       await withMemoryServer({ onReject: "lastGood" }, async ({ server, transport, address, events }) => {
         server.config.set([cluster("a", "1"), cluster("b", "1")]);
         const first = judgingClient(transport, address, { id: "first", variant, judge: fussy });
@@ -31,7 +31,7 @@ for (const variant of ["sotw", "delta"] as const) {
         assert.deepEqual(contents(second.held), { a: "1", b: "2" });
         await waitFor("everything else at who was connected", () => first.held.get("b") === "2" || variant === "sotw");
 
-        // Who does not say which of the two is at fault says no more of the one, once the other is mended.
+        // A client that does not name the bad one of two contents says nothing about the one once the other is fixed.
         server.config.update({ upsert: [cluster("a", "2")] });
         await waitFor("what was mended", () => second.held.get("a") === "2" && second.held.get("c") === "1");
         await waitFor("the same at who rejected", () => first.held.get("a") === "2");
@@ -54,7 +54,7 @@ for (const variant of ["sotw", "delta"] as const) {
       });
     });
 
-    it("remembers what was acknowledged by who is gone, and gives nothing of what nobody had", async () => {
+    it("remembers contents that clients acknowledged before they left, and gives none that nobody had", async () => {
       await withMemoryServer({ onReject: "lastGood" }, async ({ server, transport, address }) => {
         server.config.set([cluster("a", "1")]);
         const gone = judgingClient(transport, address, { id: "gone", variant });
@@ -75,7 +75,7 @@ for (const variant of ["sotw", "delta"] as const) {
       });
     });
 
-    it("suspects nothing that another stream has acknowledged, where the client does not say what is at fault", async () => {
+    it("suspects nothing that another stream has acknowledged, if the client does not name the bad content", async () => {
       await withMemoryServer({ onReject: "lastGood" }, async ({ server, transport, address, events }) => {
         server.config.set([cluster("a", "1"), cluster("b", "1")]);
         judgingClient(transport, address, { id: "witness", variant });
@@ -115,7 +115,7 @@ for (const variant of ["sotw", "delta"] as const) {
       });
     });
 
-    it("ends where more nodes use a content than reject it", async () => {
+    it("ends when more nodes use a content than reject it", async () => {
       const clock = manualClock();
       await withMemoryServer({ onReject: "lastGood", clock }, async ({ server, transport, address }) => {
         server.config.set([cluster("a", "1")]);

@@ -6,17 +6,14 @@ import { type Keyed, type Overrides, resourceIn } from "./overrides.js";
 
 /** A content of one resource that is kept from the streams of a group. */
 export interface QuarantineEntry extends Keyed {
-  /** Of the content that is kept from them; undefined: that the resource is gone. */
+  /** The version of the content that is kept from them. Undefined: the removal of the resource is. */
   readonly version: Version | undefined;
-  /** What they have in its place; undefined: nothing. */
+  /** The content that they have in its place; undefined: none. */
   readonly instead: Resource | undefined;
   readonly cause: QuarantineCause;
-  /**
-   * Entries that share it are in quarantine because one of them is at fault, and it is not known which: when one ends,
-   * all do.
-   */
+  /** Shared by entries of which one is at fault, and it is not known which. When one of them ends, all do. */
   readonly suspicion: object | undefined;
-  /** It is kept from members of a higher order, which came later. -1: from all. */
+  /** The content is kept from members of a higher order, which came later. -1: from all. */
   readonly after: number;
   readonly since: Date;
   /** The node that rejected it, and its message; empty if none did. */
@@ -84,7 +81,7 @@ export class Quarantine {
     return this.delete([...this.entries()].filter((each) => !served.has(each) || suspicions.has(each.suspicion)));
   }
 
-  /** Lays it over the snapshot of a member of that order: the newest, except for `overrides`. */
+  /** Lays the quarantine over the snapshot of a member of that order, which is the newest with `overrides`. */
   lay(overrides: Overrides, newest: Snapshot, order: number): void {
     for (const [id, entries, { type, key }] of this.#resources()) {
       const held = overrides.get(id);
@@ -94,7 +91,7 @@ export class Quarantine {
     }
   }
 
-  /** Whether any of these resources, as the newest has it, is kept from a member of that order. */
+  /** Whether the newest content of any of these resources is kept from a member of that order. */
   keeps(resources: Overrides, newest: Snapshot, order: number): boolean {
     for (const [id, entries, keyed] of this.#resources()) {
       const entry = resources.has(id) ? entries.get(resourceIn(newest, keyed)?.version) : undefined;
@@ -103,17 +100,17 @@ export class Quarantine {
     return false;
   }
 
-  /** Equal for orders that it makes no difference between. */
+  /** Equal for orders that get the same contents. */
   classOf(order: number): number {
     return this.#stepsNow().findLast((after) => after < order) ?? Number.NEGATIVE_INFINITY;
   }
 
-  /** An order of each class but that of those for whom nothing is in quarantine. */
+  /** One order of each class, except the class for which nothing is in quarantine. */
   get orders(): readonly number[] {
     return this.#stepsNow().map((after) => after + 1);
   }
 
-  /** Each `after` that there is, ascending; there are few. Found anew when it is asked for. */
+  /** All values of `after`, ascending. There are few. Computed anew at each call. */
   #stepsNow(): readonly number[] {
     this.#steps ??= [...new Set(Array.from(this.entries(), ({ after }) => after))].sort((a, b) => a - b);
     return this.#steps;
@@ -130,8 +127,8 @@ export class Quarantine {
 }
 
 /**
- * What applies to a target for a member of that order: its replacement may itself be in quarantine, and two may replace
- * each other.
+ * The entries that apply to a target for a member of that order. A replacement may itself be in quarantine, and two may
+ * replace each other.
  */
 function chain(
   entries: ReadonlyMap<Version | undefined, QuarantineEntry>,

@@ -4,20 +4,23 @@ import { idOf } from "../basics/id-of.js";
 import type { KeyChange, Override } from "./overrides.js";
 import type { ChangedResource } from "./shared/record.js";
 
-/** A resource of the change: what it was before, and the version that it is to have; undefined: it is to be gone. */
+/**
+ * A resource of the change: its content before, and the version that the change gives it. Undefined: the change removes
+ * it.
+ */
 interface Changed extends Override {
   readonly wanted: Version | undefined;
 }
 
-/** What of a change a rejection may be about: the wanted versions by resource. */
+/** The part of a change that a rejection may be about: the wanted versions by resource. */
 export type Concern = ReadonlyMap<string, Version | undefined>;
 
-/** Of what a rejection may be about so much is remembered: a change may be large, and rejected by many. */
+/** Bounds what is remembered of each rejection: a change may be large, and many clients may reject it. */
 const mostAbout = 100;
 
-/** What a rollout brings to the nodes: one change, or several that came one on top of the other. */
+/** The change of a rollout: one change, or several that came one on top of the other. */
 export class RolloutChange {
-  /** What members that are not reached have instead of the newest. */
+  /** The contents that members that are not reached have in place of the newest. */
   readonly undo = new Map<string, Changed>();
 
   add(changes: Iterable<KeyChange>): void {
@@ -30,7 +33,7 @@ export class RolloutChange {
     }
   }
 
-  /** These became different for all at once. */
+  /** These resources changed for all nodes at once. */
   pass(changes: Iterable<KeyChange>): void {
     for (const change of changes) this.undo.delete(idOf(change));
   }

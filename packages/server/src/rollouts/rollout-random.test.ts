@@ -19,14 +19,14 @@ const rollouts: readonly RolloutSettings[] = [
   { steps: [{ match: { cluster: "sotw" } }], soakMs: 500, timeoutMs: 5_000 },
 ];
 
-/** Contents by name: what the model has. */
+/** The contents of the model, by name. */
 type Contents = Map<string, string>;
 
-/** What those have whom the newest is for, and what those have whom a rollout has not reached. */
+/** The contents of clients that get the newest, and of clients that a rollout has not reached. */
 function createModel() {
   const newest: Contents = new Map([["always", "0"]]);
   let base: Contents = new Map(newest);
-  /** What was rolled back: the content that nobody is to have, and what is had instead. */
+  /** The contents that were rolled back, which nobody may have, and their replacements. */
   const back = new Map<string, { readonly bad: string | undefined; readonly instead: string | undefined }>();
   const put = (to: Contents, name: string, content: string | undefined) =>
     content === undefined ? to.delete(name) : to.set(name, content);
@@ -41,10 +41,10 @@ function createModel() {
     get base() {
       return base;
     },
-    /** For all at once, or for those only whom a rollout reaches. */
+    /** Changes contents for all clients at once, or only for those that a rollout reaches. */
     change(changes: ReadonlyMap<string, string | undefined>, forAll: boolean): void {
       for (const [name, content] of changes) {
-        // What makes no difference is no change, and is brought to nobody.
+        // An equal content is no change, and no rollout.
         if (newest.get(name) === content) continue;
         put(newest, name, content);
         if (forAll) put(base, name, content);
@@ -53,7 +53,7 @@ function createModel() {
     everywhere() {
       base = effective();
     },
-    /** Returns whose contents were rolled back. */
+    /** Returns the names whose contents were rolled back. */
     rollBack(): ReadonlySet<string> {
       const seen = effective();
       for (const name of new Set([...seen.keys(), ...base.keys()]))
@@ -70,7 +70,7 @@ const shown = (contents: ReadonlyMap<string, string>) =>
     .join(" ");
 
 for (const seed of seeds) {
-  test(`whatever happens, each client has what is for all, or what was before (seed ${seed})`, async () => {
+  test(`each client has the contents for all, or those from before (seed ${seed})`, async () => {
     const random = randomFrom(seed);
     const clock = manualClock();
     await withMemoryServer({ clock, ordering: false }, async ({ server, transport, address }) => {
@@ -149,7 +149,7 @@ for (const seed of seeds) {
           case 8:
             did = "roll back";
             if (isUnderWay()) {
-              // What comes of them next is for tests that say what is to come of it.
+              // Other tests check what comes next of them.
               const back = model.rollBack();
               names = names.map((name) => (back.has(name) ? `${name}'` : name));
             }

@@ -15,7 +15,7 @@ import { positionOf } from "./share.js";
 const ids = ["n0", "n1", "n2", "n3", "n4", "n5", "n6", "n7"].sort((a, b) => positionOf(a) - positionOf(b));
 const [canary = "", second = ""] = ids;
 
-/** Contents say how they are to be taken. */
+/** Contents say how clients judge them. */
 const judgeAs =
   (id: string) =>
   (contents: ReadonlyMap<string, string>): Judgement => {
@@ -28,16 +28,16 @@ interface Fleet extends Omit<Running, "client"> {
   readonly clock: ReturnType<typeof manualClock>;
   readonly clients: readonly JudgingClient[];
   of(id: string): JudgingClient;
-  /** Who uses a content of cluster `a`. */
+  /** The ids of the nodes that use a content of cluster `a`. */
   using(content: string): readonly string[];
-  /** Waits until these and no others do. */
+  /** Waits until exactly these nodes use the content. */
   use(content: string, ids: readonly string[]): Promise<void>;
   rollout(): Rollout;
   reaches(state: Rollout["state"], step: number): Promise<void>;
   connect(id: string, cluster?: string): JudgingClient;
 }
 
-/** Eight nodes that have cluster `a` with content `1`, and settings for the changes to come. */
+/** Eight nodes that have cluster `a` with content `1`, and settings for later changes. */
 async function withFleet(
   variant: "sotw" | "delta",
   rollout: RolloutSettings | "off",
@@ -100,7 +100,7 @@ for (const variant of ["sotw", "delta"] as const) {
     const steps = [{ count: 1 }, { percent: 50 }] as const;
     const half = ids.filter((id) => positionOf(id) < 0.5 || id === canary);
 
-    it("goes on by steps, each after acknowledgement and soak time, then to all", async () => {
+    it("goes by steps, each after acknowledgement and soak time, then to all", async () => {
       await withFleet(variant, { steps, soakMs: 1_000 }, async ({ server, clock, use, reaches, events }) => {
         server.config.update({ upsert: [cluster("a", "2")] });
         await reaches("soaking", 1);
@@ -120,7 +120,7 @@ for (const variant of ["sotw", "delta"] as const) {
       });
     });
 
-    it("halts at a rejection; nodes that come belong by the same rule; a mended change begins anew", async () => {
+    it("halts at a rejection, counts new nodes by the same rule, and begins again with a fixed change", async () => {
       await withFleet(
         variant,
         { steps, soakMs: 1_000 },
@@ -147,7 +147,7 @@ for (const variant of ["sotw", "delta"] as const) {
       );
     });
 
-    it("rolled back it stays back, whatever else changes, until it has another content", async () => {
+    it("stays rolled back, whatever else changes, until the resource has another content", async () => {
       await withFleet(variant, { steps, soakMs: 0 }, async ({ server, use, reaches, rollout, clients, connect }) => {
         server.config.update({ upsert: [cluster("a", "bad"), cluster("new", "1")] });
         await reaches("halted", 1);
@@ -167,7 +167,7 @@ for (const variant of ["sotw", "delta"] as const) {
         const late = connect("late");
         await waitFor("what the others have", () => late.held.size === 2 && late.held.get("a") === "1");
         assert.ok(clients.every(({ held }) => !held.has("new")));
-        // Once more, twice: what is had instead of the second is itself rolled back.
+        // Twice more: the replacement of the second one is itself rolled back.
         for (const content of ["x", "y"]) {
           server.config.update({ upsert: [cluster("a", content)] }, { rollout: { steps: [{ count: 1 }] } });
           await reaches("soaking", 1);
@@ -227,7 +227,7 @@ for (const variant of ["sotw", "delta"] as const) {
       });
     });
 
-    it("with others that reject it goes on until so many have", async () => {
+    it("goes on in spite of rejections until too many nodes have rejected it", async () => {
       await withFleet(variant, { steps: [{ count: 2 }, { count: 4 }], soakMs: 0, haltAfter: 2 }, async (fleet) => {
         const { server, use, reaches, rollout } = fleet;
         server.config.update({ upsert: [cluster("a", `only not ${canary}`)] });
@@ -243,7 +243,7 @@ for (const variant of ["sotw", "delta"] as const) {
       });
     });
 
-    it("who is given the last good instead, after a rejection, has not acknowledged the change", async () => {
+    it("does not count a node with the last good content as one that acknowledged the change", async () => {
       const settings = { steps: [{ count: 1 }, { percent: 50 }], soakMs: 0, haltAfter: 2, timeoutMs: 1_000 } as const;
       const test = async ({ server, clock, of, use, reaches, rollout }: Fleet) => {
         server.config.update({ upsert: [cluster("a", "bad")] });
@@ -266,7 +266,7 @@ for (const variant of ["sotw", "delta"] as const) {
       await withFleet(variant, settings, test, { onReject: "lastGood" });
     });
 
-    it("what comes on top begins anew, and nodes that were reached get it at once", async () => {
+    it("begins again with a change on top, which reached nodes get at once", async () => {
       const settings = { steps: [{ match: { cluster: "canary" } }, { percent: 50 }], soakMs: 1_000 };
       await withFleet(variant, settings, async ({ server, clock, use, reaches, clients, of }) => {
         server.config.update({ upsert: [cluster("a", "2")] });
@@ -285,7 +285,7 @@ for (const variant of ["sotw", "delta"] as const) {
           clients.filter(({ held }) => !held.has("other")).map(({ id }) => id),
           clients.filter(({ id }) => half.includes(id)).map(({ id }) => id),
         );
-        // The turns of the others may still have to come.
+        // The other nodes may not have had their turn yet.
         await waitFor("a change that is withheld", () =>
           way.status().waiting.every(({ reason }) => reason === "withheld"),
         );
@@ -294,11 +294,11 @@ for (const variant of ["sotw", "delta"] as const) {
         const again = half.find((id) => id !== canary) ?? canary;
         of(again).connect();
         await waitFor("the newest again", () => of(again).held.get("a") === "3");
-        // What is urgent passes by, and takes what it changes with it.
+        // An urgent change passes by the rollout, together with the resources that it changes.
         server.config.update({ upsert: [cluster("a", "4")] }, { rollout: "off" });
         await use("4", ids);
         assert.equal(server.rollouts()[0]?.changed, 1);
-        // The second step adds nobody.
+        // The second step adds no node.
         clock.advance(1_000);
         await reaches("completed", 2);
         await waitFor("a removal at all", () => clients.every(({ held }) => !held.has("other")));
@@ -306,10 +306,10 @@ for (const variant of ["sotw", "delta"] as const) {
       });
     });
 
-    // In state of the world the response has what was rejected before once more, and a node that does not name what is
-    // at fault rejects all of it.
+    // In state of the world the response repeats the rejected content, and a node that does not name it rejects the
+    // whole response.
     if (variant === "delta") {
-      it("a node has acknowledged it that goes on rejecting something else, from before", async () => {
+      it("counts a node that still rejects an older change as one that acknowledged this one", async () => {
         await withFleet(variant, "off", async ({ server, use, reaches }) => {
           server.config.update({ upsert: [cluster("other", `only not ${canary}`)] });
           await waitFor("a rejection", () => server.node(canary)?.state === "rejected");

@@ -26,7 +26,7 @@ import type { KeyChange, Overrides } from "./overrides.js";
 import { type Concern, RolloutChange } from "./rollout-change.js";
 import { createShare, nobody, positionOf } from "./share.js";
 
-/** What a rollout needs of its group. */
+/** The part of a group that a rollout needs. */
 interface RolloutContext {
   readonly id: number;
   readonly group: string;
@@ -35,14 +35,16 @@ interface RolloutContext {
   readonly led?: (() => void) | undefined;
   /** All streams and polls of the group. */
   readonly members: Iterable<Member>;
-  /** Whether a quarantine keeps some of the change from this one: what it acknowledges is not the change. */
+  /** Whether a quarantine keeps some of the change from the member, so that it does not acknowledge the change. */
   isKeptFrom(member: Member): boolean;
   /** Some members get another snapshot now. */
   spread(): void;
   report(outcome: RolloutOutcome): void;
 }
 
-/** Nodes come and go with ids of their own choice, and may all reject a change that halted. */
+/**
+ * Bounds the remembered rejections: nodes come and go with ids of their own choice, and all may reject a halted change.
+ */
 const mostRejections = 1_000;
 
 /** What was decided by others: times in milliseconds since 1970. */
@@ -58,8 +60,8 @@ interface Noted extends RolloutRejection {
 }
 
 /**
- * Carries out one change that goes through a group by steps, or several that came one on top of the other: which
- * members have been reached, and what they say. `course.ts` decides from that how it goes on.
+ * Carries out one change that goes through a group by steps, or several that came one on top of the other. It knows the
+ * members that have been reached, and their answers. `course.ts` decides from these how it goes on.
  */
 export class RolloutMachine {
   readonly #context: RolloutContext;
@@ -69,15 +71,15 @@ export class RolloutMachine {
   #id: number;
   #course: Course = newCourse(fullSettings({ steps: [] }));
   #since = this.#startedAt;
-  /** Once it is over nothing changes any more. */
+  /** The status at the end, which does not change any more. */
   #last: RolloutStatus | undefined;
   #share = createShare(nobody);
   readonly #reached = new Set<Member>();
-  /** Reached, and still to answer. */
+  /** Reached members that have not answered yet. */
   readonly #pending = new Set<Member>();
-  /** Reached, and not pending. Others answered something else, or never answer. */
+  /** Reached members that acknowledged the change. Others answered something else, or never answer. */
   readonly #acknowledged = new Set<Member>();
-  /** Not reached, of nodes that came while a step by count had room. */
+  /** Members that are not reached, of nodes that came while a step by count had room. */
   readonly #came = new Set<Member>();
   #added = 0;
   /** The course at which the last step began. */
@@ -117,7 +119,7 @@ export class RolloutMachine {
     return this.#count;
   }
 
-  /** The group has a new snapshot. Reached nodes get that, too, and the rollout starts again at the first step. */
+  /** The group has a new snapshot. Reached nodes get it, too, and the rollout starts again at the first step. */
   change(changes: Iterable<KeyChange>, settings: FullRolloutSettings): void {
     this.#change.add(changes);
     for (const [node, { about }] of this.#rejections) if (!this.#change.wants(about)) this.#rejections.delete(node);
@@ -126,7 +128,7 @@ export class RolloutMachine {
     this.#goOn();
   }
 
-  /** Some resources became different for all at once. */
+  /** Some resources changed for all nodes at once. */
   pass(changes: Iterable<KeyChange>): void {
     this.#change.pass(changes);
     if (this.#context.led === undefined) this.#isWithdrawn();
@@ -159,7 +161,7 @@ export class RolloutMachine {
     if (this.#pending.delete(member)) this.#goOn();
   }
 
-  /** Its standing may have changed. */
+  /** The standing of a member may have changed. */
   progressed(member: Member): void {
     if (!this.isUnderWay || !this.#reached.has(member) || this.#acknowledged.has(member)) return;
     this.#note(member);
@@ -199,7 +201,7 @@ export class RolloutMachine {
     return this.#statusIn(phase === "choosing" ? "waiting" : phase, this.#since, reason);
   }
 
-  /** Waits for nothing any more. */
+  /** Ends all waits. */
   close(): void {
     this.#stopTimer?.();
   }
@@ -208,7 +210,7 @@ export class RolloutMachine {
     return this.undo.size === 0 && this.end("withdrawn");
   }
 
-  /** Lets the course go on as far as what the members say lets it. */
+  /** Takes the course as far as the members' answers allow. */
   #goOn(): void {
     this.#context.led?.();
     if (this.#context.led !== undefined || this.#isDeciding) return;
@@ -224,7 +226,7 @@ export class RolloutMachine {
     }
   }
 
-  /** Carries out what was decided. */
+  /** Carries out a decision. */
   #take(next: Course, since = new Date()): true {
     const before = this.#course;
     const isAnew = next.round !== before.round;
@@ -259,7 +261,7 @@ export class RolloutMachine {
     });
   }
 
-  /** Reaches those of the step that begins. */
+  /** Reaches the members of the step that begins. */
   #beginStep({ reach }: Course): void {
     this.#share = createShare(reach);
     this.#came.clear();
@@ -268,7 +270,7 @@ export class RolloutMachine {
     this.#added = this.#reached.size - before;
   }
 
-  /** Reaches those that came and were taken. They have been told nothing yet, and ask after this. */
+  /** Reaches new members that the step takes. They have been told nothing yet, and ask after this call. */
   #widen({ reach }: Course): void {
     this.#share.widen(reach);
     for (const member of this.#came) {
@@ -285,7 +287,7 @@ export class RolloutMachine {
     for (const member of this.#reached) this.#note(member);
   }
 
-  /** Looks at what a reached member that has not acknowledged the change says of it. */
+  /** Reads the answer of a reached member that has not acknowledged the change. */
   #note(member: Member): void {
     const standing = member.client.standing?.();
     if (standing === "pending") this.#pending.add(member);
@@ -295,7 +297,7 @@ export class RolloutMachine {
     if (isAnswer && !this.#context.isKeptFrom(member)) this.#acknowledged.add(member);
   }
 
-  /** What the members say, looked at when it is asked for. */
+  /** The counts of the members, made when they are asked for. */
   #ownCount(): Count {
     const course = () => this.#course;
     const pending = this.#pending;
@@ -372,7 +374,7 @@ function isStepOf(begun: Course | undefined, { list, step }: Course): boolean {
   return begun?.list === list && begun.step === step;
 }
 
-/** What is told of a course that follows another; undefined: nothing. What came in between may be left out. */
+/** The outcome to report of a course that follows another; undefined: none. What came in between may be left out. */
 function outcomeOf(before: Course, next: Course, begun: Course | undefined): RolloutOutcome | undefined {
   if (next.phase === "choosing") return undefined;
   const isHere = isOver(next) || next.phase === "halted";

@@ -3,14 +3,16 @@ import type { Node } from "@xdskit/protocol";
 import { matcherOf, type NodeMatch } from "../settings/node-match.js";
 import type { RolloutStep } from "../settings/rollout-settings.js";
 
-/** Which nodes a rollout has reached, by all its steps until now: plain values. A node needs one of them. */
+/**
+ * The nodes that a rollout has reached by all its steps until now, as plain values. A node needs to meet one of them.
+ */
 export interface Reach {
-  /** Those with a position below this percentage. */
+  /** Nodes with a position below this percentage. */
   readonly percent: number;
-  /** Those with one of these positions; a longer list of the same rollout begins with the shorter one. */
+  /** Nodes with one of these positions. A longer list of the same rollout begins with the shorter one. */
   readonly positions: readonly number[];
   readonly matches: readonly NodeMatch[];
-  /** How many more a step by count takes. */
+  /** How many more nodes a step by count takes. */
   readonly room: number;
 }
 
@@ -22,9 +24,9 @@ export function positionOf(nodeId: string): number {
 }
 
 /**
- * What a step reaches, besides what is reached already, from the positions of the nodes that are there when it begins.
- * By percent it takes the positions below that, and at least one node, since a change that no node tries proves
- * nothing; by count it takes the lowest positions, and later nodes while there are too few.
+ * The reach of a step, on top of the reach before, from the positions of the nodes that are there when it begins. By
+ * percent it takes the positions below that, and at least one node, since a change that no node tries proves nothing;
+ * by count it takes the lowest positions, and later nodes while there are too few.
  */
 export function reachOf(step: RolloutStep, candidates: readonly number[], before: Reach): Reach {
   if ("match" in step) return { ...before, matches: [...before.matches, step.match] };
@@ -36,7 +38,7 @@ export function reachOf(step: RolloutStep, candidates: readonly number[], before
   return { ...before, positions, percent: Math.max(before.percent, step.percent) };
 }
 
-/** Takes nodes that came later, while there is room. The same reach where there is none of them. */
+/** Takes nodes that came later, while there is room. Returns the same reach if it takes none. */
 export function withMore(reach: Reach, candidates: readonly number[]): Reach {
   const fresh = [...new Set(candidates)].filter((each) => !reach.positions.includes(each)).sort((a, b) => a - b);
   const taken = fresh.slice(0, reach.room);
@@ -47,7 +49,7 @@ export function withMore(reach: Reach, candidates: readonly number[]): Reach {
 /** A reach that is asked often. */
 export interface Share {
   has(node: Node): boolean;
-  /** The reach has become this one, which differs by positions at its end. */
+  /** Replaces the reach by one that has more positions at its end. */
   widen(reach: Reach): void;
 }
 

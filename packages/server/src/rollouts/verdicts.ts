@@ -6,10 +6,10 @@ import type { QuarantineEntry } from "./quarantine.js";
 /** How often a group looks at whether what clients rejected must stay in quarantine, in milliseconds. */
 export const reviewMs = 10_000;
 
-/** For how long a node counts that rejected a content and has no stream any more, in milliseconds. */
+/** How long a node that rejected a content counts after its last stream, in milliseconds. */
 export const forgottenMs = 10 * 60_000;
 
-/** Nodes that are remembered of one content. */
+/** How many nodes are remembered for one content. */
 const mostNodes = 100;
 
 /** How many streams are asked whether they use contents in quarantine. Mostly two are enough. */
@@ -31,7 +31,7 @@ export class Verdicts {
     if (nodes.size < mostNodes || nodes.has(node)) nodes.set(node, now);
   }
 
-  /** Returns the entries whose quarantine ends. The others are remembered, and no more. */
+  /** Returns the entries whose quarantine ends. Forgets all entries that are not in `entries`. */
   over(entries: Iterable<QuarantineEntry>, members: Iterable<Member>, now: number): readonly QuarantineEntry[] {
     const rejected = [...entries].filter(({ cause }) => cause === "rejected");
     const known = new Set(rejected);

@@ -19,17 +19,17 @@ import type { SharedRolloutHub } from "./shared/shared-rollouts.js";
  */
 export type Wish = RolloutSettings | "off" | "on-demand" | undefined;
 
-/** What every group's streams get. */
+/** Decides which snapshots the streams of all groups get. */
 export type Views = ReturnType<typeof createViews>;
 
-/** A group and its members, for those who do not look into it. */
+/** A group and its members, without the inner parts. */
 export type ViewedGroup = Pick<GroupOfViews, "join" | "isPlain" | "changed" | "use" | "snapshots" | "close">;
 
-/** Where a stream, or a poll, sits in its group. */
+/** The place of a stream, or a poll, in its group. */
 export interface Seat {
-  /** The snapshot it gets instead of, or as, the newest; undefined while that is not decided yet. */
+  /** The snapshot that the member gets: the newest or another one. Undefined while that is not decided yet. */
   snapshot(newest: Snapshot): Snapshot | undefined;
-  /** It is still to be decided; undefined where that takes no time. */
+  /** Whether that is not decided yet. Undefined if the decision takes no time. */
   readonly isAwaited?: boolean;
   progressed(): void;
   rejected(type: ResourceType, rejection: Rejection, isWhole: boolean): void;
@@ -38,7 +38,7 @@ export interface Seat {
   leave(): void;
 }
 
-/** What the groups of a server share. */
+/** The parts that the groups of a server share. */
 interface Shared {
   readonly clock: Clock;
   readonly events: Pick<Events, "emit">;
@@ -79,7 +79,7 @@ export function createViews(clock: Clock, events: Pick<Events, "emit">) {
       rollouts: Array.from(shared.outcomes, ([outcome, count]) => ({ outcome, count })),
       quarantined: Array.from(shared.causes, ([cause, count]) => ({ cause, count })),
     }),
-    /** The server closes: no rollout goes on. */
+    /** The server closes: ends all rollouts. */
     close() {
       // What cannot be said to the store now it finds out by itself.
       void shared.hub?.close().catch(() => {});
@@ -109,7 +109,7 @@ class GroupOfViews implements GroupViewContext {
     this.use(group);
   }
 
-  /** The settings are these from now on. A rollout that is under way goes on as it began. */
+  /** Takes these settings from now on. A rollout in progress goes on as it began. */
   use({ rollout, onReject }: Group): void {
     this.#rollout = rollout;
     this.keepsLastGood = onReject === "lastGood";
@@ -147,7 +147,7 @@ class GroupOfViews implements GroupViewContext {
     return this.#shared.clock;
   }
 
-  /** All its streams get the newest. */
+  /** Whether all its streams get the newest. */
   get isPlain(): boolean {
     return this.view === undefined;
   }
@@ -162,7 +162,7 @@ class GroupOfViews implements GroupViewContext {
       progressed: () => this.view?.rollout?.progressed(member),
       rejected: (...about) => this.view?.rejected(member, ...about),
       ends: () => {
-        // First, or a rollout that goes on because of it would count on it.
+        // This comes first, or a rollout that goes on because of it would still count the member.
         this.members.delete(member);
         this.view?.ends(member);
       },
@@ -172,7 +172,7 @@ class GroupOfViews implements GroupViewContext {
     };
   }
 
-  /** The group's newest snapshot became another. */
+  /** The group's newest snapshot has changed. */
   changed(before: Snapshot, after: Snapshot, wish: Wish): void {
     const plan = wish ?? this.#rollout ?? "off";
     if (typeof plan === "object") this.#look();
@@ -180,7 +180,7 @@ class GroupOfViews implements GroupViewContext {
     else this.view?.changed(before, after, plan === "off" ? "at-once" : fullSettings(plan));
   }
 
-  /** What its streams have now, where that is not only the newest. */
+  /** The snapshots that its streams have now, if these are not only the newest. */
   snapshots(): Iterable<Snapshot> {
     return this.view?.snapshots() ?? [];
   }

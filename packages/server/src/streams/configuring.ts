@@ -15,19 +15,19 @@ import type { Publication } from "./publication.js";
 import { onePerLayer, RefusedChanges } from "./refused-changes.js";
 import type { SourceTroubles } from "./source-troubles.js";
 
-/** Finds, before a change is made, what it is refused for in each group. */
+/** Finds the reasons to refuse a change in each group, before the change is made. */
 export interface Judge {
-  /** Whether it may find something: costs the change, and no plan of it. */
+  /** Whether it may find something. Costs the change, and no plan of it. */
   concerns(updates: readonly LayerUpdate[]): boolean;
   judge(changes: readonly LayerChange[]): XdskitError | undefined;
 }
 
 /** Where a change comes from. */
 interface Origin {
-  /** That of the source, or of the layer that a program sets: events name it. */
+  /** The name of the source, or of the layer that a program sets. Events carry it. */
   readonly name: string;
   readonly source?: Source;
-  /** It is the first content of a source. */
+  /** Whether it is the first content of a source. */
   readonly isStart?: boolean;
   readonly refused?: (error: XdskitError) => void;
 }
@@ -38,10 +38,10 @@ interface ConfiguringContext {
   readonly arrivals: Arrivals;
   readonly events: Events;
   readonly counters: Counters;
-  /** Resources of other authorities are refused; undefined: none are. */
+  /** Resources of other authorities are refused. Undefined: all authorities are served. */
   readonly authorities: ReadonlySet<string> | undefined;
   readonly troubles: SourceTroubles;
-  /** Those that are asked by now: none are where everything is applied. */
+  /** The judges to ask now. Empty where every change is applied. */
   readonly judges: () => readonly Judge[];
   /** Called when the server may have become ready, or not ready. */
   published(): void;
@@ -52,9 +52,9 @@ interface ConfiguringContext {
  */
 export class Configuring {
   readonly #context: ConfiguringContext;
-  /** Added so far. */
+  /** The sources that were added so far. */
   readonly sources: Source[] = [];
-  /** What ends the holds of sources that could not start, by their names. */
+  /** Functions that end the holds of sources that could not start, by their names. */
   readonly #failed = new Map<string, () => void>();
   readonly #refusedChanges = new RefusedChanges();
   /** Names of sources that have brought something. */
@@ -71,7 +71,7 @@ export class Configuring {
     const changes = this.#applied({ name: layer }, () => [read()], how);
     this.#context.troubles.found(layer, []);
     const revision = this.#publish(changes, how);
-    // What a program sets after a source has failed says that it goes on without.
+    // A program that sets something after a source has failed goes on without that source.
     for (const name of this.#failed.keys()) this.#forgetFailure(name);
     this.#context.published();
     return this.#context.arrivals.of(
@@ -80,7 +80,7 @@ export class Configuring {
     );
   };
 
-  /** What a change would do to each group. Nothing is changed, and nothing is judged: see `check`. */
+  /** The effect of a change on each group. Changes nothing, and judges nothing: see `check`. */
   readonly preview = (updates: readonly LayerUpdate[]): readonly GroupPreview[] =>
     this.#context.publication.preview(this.#context.layers.plan(onePerLayer(updates)));
 
@@ -95,7 +95,7 @@ export class Configuring {
     return this.#context.arrivals.of(this.#publish(change === undefined ? [] : [change]), change);
   };
 
-  /** What `apply` would refuse a change for; nothing is changed, and nothing told. Costs the change. */
+  /** The reasons for which `apply` would refuse a change. Changes nothing, and tells nobody. Costs the change. */
   readonly check = (updates: readonly LayerUpdate[]): readonly Finding[] => {
     try {
       const each = onePerLayer(updates);
@@ -135,10 +135,10 @@ export class Configuring {
     const { name } = source;
     // Another source of this name may have been rolled back.
     this.#context.troubles.rolledBack(name, []);
-    // The first change is not judged: clients that had something else before a restart are brought to it in order. It
-    // is none if the source takes the place of another one.
+    // The first change is not judged: clients that had something else before a restart are brought to it in order. A
+    // source that takes the place of another one has no first change.
     let isStart = !this.#started.has(name);
-    /** What it was refused last: it may report that as well. */
+    /** The findings of its last refusal: it may report them as well. */
     let told: ReadonlySet<string> = new Set();
     return {
       apply: (updates, { isJudged = true } = {}) => {
@@ -186,7 +186,7 @@ export class Configuring {
     this.#context.events.emit(() => ({ kind: "configuration-refused", source, findings }));
   }
 
-  /** Takes updates into the layers, all or none. */
+  /** Applies the updates to the layers, all or none. */
   #applied(origin: Origin, read: () => readonly LayerUpdate[], how?: ChangeOptions): readonly LayerChange[] {
     try {
       checkRollout(how?.rollout);
@@ -207,7 +207,7 @@ export class Configuring {
     refuseForeign(upserted, this.#context.authorities);
   }
 
-  /** What a judge refuses is refused, unless it is whole together with other changes that were refused. */
+  /** Refuses a change that a judge refuses, unless it is whole together with other refused changes. */
   #judged({ source, isStart = false }: Origin, from: readonly LayerUpdate[]): readonly LayerChange[] {
     const { layers } = this.#context;
     if (isStart || !this.#context.judges().some((judge) => judge.concerns(from))) return layers.apply(from);
@@ -236,7 +236,7 @@ export class Configuring {
     return undefined;
   }
 
-  /** Returns the number of the change: of the last that made a difference, where this one made none. */
+  /** Returns the number of the change, or of the last one that made a difference if this one made none. */
   #publish(changes: readonly LayerChange[], how?: ChangeOptions): number {
     const { publication, arrivals, events, counters, published } = this.#context;
     if (changes.length === 0) return arrivals.revision;
@@ -256,7 +256,7 @@ export class Configuring {
     return revision;
   }
 
-  /** Something changed that may make changes whole which were refused. */
+  /** Call it when refused changes may have become whole. */
   retryRefused(): void {
     this.#refusedChanges.retry((updates) => this.#refusalOf(updates) === undefined);
   }

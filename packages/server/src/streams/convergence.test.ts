@@ -37,7 +37,7 @@ const names = ["a", "b", "c", "d", "e", "f"];
 
 type Kind = "sotw" | "delta" | "rest";
 
-/** What the test does with a client. */
+/** A client, as the test uses it. */
 interface Holder {
   readonly kind: Kind;
   readonly group: string;
@@ -196,7 +196,7 @@ function createHolder(
 
 type Content = ReturnType<typeof cluster> | ReturnType<typeof loadAssignment>;
 
-/** What the layers hold, kept as plainly as can be. */
+/** The content of the layers, kept in the plainest way. */
 function createModel() {
   const held = new Map<string, Map<string, string>>(layers.map((layer) => [layer, new Map()]));
   const put = (layer: string, content: readonly Content[]) => {
@@ -212,7 +212,7 @@ function createModel() {
       put(layer, content);
     },
     remove: (layer: string, type: string, name: string) => held.get(layer)?.delete(`${type} ${name}`),
-    /** By name: what the last of the layers that has it holds. */
+    /** By name: the content in the last layer that has it. */
     of(stack: readonly string[], type: string, of: readonly string[]): Map<string, string> {
       const found = new Map<string, string>();
       for (const name of of) {
@@ -243,8 +243,8 @@ function differing(what: string, actual: Map<string, string>, expected: Map<stri
 }
 
 /**
- * Gives what is on its way the time to arrive, and a while more, in which nothing may spoil it again. A pause in the
- * traffic is no sign of the end: on a busy machine one look follows the other before the event loop has come round.
+ * Waits until everything on its way has arrived, and a while longer, in which nothing may spoil it again. A pause in
+ * the traffic is no sign of the end: on a busy machine one look follows the other before the event loop has come round.
  */
 async function settled(holds: () => boolean): Promise<void> {
   const end = Date.now() + patienceMs;
@@ -252,7 +252,7 @@ async function settled(holds: () => boolean): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-describe("whatever happens, in the end every client holds what its group is to have", () => {
+describe("every client holds its group's target in the end", () => {
   for (let seed = 1; seed <= 30; seed++) {
     it(`seed ${seed}`, () =>
       withMemoryServer({ groups, rest: { holdMs: 20 } }, async ({ server, transport, address }) => {
@@ -306,7 +306,7 @@ describe("whatever happens, in the end every client holds what its group is to h
           }
         }
         for (const holder of holders) holder.resume();
-        /** How each client differs from what its group is to have: nothing, in the end. */
+        /** The differences of each client from its group's target. Must be empty in the end. */
         const differences = () =>
           holders.flatMap(({ kind, group, held, wanted, id }) => {
             const { layers: stack } = groups.find(({ name }) => name === group)!;

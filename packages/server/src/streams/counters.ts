@@ -6,7 +6,7 @@ import type { WorkDone } from "../event-loop/event-loop-stats.js";
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** What a server counts while it runs; `ServerStats` is read from it. */
+/** The counts of a running server, from which `ServerStats` is read. */
 export type Counters = ReturnType<typeof createCounters>;
 
 export function createCounters() {
@@ -96,7 +96,7 @@ export function countResponse(stats: Mutable<TypeStats>, response: OutgoingRespo
   stats.responseBytes += response.body.length + response.tail.byteLength;
 }
 
-/** What is counted, by what. */
+/** Counts by key. */
 class Rows<Row extends object> {
   readonly #rows = new Map<string, Mutable<Row>>();
 

@@ -19,8 +19,8 @@ import type { SessionContext } from "./session-context.js";
 import type { GroupClient } from "./shared-stacks.js";
 
 /**
- * Appended to a request, these fields clear `version_info` and `response_nonce` (the last value of a field counts). A
- * unary caller has no stream on which "nothing new" could be silence: it always gets the current state.
+ * If appended to a request, these fields clear `version_info` and `response_nonce` (the last value of a field counts).
+ * A unary caller has no stream on which "nothing new" could be silence: it always gets the current state.
  */
 const asIfItHadNothing = Uint8Array.of((1 << 3) | WireType.LengthDelimited, 0, (5 << 3) | WireType.LengthDelimited, 0);
 
@@ -74,7 +74,7 @@ export class UnaryFetch implements CallHandler {
         if (!this.#isOver) this.#note(effect);
       if (this.#isOver) return;
       if (this.#membership === undefined) this.#end(statusCode.invalidArgument, "the request names no node");
-      // While nothing is known there is nothing to wait for.
+      // While no configuration is known there is nothing to wait for.
       else if (this.#undecided.size === 0 || this.#membership.snapshot() === undefined) this.#answer();
     });
   }
@@ -91,7 +91,7 @@ export class UnaryFetch implements CallHandler {
     this.#ended();
   }
 
-  /** Finds the node, and the names to decide before the answer. */
+  /** Takes the node, and the names that must be decided before the answer. */
   #note(effect: StreamEffect): void {
     if (effect.kind === "close") this.#end(effect.code, effect.message);
     if (effect.kind === "identified") {
@@ -127,7 +127,7 @@ export class UnaryFetch implements CallHandler {
       return;
     }
     const only = this.#only;
-    // All that is not there by now does not exist.
+    // Resources that are not there by now do not exist.
     this.#stream.step({ kind: "absent", type: only, names: this.#names, errors: errorsOfLate(this.#late) });
     const unknown = this.#membership?.unknown();
     this.#stream.step({ kind: "snapshot", snapshot, resourceErrors: this.#resourceErrors, unknown });

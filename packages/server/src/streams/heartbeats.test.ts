@@ -17,7 +17,7 @@ const living = (message: Parameters<typeof createResource>[0], ttl: number): Res
   createResource(message, { ttl: ttl * 1000 });
 const features = ["xds.config.supports-resource-ttl", "xds.config.supports-resource-in-sotw"];
 
-/** A server whose streams write nothing anywhere: the very bodies are seen that they share. */
+/** A server whose streams write nothing, so that the test sees the bodies that they share. */
 async function startBare(options: ServerOptions) {
   const clock = manualClock();
   const server = createServer({ clock, ...options });
@@ -88,14 +88,14 @@ describe("heartbeats", () => {
     assert.equal(different(streams, 0), 1);
     assert.equal(clock.waiting, 1);
 
-    // They were just sent everything: nothing at the first beat.
+    // They were just sent everything, so the first beat sends nothing.
     clock.advance(2_000);
     clock.advance(2_000);
     await waitFor("heartbeats", () => streams.every(({ length }) => length === 2), 30_000);
     assert.equal(different(streams, 1), 1);
     assert.equal(clock.waiting, 1);
     const [{ heartbeats, resources } = { heartbeats: 0, resources: 0 }] = server.stats().types;
-    // Only those that need one every 2 s.
+    // Only for resources that need one every 2 s.
     assert.deepEqual([heartbeats, resources], [1_000, 1_000 * (10_000 + 4_000)]);
 
     closeStreams();
@@ -162,7 +162,7 @@ describe("heartbeats", () => {
       },
     ));
 
-  it("tells Envoys that understand TTLs by default, and says of others how many they are not told", () =>
+  it("tells TTLs by default to Envoys that understand them, and counts those that other clients are not told", () =>
     withMemoryServer({}, async ({ server, client }) => {
       server.config.set([living(cluster("a"), 10), living(cluster("b"), 10), cluster("c")]);
       const untold: unknown[] = [];
@@ -185,7 +185,7 @@ describe("heartbeats", () => {
       assert.deepEqual(untold, [["old", "cluster", 2]]);
     }));
 
-  it("takes the server's setting for groups that say nothing, those of a function too", async () => {
+  it("takes the server's setting for groups without one, also for groups of a function", async () => {
     for (const groups of [undefined, () => ({ name: "all", layers: ["default"] })]) {
       await withMemoryServer({ groups, ttl: "always" }, async ({ server, client }) => {
         server.config.set([living(cluster("a"), 10)]);

@@ -26,7 +26,7 @@ function memoriesOf(held: HeldMemories): (connection: string) => StreamMemory {
 
 describe("names that clients subscribe to", () => {
   it("count 64 bytes each and two a character, once for lists that are the same", () => {
-    // Of 100 bytes each.
+    // Names of 100 bytes each.
     const held = createHeldMemory({ heldBytes: 100_000, heldBytesPerConnection: 40_000 });
     const of = memoriesOf(held);
     const [a, b, c] = [names("a", 300), names("b", 300), names("c", 300)];
@@ -48,7 +48,7 @@ describe("names that clients subscribe to", () => {
     of("4").change(names("d", 300), none);
     of("3").change(c, none);
     assert.equal(of("4").change(none, names("d", 300)), undefined);
-    // One of the two streams is left, which goes on with less.
+    // One of the two streams is left, with fewer names.
     of("1").change(a, none);
     assert.equal(of("1").change(a, names("e", 50)), undefined);
   });

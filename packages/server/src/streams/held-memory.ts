@@ -3,19 +3,22 @@ import { getHeapStatistics } from "node:v8";
 import { type HeldItem, type HeldMemory, NameSet, type Node } from "@xdskit/protocol";
 import type { ServerLimits } from "../settings/limits.js";
 
-/** Bytes of a name beside its characters, and of each character: measured with streams of both variants, rounded up. */
+/**
+ * The bytes of a name besides its characters, and of each character. Measured with streams of both variants, rounded
+ * up.
+ */
 const ofName = 64;
 const ofCharacter = 2;
 /** It never takes more than this part of the heap, whatever the limits say. */
 const partOfHeap = 1 / 4;
 
-/** The memory for what clients say and streams keep, over all connections. */
+/** The memory for everything that clients send and streams keep, over all connections. */
 export type HeldMemories = ReturnType<typeof createHeldMemory>;
 
 /**
- * Counts the memory for what clients say and streams keep: names, nodes, and versions that they claim to have. A
- * shared object counts once for each connection and once in all: equal lists of names are one object, as is a node
- * that the streams of a connection repeat.
+ * Counts the memory for everything that clients send and streams keep: names, nodes, and versions that clients claim to
+ * have. A shared object counts once for each connection and once in all: equal lists of names are one object, as is a
+ * node that the streams of a connection repeat.
  */
 export function createHeldMemory(
   limits: Pick<ServerLimits, "heldBytes" | "heldBytesPerConnection">,
@@ -45,7 +48,7 @@ export function createHeldMemory(
   };
 }
 
-/** Objects, each with its bytes and how often it is held; it is held once within what is around. */
+/** Objects, each with its bytes and a count of its holders. `around` holds each of them once for all these holders. */
 class Holdings {
   readonly #around: Holdings | undefined;
   readonly #items = new Map<HeldItem, { times: number; readonly bytes: number }>();
@@ -67,7 +70,7 @@ class Holdings {
     return held.bytes;
   }
 
-  /** True if it is held no more. */
+  /** Returns true if nobody holds it any more. */
   remove(item: HeldItem): boolean {
     const held = this.#items.get(item);
     if (held === undefined) return false;
@@ -80,19 +83,19 @@ class Holdings {
   }
 }
 
-/** What the connections share, with the limits in bytes. */
+/** The memory that all connections share, with the limits in bytes. */
 interface Surroundings {
   readonly all: Holdings;
   readonly most: number;
   readonly mostOfConnection: number;
 }
 
-/** Counts what a stream keeps, together with the others of its connection. */
+/** Counts the memory of a stream, together with the other streams of its connection. */
 export class StreamMemory implements HeldMemory {
   readonly #around: Surroundings;
   readonly #gone: () => void;
   readonly #held: Holdings;
-  /** By id, the node object that others may repeat. */
+  /** By id: the node object that other streams may repeat. */
   readonly #nodes = new Map<string, Node>();
   streams = 0;
 

@@ -37,7 +37,7 @@ describe("a name that a client subscribes to", () => {
         };
         const list = (prefix: string) =>
           Array.from({ length: count }, (_, index) => `${prefix}${index}`.padEnd(length, "x"));
-        // What is made once stays.
+        // Objects that are made once stay.
         ask(list("first").slice(0, 1_000));
         const before = await used();
         ask(list("a"));

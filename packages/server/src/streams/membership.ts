@@ -42,9 +42,9 @@ export class Membership {
     return this.#group.layers;
   }
 
-  /** The line of the newest snapshots of the group's layers, along which streams that rest go. */
-  get line(): SnapshotLineage {
-    return this.#stack.line;
+  /** The lineage of the newest snapshots of the group's layers. Resting streams follow it. */
+  get lineage(): SnapshotLineage {
+    return this.#stack.lineage;
   }
 
   /** The newest snapshot of the group's layers: the node's target in the end. */
@@ -52,12 +52,12 @@ export class Membership {
     return this.#stack.newest();
   }
 
-  /** What the client may have from before a restart, newest first. */
+  /** The snapshots that the client may have from before a restart, newest first. */
   get earlier(): readonly Snapshot[] {
     return this.#stack.earlier;
   }
 
-  /** What the client may have from another server, newest first. */
+  /** The snapshots that the client may have from another server, newest first. */
   get recent(): readonly Snapshot[] {
     return this.#stack.recent.list();
   }
@@ -71,7 +71,7 @@ export class Membership {
     return newest && this.#seat.snapshot(newest);
   }
 
-  /** The node's target is not decided yet. */
+  /** Whether the node's target is not decided yet. */
   get isAwaited(): boolean {
     return this.#seat.isAwaited === true;
   }

@@ -15,7 +15,7 @@ export interface OrderMembership {
   leave(): void;
 }
 
-/** The orders in which nodes are brought to their targets. */
+/** The orders in which nodes reach their targets. */
 export type NodeOrders = ReturnType<typeof createNodeOrders>;
 
 /** Makes the orders; where `options` is `false` changes go out at once. */
@@ -35,7 +35,7 @@ export function createNodeOrders(options: Partial<OrderingOptions> | false | und
     get isOff(): boolean {
       return isOff;
     },
-    /** Streams that are open keep their orders, with other times. A wait that has begun ends as it would have. */
+    /** Streams that are open keep their orders, with other times. A wait that has begun keeps its end. */
     change(options: Partial<OrderingOptions> | false | undefined): void {
       isOff = options === false;
       Object.assign(times, timesOf(options || undefined));

@@ -27,16 +27,16 @@ import { Membership } from "./membership.js";
 import type { PulseListener } from "./pulse.js";
 import { type GroupClient, type SharedStack, SharedStacks } from "./shared-stacks.js";
 
-/** So long after a start clients come back that were served before, in milliseconds. */
+/** For so long after a start, clients come back that were served before it, in milliseconds. */
 const earlierMs = 10 * 60_000;
 
 /** A node that was let in. */
 export interface Admission {
-  /** What the group asks its nodes to report of their load. */
+  /** The load that the group asks its nodes to report. */
   readonly loadReports: Group["loadReports"];
-  /** Which of the group's clients are told TTLs. */
+  /** Decides which of the group's clients are told TTLs. */
   readonly ttl: TtlPolicy;
-  /** Undefined: what the server's options say. */
+  /** Undefined: the server's options decide. */
   readonly resourceErrors: ResourceErrorPolicy | undefined;
   /**
    * Call this to be told changes; `beats` hears when heartbeats are due, and is left out for a client that is not told
@@ -47,7 +47,7 @@ export interface Admission {
 
 /** A group that is configured or has streams, with its shared and its own parts. */
 interface OpenGroup {
-  /** Another one of the same name and layers, once its settings have changed. */
+  /** Replaced by one of the same name and layers when its settings change. */
   group: Group;
   readonly shared: SharedStack;
   readonly view: ViewedGroup;
@@ -115,12 +115,12 @@ export class Publication {
     return this.#isOpen;
   }
 
-  /** A group's target now; undefined if there is no such group, or nothing is known yet. */
+  /** A group's target now. Undefined if there is no such group, or no configuration is known yet. */
   snapshotOf(name: string): Snapshot | undefined {
     return this.#named(name)?.shared.newest();
   }
 
-  /** Who names what in a group; undefined if there is no such group, or nothing is known yet. */
+  /** The references in a group. Undefined if there is no such group, or no configuration is known yet. */
   namesOf(name: string): DanglingNames | undefined {
     return this.#named(name)?.shared.names();
   }
@@ -137,7 +137,7 @@ export class Publication {
     return undefined;
   }
 
-  /** What a change that is not made yet would touch. Nothing while nodes are told nothing. */
+  /** The groups that a planned change would touch. None while nodes are told nothing. */
   *judged(changes: readonly LayerChange[], { touched }: PlannedLayers): Iterable<JudgedGroups & AddressedGroups> {
     if (!this.isOpen) return;
     for (const shared of this.#stacks.touchedBy(changes)) {
@@ -201,7 +201,7 @@ export class Publication {
     this.#onDemand?.layersChanged(changes);
   }
 
-  /** What these differences of layers would do to each group. Nothing is changed, and nobody is told. */
+  /** The effect of these differences of layers on each group. Changes nothing, and tells nobody. */
   preview(changes: readonly LayerChange[]): readonly GroupPreview[] {
     const touched = new Map<SharedStack, Omit<GroupPreview, "group">>();
     for (const shared of this.#stacks.touchedBy(changes)) {
@@ -214,7 +214,7 @@ export class Publication {
     });
   }
 
-  /** Of these types it is not known yet what the layer has, until a later call leaves them out. */
+  /** The layer's content of these types is not known yet, until a later call leaves them out. */
   awaits(layer: LayerName, types: ReadonlySet<TypeUrl>): void {
     if (types.size === 0) this.#stacks.awaited.delete(layer);
     else this.#stacks.awaited.set(layer, types);
@@ -222,8 +222,8 @@ export class Publication {
   }
 
   /**
-   * Begins to note what clients may have from before a restart (`Resumption`), for some minutes. Each call of the
-   * returned function notes the snapshots of that moment: the newest ones first.
+   * Begins to record the snapshots that clients may have from before a restart (`Resumption`), for some minutes. Each
+   * call of the returned function records the snapshots of that moment. The newest ones must come first.
    */
   rememberEarlier(): () => void {
     const remembering = [...this.#stacks].map((shared) => ({ shared, seen: new Set([shared.stack.snapshot()]) }));
@@ -256,7 +256,7 @@ export class Publication {
     };
   }
 
-  /** Tells all streams what there is, from the moment that they may be told. */
+  /** Tells all streams the configuration as soon as they may be told. */
   #tellOnce(wasOpen: boolean): void {
     if (wasOpen || !this.isOpen) return;
     this.#views.opened();

@@ -13,8 +13,8 @@ function line(length: number): readonly Snapshot[] {
   return snapshots;
 }
 
-describe("what was the newest until lately", () => {
-  it("is a hundred snapshots at most, newest first", () => {
+describe("the list of recent snapshots", () => {
+  it("holds a hundred snapshots at most, newest first", () => {
     const recent = new RecentSnapshots(manualClock());
     const all = line(103);
     for (const one of all) recent.add(one, 1);
@@ -33,7 +33,7 @@ describe("what was the newest until lately", () => {
     assert.deepEqual(recent.list(), []);
   });
 
-  it("is forgotten after ten minutes", () => {
+  it("forgets a snapshot after ten minutes", () => {
     const clock = manualClock();
     const recent = new RecentSnapshots(clock);
     const [first, second] = line(2) as [Snapshot, Snapshot];

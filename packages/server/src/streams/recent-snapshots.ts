@@ -1,16 +1,16 @@
 import type { Clock } from "@xdskit/api";
 import type { Snapshot } from "@xdskit/protocol";
 
-/** So many are kept, */
+/** How many are kept, */
 const mostRecent = 100;
-/** for so many milliseconds, */
+/** for how many milliseconds, */
 const recentMs = 10 * 60_000;
-/** with so many changes of resources between them: each holds what differs from the next. */
+/** with how many changes of resources between them: each snapshot holds its differences from the next one. */
 const mostChanged = 2_000;
 
 /**
- * What was the newest until lately. A client that comes from another server of the store, or was cut off for a moment,
- * may have one of these.
+ * The snapshots that were the newest until recently. A client that comes from another server of the store, or was cut
+ * off for a moment, may have one of these.
  */
 export class RecentSnapshots {
   readonly #clock: Clock;
@@ -20,7 +20,7 @@ export class RecentSnapshots {
     this.#clock = clock;
   }
 
-  /** A change of so many resources has replaced it. */
+  /** Adds a snapshot that a change of `changed` resources has replaced. */
   add(snapshot: Snapshot, changed: number): void {
     const until = this.#clock.now() + recentMs;
     let rest = mostChanged;

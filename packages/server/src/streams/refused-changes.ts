@@ -2,11 +2,14 @@ import { callListener } from "../basics/call-listener.js";
 import type { LayerUpdate, Source } from "../contracts/source.js";
 import { mergedUpdates } from "../stores/merged-updates.js";
 
-/** What sources wanted last and were refused, since it would break references: another change may make it whole. */
+/**
+ * The last changes of sources that were refused because they would break references. Another change may make them
+ * whole.
+ */
 export class RefusedChanges {
   readonly #bySource = new Map<Source, readonly LayerUpdate[]>();
 
-  /** Only of a source that can be asked to try again: another does so by itself. */
+  /** Keeps the change only if the source can be asked to try again. Other sources try again by themselves. */
   note(source: Source, updates: readonly LayerUpdate[]): void {
     if (source.retry !== undefined) this.#bySource.set(source, updates);
   }
@@ -15,7 +18,7 @@ export class RefusedChanges {
     this.#bySource.delete(source);
   }
 
-  /** A source takes the place of those of its name. */
+  /** The source takes the place of other sources of its name. */
   forgetOthers(source: Source): void {
     for (const other of this.#bySource.keys())
       if (other !== source && other.name === source.name) this.#bySource.delete(other);

@@ -23,7 +23,7 @@ describe("createRejections", () => {
     const rejections = createRejections();
     const first = () => rejections.first("n", type, "bad");
     assert.deepEqual([first(), rejections.size], [true, 1]);
-    // Of a delta client that acknowledges something else of the same version.
+    // A delta client acknowledges something else of the same version.
     rejections.accepted("n", type, "bad");
     rejections.accepted("other", type, "good");
     assert.equal(first(), false);

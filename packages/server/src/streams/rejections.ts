@@ -34,7 +34,7 @@ export function createRejections(limit = remembered) {
       const known = last.get(key);
       if (known !== undefined && known !== version) last.delete(key);
     },
-    /** How many are remembered: while there are none, nothing needs to be said here. */
+    /** How many are remembered. While there are none, `accepted` need not be called. */
     get size() {
       return last.size;
     },

@@ -20,8 +20,8 @@ interface Change {
 }
 
 /**
- * Two servers of equal content, of which one may hear of a change later, while routes move to new clusters. Clients are
- * cut off at any moment and come to one of the two: none of them may ever route to what it does not have.
+ * Two servers of equal content, while routes move to new clusters. One of them may hear of a change later. Clients are
+ * cut off at any moment and come to one of the two. No client may ever route to a cluster that it lacks.
  */
 class World {
   readonly #random: (below: number) => number;
@@ -31,7 +31,7 @@ class World {
   readonly #leads = new Map<string, number>();
   readonly clients: readonly RoutingClient[];
   #lastCluster = 0;
-  /** By server, what it hears of only later. */
+  /** By server: the changes that it hears of later. */
   readonly #later: { readonly at: number; readonly change: Change }[][];
 
   constructor(servers: readonly Running[], clock: ManualClock, seed: number) {
@@ -69,7 +69,7 @@ class World {
     for (let times = 0; times < 3; times += 1) await new Promise((resolve) => setImmediate(resolve));
   }
 
-  /** All come back and get what they are to have. */
+  /** All clients come back and reach their targets. */
   async settle(): Promise<void> {
     for (const [index, client] of this.clients.entries()) if (!client.isConnected) this.#connect(client, index);
     for (let rounds = 0; rounds < 100; rounds += 1) {

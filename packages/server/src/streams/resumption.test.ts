@@ -16,10 +16,10 @@ const newest = updateSnapshot(held, { upsert: [createResource(cluster("new"))] }
 class Client implements ResumingStream {
   readonly clock = manualClock();
   isSettled = true;
-  /** Whether all that it says to have is in a known snapshot. */
+  /** Whether a known snapshot holds everything that the client claims to have. */
   isKnown = true;
   changes = 0;
-  /** What it was compared with. */
+  /** The snapshots that it was compared with. */
   known: readonly Snapshot[] = [];
   #claims: ReadonlyMap<ResourceType, boolean> = new Map();
   readonly resumption: Resumption;
@@ -41,7 +41,7 @@ class Client implements ResumingStream {
     return { snapshot: held, isKnown: this.isKnown };
   }
 
-  /** It asks for types, and says to have exactly what the newest snapshot has of them, or something else. */
+  /** It asks for types, and claims to have either their content in the newest snapshot or something else. */
   asks(...types: readonly [ResourceType, hasNewest: boolean][]): Snapshot | undefined {
     this.#claims = new Map(types);
     return this.resumption.target(newest);

@@ -1,17 +1,20 @@
 import type { Clock, ResourceType } from "@xdskit/api";
 import type { HeldSnapshot, Snapshot } from "@xdskit/protocol";
 
-/** A client asks for all that it had within so many milliseconds after another; then it has nothing more to say. */
+/** A client that has asked for no further type for so many milliseconds has asked for everything that it had. */
 const quietMs = 100;
 /**
- * A client may have something of which another server of the store has heard a moment before this one: so many
- * milliseconds it is waited for that.
+ * A client may have content that another server of the store has heard of a moment earlier. The server waits so many
+ * milliseconds to hear of it as well.
  */
 const newsMs = 1_000;
-/** After so many milliseconds a client gets the newest, whether it uses what it was taken to have or not. */
+/**
+ * After so many milliseconds a client gets the newest snapshot, even if it does not use the one that it was taken to
+ * have.
+ */
 const mostMs = 5_000;
 
-/** What a resumption needs of a stream. */
+/** The part of a stream that a resumption needs. */
 export interface ResumingStream {
   /** See `Stream.has`. */
   has(snapshot: Snapshot): ReadonlyMap<ResourceType, boolean>;
@@ -20,22 +23,22 @@ export interface ResumingStream {
   readonly isSettled: boolean;
 }
 
-/** What a resumption is made with. */
+/** The options of a resumption. */
 export interface ResumptionOptions {
   readonly clock: Clock;
   readonly stream: ResumingStream;
-  /** What clients may have besides the newest, newest first. */
+  /** The snapshots that clients may have besides the newest, newest first. */
   readonly known: () => readonly Snapshot[];
   /** Called when time changes the target. */
   readonly changed: () => void;
   /**
-   * Every client may have something earlier: it is waited for what it says of all types. Otherwise most come back with
-   * the newest, and who has it of the first type is given it at once.
+   * Every client may have an earlier snapshot, so the resumption waits until it has asked for all its types. Otherwise
+   * most clients come back with the newest one, and a client that has its content of the first type gets it at once.
    */
   readonly isRestart: boolean;
 }
 
-/** Nothing is known yet; what the client has is its target; it gets the newest. */
+/** It is not known yet what the client has; its target is what it has; its target is the newest snapshot. */
 type Phase =
   | { readonly kind: "asking"; readonly known: () => readonly Snapshot[] }
   | { readonly kind: "holding"; readonly held: Snapshot }
@@ -46,13 +49,13 @@ type Phase =
  * order of make before break.
  *
  * The client says what it has, one type after the other, and gets nothing meanwhile. Once it has asked for everything
- * that it had, what it has is put together from what the server, or another one, served earlier: one of those
- * snapshots, or some of one and some of the next, where it was cut off in the middle of a change. That is its target
- * first: it has all of it, so nothing is sent. Then the newest snapshot is a change like any other: its stages are
+ * that it had, its content is composed from the snapshots that this server, or another one, served earlier: one of
+ * them, or parts of two successive ones if the client was cut off in the middle of a change. That is its first target:
+ * the client has all of it, so nothing is sent. Then the newest snapshot is a change like any other: its stages are
  * planned from what the client uses.
  */
 export class Resumption {
-  /** Snapshots are not kept longer than they are needed: a stream lives for long. */
+  /** Snapshots are not kept longer than needed, since a stream may live for a long time. */
   #phase: Phase;
   readonly #clock: Clock;
   readonly #stream: ResumingStream;
@@ -105,7 +108,7 @@ export class Resumption {
     this.#cancel = this.#clock.after(quietMs, () => this.#goOn());
   }
 
-  /** For some time it has asked for no further type. */
+  /** The client has asked for no further type for some time. */
   #goOn(): void {
     const before = this.#phase;
     this.#phase = this.#next(before);

@@ -11,7 +11,7 @@ import type { NodeOrders } from "./node-orders.js";
 import type { Publication } from "./publication.js";
 import type { Rejections } from "./rejections.js";
 
-/** What all streams of a server share. */
+/** The parts that all streams of a server share. */
 export interface SessionContext<Session> {
   readonly types: ResourceTypes;
   readonly limits: ServerLimits;
@@ -21,13 +21,13 @@ export interface SessionContext<Session> {
   readonly clock: Clock;
   /** v3 type URLs that are supplied on demand. */
   readonly onDemand: ReadonlySet<TypeUrl> | undefined;
-  /** Which authorities are served, and which clients are told why resources do not exist. */
+  /** The served authorities, and the clients that are told why resources do not exist. */
   readonly naming: Pick<StreamOptions, "authorities" | "resourceErrors">;
   readonly heldMemory: HeldMemories;
   readonly counters: Counters;
   readonly events: Events;
   readonly rejections: Rejections;
-  /** Undefined: what happens to nodes is not kept here. */
+  /** Undefined: no histories of nodes are kept. */
   readonly histories?: Pick<NodeHistories, "of"> | undefined;
   readonly arrivals: Pick<Arrivals, "progressed" | "left">;
   /** Sessions that may have something to send. */

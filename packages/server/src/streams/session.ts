@@ -35,14 +35,14 @@ import type { SessionContext } from "./session-context.js";
 import { tellEffect } from "./session-effects.js";
 import type { GroupClient } from "./shared-stacks.js";
 
-/** What a stream has from when its node is let in. */
+/** The parts of a stream whose node has been admitted. */
 interface Joined extends Pick<Admission, "ttl" | "resourceErrors"> {
   readonly stream: NodeStreamInfo;
   readonly membership: Membership;
-  /** Undefined where changes go out at once, with no time to wait for. */
+  /** Undefined if changes go out at once, without any wait. */
   readonly order: OrderMembership | undefined;
   readonly alarm: Alarm | undefined;
-  /** Undefined where the client cannot have anything from before a restart, or nothing is ordered. */
+  /** Undefined if the client cannot have anything from before a restart, or nothing is ordered. */
   readonly resumption: Resumption | undefined;
 }
 
@@ -61,23 +61,23 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
   readonly #info: StreamInfo;
   /** Undefined before its node is known, and once the call is gone. */
   #joined: Joined | undefined;
-  /** Undefined where none is kept. */
+  /** Undefined if none is kept. */
   #history: NodeHistory | undefined;
   /** Names decided as absent, or late, that the machine does not know yet. */
   #missing: Map<ResourceType, { readonly names: ResourceName[]; readonly late: ResourceName[] }> | undefined;
-  /** The state that the machine was given last. */
+  /** The unknown types that the machine was told last. */
   #unknown: UnknownTypes;
-  /** It joined a group, or an order, that the machine does not know yet. */
+  /** Whether it joined a group, or an order, that the machine does not know yet. */
   #isRejoined = false;
-  /** The connection takes another response. */
+  /** Whether the connection takes another response. */
   #room = true;
   #halfClosed = false;
-  /** The stream ended, though what was sent may still wait for its client to read it. */
+  /** Whether the stream ended. Its client may still have to read responses. */
   #over = false;
   #released = false;
   readonly openedAt = Date.now();
   #unsettledSince: number;
-  /** As of the last look (`#progress`): the client uses exactly its target. */
+  /** Whether the client used exactly its target at the last look (`#progress`). */
   #settled = false;
 
   constructor(context: SessionContext<Session>, connection: DiscoveryCall, id: number) {
@@ -140,11 +140,11 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
     else this.#wantsWork("answers");
   }
 
-  /** Rule 14: a client that half-closes is done. What it asked for before, as `grpcurl -d` does, it gets. */
+  /** Rule 14: a client that half-closes is done. It still gets the answers to its requests, as `grpcurl -d` needs. */
   finished(): void {
     this.work();
     this.#halfClosed = true;
-    // What the client has not read yet goes on to cost memory, so the stream counts until it has.
+    // Responses that the client has not read yet cost memory, so the stream counts until it has read them.
     this.#endOnceDecided();
   }
 
@@ -161,7 +161,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
   }
 
   changed(newest?: Snapshot): void {
-    // A stream that the change does not concern went along with its line already, and needs no turn.
+    // A stream that the change does not concern has already followed its lineage, and needs no turn.
     if (newest === undefined || !this.#stream.isAbreast(newest)) this.#wantsWork("changes");
   }
 
@@ -169,7 +169,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
     this.#take({ kind: "heartbeat", interval }, "changes");
   }
 
-  /** Takes what no client has caused. A fault of ours ends this stream, never the server. */
+  /** Takes an event that no client has caused. A fault of the server ends this stream, never the server. */
   #take(event: StreamEvent, lane: "answers" | "changes"): void {
     if (this.#over) return;
     try {
@@ -206,9 +206,9 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
   }
 
   /**
-   * Gives the machine the newest snapshot, and the client what it lacks, as long as there is room. Called by the
-   * queue. For a client without room only the first is done; when there is room again, the client gets the rest of the
-   * pass that began, then the newest (latest wins).
+   * Gives the machine the newest snapshot, and the client what it lacks, as long as there is room. Called by the queue.
+   * A client without room gets nothing now. When there is room again, it gets the rest of the pass that began, then the
+   * newest snapshot (latest wins).
    */
   work(): void {
     if (this.#over) return;
@@ -250,7 +250,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
     if (snapshot === undefined || isGiven) return;
     this.#isRejoined = false;
     this.#unknown = unknown;
-    const lineage = snapshot === target ? membership.line : undefined;
+    const lineage = snapshot === target ? membership.lineage : undefined;
     this.#step({ kind: "snapshot", snapshot, ttl, resourceErrors, ordering: order?.ordering, lineage, unknown });
   }
 
@@ -280,7 +280,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
     this.#context.arrivals.progressed(this);
   }
 
-  /** Which stream it is, also before its node is known. */
+  /** Identifies the stream, also before its node is known. */
   get info(): StreamInfo {
     return this.#info;
   }
@@ -314,7 +314,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
   }
 
   get unsettledSince(): number {
-    // Until now: what was just published the stream has not heard of yet.
+    // It was settled until now: the stream has not yet heard of the newest change.
     return this.#settled ? this.#context.clock.now() : this.#unsettledSince;
   }
 
@@ -384,7 +384,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
     this.#history = this.#context.histories?.of(node.id);
   }
 
-  /** Undefined where there is nothing to come back from, or no order to come back in. */
+  /** Undefined if there is nothing to come back from, or no order in which to come back. */
   #resumption(membership: Membership, order: unknown): Resumption | undefined {
     const isRestart = membership.earlier.length > 0;
     if (order === undefined) return undefined;
@@ -394,8 +394,8 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
   }
 
   /**
-   * Groups, or the order, have changed: it joins the group that its node is in by now, and is brought from what its
-   * client has to what that has, in order. True if something became of it.
+   * Groups, or the order, have changed: the stream joins the group that its node is in now, and its client goes to that
+   * group's target in order. Returns true if anything changed for the stream.
    */
   rejoin(isOrderChanged: boolean): boolean {
     const joined = this.#joined;
@@ -408,7 +408,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
       this.#refuse(admission.code, admission.message, node);
       return true;
     }
-    // What it asked a supplier for, the supplier of another group does not know.
+    // The supplier of another group does not know the names that the stream has asked for.
     if (admission !== undefined && membership.interest !== undefined) {
       this.end(statusCode.unavailable, "the node is in another group now: connect again");
       return true;
@@ -468,7 +468,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
     this.end(statusCode.internal, "internal error");
   }
 
-  /** Nothing is read or sent from here on. */
+  /** Ends the stream: it reads and sends nothing any more. */
   #finish(code: StatusCode | undefined, message: string): void {
     if (this.#over) return;
     this.#over = true;

@@ -20,7 +20,7 @@ import { RecentSnapshots } from "./recent-snapshots.js";
 
 /** A client that is told when its group has a new snapshot. */
 export interface GroupClient extends ViewClient {
-  /** A name that it asked for and that may be supplied was decided. For a found resource `changed` is called too. */
+  /** A requested name that may be supplied was decided. For a found resource `changed` is called too. */
   settled?(type: ResourceType, name: ResourceName, outcome: Outcome): void;
 }
 
@@ -32,16 +32,16 @@ export class SharedStack {
   /** Its layers by name; undefined stands for all layers but those of supply on demand. */
   readonly layers: readonly (LayerName | undefined)[];
   readonly stack: LayerStack;
-  /** Its snapshots, one after the other: streams that rest go along with them. */
-  readonly line = new SnapshotLineage();
+  /** Its snapshots, one after the other. Resting streams follow them. */
+  readonly lineage = new SnapshotLineage();
   readonly clients = new Set<GroupClient>();
-  /** Which streams of its groups get what. */
+  /** The views that decide which stream of its groups gets which snapshot. */
   readonly views = new Set<ViewedGroup>();
   /** The heartbeats of clients that are told TTLs. */
   readonly pulse: Pulse;
-  /** What clients may have from before a restart, newest first; empty where that was long ago. */
+  /** The snapshots that clients may have from before a restart, newest first. Empty if the restart was long ago. */
   earlier: readonly Snapshot[] = [];
-  /** What clients may have that come from another server, newest first. */
+  /** The snapshots that clients from another server may have, newest first. */
   readonly recent: RecentSnapshots;
   /** How many groups use it. */
   groups = 0;
@@ -57,7 +57,7 @@ export class SharedStack {
     this.pulse = createPulse(shared.clock, () => this.#snapshots());
   }
 
-  /** What its streams may be told now: undefined while nothing is known yet. */
+  /** The snapshot that its streams may be told now. Undefined while no configuration is known. */
   newest(): Snapshot | undefined {
     return this.#shared.isOpen() ? this.stack.snapshot() : undefined;
   }
@@ -74,13 +74,13 @@ export class SharedStack {
     return this.layers.includes(layer) || this.layers.includes(undefined);
   }
 
-  /** Streams that rest can go along from the newest. */
+  /** Starts the lineage at the newest snapshot, so that resting streams can follow it. */
   start(): void {
     const newest = this.newest();
-    if (newest !== undefined) this.line.start(newest);
+    if (newest !== undefined) this.lineage.start(newest);
   }
 
-  /** Takes over the changes; tells the streams if they are told anything yet. */
+  /** Takes over the changes, and tells the streams if they may be told anything yet. */
   publish(changes: readonly LayerChange[], wish: Wish, isOpen: boolean): void {
     const before = this.stack.known;
     if (!this.stack.update(changes) || !isOpen) return;
@@ -91,7 +91,7 @@ export class SharedStack {
     }
     let isPlain = after !== undefined;
     for (const view of this.views) isPlain &&= view.isPlain;
-    if (after !== undefined) this.line.goOn(after, isPlain);
+    if (after !== undefined) this.lineage.goOn(after, isPlain);
     this.tell(isPlain ? after : undefined);
     this.pulse.update();
     if (after === undefined) return;
@@ -99,7 +99,10 @@ export class SharedStack {
     this.#addresses?.update(after);
   }
 
-  /** Who names what in the newest snapshot, kept up to date from the first call on; undefined: nothing is known yet. */
+  /**
+   * The references in the newest snapshot, kept up to date from the first call on. Undefined: no configuration is known
+   * yet.
+   */
   names(): DanglingNames | undefined {
     const newest = this.newest();
     if (newest === undefined) return undefined;
@@ -114,7 +117,7 @@ export class SharedStack {
     this.#names = undefined;
   }
 
-  /** Who listens where in the newest snapshot, kept up to date from the first call on. */
+  /** The addresses of listeners in the newest snapshot, kept up to date from the first call on. */
   addresses(): AddressIndex {
     if (this.#addresses === undefined) {
       this.#addresses = new AddressIndex();
@@ -129,7 +132,7 @@ export class SharedStack {
     this.#addresses = undefined;
   }
 
-  /** `newest`: it is the target of all. */
+  /** `newest`: this snapshot is the target of all streams. */
   tell(newest?: Snapshot): void {
     for (const each of this.clients) each.changed(newest);
   }
@@ -152,13 +155,13 @@ function countOf(changes: readonly LayerChange[]): number {
  */
 const keptUnused = 16;
 
-/** The stacks in use, one for each different list of layers, and those that were until lately. */
+/** The stacks in use, one for each different list of layers, and those that were in use until recently. */
 export class SharedStacks {
   readonly layers: Layers;
   readonly clock: Clock;
   /** Whether streams are told anything. */
   readonly isOpen: () => boolean;
-  /** Of these types it is not known yet what the layer has. */
+  /** The types whose content in the layer is not known yet. */
   readonly awaited = new Map<LayerName, ReadonlySet<TypeUrl>>();
   readonly #byKey = new Map<string, SharedStack>();
   readonly #byLayer = new Map<LayerName | undefined, Set<SharedStack>>();
@@ -172,8 +175,8 @@ export class SharedStacks {
   }
 
   /**
-   * Returns the stack of a list (undefined: all layers); give it back with `release`. Costs nothing if it was left
-   * lately. `below` is the layer of one group's supplied resources, below all others.
+   * Returns the stack of a list (undefined: all layers); give it back with `release`. Costs nothing if it was released
+   * recently. `below` is the layer of one group's supplied resources, below all others.
    */
   acquire(names: readonly LayerName[] | undefined, below?: LayerName | undefined): SharedStack {
     const key = JSON.stringify([names ?? null, below]);

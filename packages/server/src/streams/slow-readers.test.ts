@@ -39,7 +39,7 @@ describe("a client that stops to read", () => {
     it(`holds one response that does not fit its window, and gets one composed change when it goes on (${variant})`, () =>
       withServer({}, async (running) => {
         const { sent, behind, seen } = await stall(running, variant, 200_000, 40);
-        // The first, and the one of which its window took the beginning.
+        // The first one, and the one whose beginning its window took.
         assert.deepEqual({ sent, behind, seen }, { sent: 2, behind: 1, seen: [0, 1, 40] });
       }));
 

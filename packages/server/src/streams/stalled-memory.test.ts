@@ -14,10 +14,10 @@ import { createGrpcTransport } from "../transports/grpc/grpc-transport.js";
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;
 
-/** What all streams of a process may keep of responses that they share. */
+/** The bytes of shared responses that all streams of a process may keep. */
 const sharedBytes = 32 * 1024 * 1024;
 
-/** gRPC, with a look at each response that goes through: whether it is still there. */
+/** A gRPC transport that knows which of its responses are still in memory. */
 function watched(): { readonly transport: Transport; aliveBytes(): number; sentBytes(): number } {
   const grpc = createGrpcTransport({ types: resourceTypes, keepalive: defaultKeepalive, requestBytes: 1 << 20 });
   const bodies = new Set<WeakRef<Uint8Array>>();

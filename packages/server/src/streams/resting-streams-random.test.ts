@@ -31,8 +31,8 @@ const usualGroups: readonly GroupSettings[] = [
 const layerLists = [["default", "edge"], ["default"], ["default", "far"], ["far"], ["edge", "default"]];
 
 /**
- * Most changes concern few types, and streams that ask for others are not visited: whatever happens, all clients must
- * have all that they are to have in the end, and the server must know that they do.
+ * Most changes concern few types, and streams that ask for others are not visited: all clients must reach their targets
+ * in the end, and the server must know that they did.
  */
 async function play(
   { server, client }: Running,
@@ -114,7 +114,7 @@ async function play(
   async function rest(): Promise<void> {
     for (let quiet = 0, rounds = 0; quiet < 3 && rounds < 400; rounds++) quiet = (await turn()) ? 0 : quiet + 1;
   }
-  /** Everybody gets a content anew that somebody rejected, and each wait comes to its end. */
+  /** Changes each content that a client rejected, and lets each wait end. */
   async function settle(): Promise<void> {
     await rest();
     const rejected = [...clients.values()].map((each) => each.reject(false)).includes(true);
@@ -138,7 +138,7 @@ async function play(
           }
         }
         const has = new Map(Array.from(inUse.get(type) ?? [], ([name, { content }]) => [name, content]));
-        // State of the world does not say that what is asked for by name is gone.
+        // State of the world cannot say that a resource that is requested by name is gone.
         if (variant === "sotw") for (const name of has.keys()) if (!wanted.has(name)) has.delete(name);
         assert.deepEqual([...has].sort(), [...wanted].sort(), `${id} ${type}\n${story.join("\n")}`);
       }
@@ -190,7 +190,7 @@ async function play(
 
 for (const seed of seeds) {
   for (const regroups of [false, true]) {
-    test(`who goes along lacks nothing${regroups ? ", whichever group it comes into" : ""}, seed ${seed}`, () => {
+    test(`a client that a change does not concern lacks nothing${regroups ? ", whichever group it comes into" : ""}, seed ${seed}`, () => {
       const clock = manualClock();
       return withMemoryServer({ clock, groups: usualGroups }, (running) =>
         play(running, seed, regroups, (time) => clock.advance(time)),
