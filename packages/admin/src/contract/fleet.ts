@@ -92,7 +92,12 @@ export interface Fleet {
   /** Nodes × types, in at most so many columns, each of nodes beside each other. */
   map(filter: NodeFilter, columns: number): Promise<FleetMap>;
   /** Nodes with their streams and types, by id; `next` is the `after` of the following page. */
-  nodes(query: NodeListQuery): Promise<{ readonly nodes: readonly object[]; readonly next?: string }>;
+  nodes(query: NodeListQuery): Promise<{
+    readonly nodes: readonly object[];
+    readonly next?: string;
+    /** Servers that did not answer. */
+    readonly silent?: readonly { readonly replica: string; readonly reason: string }[];
+  }>;
   /** One node with its streams, types and waits, and a part of its resources. */
   node(id: string, query: { readonly type?: string | undefined; readonly all: boolean }): Promise<object | undefined>;
   /** The same node as it stands in lists. */

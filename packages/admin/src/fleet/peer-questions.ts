@@ -39,6 +39,10 @@ export interface Gathered<T> {
 
 /** So many rows come at once. */
 const rowsInPage = 2_000;
+/** So many nodes with their streams and types come at once. */
+const nodesInPage = 500;
+
+type NodesPage = Awaited<ReturnType<Fleet["nodes"]>>;
 
 /** What a server answers that knows it. */
 type Known<Q extends keyof FleetQuestions> = NonNullable<Awaited<ReturnType<FleetQuestions[Q]>>>;
@@ -48,10 +52,25 @@ export async function askPeers<Q extends keyof FleetQuestions>(
   peers: readonly Peer[],
   question: Q,
   asked: Parameters<FleetQuestions[Q]>[0],
-): Promise<readonly Known<Q>[]> {
+): Promise<Gathered<Known<Q>>> {
   type Answer = Known<Q> | null;
-  const { answers } = await gather(peers, async (peer) => (await peer.ask(`fleet.${question}`, asked)) as Answer);
-  return answers.filter((answer): answer is Known<Q> => answer !== null && answer !== undefined);
+  const found = await gather(peers, async (peer) => (await peer.ask(`fleet.${question}`, asked)) as Answer);
+  const answers = found.answers.filter((answer): answer is Known<Q> => answer !== null && answer !== undefined);
+  return { answers, silent: found.silent };
+}
+
+/** Nodes of all peers: those of a page, or all of them, page by page. */
+export async function peersNodes(peers: readonly Peer[], query: NodeListQuery): Promise<Gathered<NodesPage>> {
+  if (query.limit !== undefined) return await askPeers(peers, "nodes", query);
+  return await gather(peers, async (peer) => {
+    const nodes: object[] = [];
+    for (let { after } = query; ; ) {
+      const page = (await peer.ask("fleet.nodes", { ...query, after, limit: nodesInPage })) as NodesPage;
+      nodes.push(...page.nodes);
+      if (page.next === undefined || page.nodes.length === 0) return { nodes };
+      after = page.next;
+    }
+  });
 }
 
 /** All rows of all peers, page by page. */

@@ -1,11 +1,12 @@
 import type { ResourceTypes } from "@xdskit/api";
 import type { Fleet } from "../contract/fleet.js";
 import type { Peer } from "../contract/peers.js";
+import { ApiProblem } from "../contract/problem.js";
 import { answersFromRows } from "./answers-from-rows.js";
 import { type LocalFleet, worstFirst } from "./local-fleet.js";
 import { mergedNode, mergedNodes, mergedRows, mergedTimeline } from "./merge-nodes.js";
-import { askPeers, type FleetQuestions, peersRows, rowsPage } from "./peer-questions.js";
-import { type Looked, RowCache } from "./row-cache.js";
+import { askPeers, type FleetQuestions, type Gathered, peersNodes, peersRows, rowsPage } from "./peer-questions.js";
+import { type Looked, RowCache, type Silent } from "./row-cache.js";
 
 /** What this server answers its peers: about the nodes with streams to it, and no others. */
 export function fleetAnswers(local: LocalFleet): FleetQuestions {
@@ -22,34 +23,35 @@ export function fleetAnswers(local: LocalFleet): FleetQuestions {
 
 /**
  * All nodes of the servers of one store. Each server is asked when somebody wants to know; one that does not answer is
- * left out. A node with streams to several of them is one node.
+ * left out, and named. A node with streams to several of them is one node. Methods about one node reject with an
+ * ApiProblem (503) where only a server that does not answer may know it.
  */
 export function createReplicatedFleet(local: LocalFleet, peers: () => readonly Peer[], types: ResourceTypes): Fleet {
   const cache = new RowCache(() => lookEverywhere(local, peers()));
   const all: Fleet = {
     ...answersFromRows(() => cache.rows(), types),
     async nodes(query) {
-      const own = await local.nodes(query);
-      const parts = [own, ...(await askPeers(peers(), "nodes", query))];
+      const [own, { answers, silent }] = await Promise.all([local.nodes(query), peersNodes(peers(), query)]);
+      const parts = [own, ...answers];
       const merged = mergedNodes(parts.map(({ nodes }) => nodes)) as readonly { readonly id: string }[];
       const told = query.limit === undefined ? merged : merged.slice(0, query.limit);
       const hasMore = told.length < merged.length || parts.some(({ next }) => next !== undefined);
       const next = hasMore ? told.at(-1)?.id : undefined;
-      return { nodes: told, ...(next === undefined ? {} : { next }) };
+      return { nodes: told, ...(next === undefined ? {} : { next }), ...saidOf(silent) };
     },
     async node(id, query) {
-      const parts = await askPeers(peers(), "node", { id, ...query });
-      return mergedNode(withOwn(await local.node(id, query), parts));
+      const asked = await askPeers(peers(), "node", { id, ...query });
+      const node = mergedNode(partsOf(id, await local.node(id, query), asked));
+      return node && { ...node, ...saidOf(asked.silent) };
     },
     async row(id) {
-      return (await cache.rows()).rows.find((row) => row.id === id);
+      const { rows, silent } = await cache.rows();
+      return partsOf(id, undefined, { answers: rows.filter((row) => row.id === id), silent })[0];
     },
     async resources(id, { offset, limit, ...query }) {
       const firsts = { ...query, offset: 0, limit: offset + limit };
-      const parts = withOwn(
-        await local.resources(id, firsts),
-        await askPeers(peers(), "resources", { id, query: firsts }),
-      );
+      const asked = await askPeers(peers(), "resources", { id, query: firsts });
+      const parts = partsOf(id, await local.resources(id, firsts), asked);
       if (parts.length === 0) return undefined;
       const found = worstFirst(parts.flatMap(({ resources }) => resources));
       return {
@@ -59,16 +61,16 @@ export function createReplicatedFleet(local: LocalFleet, peers: () => readonly P
       };
     },
     async contents(id, type, name) {
-      const parts = withOwn(
-        await local.contents(id, type, name),
-        await askPeers(peers(), "contents", { id, type, name }),
-      );
+      const asked = await askPeers(peers(), "contents", { id, type, name });
+      const parts = partsOf(id, await local.contents(id, type, name), asked);
       // A server where the node does not ask for it knows only that it runs nothing of it.
       return parts.find(({ running }) => running !== null) ?? parts[0];
     },
-    timeline: async (id) => mergedTimeline(withOwn(await local.timeline(id), await askPeers(peers(), "timeline", id))),
+    async timeline(id) {
+      return mergedTimeline(partsOf(id, await local.timeline(id), await askPeers(peers(), "timeline", id)));
+    },
     async loads(id) {
-      const parts = [await local.loads(id), ...(await askPeers(peers(), "loads", id))];
+      const parts = [await local.loads(id), ...(await askPeers(peers(), "loads", id)).answers];
       return parts.flat();
     },
   };
@@ -83,8 +85,19 @@ export function createReplicatedFleet(local: LocalFleet, peers: () => readonly P
   ) as unknown as Fleet;
 }
 
-function withOwn<T>(own: T | undefined, others: readonly T[]): readonly T[] {
-  return own === undefined ? others : [own, ...others];
+/** All parts of a node. Throws a problem if there is none, and a server that is silent may have it. */
+function partsOf<T>(id: string, own: T | undefined, { answers, silent }: Gathered<T>): readonly T[] {
+  if (own !== undefined) return [own, ...answers];
+  const [first] = silent;
+  if (answers.length > 0 || first === undefined) return answers;
+  const named = silent.map(({ replica }) => replica).join(", ");
+  const message = `node ${JSON.stringify(id.slice(0, 200))} may be at ${named}: ${first.reason}`;
+  throw ApiProblem.of(503, "XDSKIT_REPLICA_SILENT", message);
+}
+
+/** Servers that did not answer: what is told may not be all. */
+function saidOf(silent: readonly Silent[]): { readonly silent?: readonly Silent[] } {
+  return silent.length === 0 ? {} : { silent };
 }
 
 async function lookEverywhere(local: LocalFleet, peers: readonly Peer[]): Promise<Looked> {

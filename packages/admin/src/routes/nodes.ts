@@ -10,6 +10,10 @@ import {
 import { ApiProblem } from "../contract/problem.js";
 import { indented, json, limit, offset, problems } from "./definition.js";
 
+const silentSchema = z
+  .array(z.object({ replica: z.string(), reason: z.string() }))
+  .openapi({ description: "Servers of the store that did not answer: what they have is missing" });
+
 const nodeSchema = z
   .looseObject({
     id: z.string(),
@@ -17,6 +21,7 @@ const nodeSchema = z
     client: z.string(),
     group: z.string(),
     state: z.string(),
+    silent: silentSchema.optional(),
     streams: z.array(z.looseObject({ id: z.int(), service: z.string(), types: z.array(z.looseObject({})) })),
   })
   .openapi("Node");
@@ -34,7 +39,10 @@ const list = createRoute({
     }),
   },
   responses: {
-    200: json(z.object({ nodes: z.array(nodeSchema), next: z.string().optional() }), "A page of nodes by id"),
+    200: json(
+      z.object({ nodes: z.array(nodeSchema), next: z.string().optional(), silent: silentSchema.optional() }),
+      "A page of nodes by id",
+    ),
     ...problems(400),
   },
 });
@@ -52,7 +60,7 @@ const get = createRoute({
       resources: z.string().optional().openapi({ description: "`all`: synced resources, too" }),
     }),
   },
-  responses: { 200: json(nodeSchema, "The node"), ...problems(404) },
+  responses: { 200: json(nodeSchema, "The node"), ...problems(404, 503) },
 });
 
 const row = createRoute({
@@ -60,7 +68,7 @@ const row = createRoute({
   path: "/api/v1/nodes/{id}/summary",
   summary: "Shows one node as it stands in lists",
   request: { params: idParam },
-  responses: { 200: json(nodeRowSchema, "The node"), ...problems(404) },
+  responses: { 200: json(nodeRowSchema, "The node"), ...problems(404, 503) },
 });
 
 const resources = createRoute({
@@ -77,7 +85,7 @@ const resources = createRoute({
       offset,
     }),
   },
-  responses: { 200: json(nodeResourcesSchema, "A page of resources"), ...problems(400, 404) },
+  responses: { 200: json(nodeResourcesSchema, "A page of resources"), ...problems(400, 404, 503) },
 });
 
 const contents = createRoute({
@@ -85,7 +93,7 @@ const contents = createRoute({
   path: "/api/v1/nodes/{id}/resources/{type}/{name}",
   summary: "Shows what a node runs of a resource, and what it is to run",
   request: { params: idParam.extend({ type: z.string(), name: z.string() }) },
-  responses: { 200: json(nodeContentsSchema, "Both"), ...problems(404) },
+  responses: { 200: json(nodeContentsSchema, "Both"), ...problems(404, 503) },
 });
 
 const timeline = createRoute({
@@ -94,7 +102,7 @@ const timeline = createRoute({
   summary: "Tells what happened between a node and the server last",
   description: "The last 40 moments of each node with a stream, and of the last 1,000 that have gone; in memory.",
   request: { params: idParam },
-  responses: { 200: json(timelineSchema, "The moments, the newest first"), ...problems(404) },
+  responses: { 200: json(timelineSchema, "The moments, the newest first"), ...problems(404, 503) },
 });
 
 const loads = createRoute({
