@@ -1,0 +1,80 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { create, toBinary } from "@bufbuild/protobuf";
+import { createResource } from "@xdskit/api";
+import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
+import { DiscoveryRequestSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
+import { createMemoryTransport } from "@xdskit/server";
+import { runningApi } from "./testing/running-api.js";
+
+const typeUrl = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
+
+/** Two servers, of which the first asks the second. */
+async function twoServers() {
+  const folder = [createResource(create(ClusterSchema, { name: "a" }))];
+  const two = await runningApi({ folder });
+  const asked: string[] = [];
+  let failure: Error | undefined;
+  const ask = async (question: string, about: unknown) => {
+    asked.push(question);
+    if (failure !== undefined) throw failure;
+    return JSON.parse(JSON.stringify(await two.answers[question]?.(about as never)));
+  };
+  const one = await runningApi({ folder, peers: () => [{ name: "two", ask }] });
+  const get = (path: string) => one.ask("GET", path);
+  return {
+    ...{ one, two, asked, get },
+    fail(error: Error | undefined): void {
+      failure = error;
+    },
+    async connect(api: typeof one, ...ids: readonly string[]): Promise<void> {
+      const transport = createMemoryTransport();
+      await api.server.listenOn(transport, "memory");
+      const ads = { variant: "sotw", api: "v3", only: undefined, unary: false } as const;
+      for (const id of ids) {
+        const stream = transport.open("memory", ads, () => {});
+        stream.send(toBinary(DiscoveryRequestSchema, create(DiscoveryRequestSchema, { node: { id }, typeUrl })));
+      }
+      for (let tries = 0; ids.some((id) => api.server.node(id) === undefined); tries += 1) {
+        assert.ok(tries < 1_000, "they do not connect");
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+    },
+  };
+}
+
+describe("the fleet of several servers", () => {
+  it("names a server that does not answer, and does not call a node unknown that may be there", async () => {
+    const { one, two, get, fail, connect } = await twoServers();
+    await using _ = one;
+    await using __ = two;
+    await connect(one, "here", "both");
+    await connect(two, "there", "both");
+    assert.equal((await get("nodes/there")).status, 200);
+    assert.equal((await get("nodes/both")).body.streams.length, 2);
+    assert.equal((await get("nodes/nowhere")).status, 404);
+    const silent = [{ replica: "two", reason: "it did not answer within 3 s" }];
+    fail(new Error("it did not answer within 3 s"));
+    for (const path of ["", "/resources", "/timeline", "/resources/cluster/a"]) {
+      const { status, body } = await get(`nodes/there${path}`);
+      assert.deepEqual([status, body.code], [503, "XDSKIT_REPLICA_SILENT"], path);
+      assert.match(body.detail, /node "there" may be at two: it did not answer within 3 s/);
+    }
+    assert.deepEqual((await get("nodes/both")).body.silent, silent);
+    const { body } = await get("nodes");
+    assert.deepEqual([body.nodes.map(({ id }: { id: string }) => id).sort(), body.silent], [["both", "here"], silent]);
+  });
+
+  it("is asked for in pages where all nodes are wanted", async () => {
+    const { one, two, get, asked, connect } = await twoServers();
+    await using _ = one;
+    await using __ = two;
+    const ids = Array.from({ length: 1_100 }, (_, index) => `n${String(index).padStart(4, "0")}`);
+    await connect(two, ...ids);
+    await connect(one, "n0003", "z");
+    const { nodes, silent } = (await get("nodes")).body;
+    assert.deepEqual([nodes.map(({ id }: { id: string }) => id), silent], [[...ids, "z"], undefined]);
+    assert.equal(nodes[3].streams.length, 2);
+    assert.equal(asked.filter((question) => question === "fleet.nodes").length, 3);
+  });
+});
