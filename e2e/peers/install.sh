@@ -78,6 +78,20 @@ install_etcd() {
   "$cache/bin/etcd" --version
 }
 
+# Debian's, unpacked for its promtool, which checks the alert rules in deploy/. The server is not run.
+install_promtool() {
+  local folder="$cache/promtool"
+  rm -rf "$folder"
+  mkdir -p "$folder"
+  cd "$folder"
+  apt-get download -q prometheus || { as_root apt-get update -q && apt-get download -q prometheus; }
+  dpkg -x ./*.deb .
+  rm ./*.deb
+  cd "$here"
+  ln -sf "$folder/usr/bin/promtool" "$cache/bin/"
+  "$cache/bin/promtool" --version
+}
+
 # Debian's. Of all peers it alone is installed for the whole machine: it needs dozens of libraries.
 install_chromium() {
   if ! command -v chromium >/dev/null; then
@@ -117,5 +131,6 @@ once go_v2 go-v2
 once go_control_plane go-control-plane
 once h2spec go-h2spec
 if command -v apt-get >/dev/null; then once etcd install.sh; else echo "e2e peers: etcd: left out, apt-get is missing"; fi
+if command -v apt-get >/dev/null; then once promtool install.sh; else echo "e2e peers: promtool: left out, apt-get is missing"; fi
 if command -v apt-get >/dev/null; then once chromium install.sh; else echo "e2e peers: chromium: left out, apt-get is missing"; fi
 if command -v javac >/dev/null && command -v mvn >/dev/null; then once java java; else echo "e2e peers: java: left out, javac or mvn is missing"; fi

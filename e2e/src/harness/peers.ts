@@ -22,6 +22,7 @@ export type PeerName =
   | "h2spec"
   | "etcd"
   | "etcdctl"
+  | "promtool"
   | "chromium";
 
 /**

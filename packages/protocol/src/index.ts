@@ -35,6 +35,7 @@ export { BoundedCache } from "./model/memo.js";
 export { isLocator } from "./model/names/locator.js";
 export { NameSet } from "./model/names/name-set.js";
 export type { Node } from "./model/node.js";
+export { notePublished } from "./model/published.js";
 export { emptyResourceSet, type ResourceSet, ResourceSets } from "./model/resource-set.js";
 export {
   branchSnapshot,
@@ -70,7 +71,7 @@ export type {
 export { ttlPolicies } from "./server/contract/options.js";
 export type { OutgoingResponse, ResponseBody } from "./server/contract/response.js";
 export { tellsTtl } from "./server/contract/ttl-policy.js";
-export { Ordering } from "./server/ordering/ordering.js";
+export { Ordering, type StageWaited } from "./server/ordering/ordering.js";
 export { defaultOrderingTimes, type OrderingTimes, orderingTimesFor } from "./server/ordering/ordering-times.js";
 export { SnapshotLineage } from "./server/ordering/snapshot-lineage.js";
 export { foreignAuthority } from "./server/requests/foreign-authorities.js";

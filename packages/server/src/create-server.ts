@@ -282,7 +282,7 @@ function createDiscovery({ options, types, limits, rest, authorities, clock }: S
     holdMs: rest.holdMs,
     nextId: ids,
   });
-  const orders = createNodeOrders(options.ordering);
+  const orders = createNodeOrders(options.ordering, counters.latencies.waited);
   const work = (session: Session) => {
     loop?.stir();
     session.work();
@@ -411,8 +411,9 @@ function statsOf(core: Core): ServerStats {
 }
 
 /** The stream counters as of this call. */
-function countersOf({ streams, types, fetches, refused, waitsEnded }: Counters) {
-  return { streams, types, fetches, refused, waitsEnded };
+function countersOf({ streams, types, fetches, refused, waitsEnded, latencies }: Counters) {
+  const { lags, stageWaits } = latencies;
+  return { streams, types, lags, stageWaits, fetches, refused, waitsEnded };
 }
 
 /** The next id of a stream or a call, counted from 1. */

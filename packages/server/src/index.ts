@@ -1,6 +1,7 @@
 export { type Clock, systemClock } from "@xdskit/api";
 export { defaultKeepalive, type Keepalive } from "@xdskit/grpc-server";
 export { type Address, formatAddress, parseAddress } from "./basics/address.js";
+export type { HistogramStats } from "./basics/histogram.js";
 export { everyNode } from "./configuration/groups.js";
 export { AddressesShared } from "./contracts/addresses-shared.js";
 export type {
@@ -81,10 +82,12 @@ export type { LayerUpdate, RolledBack, Source, SourceSink, StepBack } from "./co
 export type {
   FetchStats,
   GroupStats,
+  LagStats,
   LayerStats,
   OnDemandStats,
   PollStats,
   ServerStats,
+  StageWaitStats,
   StreamStats,
   TypeStats,
   ViewStats,

@@ -24,9 +24,10 @@ export const rowTypeSchema = z
     state: nodeStateSchema,
     resources: z.int().openapi({ description: "How many it is to have" }),
     behind: z.int().openapi({ description: "How many resources differ between what it acknowledged and its target" }),
-    lagMs: milliseconds
-      .nullable()
-      .openapi({ description: "Milliseconds from the last response to its ACK, or until now while there is none" }),
+    lagMs: milliseconds.nullable().openapi({
+      description:
+        "Milliseconds from the publication of the last change to its ACK, or until now while there is none; what the node asked for itself counts from when it was sent",
+    }),
     why: z.string().openapi({ description: "What it waits for, or why it rejected; empty if it is synced" }),
     rejected: rejectionSchema.optional(),
   })

@@ -64,11 +64,9 @@ function rowType(report: TypeReport, now: number): RowType {
   return { ...row, rejected: said };
 }
 
-function lagOf({ sent, acknowledged, state }: TypeReport, now: number): number | null {
-  if (sent === undefined) return null;
-  const answered = acknowledged?.at?.getTime() ?? 0;
-  if (answered >= sent.at.getTime()) return answered - sent.at.getTime();
-  return state === "rejected" ? null : now - sent.at.getTime();
+function lagOf({ lag }: TypeReport, now: number): number | null {
+  if (lag === undefined) return null;
+  return Math.max(0, Math.round((lag.to?.getTime() ?? now) - lag.from.getTime()));
 }
 
 /** Why a type is not synced, in a few words. */

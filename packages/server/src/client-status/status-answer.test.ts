@@ -49,7 +49,7 @@ it("a status answer is made in small steps, from the state in which it began", (
 });
 
 function sourceOf(set: ResourceSet): StatusSource {
-  const at = { version: set.version, at: 0, set };
+  const at = { version: set.version, at: 0, published: undefined, set };
   const subscription = selectionOf([], type);
   const status: TypeStatus = {
     type,
@@ -59,6 +59,7 @@ function sourceOf(set: ResourceSet): StatusSource {
     meanwhile: set,
     sent: at,
     acknowledged: { ...at, names: subscription.names },
+    lackedSince: undefined,
     rejected: undefined,
     outstanding: 0,
     onTheirWay: [],
@@ -75,6 +76,7 @@ function sourceOf(set: ResourceSet): StatusSource {
     newest: snapshot,
     isSettled: true,
     unsettledSince: 0,
+    heldUntil: 0,
     status: () => [status],
   };
   const moment = { now: 0, date: (ms: number) => new Date(ms) };

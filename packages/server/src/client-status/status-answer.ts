@@ -152,7 +152,7 @@ function* entriesOf(
   { contents, summary }: StatusRequest,
 ): Iterable<StatusEntry | undefined> {
   // Its stream may have ended meanwhile.
-  const { opened, snapshot, newest, unsettledSince } = stream;
+  const { opened, snapshot, newest } = stream;
   if (opened === undefined) return;
   const moment = now();
   for (const status of stream.status()) {
@@ -162,7 +162,7 @@ function* entriesOf(
       yield* resourceEntries(of, contents ? redacted : undefined);
       continue;
     }
-    const report = typeReport(status, wanted, unsettledSince, moment);
+    const report = typeReport(status, wanted, stream, moment);
     yield* typeEntries(report, status.outstanding, withheldOf(status, wanted, newest?.of(status.type)));
     // Most clients have everything, and need no search.
     if (report.behind === 0 && report.rejected === undefined && report.names <= report.resources) continue;

@@ -1,5 +1,6 @@
 import type { ApiVersion, TypeUrl } from "@xdskit/api";
 import type { Snapshot, SotwOrDelta } from "@xdskit/protocol";
+import type { HistogramStats } from "../basics/histogram.js";
 import type { EventLoopStats } from "../event-loop/event-loop-stats.js";
 
 import type { LayerName } from "../settings/group-settings.js";
@@ -36,6 +37,8 @@ export interface TypeStats {
   readonly removals: number;
   /** Bytes of the responses, without gRPC's framing. */
   readonly responseBytes: number;
+  /** How often responses were how large, in bytes without gRPC's framing. */
+  readonly responseSizes: HistogramStats;
   /** ACKs and NACKs. */
   readonly acknowledged: number;
   readonly rejected: number;
@@ -43,6 +46,29 @@ export interface TypeStats {
   readonly rejectedVersions: number;
   /** Requests with an outdated nonce, which were ignored. */
   readonly stale: number;
+}
+
+/**
+ * How long changes of one type took from their publication to the ACK, for the nodes of one group; since the start.
+ * Counted are ACKs of responses that brought a change, each from the oldest change in it. What a client asked for
+ * itself is left out, and so is the time in which it was not connected, or held back by a rollout or a quarantine.
+ */
+export interface LagStats {
+  readonly typeUrl: TypeUrl;
+  readonly type: string;
+  /** The name; `(other)` for all groups together after the first hundred. */
+  readonly group: string;
+  readonly ms: HistogramStats;
+}
+
+/**
+ * How long one type of a client was held back until the client acknowledged others, or did not in time (make before
+ * break); since the start.
+ */
+export interface StageWaitStats {
+  readonly typeUrl: TypeUrl;
+  readonly type: string;
+  readonly ms: HistogramStats;
 }
 
 /** Unary `Fetch…` calls, by type. */
@@ -112,6 +138,8 @@ export interface OnDemandStats {
 export interface ServerStats {
   readonly streams: readonly StreamStats[];
   readonly types: readonly TypeStats[];
+  readonly lags: readonly LagStats[];
+  readonly stageWaits: readonly StageWaitStats[];
   readonly fetches: readonly FetchStats[];
   readonly polls: readonly PollStats[];
   /** Polls that were refused, by HTTP status. */

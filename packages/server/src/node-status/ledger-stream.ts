@@ -21,6 +21,11 @@ export interface LedgerStream {
   readonly isSettled: boolean;
   /** The time since which it is not settled; milliseconds of the server's clock. */
   readonly unsettledSince: number;
+  /**
+   * Until when its client could not get changes, in milliseconds of the server's clock: it was not connected, or a
+   * rollout or a quarantine held it back.
+   */
+  readonly heldUntil: number;
   /** `unknownStatus` while the status is not known. */
   status(): readonly TypeStatus[];
 }

@@ -123,8 +123,8 @@ function nodeStatus(id: string, open: readonly OpenStream[], moment: Moment): No
 }
 
 function streamStatus(stream: OpenStream, moment: Moment): StreamStatus {
-  const { snapshot, unsettledSince } = stream;
-  const types = stream.status().map((status) => typeReport(status, snapshot?.of(status.type), unsettledSince, moment));
+  const { snapshot } = stream;
+  const types = stream.status().map((status) => typeReport(status, snapshot?.of(status.type), stream, moment));
   return { stream: stream.opened, openedAt: new Date(stream.openedAt), identity: stream.identity, types };
 }
 

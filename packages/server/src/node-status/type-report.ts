@@ -8,17 +8,19 @@ import {
   type Wait,
 } from "@xdskit/protocol";
 import { type NodeState, staleMs, type TypeReport, type WaitReport } from "../contracts/node-status.js";
+import type { LedgerStream } from "./ledger-stream.js";
 import type { Moment } from "./moment.js";
 
-/** The target of a client for a type, and how far it is. `unsettledSince`: of its stream. */
+/** The target of a client for a type, and how far it is. */
 export function typeReport(
   status: TypeStatus,
   wanted: ResourceSet | undefined,
-  unsettledSince: number,
+  stream: Pick<LedgerStream, "unsettledSince" | "heldUntil">,
   moment: Moment,
 ): TypeReport {
   const { type, subscription, sent, acknowledged, rejected } = status;
   const behind = behindOf(status, wanted);
+  const state = stateOf(status, wanted, behind, stream.unsettledSince, moment);
   return {
     type: type.name,
     typeUrl: type.typeUrl,
@@ -40,9 +42,26 @@ export function typeReport(
     },
     waits: waitReports(status.waits),
     untoldTtls: status.untoldTtls,
-    state: stateOf(status, wanted, behind, unsettledSince, moment),
+    state,
     behind,
+    lag: lagOf(status, state, stream.heldUntil, moment),
   };
+}
+
+function lagOf(
+  { sent, acknowledged, lackedSince }: TypeStatus,
+  state: NodeState,
+  heldUntil: number,
+  { date }: Moment,
+): TypeReport["lag"] {
+  // What a client rejected it does not have to acknowledge.
+  if (state === "rejected") return undefined;
+  if (state !== "synced" && lackedSince !== undefined)
+    return { from: date(Math.max(lackedSince, heldUntil)), to: undefined };
+  if (sent === undefined) return undefined;
+  const { at: to, published } = acknowledged ?? {};
+  if (to === undefined || to < sent.at) return { from: date(sent.at), to: undefined };
+  return { from: date(published === undefined ? sent.at : Math.max(published, heldUntil)), to: date(to) };
 }
 
 /** The waits, with the names of types. */

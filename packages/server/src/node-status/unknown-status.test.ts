@@ -30,6 +30,7 @@ function busyStream(): OpenStream & { known: readonly TypeStatus[] } {
     newest: undefined,
     isSettled: false,
     unsettledSince: 0,
+    heldUntil: 0,
     known: unknownStatus,
     status: () => stream.known,
   };

@@ -1,21 +1,28 @@
 import type { ApiVersion, ResourceType } from "@xdskit/api";
 import type { OutgoingResponse, SotwOrDelta, StatusCode } from "@xdskit/protocol";
+import { Histogram, sizeBuckets } from "../basics/histogram.js";
 import type { FetchStats, PollStats, StreamStats, TypeStats } from "../contracts/stats.js";
 import type { Method } from "../contracts/transport.js";
 import type { WorkDone } from "../event-loop/event-loop-stats.js";
+import { Latencies } from "./latencies.js";
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** The numbers of one type, and the sizes of its responses. */
+interface TypeCounter extends Mutable<Omit<TypeStats, "responseSizes">> {
+  readonly sizes: Histogram;
+}
 
 /** The counts of a running server, from which `ServerStats` is read. */
 export type Counters = ReturnType<typeof createCounters>;
 
 export function createCounters() {
   const streams = new Rows<StreamStats>();
-  const types = new Rows<TypeStats>();
+  const types = new Rows<TypeCounter>();
   /** The same rows, for types that there are, without putting a key together each time. */
   const byType = {
-    sotw: new WeakMap<ResourceType, Mutable<TypeStats>>(),
-    delta: new WeakMap<ResourceType, Mutable<TypeStats>>(),
+    sotw: new WeakMap<ResourceType, TypeCounter>(),
+    delta: new WeakMap<ResourceType, TypeCounter>(),
   };
   const fetches = new Rows<FetchStats>();
   const polls = new Rows<PollStats>();
@@ -33,7 +40,8 @@ export function createCounters() {
       if (counted !== undefined) return counted;
       // Clients may ask for anything: all unknown types share one row, or the table could grow without end.
       const { typeUrl, name } = type.schema === undefined ? unknownTypes : type;
-      const row = types.row(`${variant} ${typeUrl}`, { typeUrl, type: name, variant, ...noResponses });
+      const sizes = new Histogram(sizeBuckets);
+      const row = types.row(`${variant} ${typeUrl}`, { typeUrl, type: name, variant, ...noResponses, sizes });
       byType[variant].set(type, row);
       return row;
     },
@@ -49,7 +57,7 @@ export function createCounters() {
       return streams.copies();
     },
     get types() {
-      return types.copies();
+      return types.copies().map(({ sizes, ...row }) => ({ ...row, responseSizes: sizes.stats() }));
     },
     get fetches() {
       return fetches.copies();
@@ -74,6 +82,7 @@ export function createCounters() {
       for (const { responses } of types) done.responses += responses;
       return { ...done, configurations: this.configurationsApplied };
     },
+    latencies: new Latencies(),
     configurationsApplied: 0,
     configurationsRefused: 0,
     waitsEnded: 0,
@@ -88,12 +97,14 @@ const noResponses = {
 const noPolls = { held: 0, polls: 0, requestBytes: 0, answered: 0, notModified: 0, incomplete: 0, leftOut: 0 };
 
 /** Counts a response that was sent. */
-export function countResponse(stats: Mutable<TypeStats>, response: OutgoingResponse): void {
+export function countResponse(stats: TypeCounter, response: OutgoingResponse): void {
   stats.responses += 1;
   if (response.isHeartbeat) stats.heartbeats += 1;
   stats.resources += response.resources;
   stats.removals += response.removed;
-  stats.responseBytes += response.body.length + response.tail.byteLength;
+  const bytes = response.body.length + response.tail.byteLength;
+  stats.responseBytes += bytes;
+  stats.sizes.record(bytes);
 }
 
 /** Counts by key. */

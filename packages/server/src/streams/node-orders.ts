@@ -1,4 +1,11 @@
-import { defaultOrderingTimes, type Node, Ordering, type OrderingTimes, orderingTimesFor } from "@xdskit/protocol";
+import {
+  defaultOrderingTimes,
+  type Node,
+  Ordering,
+  type OrderingTimes,
+  orderingTimesFor,
+  type StageWaited,
+} from "@xdskit/protocol";
 import type { Method } from "../contracts/transport.js";
 import type { OrderingOptions } from "../settings/ordering-options.js";
 
@@ -18,8 +25,13 @@ export interface OrderMembership {
 /** The orders in which nodes reach their targets. */
 export type NodeOrders = ReturnType<typeof createNodeOrders>;
 
-/** Makes the orders; where `options` is `false` changes go out at once. */
-export function createNodeOrders(options: Partial<OrderingOptions> | false | undefined) {
+/**
+ * Makes the orders; where `options` is `false` changes go out at once. `waited` hears how long types were held back.
+ */
+export function createNodeOrders(
+  options: Partial<OrderingOptions> | false | undefined,
+  waited?: StageWaited | undefined,
+) {
   let isOff = options === false;
   // Orders read these each time: they follow a change of the settings.
   const times = timesOf(options || undefined);
@@ -27,9 +39,9 @@ export function createNodeOrders(options: Partial<OrderingOptions> | false | und
   const timesWithoutDrain = { ...times };
   const shared = new Map<string, { readonly ordering: Ordering; streams: number }>();
   const create = (node: Node, isRelay: boolean) => {
-    if (isRelay) return new Ordering(timesOfRelays);
+    if (isRelay) return new Ordering(timesOfRelays, waited);
     const own = orderingTimesFor(node, times);
-    return new Ordering(own === times ? times : Object.assign(timesWithoutDrain, own));
+    return new Ordering(own === times ? times : Object.assign(timesWithoutDrain, own), waited);
   };
   return {
     get isOff(): boolean {

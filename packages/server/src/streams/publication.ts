@@ -196,7 +196,9 @@ export class Publication {
   publish(changes: readonly LayerChange[], rollout?: RolloutSettings | "off" | undefined): void {
     const wasOpen = this.#isOpen;
     const wish = changes.every(({ layer }) => isBelow(layer)) ? "on-demand" : rollout;
-    for (const shared of this.#stacks.touchedBy(changes)) shared.publish(changes, wish, wasOpen);
+    // In whole milliseconds, as streams see the time: none of them acknowledges before.
+    const at = Math.floor(this.#clock.now());
+    for (const shared of this.#stacks.touchedBy(changes)) shared.publish(changes, wish, wasOpen, at);
     this.#tellOnce(wasOpen);
     this.#onDemand?.layersChanged(changes);
   }

@@ -26,6 +26,7 @@ import { standingOf } from "../rollouts/standing.js";
 import type { LayerName } from "../settings/group-settings.js";
 import { type Counters, countResponse } from "./counters.js";
 import type { StreamMemory } from "./held-memory.js";
+import type { GroupLags } from "./latencies.js";
 import type { Membership } from "./membership.js";
 import type { OrderMembership } from "./node-orders.js";
 import type { Admission } from "./publication.js";
@@ -39,6 +40,7 @@ import type { GroupClient } from "./shared-stacks.js";
 interface Joined extends Pick<Admission, "ttl" | "resourceErrors"> {
   readonly stream: NodeStreamInfo;
   readonly membership: Membership;
+  readonly lags: GroupLags;
   /** Undefined if changes go out at once, without any wait. */
   readonly order: OrderMembership | undefined;
   readonly alarm: Alarm | undefined;
@@ -77,6 +79,9 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
   #released = false;
   readonly openedAt = Date.now();
   #unsettledSince: number;
+  #heldUntil: number;
+  /** The target that the machine was given last was not the newest: a rollout or a quarantine holds the node back. */
+  #isHeldBack = false;
   /** Whether the client used exactly its target at the last look (`#progress`). */
   #settled = false;
 
@@ -103,6 +108,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
       progressed: () => this.#wantsWork("answers"),
     });
     this.#unsettledSince = context.clock.now();
+    this.#heldUntil = Math.floor(this.#unsettledSince);
     this.#rate = createRateLimit(limits.requestsPerSecond, limits.requestBurst);
     this.#counter = context.counters.stream(method);
     this.#counter.open += 1;
@@ -248,6 +254,9 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
     const unknown = membership.unknown();
     const isGiven = unknown === this.#unknown && !this.#isRejoined && snapshot && this.#stream.isAbreast(snapshot);
     if (snapshot === undefined || isGiven) return;
+    const isHeldBack = target !== membership.newest();
+    if (isHeldBack || this.#isHeldBack || this.#isRejoined) this.#heldUntil = this.#now;
+    this.#isHeldBack = isHeldBack;
     this.#isRejoined = false;
     this.#unknown = unknown;
     const lineage = snapshot === target ? membership.lineage : undefined;
@@ -318,6 +327,10 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
     return this.#settled ? this.#context.clock.now() : this.#unsettledSince;
   }
 
+  get heldUntil(): number {
+    return this.#heldUntil;
+  }
+
   status(): readonly TypeStatus[] {
     return this.#stream.status();
   }
@@ -350,7 +363,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
         break;
       }
       case "acknowledged":
-        if (this.#joined !== undefined) this.#acknowledged(effect, this.#joined.stream);
+        if (this.#joined !== undefined) this.#acknowledged(effect, this.#joined);
         break;
       default:
         if (this.#joined !== undefined) tellEffect(effect, this.#joined, this.#context);
@@ -359,11 +372,12 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
 
   /** By far the most frequent effect, so no event is built without a listener. */
   #acknowledged(
-    { type, version }: Extract<StreamEffect, { readonly kind: "acknowledged" }>,
-    stream: NodeStreamInfo,
+    { type, version, published }: Extract<StreamEffect, { readonly kind: "acknowledged" }>,
+    { stream, lags }: Joined,
   ): void {
     const { counters, events, rejections } = this.#context;
     counters.type(type, stream.method.variant).acknowledged += 1;
+    if (published !== undefined) lags.record(type, Math.max(0, this.#now - Math.max(published, this.#heldUntil)));
     this.#history?.acknowledged(type, version);
     if (rejections.size > 0) rejections.accepted(stream.node.id, type.typeUrl, version);
     if (events.wants("acknowledged")) events.emit(() => ({ kind: "acknowledged", stream, type, version }));
@@ -448,7 +462,8 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
   ): Joined {
     const { id, method, peer } = this.#info;
     const stream: NodeStreamInfo = { id, method, peer, node, group: membership.group };
-    return { stream, membership, ...ordered, resumption, ttl, resourceErrors };
+    const lags = this.#context.counters.latencies.ofGroup(membership.group);
+    return { stream, membership, lags, ...ordered, resumption, ttl, resourceErrors };
   }
 
   /** Ends the stream for a fault of the client's. */

@@ -3,6 +3,7 @@ import {
   createDanglingNames,
   type DanglingNames,
   emptySnapshot,
+  notePublished,
   type Snapshot,
   SnapshotLineage,
   type UnknownTypes,
@@ -80,12 +81,13 @@ export class SharedStack {
     if (newest !== undefined) this.lineage.start(newest);
   }
 
-  /** Takes over the changes, and tells the streams if they may be told anything yet. */
-  publish(changes: readonly LayerChange[], wish: Wish, isOpen: boolean): void {
+  /** Takes over the changes, and tells the streams if they may be told anything yet. `at`: milliseconds. */
+  publish(changes: readonly LayerChange[], wish: Wish, isOpen: boolean, at: number): void {
     const before = this.stack.known;
     if (!this.stack.update(changes) || !isOpen) return;
     const after = this.stack.known;
     if (before !== undefined && after !== undefined) {
+      notePublished(before, after, at);
       for (const view of this.views) view.changed(before, after, wish);
       this.recent.add(before, countOf(changes));
     }

@@ -3,7 +3,9 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { create } from "@bufbuild/protobuf";
 import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
+import { createClient } from "@xdskit/client";
 import { createServer } from "@xdskit/server";
+import { eventually } from "../testing/command.js";
 import { createMetrics } from "./metrics.js";
 import { pendingSource } from "./source-status.js";
 
@@ -38,6 +40,43 @@ test("metrics are the server's numbers of the moment", async () => {
     }
   }
   await server.close();
+});
+
+test("histograms count what clients acknowledged, each bucket with those below it", async () => {
+  const server = createServer();
+  const { grpc } = await server.listen({ grpc: "127.0.0.1:0" });
+  const client = createClient({ servers: [grpc], node: { id: "n1" } });
+  try {
+    server.config.set([create(ClusterSchema, { name: "a" })]);
+    client.watch(ClusterSchema, "*", { onChanged() {} });
+    await eventually(
+      async () => server.stats().types,
+      ([type]) => type?.acknowledged === 1,
+    );
+    server.config.set([create(ClusterSchema, { name: "a", altStatName: "b" })]);
+    await eventually(
+      async () => server.stats().lags,
+      (lags) => lags.length === 1,
+    );
+    const { text } = await createMetrics({ server, readiness: () => "ready", sources: () => [] }).read();
+    const labels = 'type="cluster",group="all"';
+    const name = "xdskit_publish_to_ack_seconds";
+    const buckets = [...text.matchAll(/^xdskit_publish_to_ack_seconds_bucket\{(.*),le="(.*)"\} (\d+)$/gm)];
+    assert.deepEqual(buckets[0]?.slice(1, 3), [labels, "0.001"]);
+    assert.deepEqual(buckets.at(-1)?.slice(1), [labels, "+Inf", "1"]);
+    assert.deepEqual(
+      buckets.map(([, , , count]) => Number(count)),
+      buckets.map(([, , , count]) => Number(count)).sort((a, b) => a - b),
+    );
+    assert.ok(text.includes(`\n${name}_count{${labels}} 1\n`), text);
+    assert.match(text, /^xdskit_publish_to_ack_seconds_sum\{type="cluster",group="all"\} 0\.\d+$|_sum\{.*\} 0$/m);
+    assert.match(text, /^xdskit_response_size_bytes_count\{type="cluster",variant="(sotw|delta)"\} 2$/m);
+    const [, bytes] = /^xdskit_response_size_bytes_sum\{.*\} (\d+)$/m.exec(text) ?? [];
+    assert.equal(Number(bytes), server.stats().types[0]?.responseBytes);
+  } finally {
+    await client.close();
+    await server.close({ timeoutMs: 500 });
+  }
 });
 
 test("the first scrape has no value that was not measured", async () => {

@@ -1,8 +1,9 @@
-import type { LoadTotals, RolloutState, ServerStats, XdsServer } from "@xdskit/server";
-import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
+import type { RolloutState, XdsServer } from "@xdskit/server";
 import { version } from "../process/version.js";
 import type { Readiness } from "./admin-state.js";
+import { type HistogramRow, type Row, Scrape } from "./scrape.js";
 import type { AnySourceStatus } from "./source-status.js";
+import type { StoreNumbers } from "./store-numbers.js";
 
 /** The numbers are read from here at every scrape. */
 export interface MetricsInput {
@@ -11,6 +12,8 @@ export interface MetricsInput {
   sources(): readonly AnySourceStatus[];
   /** What the API counts; undefined: it has none. */
   readonly api?: (() => ApiNumbers) | undefined;
+  /** Undefined: nothing is kept. */
+  readonly store?: (() => StoreNumbers) | undefined;
 }
 
 /** Numbers of the API. */
@@ -20,11 +23,6 @@ export interface ApiNumbers {
   readonly eventReaders: number;
   readonly leases: number;
 }
-
-/** The values of the labels, and the number. */
-type Row = readonly [...labels: string[], value: number];
-
-type Metric = readonly [name: string, help: string, labels: readonly string[], read: () => readonly Row[]];
 
 /** The metrics, in Prometheus' text format. */
 export interface Metrics {
@@ -39,57 +37,17 @@ export function createMetrics(input: MetricsInput): Metrics {
   const scrape = new Scrape(input.server);
   addProcessMetrics(scrape, input);
   addStreamMetrics(scrape);
+  addLatencyMetrics(scrape);
   addPollMetrics(scrape);
   addNodeMetrics(scrape, input);
   addEventLoopMetrics(scrape);
   addConfigurationMetrics(scrape, input);
   addRolloutMetrics(scrape, input);
   addSourceMetrics(scrape, input);
+  addStoreMetrics(scrape, input);
   addApiMetrics(scrape, input);
   addLoadMetrics(scrape);
   return { read: () => scrape.read() };
-}
-
-/** The registry, and the numbers of one scrape: all of them are of the same moment. */
-class Scrape {
-  readonly #server: MetricsInput["server"];
-  readonly #registry = new Registry();
-  stats: ServerStats;
-  loads: LoadTotals;
-
-  constructor(server: MetricsInput["server"]) {
-    this.#server = server;
-    this.stats = server.stats();
-    this.loads = server.loadTotals();
-    collectDefaultMetrics({ register: this.#registry });
-    countCpuSoFar(this.#registry);
-  }
-
-  counter(...metric: Metric): void {
-    this.#add(Counter, ...metric);
-  }
-
-  gauge(...metric: Metric): void {
-    this.#add(Gauge, ...metric);
-  }
-
-  /** The numbers are those of the rows, and no others. */
-  #add(Kind: typeof Counter | typeof Gauge, ...[name, help, labelNames, read]: Metric): void {
-    const collect = () => {
-      metric.reset();
-      for (const row of read()) {
-        const labels = labelNames.map((label, index) => [label, row[index]]);
-        metric.inc(Object.fromEntries(labels), row.at(-1) as number);
-      }
-    };
-    const metric = new Kind({ name, help, labelNames, registers: [this.#registry], collect });
-  }
-
-  async read(): Promise<{ readonly contentType: string; readonly text: string }> {
-    this.stats = this.#server.stats();
-    this.loads = this.#server.loadTotals();
-    return { contentType: this.#registry.contentType, text: measuredOnly(await this.#registry.metrics()) };
-  }
 }
 
 /** The build, and whether it is ready. */
@@ -130,6 +88,27 @@ function addStreamMetrics(scrape: Scrape): void {
   }
   scrape.counter("xdskit_fetches_total", "Unary Fetch calls.", ["api", "type"], () =>
     scrape.stats.fetches.map(({ api, type, calls }) => [api, type, calls]),
+  );
+}
+
+/** How long changes take, what of that is waiting, and how large responses are. */
+function addLatencyMetrics(scrape: Scrape): void {
+  scrape.histogram(
+    "xdskit_publish_to_ack_seconds",
+    "From the publication of a change to its ACK.",
+    ["type", "group"],
+    1_000,
+    () => scrape.stats.lags.map(({ type, group, ms }): HistogramRow => [type, group, ms]),
+  );
+  scrape.histogram(
+    "xdskit_stage_wait_seconds",
+    "How long a type of a client was held back until the client acknowledged others.",
+    ["type"],
+    1_000,
+    () => scrape.stats.stageWaits.map(({ type, ms }): HistogramRow => [type, ms]),
+  );
+  scrape.histogram("xdskit_response_size_bytes", "Bytes of each response sent.", ["type", "variant"], 1, () =>
+    scrape.stats.types.map(({ type, variant, responseSizes }): HistogramRow => [type, variant, responseSizes]),
   );
 }
 
@@ -268,6 +247,41 @@ function addSourceMetrics(scrape: Scrape, { sources }: MetricsInput): void {
   );
 }
 
+/** The store of revisions. */
+function addStoreMetrics(scrape: Scrape, { store }: MetricsInput): void {
+  const one = (read: (numbers: StoreNumbers) => number | undefined) => (): readonly Row[] => {
+    const value = store && read(store());
+    return value === undefined ? [] : [[value]];
+  };
+  const away = "1 while the store cannot be read: what is served stays as it is.";
+  scrape.gauge(
+    "xdskit_store_away",
+    away,
+    [],
+    one(({ isAway }) => (isAway ? 1 : 0)),
+  );
+  const unwritable = "1 from a commit that failed until one succeeds.";
+  scrape.gauge(
+    "xdskit_store_write_failing",
+    unwritable,
+    [],
+    one(({ isWriteFailing }) => (isWriteFailing ? 1 : 0)),
+  );
+  scrape.gauge(
+    "xdskit_store_last_commit_timestamp_seconds",
+    "When this server last committed.",
+    [],
+    one(({ lastCommit }) => lastCommit && lastCommit / 1_000),
+  );
+  const commits = "Commits of this server, by what caused them and what became of them.";
+  scrape.counter("xdskit_store_commits_total", commits, ["cause", "result"], () =>
+    (store?.().commits ?? []).map(({ cause, result, count }) => [cause, result, count]),
+  );
+  scrape.gauge("xdskit_store_revision", "The number of the newest revision of a layer.", ["layer"], () =>
+    (store?.().revisions ?? []).map(({ layer, number }) => [layer, number]),
+  );
+}
+
 /** The HTTP API. */
 function addApiMetrics(scrape: Scrape, { api }: MetricsInput): void {
   scrape.counter("xdskit_api_requests_total", "Requests that the API answered.", ["status"], () =>
@@ -309,31 +323,6 @@ function addLoadMetrics(scrape: Scrape): void {
     scrape.loads.drops.map(({ cluster, category, count }) => [cluster, category, count]),
   );
 }
-
-/** The library counts from the moment when it is loaded, which is the first scrape. */
-function countCpuSoFar(registry: Registry): void {
-  const { user, system } = process.cpuUsage();
-  for (const [name, microseconds] of [
-    ["process_cpu_user_seconds_total", user],
-    ["process_cpu_system_seconds_total", system],
-    ["process_cpu_seconds_total", user + system],
-  ] as const) {
-    const metric = registry.getSingleMetric(name);
-    if (metric instanceof Counter) metric.inc(microseconds / 1e6);
-  }
-}
-
-/**
- * The library measures the lag of the event loop from one scrape to the next. Without a measurement, as at the first
- * scrape, it reports NaN and the largest number. Such values are left out.
- */
-function measuredOnly(text: string): string {
-  const [, least] = /^nodejs_eventloop_lag_min_seconds (.*)$/m.exec(text) ?? [];
-  return Number(least) < longestLag ? text : text.replace(/^nodejs_eventloop_lag_\w+_seconds .*\n/gm, "");
-}
-
-/** In seconds: a real lag is never this long. */
-const longestLag = 1e6;
 
 function isUnderWay(state: RolloutState): boolean {
   return state === "waiting" || state === "soaking" || state === "halted";

@@ -12,6 +12,29 @@ up 1
 ${more}`;
 
 describe("the metrics of several processes", () => {
+  it("keep the lines of a histogram together", () => {
+    const histogram = (count: number) =>
+      `# HELP took Time.\n# TYPE took histogram\ntook_bucket{le="1"} ${count}\ntook_bucket{le="+Inf"} ${count}\ntook_sum 1\ntook_count ${count}\n`;
+    assert.equal(
+      metricsOfWorkers([
+        { worker: 1, text: histogram(3) },
+        { worker: 2, text: histogram(5) },
+      ]),
+      `# HELP took Time.
+# TYPE took histogram
+took_bucket{worker="1",le="1"} 3
+took_bucket{worker="1",le="+Inf"} 3
+took_sum{worker="1"} 1
+took_count{worker="1"} 3
+took_bucket{worker="2",le="1"} 5
+took_bucket{worker="2",le="+Inf"} 5
+took_sum{worker="2"} 1
+took_count{worker="2"} 5
+
+`,
+    );
+  });
+
   it("describe each metric once, and name the worker of each sample", () => {
     const merged = metricsOfWorkers([
       { worker: 1, text: text(3) },

@@ -8,6 +8,7 @@ import {
   type XdsServer,
 } from "@xdskit/server";
 import { type Address, formatAddress } from "@xdskit/server/address";
+import { countedStore } from "../admin/store-numbers.js";
 import { mustBeFolder } from "../files/must-be-folder.js";
 import { counted } from "../output/counts.js";
 import { createLog, type Log } from "../output/log.js";
@@ -99,11 +100,12 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
     ...{ ...optionsOfServer(options, serving, settings), types, registry, tls },
     statusPeers: () => peering.statusPeers(),
   });
-  const { place } = serving;
-  const { told: log } = serving;
+  const { place, told: log } = serving;
   const problem = (finding: Finding | undefined) => finding && logFinding(log, finding);
   const state = await openState({ option: options.state, served: directory, url: options.store, place, problem });
-  const { store, heads, findings, isDurable } = state;
+  const { heads, findings, isDurable } = state;
+  const kept = state.store && countedStore(state.store);
+  const store = kept?.store;
   for (const finding of findings) logFinding(log, finding);
   if (store !== undefined) serving.closers.push(() => store.close());
   // Of a part: the groups that have the rest would lose all of it.
@@ -158,6 +160,7 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
     peering,
     rollouts,
     storeAway: () => written.away,
+    storeNumbers: kept?.numbers,
     onRevision: revisions.on,
     registry,
     settingsFile: loaded.file,

@@ -91,7 +91,10 @@ export class ServedAdmin {
   async #ownMetrics(): Promise<{ readonly contentType: string; readonly text: string }> {
     const { served, readiness, sources } = this.#options;
     this.#metrics ??= import("../admin/metrics.js").then(({ createMetrics }) =>
-      createMetrics({ server: served.server, readiness, sources, api: () => this.#numbers() }),
+      createMetrics({
+        ...{ server: served.server, readiness, sources, store: served.storeNumbers },
+        api: () => this.#numbers(),
+      }),
     );
     const { contentType, text } = await (await this.#metrics).read();
     return { contentType, text: text + (served.metrics?.() ?? "") };

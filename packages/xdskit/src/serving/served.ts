@@ -3,6 +3,7 @@ import type { Finding, Registry, Resource, Where } from "@xdskit/api";
 import type { GroupSettings, ServerTls, SharedRollouts, XdsServer } from "@xdskit/server";
 import type { AdminState } from "../admin/admin-state.js";
 import type { AnySourceStatus } from "../admin/source-status.js";
+import type { StoreNumbers } from "../admin/store-numbers.js";
 import type { Fields } from "../output/log.js";
 
 /** The other servers of the store, as serving needs them. */
@@ -29,6 +30,8 @@ export interface Served {
   readonly rollouts?: SharedRollouts | undefined;
   /** The store cannot be read. */
   readonly storeAway?: AdminState["storeAway"];
+  /** For metrics; undefined: nothing is kept. */
+  readonly storeNumbers?: (() => StoreNumbers) | undefined;
   /** Calls a function at each new revision; undefined: there are none. */
   readonly onRevision?: AdminApiOptions["onRevision"];
   /** Where a resource of a group is, if that is known. */

@@ -4,7 +4,7 @@ import type { StreamEffect } from "../contract/effects.js";
 import { blameOf } from "../nack-messages/blame.js";
 import { noneInFlight, type Rejection, type Sent } from "../state/client-use.js";
 import type { Subscriber } from "../state/subscriber.js";
-import { acknowledge, assumeAgain, reject, settleSilently, takeBack } from "./in-flight.js";
+import { acknowledge, assumeAgain, firstPublished, reject, settleSilently, takeBack } from "./in-flight.js";
 import { noteAnswer } from "./lifetimes.js";
 import { newIn } from "./rejected.js";
 import { noteConfirmed } from "./unconfirmed-names.js";
@@ -46,7 +46,7 @@ function taken(
   if (error === undefined) {
     const before = superseded === "superseded" ? inFlight.filter(({ count }) => count < sent.count) : noneInFlight;
     acknowledge(subscriber, sent, before, now);
-    return { kind: "acknowledged", type, nonce, version };
+    return { kind: "acknowledged", type, nonce, version, published: firstPublished(sent, before) };
   }
   const { code } = error;
   const about = superseded === "superseded" ? responseAgainst(subscriber, sent, inFlight) : sent;

@@ -35,10 +35,17 @@ export function saidBy({ assumed, used }: Subscriber): UsedState {
   return assumed?.said ?? used;
 }
 
+/** When the oldest change that an answer is about was published; undefined: it is about no change. */
+export function firstPublished({ published }: Sent, before: readonly Sent[]): number | undefined {
+  let first = published;
+  for (const { published: at } of before) if (at !== undefined && !(at >= (first ?? Infinity))) first = at;
+  return first;
+}
+
 /** Records that the client acknowledged a response. `before`: older responses that this also answers (SotW). */
 export function acknowledge(subscriber: Subscriber, sent: Sent, before: readonly Sent[], now: number): void {
   if (sent.count <= (subscriber.ackedLast?.order ?? 0)) return;
-  subscriber.ackedLast = { version: sent.version, order: sent.count, at: now };
+  subscriber.ackedLast = { version: sent.version, order: sent.count, at: now, published: firstPublished(sent, before) };
   const { used, isWhole } = subscriber;
   // Mostly nothing is rejected, and then the keys are not needed.
   const keys = isRejecting(used) ? new Set([sent, ...before].flatMap((one) => [...keysIn(one)])) : noKeys;

@@ -59,6 +59,8 @@ export interface RecordedResponse {
   readonly response: SharedResponse;
   /** The client is at this set once it used the response. */
   readonly set: ResourceSet;
+  /** When the oldest change in it was published, in milliseconds; undefined if nobody recorded it. */
+  readonly published: number | undefined;
   /** Recent sendings, for streams that send it with the same nonce in the same millisecond (`sendingOf`). */
   readonly sendings: (Sending | undefined)[];
 }

@@ -22,6 +22,8 @@ export class Membership {
   /** The stage that the stream worked out for a cohort whose next transition is not known. */
   #stage: Stage | undefined;
   #response: SharedResponse | undefined;
+  /** When the oldest change in that response was published. */
+  #published: number | undefined;
   /** The stream made its cohort's transition, and now waits for answers. */
   #isWaiting = false;
 
@@ -133,8 +135,10 @@ export class Membership {
   }
 
   /** Keeps the response of a stream that works out its next transition. */
-  noteResponse(response: SharedResponse): void {
-    if (this.#cohort !== undefined) this.#response = response;
+  noteResponse(response: SharedResponse, published: number | undefined): void {
+    if (this.#cohort === undefined) return;
+    this.#response = response;
+    this.#published = published;
   }
 
   /** A stream worked out what its cohort sends next. Others repeat it if it depends only on what the cohort shares. */
@@ -146,7 +150,7 @@ export class Membership {
     // For a type that became empty, it matters whether anything was ever sent (`isFirst`).
     const isShared = changes.every((one) => one.index === index || one.sent.set.size > 0);
     const { set } = (subscribers[index] as Subscriber).sent;
-    const sends = { index, response, set, sendings: [] };
+    const sends = { index, response, set, published: this.#published, sendings: [] };
     const to = isShared && subscribers.every(isPlain) ? from.after(subscribers, sends) : undefined;
     if (to === undefined) {
       this.leave();

@@ -18,7 +18,7 @@ export function sendingOf(recorded: RecordedResponse, subscriber: Subscriber, co
   const place = count % mostSendings;
   const known = sendings[place];
   if (known !== undefined && known.sent.count === count && known.sent.at === at) return known;
-  const { sent, response } = outgoing(subscriber, recorded.response, count, at, false);
+  const { sent, response } = outgoing(subscriber, recorded.response, count, at, recorded.published, false);
   const made: Sending = { sent, inFlight: [sent], response, acknowledged: undefined };
   sendings[place] = made;
   return made;
@@ -39,10 +39,10 @@ export function acknowledgeRecorded(
   const sending = sendings[sent.count % mostSendings];
   let known = sending?.sent === sent ? sending.acknowledged : undefined;
   if (known === undefined || known.last.at !== now) {
-    const { version, nonce, count: order } = sent;
+    const { version, nonce, count: order, published } = sent;
     known = {
-      last: { version, order, at: now },
-      effects: [{ kind: "acknowledged", type: subscriber.type, nonce, version }],
+      last: { version, order, at: now, published },
+      effects: [{ kind: "acknowledged", type: subscriber.type, nonce, version, published }],
     };
     if (sending?.sent === sent) sending.acknowledged = known;
   }

@@ -38,7 +38,17 @@ export type StreamEffect =
       /** All names that it asks for from now on; streams that ask for the same share the object. */
       readonly names: Iterable<ResourceName>;
     }
-  | { readonly kind: "acknowledged"; readonly type: ResourceType; readonly nonce: Nonce; readonly version: Version }
+  | {
+      readonly kind: "acknowledged";
+      readonly type: ResourceType;
+      readonly nonce: Nonce;
+      readonly version: Version;
+      /**
+       * When the oldest change that it answers was published (`notePublished`), in milliseconds. Undefined if it only
+       * answers a request of the client, or nobody recorded the time.
+       */
+      readonly published: number | undefined;
+    }
   | {
       readonly kind: "rejected";
       readonly type: ResourceType;

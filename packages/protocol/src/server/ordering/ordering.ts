@@ -3,7 +3,7 @@ import { changeBetween } from "../../model/change.js";
 import type { ResourceSet } from "../../model/resource-set.js";
 import type { Snapshot } from "../../model/snapshot.js";
 import { type Stage, wholeStage } from "../../planning/make-before-break.js";
-import type { Wait } from "../../planning/wait.js";
+import { isForAnswer, type Wait } from "../../planning/wait.js";
 import { assume, stillInFlight } from "../acknowledgements/in-flight.js";
 import type { WaitEnded } from "../contract/effects.js";
 import type { Subscriber } from "../state/subscriber.js";
@@ -19,6 +19,9 @@ import { LineagePosition, type SnapshotLineage } from "./snapshot-lineage.js";
 
 const noSnapshots: readonly Snapshot[] = [];
 
+/** Hears for how many milliseconds a type of a client was held back, until the client answered or was too late. */
+export type StageWaited = (type: ResourceType, ms: number) => void;
+
 /**
  * The order in which one client reaches its target: make before break (rule 120). Routes wait until the client
  * acknowledged a new cluster that they name. A removed cluster stays until the client acknowledged routes without it.
@@ -28,6 +31,7 @@ const noSnapshots: readonly Snapshot[] = [];
  */
 export class Ordering {
   readonly times: OrderingTimes;
+  readonly #waited: StageWaited | undefined;
   readonly #streams = new Set<OrderedStream>();
   /** The stages of the streams with something held back, as of their last turn. */
   readonly #stages = new Map<OrderedStream, Stage>();
@@ -44,11 +48,15 @@ export class Ordering {
   #now = 0;
   /** A stream may have settled in a cohort. It must be told (`leaveCohort`) when that ends. */
   #mayHaveSettled = false;
+  /** By type, since when something of it waits for an answer of the client; undefined: nothing does. */
+  #heldSince: Map<ResourceType, number> | undefined;
   /** The result of `#typesAsked`, until streams ask for other types. */
   #types: string | undefined;
 
-  constructor(times: OrderingTimes = defaultOrderingTimes) {
+  /** `waited` hears how long each type was held back for answers of the client. */
+  constructor(times: OrderingTimes = defaultOrderingTimes, waited?: StageWaited | undefined) {
     this.times = times;
+    this.#waited = waited;
   }
 
   join(stream: OrderedStream): void {
@@ -60,6 +68,7 @@ export class Ordering {
   leave(stream: OrderedStream): void {
     this.#streams.delete(stream);
     this.#stages.delete(stream);
+    if (this.#heldSince !== undefined) for (const { type } of stream.subscribers) this.#heldSince.delete(type);
     this.#leaveAll();
     this.progressed(stream);
   }
@@ -126,13 +135,13 @@ export class Ordering {
       }
     }
     this.#follow(wanted);
-    if (!this.#mayWait(stream, wanted)) return this.noteStage(stream, wholeStage);
+    if (!this.#mayWait(stream, wanted)) return this.#noteStage(stream, wholeStage, now);
     let patience = this.#patience();
     // Only resources that name others wait until those are warm.
     if (patience !== "none" && !stream.subscribers.some((one) => namesOthers(one, wanted))) patience = "none";
     const isNew = stream.subscribers.some(isFirst);
     const circumstances = { earlier: isNew ? this.#earlier : [], patience };
-    return this.noteStage(stream, sharedStage(stream.subscribers, this.#subscribers(), wanted, circumstances));
+    return this.#noteStage(stream, sharedStage(stream.subscribers, this.#subscribers(), wanted, circumstances), now);
   }
 
   /**
@@ -313,7 +322,7 @@ export class Ordering {
    * name. `sent`: the index of the type that it sends; undefined if it sends nothing.
    */
   repeat(stream: OrderedStream, stage: Stage, wanted: Snapshot, sent: number | undefined, now: number): void {
-    this.noteStage(stream, stage);
+    this.#noteStage(stream, stage, now);
     const { subscribers } = stream;
     const { retained } = stage;
     const last = sent ?? subscribers.length - 1;
@@ -411,10 +420,28 @@ export class Ordering {
   }
 
   /** Records a stream's stage: how far it may go, and what it waits for. */
-  noteStage(stream: OrderedStream, stage: Stage): Stage {
+  #noteStage(stream: OrderedStream, stage: Stage, now: number): Stage {
     if (stage !== wholeStage) this.#stages.set(stream, stage);
     else if (this.#stages.size > 0) this.#stages.delete(stream);
+    if (this.#waited !== undefined && (stage !== wholeStage || this.#heldSince !== undefined))
+      this.#noteHeld(stream, stage, now, this.#waited);
     return stage;
+  }
+
+  /** Notes since when types wait for answers, and tells how long those waited that do no more. */
+  #noteHeld({ subscribers }: OrderedStream, { waits }: Stage, now: number, waited: StageWaited): void {
+    for (const { type } of subscribers) {
+      const since = this.#heldSince?.get(type);
+      const isHeld = waits.some((wait) => wait.type === type && isForAnswer(wait));
+      if (isHeld && since === undefined) {
+        this.#heldSince ??= new Map();
+        this.#heldSince.set(type, now);
+      } else if (!isHeld && since !== undefined) {
+        this.#heldSince?.delete(type);
+        waited(type, now - since);
+      }
+    }
+    if (this.#heldSince?.size === 0) this.#heldSince = undefined;
   }
 }
 

@@ -45,13 +45,14 @@ export function isEarlierNonce(nonce: Nonce, count: number): boolean {
 
 /**
  * A response as one stream sends it, and the record of it. `count`: the number of the stream's responses, with this
- * one; `at` in milliseconds.
+ * one; `at` and `published` in milliseconds.
  */
 export function outgoing(
   { type, lastSent, sent: { set: sentSet } }: Subscriber,
   { content, body, perishable }: SharedResponse,
   count: number,
   at: number,
+  published: number | undefined,
   isHeartbeat: boolean,
 ): { readonly sent: Sent; readonly response: OutgoingResponse } {
   const { version } = sentSet;
@@ -70,6 +71,7 @@ export function outgoing(
     count,
     order,
     at,
+    published,
     perishable,
     isHeartbeat,
     isBare,

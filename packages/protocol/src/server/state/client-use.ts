@@ -12,6 +12,11 @@ export interface Sent {
   readonly order: number;
   /** When it was sent, in milliseconds of the machine's time. */
   readonly at: number;
+  /**
+   * When the oldest change in it was published, in milliseconds; undefined if it only answers a request, or nobody
+   * recorded the time.
+   */
+  readonly published: number | undefined;
   /** The client is at this set once it used the response. */
   readonly set: ResourceSet;
   /** The resources in it that are new to the client, or changed (`Content.fresh`). */

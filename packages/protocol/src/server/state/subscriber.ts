@@ -76,7 +76,15 @@ export interface Subscriber {
   /** Set if the client did not answer in time. Then `used` says more than the client did. */
   assumed: Assumption | undefined;
   /** The response that the client acknowledged last, and when, in milliseconds of the machine's time. */
-  ackedLast: { readonly version: Version; readonly order: number; readonly at: number } | undefined;
+  ackedLast:
+    | {
+        readonly version: Version;
+        readonly order: number;
+        readonly at: number;
+        /** When the oldest change that it answered was published. */
+        readonly published: number | undefined;
+      }
+    | undefined;
   /**
    * Responses that were sent and not answered yet, oldest first. Bounded, so that a silent client does not cost memory.
    */

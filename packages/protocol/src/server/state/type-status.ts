@@ -23,7 +23,15 @@ export interface TypeStatus {
   /**
    * The last response, and the set that the client was brought to since. `at` is in milliseconds of the machine's time.
    */
-  readonly sent: { readonly version: Version; readonly at: number; readonly set: ResourceSet } | undefined;
+  readonly sent:
+    | {
+        readonly version: Version;
+        readonly at: number;
+        /** When the oldest change in it was published; undefined where it only answered a request. */
+        readonly published: number | undefined;
+        readonly set: ResourceSet;
+      }
+    | undefined;
   /**
    * The set that the client surely uses, and when it last acknowledged something. `at` is undefined if the client had
    * the set already when it connected. `names`: the names that this covers, without those that it asked for since.
@@ -32,10 +40,17 @@ export interface TypeStatus {
     | {
         readonly version: Version;
         readonly at: number | undefined;
+        /** The same of the changes that it acknowledged then. */
+        readonly published: number | undefined;
         readonly set: ResourceSet;
         readonly names: NameSet;
       }
     | undefined;
+  /**
+   * When the oldest change that it does not acknowledge yet was published, sent or not; undefined: it lacks none, or
+   * nobody noted when.
+   */
+  readonly lackedSince: number | undefined;
   /** The last rejection, until the client uses other content for everything that it rejected. */
   readonly rejected: Rejection | undefined;
   /**

@@ -1,5 +1,6 @@
 import type { ResourceName, TypeUrl } from "@xdskit/api";
 import type { Node } from "../../model/node.js";
+import { lackedSince } from "../../model/published.js";
 import type { ResourceSet } from "../../model/resource-set.js";
 import type { Snapshot } from "../../model/snapshot.js";
 import type { Request } from "../../wire/requests.js";
@@ -10,6 +11,7 @@ import type { Membership } from "../cohorts/membership.js";
 import { sendingOf } from "../cohorts/sending.js";
 import type { StreamOptions } from "../contract/options.js";
 import type { OutgoingResponse } from "../contract/response.js";
+import { isFirst } from "../ordering/shared-stage.js";
 import { among, mustWait, undecidedIn } from "../requests/demand.js";
 import { isAbsenceUnsaid } from "../responses/absence.js";
 import { isUnconcerned, needOf } from "../responses/content.js";
@@ -81,7 +83,7 @@ export class Delivery<Asked extends Request, Kind extends Subscriber> {
   heartbeat(subscriber: Kind, now: number): OutgoingResponse | undefined {
     if (subscriber.lifetimes === undefined || subscriber.waitsFor.size > 0) return undefined;
     const heartbeat = heartbeatOf(this.#rules, subscriber, this.#context.told);
-    return heartbeat && this.#send(subscriber, heartbeat, now, true);
+    return heartbeat && this.#send(subscriber, heartbeat, now, undefined, true);
   }
 
   /**
@@ -125,6 +127,8 @@ export class Delivery<Asked extends Request, Kind extends Subscriber> {
     const about = { variant: options.variant, absenceUnsaid, errors };
     const need = needOf(subscriber, current, subscriber.sent.pending.without(later), about);
     subscriber.errors = noErrors;
+    // What a client asks for first was there before: it comes because the client asked.
+    const published = isFirst(subscriber) ? undefined : lackedSince(need.sentSet, snapshot.of(type));
     const response = sharedResponse(this.#rules, need, headOf(subscriber, current, told));
     subscriber.sent = sentAll(current, later);
     if (response === undefined) return undefined;
@@ -132,12 +136,18 @@ export class Delivery<Asked extends Request, Kind extends Subscriber> {
     const isWhole = this.#rules.variant === "sotw" && type.fullState;
     noteLifetimes(subscriber, response.perishable, isWhole || need.everything || need.sentSet.size === 0);
     warming.sent(response.content, current, subscribers);
-    return this.#send(subscriber, response, now, false);
+    return this.#send(subscriber, response, now, published, false);
   }
 
-  #send(subscriber: Kind, shared: SharedResponse, now: number, isHeartbeat: boolean): OutgoingResponse {
-    this.#context.membership.noteResponse(shared);
-    const { sent, response } = outgoing(subscriber, shared, ++this.#sent, now, isHeartbeat);
+  #send(
+    subscriber: Kind,
+    shared: SharedResponse,
+    now: number,
+    published: number | undefined,
+    isHeartbeat: boolean,
+  ): OutgoingResponse {
+    this.#context.membership.noteResponse(shared, published);
+    const { sent, response } = outgoing(subscriber, shared, ++this.#sent, now, published, isHeartbeat);
     this.#rules.noteSent(subscriber, sent);
     noteInFlight(subscriber, sent);
     subscriber.lastSent = sent;

@@ -1,13 +1,15 @@
 import type { Version } from "@xdskit/api";
+import { lackedSince } from "../../model/published.js";
 import type { ResourceSet } from "../../model/resource-set.js";
 import type { Snapshot } from "../../model/snapshot.js";
 import type { Wait } from "../../planning/wait.js";
-import { mostInFlight, saidBy, unanswered } from "../acknowledgements/in-flight.js";
+import { firstPublished, mostInFlight, saidBy, unanswered } from "../acknowledgements/in-flight.js";
 import { perishable } from "../acknowledgements/lifetimes.js";
 import { confirmedNames, hadOf } from "../acknowledgements/unconfirmed-names.js";
 import type { OrderedStream } from "../ordering/ordered-stream.js";
 import type { Ordering } from "../ordering/ordering.js";
 import type { Told } from "../responses/told.js";
+import type { Sent } from "../state/client-use.js";
 import type { Subscriber } from "../state/subscriber.js";
 import type { TypeStatus } from "../state/type-status.js";
 
@@ -48,19 +50,32 @@ function statusOf(
     subscription,
     wanted,
     meanwhile,
-    sent: lastSent && { version: lastSent.version, at: lastSent.at, set: sentSet },
+    sent: lastSent && { version: lastSent.version, at: lastSent.at, published: lastSent.published, set: sentSet },
     acknowledged: acked && {
       version: versionOf(subscriber, acked),
       at: ackedLast?.at,
+      published: ackedLast?.published,
       set: hadOf(subscriber, acked),
       names: confirmedNames(subscriber),
     },
+    lackedSince: lackedBy(outstanding, sentSet, wanted),
     rejected: rejection,
     outstanding: outstanding.length,
     onTheirWay: outstanding.length < mostInFlight ? outstanding.map(({ set }) => set) : undefined,
     waits,
     untoldTtls: told.ttl(type) || wanted === undefined ? 0 : perishable(subscription, wanted).length,
   };
+}
+
+/** Since when it lacks something: the oldest change on its way, or else the first that was not sent. */
+function lackedBy(
+  outstanding: readonly Sent[],
+  sentSet: ResourceSet,
+  wanted: ResourceSet | undefined,
+): number | undefined {
+  const [first, ...more] = outstanding;
+  const onItsWay = first && firstPublished(first, more);
+  return onItsWay ?? (wanted && lackedSince(sentSet, wanted));
 }
 
 /**

@@ -1,0 +1,154 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { HistogramStats } from "../basics/histogram.js";
+import type { XdsServer } from "../contracts/xds-server.js";
+import { manualClock } from "../testing/manual-clock.js";
+import { ads, type TypeName, types, urlOf, withMemoryServer } from "../testing/running-server.js";
+import { cluster, listener, loadAssignment, routeConfiguration } from "../testing/test-resources.js";
+import { waitFor } from "../testing/wait-for.js";
+import { type DeltaStream, delta } from "../testing/xds-client.js";
+import { Latencies } from "./latencies.js";
+
+const node = { id: "n1" };
+
+/** How many values there are, and all together. */
+function amount({ counts, sum }: HistogramStats): readonly [number, number] {
+  return [counts.reduce((all, count) => all + count, 0), sum];
+}
+
+/** The same of all lags, by type and group. */
+function lagsOf(server: XdsServer): Readonly<Record<string, readonly [number, number]>> {
+  return Object.fromEntries(server.stats().lags.map(({ type, group, ms }) => [`${type} ${group}`, amount(ms)]));
+}
+
+async function acknowledge(server: XdsServer, stream: DeltaStream, type: TypeName): Promise<void> {
+  const before = acks(server);
+  const { nonce } = await stream.next();
+  stream.send({ typeUrl: urlOf(type), responseNonce: nonce });
+  await waitFor("the acknowledgement", () => acks(server) > before);
+}
+
+function acks(server: XdsServer): number {
+  return server.stats().types.reduce((sum, { acknowledged }) => sum + acknowledged, 0);
+}
+
+describe("the time from the publication of a change to its ACK", () => {
+  it("is counted from when the change was published, not from when it was sent", async () => {
+    const clock = manualClock();
+    await withMemoryServer({ clock }, async ({ server, client }) => {
+      server.config.set([cluster("a"), cluster("b")]);
+      const raw = client.open(ads("delta"));
+      const stream = delta(raw);
+      clock.advance(10_000);
+      stream.send({ node, typeUrl: urlOf("cluster") });
+      clock.advance(40);
+      await acknowledge(server, stream, "cluster");
+      assert.deepEqual(lagsOf(server), {}, "what a client asks for is no change");
+
+      raw.pause();
+      server.config.update({ upsert: [cluster("a", "1")] });
+      clock.advance(2_000);
+      server.config.update({ upsert: [cluster("a", "2")] });
+      clock.advance(500);
+      const lag = () => server.nodes()[0]?.streams[0]?.types[0]?.lag;
+      const until = (date: Date | undefined) =>
+        Math.round((date?.getTime() ?? Date.now()) - (lag()?.from.getTime() ?? 0));
+      assert.equal(until(undefined), 2_500, "while it is not acknowledged, its lag grows");
+      raw.resume();
+      await acknowledge(server, stream, "cluster");
+      assert.deepEqual(lagsOf(server)["cluster all"]?.[0], 1);
+      if (server.stats().types[0]?.responses === 3) await acknowledge(server, stream, "cluster");
+      const [count = 0, sum = 0] = lagsOf(server)["cluster all"] ?? [];
+      assert.ok(count >= 1 && sum >= 2_500 && sum <= 3_000, `${count} ${sum}`);
+      assert.ok(lag()?.to !== undefined);
+    });
+  });
+
+  it("does not count the time before its stream, or in which a rollout held the node back", async () => {
+    const clock = manualClock();
+    const rollout = { steps: [{ count: 1 }], soakMs: 60_000 } as const;
+    await withMemoryServer({ clock, rollout }, async ({ server, client }) => {
+      server.config.set([cluster("a")]);
+      const streams = ["n1", "n2"].map((id) => {
+        const stream = delta(client.open(ads("delta")));
+        stream.send({ node: { id }, typeUrl: urlOf("cluster") });
+        return stream;
+      });
+      for (const stream of streams) await acknowledge(server, stream, "cluster");
+      server.config.update({ upsert: [cluster("a", "1")] });
+      await waitFor("the first node", () => streams.some(({ count }) => count === 2));
+      clock.advance(100);
+      const first = streams.find(({ count }) => count === 2);
+      const second = streams.find((stream) => stream !== first);
+      if (first === undefined || second === undefined) throw new Error("both nodes got the change");
+      await acknowledge(server, first, "cluster");
+      clock.advance(60_000);
+      await waitFor("the second node", () => second.count === 2);
+      clock.advance(30);
+      await acknowledge(server, second, "cluster");
+      assert.deepEqual(lagsOf(server), { "cluster all": [2, 130] });
+    });
+  });
+
+  it("holds what each type waited for the others, make before break", async () => {
+    const clock = manualClock();
+    await withMemoryServer({ clock }, async ({ server, client }) => {
+      server.config.set([cluster("a"), routeConfiguration("r", "a"), listener("l")]);
+      const stream = delta(client.open(ads("delta")));
+      stream.send({ node, typeUrl: urlOf("cluster") });
+      await acknowledge(server, stream, "cluster");
+      stream.send({ typeUrl: urlOf("route"), resourceNamesSubscribe: ["r"] });
+      await acknowledge(server, stream, "route");
+
+      server.config.update({
+        upsert: [cluster("b"), routeConfiguration("r", "b")],
+        remove: [{ type: "cluster", name: "a" }],
+      });
+      await waitFor("the new cluster", () => stream.count === 3);
+      clock.advance(300);
+      await acknowledge(server, stream, "cluster");
+      await waitFor("the route", () => stream.count === 4);
+      clock.advance(50);
+      await acknowledge(server, stream, "route");
+      await waitFor("the removal", () => stream.count === 5);
+      clock.advance(7);
+      await acknowledge(server, stream, "cluster");
+      const waits = server.stats().stageWaits.map(({ type, ms }) => [type, ...amount(ms)]);
+      assert.deepEqual(waits.sort(), [
+        ["cluster", 1, 350],
+        ["route", 1, 300],
+      ]);
+      assert.deepEqual(lagsOf(server), { "cluster all": [2, 300 + 357], "route all": [1, 350] });
+    });
+  });
+
+  it("is the same for streams that repeat what another one did", async () => {
+    const clock = manualClock();
+    await withMemoryServer({ clock }, async ({ server, client }) => {
+      server.config.set([cluster("a"), loadAssignment("a", 1)]);
+      const streams = Array.from({ length: 5 }, (_, index) => {
+        const stream = delta(client.open(ads("delta")));
+        stream.send({ node: { id: `n${index}` }, typeUrl: urlOf("cluster") });
+        return stream;
+      });
+      for (const stream of streams) await acknowledge(server, stream, "cluster");
+      for (let round = 1; round <= 3; round++) {
+        server.config.update({ upsert: [cluster("a", `${round}`)] });
+        await waitFor("all", () => streams.every(({ count }) => count === round + 1));
+        clock.advance(20);
+        for (const stream of streams) await acknowledge(server, stream, "cluster");
+      }
+      assert.deepEqual(lagsOf(server), { "cluster all": [15, 300] });
+    });
+  });
+});
+
+describe("latencies", () => {
+  it("tell a hundred groups apart, and put the others together", () => {
+    const latencies = new Latencies();
+    for (let group = 0; group < 150; group++) latencies.ofGroup(`g${group}`).record(types.cluster, 1);
+    const { lags } = latencies;
+    assert.equal(lags.length, 101);
+    assert.deepEqual(amount(lags.find(({ group }) => group === "(other)")?.ms as HistogramStats), [50, 50]);
+  });
+});

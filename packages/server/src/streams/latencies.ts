@@ -1,0 +1,56 @@
+import type { ResourceType } from "@xdskit/api";
+import { Histogram, timeBuckets } from "../basics/histogram.js";
+import type { LagStats, StageWaitStats } from "../contracts/stats.js";
+
+/** Of so many groups the times are told apart: a function may name a group for each node. */
+const mostGroups = 100;
+/** Stands for all further ones. */
+const otherGroups = "(other)";
+
+/** From the publication of changes to their acknowledgement, for the nodes of one group. */
+export class GroupLags {
+  readonly #byType = new Map<ResourceType, Histogram>();
+
+  /** In milliseconds. */
+  record(type: ResourceType, ms: number): void {
+    let histogram = this.#byType.get(type);
+    if (histogram === undefined) {
+      histogram = new Histogram(timeBuckets);
+      this.#byType.set(type, histogram);
+    }
+    histogram.record(ms);
+  }
+
+  stats(group: string): readonly LagStats[] {
+    return Array.from(this.#byType, ([{ typeUrl, name }, ms]) => ({ typeUrl, type: name, group, ms: ms.stats() }));
+  }
+}
+
+/** How long changes take, and what of it is waiting for answers. */
+export class Latencies {
+  readonly #groups = new Map<string, GroupLags>();
+  readonly #waits = new Map<ResourceType, Histogram>();
+
+  /** Where streams of a group note what their clients acknowledge. */
+  ofGroup(group: string): GroupLags {
+    const name = this.#groups.has(group) || this.#groups.size < mostGroups ? group : otherGroups;
+    const known = this.#groups.get(name) ?? new GroupLags();
+    this.#groups.set(name, known);
+    return known;
+  }
+
+  /** A type of a client was held back for so many milliseconds, until others were acknowledged. */
+  readonly waited = (type: ResourceType, ms: number): void => {
+    const histogram = this.#waits.get(type) ?? new Histogram(timeBuckets);
+    this.#waits.set(type, histogram);
+    histogram.record(ms);
+  };
+
+  get lags(): readonly LagStats[] {
+    return Array.from(this.#groups, ([group, lags]) => lags.stats(group)).flat();
+  }
+
+  get stageWaits(): readonly StageWaitStats[] {
+    return Array.from(this.#waits, ([{ typeUrl, name }, ms]) => ({ typeUrl, type: name, ms: ms.stats() }));
+  }
+}
