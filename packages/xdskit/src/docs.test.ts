@@ -113,7 +113,14 @@ test("links between pages lead to existing files and headings, and README leads 
     const url = new URL(folder, root);
     return existsSync(url) ? readdirSync(url).map((name) => ({ page, path: `${folder}${name}` })) : [];
   });
-  const others = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "e2e/README.md", "examples/quickstart/README.md"];
+  const others = [
+    "README.md",
+    "ARCHITECTURE.md",
+    "CONTRIBUTING.md",
+    "e2e/README.md",
+    "deploy/README.md",
+    "examples/quickstart/README.md",
+  ];
   for (const path of [...others, ...pages, ...chapters.map(({ path }) => path)]) {
     for (const link of links(readFileSync(new URL(path, root), "utf8"))) {
       const to = new URL(link, new URL(path, root));

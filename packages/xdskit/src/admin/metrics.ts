@@ -1,3 +1,5 @@
+import { getHeapStatistics } from "node:v8";
+import type { Trouble } from "@xdskit/admin";
 import type { RolloutState, XdsServer } from "@xdskit/server";
 import { version } from "../process/version.js";
 import type { Readiness } from "./admin-state.js";
@@ -12,6 +14,8 @@ export interface MetricsInput {
   sources(): readonly AnySourceStatus[];
   /** What the API counts; undefined: it has none. */
   readonly api?: (() => ApiNumbers) | undefined;
+  /** What is wrong with the server's certificates. */
+  readonly troubles?: (() => readonly Pick<Trouble, "severity">[]) | undefined;
   /** Undefined: nothing is kept. */
   readonly store?: (() => StoreNumbers) | undefined;
 }
@@ -51,12 +55,21 @@ export function createMetrics(input: MetricsInput): Metrics {
 }
 
 /** The build, and whether it is ready. */
-function addProcessMetrics(scrape: Scrape, { readiness }: MetricsInput): void {
+function addProcessMetrics(scrape: Scrape, { readiness, troubles }: MetricsInput): void {
   const versions = ["version", "node_version"];
   scrape.gauge("xdskit_build_info", "1, with the versions as labels.", versions, () => [[version, process.version, 1]]);
   scrape.gauge("xdskit_ready", "1 while the server has a configuration and is not stopping.", [], () => [
     [readiness() === "ready" ? 1 : 0],
   ]);
+  const heap = "How large the heap may get before the process ends.";
+  scrape.gauge("xdskit_heap_limit_bytes", heap, [], () => [[getHeapStatistics().heap_size_limit]]);
+  const certificates = "What is wrong with the server's certificates: expired, soon to expire, or not readable.";
+  scrape.gauge("xdskit_certificate_problems", certificates, ["severity"], () =>
+    ["error", "warning"].map((severity): Row => {
+      const found = troubles?.() ?? [];
+      return [severity, found.filter((trouble) => trouble.severity === severity).length];
+    }),
+  );
 }
 
 /** Discovery streams and what went over them. */

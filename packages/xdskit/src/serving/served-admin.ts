@@ -93,6 +93,7 @@ export class ServedAdmin {
     this.#metrics ??= import("../admin/metrics.js").then(({ createMetrics }) =>
       createMetrics({
         ...{ server: served.server, readiness, sources, store: served.storeNumbers },
+        troubles: this.#troubles.now,
         api: () => this.#numbers(),
       }),
     );
