@@ -9,6 +9,7 @@ import { changesBetween, type KeyChange, type Override, type Overrides, overlaid
 import { Quarantine, type QuarantineEntry } from "./quarantine.js";
 import { RolloutMachine } from "./rollout.js";
 import type { RolloutChange } from "./rollout-change.js";
+import type { RejectedContent } from "./shared/rejected-contents.js";
 import { SharedCourse, type SharedView } from "./shared/shared-course.js";
 import type { SharedRolloutHub } from "./shared/shared-rollouts.js";
 import { reviewMs, Verdicts } from "./verdicts.js";
@@ -51,6 +52,8 @@ export class GroupView {
   #rollout: RolloutMachine | undefined;
   /** They belong to the newest snapshot under them. A view that is kept for long would grow with each publication. */
   #views: { readonly newest: Snapshot; readonly laid: Map<string, Snapshot> } | undefined;
+  /** What other servers say, as far as it was looked at. */
+  readonly #heard = new Set<string>();
   /** Entries that were just lifted from quarantine by hand, and not reported yet. */
   #lifted: QuarantineEntry[] = [];
   #cancelReview: (() => void) | undefined;
@@ -65,6 +68,7 @@ export class GroupView {
   /** From now on nodes are told what there is. */
   open(): void {
     this.#shared?.open();
+    this.#hearRejected();
     this.#settle();
   }
 
@@ -115,6 +119,7 @@ export class GroupView {
       this.#rollout.change(changesBetween(before, after), how);
     }
     this.#settle();
+    this.#hearRejected();
   }
 
   /** A member ends. It can be asked for the last time. */
@@ -131,7 +136,7 @@ export class GroupView {
     const contents = this.#lastGood.contentsOf(type, rejection, member, isWhole);
     const added = this.#quarantine.add(this.#toQuarantine(this.#lastGood, member, contents, rejection));
     if (added.length > 0) {
-      this.#context.quarantineIs("began", added);
+      this.#quarantineIs("began", added);
       this.#spread();
     }
     const now = this.#context.clock.now();
@@ -149,8 +154,67 @@ export class GroupView {
     if (underWay === undefined || newest === undefined) return false;
     const added = this.#keepFromAll(underWay.undo.values(), newest);
     underWay.end("rolled-back");
-    this.#context.quarantineIs("began", added);
+    this.#quarantineIs("began", added);
     return true;
+  }
+
+  #quarantineIs(outcome: "began" | "ended", entries: readonly QuarantineEntry[]): void {
+    this.#context.quarantineIs(outcome, entries);
+    if (this.#context.shared !== undefined) this.#tellRejected(this.#context.shared);
+  }
+
+  #tellRejected(shared: SharedRolloutHub): void {
+    const own = [...this.quarantine].filter(({ cause, isElsewhere }) => cause === "rejected" && !isElsewhere);
+    shared.tellRejected(
+      this.#context.group,
+      own.map(({ type, key, version, instead, node, message, since }) => {
+        const about = { type: type.typeUrl, key, version, instead: instead?.version };
+        return { ...about, node, message, since: since.getTime() };
+      }),
+    );
+  }
+
+  /** What clients of other servers rejected is kept from those that come here. */
+  #hearRejected(): void {
+    const { shared, group } = this.#context;
+    if (shared === undefined || this.#lastGood === undefined) return;
+    const said = new Map(shared.rejected(group).map((each) => [contentId(each), each]));
+    if (said.size === 0 && this.#heard.size === 0) return;
+    for (const id of this.#heard) if (!said.has(id)) this.#heard.delete(id);
+    const over = [...this.quarantine].filter((entry) => entry.isElsewhere && !said.has(contentIdOf(entry)));
+    const ended = this.#quarantine.delete(over);
+    if (ended.length > 0) this.#end(ended);
+    for (const [id, each] of said) {
+      if (this.#heard.has(id) || !this.#isTarget(each)) continue;
+      this.#heard.add(id);
+      void this.#keepRejected(shared, each, this.#context.lastOrder).catch((error: unknown) => shared.failed(error));
+    }
+  }
+
+  /** `after`: it is kept from members that come later than this one, also while its replacement is read. */
+  async #keepRejected(shared: SharedRolloutHub, rejected: RejectedContent, after: number): Promise<void> {
+    const { type: typeUrl, key, version, instead, node, message, since } = rejected;
+    const good = instead === undefined ? undefined : await shared.content({ typeUrl, key, version: instead });
+    const newest = this.#context.newest();
+    const type = newest && [...newest.sets.values()].find((set) => set.type.typeUrl === typeUrl)?.type;
+    if (type === undefined || !this.#heard.has(contentId(rejected)) || !this.#isTarget(rejected)) return;
+    if (instead !== undefined && good === undefined) return;
+    const about = { cause: "rejected", suspicion: undefined, after, isElsewhere: true } as const;
+    const entry = { ...about, type, key, version, instead: good, since: new Date(since), node, message };
+    const added = this.#quarantine.add([entry]);
+    if (added.length === 0) return;
+    this.#quarantineIs("began", added);
+    this.#spread();
+  }
+
+  /** Some stream has it, or is to have it. */
+  #isTarget({ type: typeUrl, key, version }: RejectedContent): boolean {
+    const newest = this.#context.newest();
+    const set = newest && [...newest.sets.values()].find(({ type }) => type.typeUrl === typeUrl);
+    if (newest === undefined || set === undefined) return false;
+    const about = { type: set.type, key };
+    const held = this.#underWay?.undo.get(idOf(about));
+    return resourceIn(newest, about)?.version === version || (held !== undefined && held.resource?.version === version);
   }
 
   #keepFromAll(undo: Iterable<Override>, newest: Snapshot): readonly QuarantineEntry[] {
@@ -185,7 +249,7 @@ export class GroupView {
         const newest = context.newest();
         const added = newest === undefined ? [] : this.#keepFromAll(undo, newest);
         if (added.length === 0) return;
-        context.quarantineIs("began", added);
+        this.#quarantineIs("began", added);
         this.#spread();
       },
       onlyFromAll: (ids) => {
@@ -193,6 +257,7 @@ export class GroupView {
         const over = this.#quarantine.delete(others);
         if (over.length > 0) this.#end(over);
       },
+      rejectedHeard: () => this.#hearRejected(),
       spread: () => this.#spread(),
     };
   }
@@ -211,7 +276,7 @@ export class GroupView {
     if (ended.length === 0) return false;
     this.#views = undefined;
     // Tells the streams once for all entries that are lifted one after the other, since that costs all streams.
-    if (this.#lifted.length === 0) queueMicrotask(() => this.#end(this.#lifted.splice(0)));
+    if (this.#lifted.length === 0) queueMicrotask(() => this.#endByHand(this.#lifted.splice(0)));
     this.#lifted.push(...ended);
     return true;
   }
@@ -292,15 +357,24 @@ export class GroupView {
     this.#cancelReview ??= this.#context.clock.after(reviewMs, () => {
       this.#cancelReview = undefined;
       const { members, clock } = this.#context;
-      const over = this.#quarantine.delete(this.#verdicts.over(this.quarantine, members, clock.now()));
+      const own = [...this.quarantine].filter(({ isElsewhere }) => !isElsewhere);
+      const over = this.#quarantine.delete(this.#verdicts.over(own, members, clock.now()));
       if (over.length > 0) this.#end(over);
       this.#reviewLater();
     });
   }
 
+  #endByHand(entries: readonly QuarantineEntry[]): void {
+    this.#end(entries);
+    const { shared, group } = this.#context;
+    const back = new Set(entries.filter(({ cause }) => cause === "rolled-back").map(idOf));
+    if (shared !== undefined && back.size > 0)
+      shared.release(group, back).catch((error: unknown) => shared.failed(error));
+  }
+
   /** Ends the quarantine of these entries. */
   #end(entries: readonly QuarantineEntry[]): void {
-    this.#context.quarantineIs("ended", entries);
+    this.#quarantineIs("ended", entries);
     this.#spread();
   }
 
@@ -313,6 +387,14 @@ export class GroupView {
   #settle(): void {
     const newest = this.#quarantine.isEmpty ? undefined : this.#context.newest();
     const ended = newest && this.#quarantine.settle(newest, this.#underWay?.undo);
-    if (ended?.length) this.#context.quarantineIs("ended", ended);
+    if (ended?.length) this.#quarantineIs("ended", ended);
   }
+}
+
+function contentId({ type, key, version }: Pick<RejectedContent, "type" | "key" | "version">): string {
+  return JSON.stringify([type, key, version ?? null]);
+}
+
+function contentIdOf({ type, key, version }: QuarantineEntry): string {
+  return contentId({ type: type.typeUrl, key, version });
 }

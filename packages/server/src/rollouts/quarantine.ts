@@ -16,6 +16,8 @@ export interface QuarantineEntry extends Keyed {
   /** The content is kept from members of a higher order, which came later. -1: from all. */
   readonly after: number;
   readonly since: Date;
+  /** A client of another server rejected it: that server says when it ends. */
+  readonly isElsewhere?: boolean | undefined;
   /** The node that rejected it, and its message; empty if none did. */
   readonly node: string;
   readonly message: string;

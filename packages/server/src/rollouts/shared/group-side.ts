@@ -20,6 +20,8 @@ export interface ServerCount extends Count {
 export interface GroupSide {
   /** The record of the group is another one, or its list is read. */
   heard(): void;
+  /** Clients of other servers rejected other contents now. */
+  rejectedHeard(): void;
   /** What to write now, after this record; undefined: nothing. */
   proposal(record: RolloutRecord | undefined): Proposal | undefined;
   /** What its nodes say of the change of a record; undefined: it does not carry that out. */

@@ -1,7 +1,7 @@
 import type { Clock, Finding } from "@xdskit/api";
-import { XdskitError } from "@xdskit/api";
 import type { RolloutPeer } from "../../contracts/rollout-sharing.js";
 import type { SharedKeys, SharedSession, StoreWatch } from "../../contracts/shared-keys.js";
+import { findingOf } from "../../stores/table-shared.js";
 import { type Course, decide, dueIn, ended, isOver } from "../course.js";
 import { type CountJson, countIn, silentCount } from "./count-json.js";
 import type { ServerCount } from "./group-side.js";
@@ -213,9 +213,4 @@ function decided(course: Course, counts: readonly ServerCount[], isDue: boolean)
   const isFirst = course.phase === "choosing" && course.step === 0 && course.list === 1;
   const isDeserted = counts.every(({ turn, members }) => turn === course.turn && members === 0);
   return isFirst && isDeserted && counts.length > 0 ? ended(course, "completed") : decide(course, counts, isDue);
-}
-
-function findingOf(error: unknown): Finding {
-  const [first] = error instanceof XdskitError ? error.findings : [];
-  return first ?? { code: "XDSKIT_STORE", severity: "error", message: (error as Error).message };
 }

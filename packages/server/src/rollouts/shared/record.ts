@@ -56,6 +56,13 @@ export function listPrefix({ group, change }: Pick<RolloutRecord, "group" | "cha
   return `rollouts/undo/${shortHash(group)}/${change}/`;
 }
 
+export const rejectedPrefix = "rollouts/rejected/";
+
+/** What one server says of a group. */
+export function rejectedKey(group: string, server: string): string {
+  return `${rejectedPrefix}${shortHash(group)}/${server}`;
+}
+
 /** 22 characters of base64url. */
 function shortHash(text: string): string {
   return createHash("sha256").update(text).digest("base64url").slice(0, 22);

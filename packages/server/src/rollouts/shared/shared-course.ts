@@ -21,6 +21,8 @@ export interface SharedView {
   keepFromAll(undo: Iterable<Override>): void;
   /** Of what was rolled back, only this stays in quarantine. */
   onlyFromAll(ids: { has(id: string): boolean }): void;
+  /** Clients of other servers rejected other contents now. */
+  rejectedHeard(): void;
   spread(): void;
 }
 
@@ -99,6 +101,10 @@ export class SharedCourse implements GroupSide {
     const { record } = this.#share;
     if (this.#isLate && record !== undefined) this.#began(record);
     this.#follow();
+  }
+
+  rejectedHeard(): void {
+    if (this.#isOpen) this.#view.rejectedHeard();
   }
 
   proposal(record: RolloutRecord | undefined): Proposal | undefined {

@@ -88,6 +88,25 @@ describe("a rollout of several servers", () => {
     for (const { server } of servers.all) assert.equal(server.quarantines().length, 0);
   });
 
+  it("is rolled back for good, until the quarantine is lifted at any server", async (t) => {
+    const { servers, one, use, state } = await fleetOf(t, { steps: [{ count: 1 }], soakMs: 1_000 });
+    await one().write({ a: "2", b: "2" });
+    await state("soaking");
+    assert.equal(await one().shared.lead("edge", "rollBack"), "done");
+    await state("rolled-back");
+    const [, second = assert.fail()] = servers.all;
+    const found = second.server.quarantines().find(({ name }) => name === "a");
+    assert.equal(found?.lift(), true);
+    await use("2", ids);
+    const left = ({ server }: RolloutServer) =>
+      server
+        .quarantines()
+        .map(({ name }) => name)
+        .join();
+    await servers.until("one is left at all", () => servers.all.every((each) => left(each) === "b"));
+    assert.equal(left(await servers.start()), "b");
+  });
+
   it("is promoted, halted and resumed by any of them", async (t) => {
     const { servers, one, use, state } = await fleetOf(t, { steps: [{ count: 2 }], soakMs: 100_000 });
     const lead = (at: number, action: "halt" | "resume" | "promote") =>
@@ -192,3 +211,43 @@ describe("a rollout of several servers", () => {
     assert.equal(client.held.get("a"), "3");
   });
 });
+
+describe("what a client of one of several servers rejected", () => {
+  it("is kept from clients that come to the others, also to one that starts, while its server is there", async (t) => {
+    const { servers, one, two, quarantined } = await rejectedAtOne(t);
+    const second = two.connect({ id: "second" });
+    await servers.until("the good one", () => second.held.get("a") === "1");
+    const later = (await servers.start()).connect({ id: "later" });
+    await servers.until("the good one, too", () => later.held.get("a") === "1");
+    await one.kill();
+    await quarantined(0);
+    await servers.until("the newest", () => [second, later].every(({ held }) => held.get("a") === "bad"));
+  });
+
+  it("is kept from nobody any more when it gets another content", async (t) => {
+    const { servers, two, quarantined } = await rejectedAtOne(t);
+    await two.write({ a: "3" });
+    await quarantined(0);
+    const second = two.connect({ id: "second" });
+    await servers.until("the newest", () => second.held.get("a") === "3");
+  });
+});
+
+/** A client of one of two servers has rejected content `bad` of cluster `a`, which had content `1`. */
+async function rejectedAtOne(t: TestContext) {
+  const servers = await RolloutServers.create({ onReject: "lastGood" });
+  t.after(() => servers.close());
+  const [one, two] = [await servers.start(), await servers.start()];
+  await one.write({ a: "1" });
+  const judge = (contents: ReadonlyMap<string, string>) =>
+    [...contents.values()].includes("bad") ? ("reject" as const) : ("accept" as const);
+  const first = one.connect({ id: "first", judge });
+  await servers.until("it has it", () => first.held.get("a") === "1");
+  await two.write({ a: "bad" });
+  const quarantined = (wanted: number) =>
+    servers.until(`${wanted} at all`, () => servers.all.every(({ server }) => server.quarantines().length === wanted));
+  await quarantined(1);
+  const [seen] = two.server.quarantines();
+  assert.deepEqual([seen?.name, seen?.cause, seen?.node], ["a", "rejected", "first"]);
+  return { servers, one, two, quarantined };
+}

@@ -1,13 +1,23 @@
-import { type Clock, type Finding, type ResourceTypes, XdskitError } from "@xdskit/api";
+import {
+  type Clock,
+  type Finding,
+  type ResourceName,
+  type ResourceTypes,
+  type TypeUrl,
+  type Version,
+  XdskitError,
+} from "@xdskit/api";
 import { idOf } from "../../basics/id-of.js";
 import type { RolloutAction, RolloutLed, RolloutSharing, SharedRollouts } from "../../contracts/rollout-sharing.js";
 import { decodeStored } from "../../stores/stored-content.js";
+import { findingOf } from "../../stores/table-shared.js";
 import { type Course, ended, halted, isOver, resumed } from "../course.js";
 import { type CountJson, countJson, nobodyThere } from "./count-json.js";
 import type { GroupShare, GroupSide, Prepared, PreparedResource } from "./group-side.js";
 import { Leader } from "./leader.js";
-import type { ChangedResource, RolloutRecord } from "./record.js";
+import { type ChangedResource, changeOf, type RolloutRecord } from "./record.js";
 import { RecordStore } from "./record-store.js";
+import { type RejectedContent, RejectedContents } from "./rejected-contents.js";
 
 /** What could not be written or read is tried again after so many milliseconds. */
 const retryMs = 1_000;
@@ -31,6 +41,7 @@ export class SharedRolloutHub implements SharedRollouts {
   readonly #types: ResourceTypes;
   readonly #records: RecordStore;
   readonly #leader: Leader;
+  readonly #rejected: RejectedContents;
   readonly #sides = new Map<string, Set<GroupSide>>();
   readonly #preparing = new Map<string, Preparing>();
   readonly #proposing = new Set<string>();
@@ -49,6 +60,12 @@ export class SharedRolloutHub implements SharedRollouts {
       (group) => this.#heard(group),
       (finding) => this.#trouble(finding),
     );
+    this.#rejected = new RejectedContents({
+      ...{ shared, clock, problem: (finding: Finding) => this.#trouble(finding) },
+      heard: (group) => {
+        for (const side of this.#sides.get(group) ?? []) side.rejectedHeard();
+      },
+    });
     this.#leader = new Leader({
       ...{ shared, clock, replica: sharing.replica, records: this.#records, peers: sharing.peers },
       count: (record) => this.#count(record),
@@ -60,7 +77,7 @@ export class SharedRolloutHub implements SharedRollouts {
   static async open(sharing: RolloutSharing, clock: Clock, types: ResourceTypes): Promise<SharedRolloutHub> {
     const hub = new SharedRolloutHub(sharing, clock, types);
     try {
-      await hub.#records.read();
+      await Promise.all([hub.#records.read(), hub.#rejected.read()]);
       // What is completed holds nothing back.
       const holding = hub.#records.all.filter(
         ({ course: { phase } }) => phase !== "completed" && phase !== "withdrawn",
@@ -74,6 +91,28 @@ export class SharedRolloutHub implements SharedRollouts {
 
   recordOf(group: string): RolloutRecord | undefined {
     return this.#records.of(group);
+  }
+
+  /** What clients of other servers rejected. */
+  rejected(group: string): readonly RejectedContent[] {
+    return this.#rejected.others(group);
+  }
+
+  /** What clients of this server rejected. */
+  tellRejected(group: string, contents: readonly RejectedContent[]): void {
+    this.#rejected.tell(group, contents);
+  }
+
+  /** Somebody ended the quarantine of some of what was rolled back, for all servers. */
+  async release(group: string, ids: ReadonlySet<string>): Promise<void> {
+    for (let tries = 0; tries < mostConflicts; tries += 1) {
+      const record = this.#records.of(group);
+      if (record?.course.phase !== "rolled-back") return;
+      const list = (await this.#records.list(record)) ?? [];
+      const left = list.filter(({ type, key }) => !ids.has(idOf({ type: { typeUrl: type }, key })));
+      if (left.length === list.length) return;
+      if (await this.#records.write(group, record, { ...record, change: changeOf(left) }, left)) return;
+    }
   }
 
   /** What somebody asked for by hand could not be written. */
@@ -139,7 +178,7 @@ export class SharedRolloutHub implements SharedRollouts {
     this.#isClosed = true;
     for (const stop of this.#timers) stop();
     this.#records.close();
-    await this.#leader.close();
+    await Promise.all([this.#leader.close(), this.#rejected.close()]);
   }
 
   async #led({ course, ...record }: RolloutRecord, action: RolloutAction, reason: string): Promise<Course | undefined> {
@@ -204,7 +243,8 @@ export class SharedRolloutHub implements SharedRollouts {
     const read = async ({ type: typeUrl, key, from, wanted }: ChangedResource) => {
       const type = this.#types.byTypeUrl(typeUrl)?.type;
       const version = isCompleted ? wanted : from;
-      const resource = version === undefined ? undefined : await this.#content({ typeUrl, key, version });
+      const resource = version === undefined ? undefined : await this.content({ typeUrl, key, version });
+      if (version !== undefined && resource === undefined) this.#missing(key);
       if (type === undefined || (version !== undefined && resource === undefined)) return;
       prepared.set(idOf({ type, key }), { type, key, from, wanted, resource });
     };
@@ -212,14 +252,17 @@ export class SharedRolloutHub implements SharedRollouts {
     preparing.prepared = prepared;
   }
 
-  async #content({ typeUrl, key, version }: { typeUrl: string; key: string; version: string }) {
+  /** A content that the store has; undefined: it has it no more. */
+  async content({ typeUrl, key, version }: { typeUrl: TypeUrl; key: ResourceName; version: Version }) {
     const { store, registry } = this.#sharing;
     const bytes = await store.content(typeUrl, key, version);
-    if (bytes !== undefined)
-      return decodeStored({ type: typeUrl, key, version, bytes }, { types: this.#types, registry });
-    const message = `a rollout keeps ${key} as it was, but that content is not in the store any more: nodes get the newest`;
+    if (bytes === undefined) return undefined;
+    return decodeStored({ type: typeUrl, key, version, bytes }, { types: this.#types, registry });
+  }
+
+  #missing(key: ResourceName): void {
+    const message = `a rollout keeps ${key} as it was, but the store does not have that any more: nodes get the newest`;
     this.#trouble({ code: "XDSKIT_STORE", severity: "warning", message });
-    return undefined;
   }
 
   async #propose(group: string): Promise<void> {
@@ -271,9 +314,4 @@ export class SharedRolloutHub implements SharedRollouts {
 
 function preparedFor({ change, course }: RolloutRecord): string {
   return `${change} ${course.phase === "completed"}`;
-}
-
-function findingOf(error: unknown): Finding {
-  const [first] = error instanceof XdskitError ? error.findings : [];
-  return first ?? { code: "XDSKIT_STORE", severity: "error", message: (error as Error).message };
 }

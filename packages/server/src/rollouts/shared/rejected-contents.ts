@@ -1,0 +1,137 @@
+import { randomBytes } from "node:crypto";
+import type { Clock, Finding, ResourceName, TypeUrl, Version } from "@xdskit/api";
+import type { SharedEntry, SharedKeys, SharedSession, StoreWatch } from "../../contracts/shared-keys.js";
+import { findingOf } from "../../stores/table-shared.js";
+import { rejectedKey, rejectedPrefix } from "./record.js";
+
+/** A content that a client of some server rejected. */
+export interface RejectedContent {
+  readonly type: TypeUrl;
+  readonly key: ResourceName;
+  readonly version?: Version | undefined;
+  /** What later clients have in its place; undefined: nothing. */
+  readonly instead?: Version | undefined;
+  readonly node: string;
+  readonly message: string;
+  /** In milliseconds since 1970. */
+  readonly since: number;
+}
+
+/** What the rejected contents of several servers are known by. */
+export interface RejectedContentsOptions {
+  readonly shared: SharedKeys;
+  readonly clock: Clock;
+  /** What other servers say of a group is another list now. */
+  readonly heard: (group: string) => void;
+  readonly problem: (finding: Finding) => void;
+}
+
+/** What one server says of one group. */
+interface Said {
+  readonly group: string;
+  readonly contents: readonly RejectedContent[];
+}
+
+const ttlMs = 6_000;
+const retryMs = 1_000;
+/** So many contents of a group are told, each with so much of the client's message. */
+const mostContents = 500;
+const mostMessage = 200;
+
+/**
+ * Tells the other servers which contents clients of this one rejected, and hears of theirs. What a server said ends
+ * with it: its clients come to others, and say there what they reject.
+ */
+export class RejectedContents {
+  readonly #options: RejectedContentsOptions;
+  readonly #own = randomBytes(9).toString("base64url");
+  readonly #watch: StoreWatch;
+  /** What is to be said, by group; and what was. */
+  readonly #wanted = new Map<string, string>();
+  readonly #said = new Map<string, string>();
+  #others = new Map<string, string>();
+  #session: SharedSession | undefined;
+  #isClosed = false;
+  #writing: Promise<void> | undefined;
+  #stop: (() => void) | undefined;
+
+  constructor(options: RejectedContentsOptions) {
+    this.#options = options;
+    this.#watch = options.shared.watch(rejectedPrefix, { changed: (entries) => this.#hear(entries), away: () => {} });
+  }
+
+  /** Reads what others say now. */
+  async read(): Promise<void> {
+    this.#hear(await this.#options.shared.list(rejectedPrefix));
+  }
+
+  /** What clients of other servers rejected. */
+  others(group: string): readonly RejectedContent[] {
+    return [...this.#others.values()].flatMap((value) => {
+      const said = JSON.parse(value) as Said;
+      return said.group === group ? said.contents : [];
+    });
+  }
+
+  /** Says this of a group from now on. */
+  tell(group: string, contents: readonly RejectedContent[]): void {
+    const told = contents
+      .slice(-mostContents)
+      .map((each) => ({ ...each, message: each.message.slice(0, mostMessage) }));
+    if (told.length === 0 && !this.#wanted.has(group)) return;
+    this.#wanted.set(group, told.length === 0 ? "" : JSON.stringify({ group, contents: told } satisfies Said));
+    this.#write();
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#watch.close();
+    this.#stop?.();
+    await this.#writing;
+    await this.#session?.close().catch(() => {});
+  }
+
+  #write(): void {
+    if (this.#isClosed || this.#writing !== undefined) return;
+    this.#writing = this.#writeAll()
+      .catch((error: unknown) => {
+        this.#options.problem(findingOf(error));
+        this.#stop = this.#options.clock.after(retryMs, () => this.#write());
+      })
+      .finally(() => {
+        this.#writing = undefined;
+      });
+  }
+
+  async #writeAll(): Promise<void> {
+    for (;;) {
+      const [next] = [...this.#wanted].filter(([group, value]) => (this.#said.get(group) ?? "") !== value);
+      if (next === undefined || this.#isClosed) return;
+      const [group, value] = next;
+      const key = rejectedKey(group, this.#own);
+      const { shared } = this.#options;
+      if (value === "") await shared.remove(key, "any");
+      else await shared.put({ key, value, expected: "any", session: await this.#openSession() });
+      this.#said.set(group, value);
+    }
+  }
+
+  async #openSession(): Promise<SharedSession> {
+    if (this.#session !== undefined && !this.#session.isOver) return this.#session;
+    const lost = () => {
+      this.#session = undefined;
+      this.#said.clear();
+      this.#write();
+    };
+    this.#session = await this.#options.shared.session({ ttlMs, lost });
+    return this.#session;
+  }
+
+  #hear(entries: readonly SharedEntry[]): void {
+    const before = this.#others;
+    this.#others = new Map(entries.flatMap(({ key, value }) => (key.endsWith(this.#own) ? [] : [[key, value]])));
+    const changed = [...before, ...this.#others].filter(([key]) => before.get(key) !== this.#others.get(key));
+    const groups = new Set(changed.map(([, value]) => (JSON.parse(value) as Said).group));
+    for (const group of groups) this.#options.heard(group);
+  }
+}
