@@ -1,5 +1,6 @@
 import { locatorParameters as most } from "../model/limits.js";
 import { locatorOf, type Parameters, writeParameters } from "../model/names/locator.js";
+import { messageReader, text } from "./message-reader.js";
 import { delimited, MalformedMessage, type Span, WireReader } from "./wire-reader.js";
 
 /** The content of a `ResourceLocator`. */
@@ -37,15 +38,4 @@ export function readLocator(bytes: Uint8Array, span: Span): Locator {
   return { name: name === "*" ? name : locatorOf(name, parameters), parameters: writeParameters(parameters) };
 }
 
-function readEntry(bytes: Uint8Array, span: Span): { readonly key: string; readonly value: string } {
-  const reader = new WireReader(bytes, span);
-  let key = "";
-  let value = "";
-  while (!reader.atEnd) {
-    const tag = reader.tag();
-    if (tag === delimited(1)) key = reader.string();
-    else if (tag === delimited(2)) value = reader.string();
-    else reader.skip(tag);
-  }
-  return { key, value };
-}
+const readEntry = messageReader({ key: text(1), value: text(2) });

@@ -2,50 +2,26 @@ import { fromBinary, toJson } from "@bufbuild/protobuf";
 import { StructSchema } from "@bufbuild/protobuf/wkt";
 import { longestText } from "../model/limits.js";
 import type { Node } from "../model/node.js";
+import { embedded, type Field, list, messageReader, single, uint32 } from "./message-reader.js";
 import { delimited, MalformedMessage, type Span, WireReader, wireType } from "./wire-reader.js";
+
+const readFields = messageReader<Node>({
+  id: shortText(1, "node.id"),
+  cluster: shortText(2, "node.cluster"),
+  locality: single(delimited(4), { region: "", zone: "", subZone: "" }, (reader) =>
+    readLocality(reader.bytes, reader.span(), "node.locality"),
+  ),
+  metadata: single(delimited(3), {}, readMetadata),
+  userAgentName: shortText(6, "node.user_agent_name"),
+  userAgentVersion: single([delimited(7), delimited(8)], "", (reader, _, tag) =>
+    tag === delimited(7) ? readShortText(reader, "node.user_agent_version") : readBuildVersion(reader),
+  ),
+  clientFeatures: list(delimited(10), (reader) => readShortText(reader, "node.client_features")),
+});
 
 /** Reads `envoy.config.core.v3.Node` (v2's has the same numbers), and keeps only what servers decide by. */
 export function readNode(bytes: Uint8Array, span: Span): Node {
-  const reader = new WireReader(bytes, span);
-  let id = "";
-  let cluster = "";
-  let locality = { region: "", zone: "", subZone: "" };
-  let metadata: Node["metadata"] = {};
-  let userAgentName = "";
-  let userAgentVersion = "";
-  const clientFeatures: string[] = [];
-  while (!reader.atEnd) {
-    const tag = reader.tag();
-    switch (tag) {
-      case delimited(1):
-        id = shortText(reader, "node.id");
-        break;
-      case delimited(2):
-        cluster = shortText(reader, "node.cluster");
-        break;
-      case delimited(3):
-        metadata = readMetadata(bytes, reader.span());
-        break;
-      case delimited(4):
-        locality = readLocality(bytes, reader.span(), "node.locality");
-        break;
-      case delimited(6):
-        userAgentName = shortText(reader, "node.user_agent_name");
-        break;
-      case delimited(7):
-        userAgentVersion = shortText(reader, "node.user_agent_version");
-        break;
-      case delimited(8):
-        userAgentVersion = readBuildVersion(bytes, reader.span());
-        break;
-      case delimited(10):
-        clientFeatures.push(shortText(reader, "node.client_features"));
-        break;
-      default:
-        reader.skip(tag);
-    }
-  }
-  return { id, cluster, locality, metadata, userAgentName, userAgentVersion, clientFeatures };
+  return readFields(bytes, span);
 }
 
 /** How many bytes of a request a node takes without its extensions, which are not kept. */
@@ -66,20 +42,21 @@ export function nodeLength(bytes: Uint8Array, span: Span): number {
 
 /** Reads `envoy.config.core.v3.Locality`, which is at `path`. Throws `MalformedMessage`. */
 export function readLocality(bytes: Uint8Array, span: Span, path: string): Node["locality"] {
-  const reader = new WireReader(bytes, span);
-  const locality = { region: "", zone: "", subZone: "" };
-  while (!reader.atEnd) {
-    const tag = reader.tag();
-    if (tag === delimited(1)) locality.region = shortText(reader, `${path}.region`);
-    else if (tag === delimited(2)) locality.zone = shortText(reader, `${path}.zone`);
-    else if (tag === delimited(3)) locality.subZone = shortText(reader, `${path}.sub_zone`);
-    else reader.skip(tag);
-  }
-  return locality;
+  return readLocalityAt(bytes, span, path);
+}
+
+const readLocalityAt = messageReader<Node["locality"], string>({
+  region: single(delimited(1), "", (reader, path) => readShortText(reader, `${path}.region`)),
+  zone: single(delimited(2), "", (reader, path) => readShortText(reader, `${path}.zone`)),
+  subZone: single(delimited(3), "", (reader, path) => readShortText(reader, `${path}.sub_zone`)),
+});
+
+function shortText(field: number, path: string): Field<string> {
+  return single(delimited(field), "", (reader) => readShortText(reader, path));
 }
 
 /** Text that goes to logs and pages. */
-function shortText(reader: WireReader, path: string): string {
+function readShortText(reader: WireReader, path: string): string {
   const span = reader.span();
   checkShort(span.end - span.start, path);
   return reader.text(span);
@@ -91,32 +68,23 @@ export function checkShort(bytes: number, path: string): void {
   throw new MalformedMessage(`${path} has ${bytes} bytes, and at most ${longestText} are allowed`);
 }
 
-function readMetadata(bytes: Uint8Array, { start, end }: Span): Node["metadata"] {
+function readMetadata(reader: WireReader): Node["metadata"] {
+  const { start, end } = reader.span();
   try {
     // A struct may be nested deeper than the stack goes, or hold a number that JSON has not.
-    return toJson(StructSchema, fromBinary(StructSchema, bytes.subarray(start, end))) as Node["metadata"];
+    return toJson(StructSchema, fromBinary(StructSchema, reader.bytes.subarray(start, end))) as Node["metadata"];
   } catch {
     throw new MalformedMessage("node.metadata is no valid google.protobuf.Struct");
   }
 }
 
+const readNumbers = messageReader({ major: uint32(1), minor: uint32(2), patch: uint32(3) });
+const readVersion = messageReader({
+  numbers: embedded(1, { major: 0, minor: 0, patch: 0 }, readNumbers),
+});
+
 /** `BuildVersion.version` as `1.40.0`. */
-function readBuildVersion(bytes: Uint8Array, span: Span): string {
-  const reader = new WireReader(bytes, span);
-  const numbers = [0, 0, 0];
-  while (!reader.atEnd) {
-    const tag = reader.tag();
-    if (tag !== delimited(1)) {
-      reader.skip(tag);
-      continue;
-    }
-    const version = new WireReader(bytes, reader.span());
-    while (!version.atEnd) {
-      const part = version.tag();
-      const place = Math.floor(part / 8) - 1;
-      if ((part & 7) === wireType.varint && place < 3) numbers[place] = version.varint();
-      else version.skip(part);
-    }
-  }
-  return numbers.join(".");
+function readBuildVersion(reader: WireReader): string {
+  const { major, minor, patch } = readVersion(reader.bytes, reader.span()).numbers;
+  return [major, minor, patch].join(".");
 }

@@ -9,8 +9,20 @@ import {
   type RequestLoad,
   TooMuchInMessage,
 } from "./load-stats.js";
+import {
+  embedded,
+  type Field,
+  list,
+  type MessageReader,
+  messageReader,
+  readSecondsAndNanos,
+  single,
+  text,
+  uint32,
+  uint64,
+} from "./message-reader.js";
 import { nodeLength, readLocality, readNode } from "./node-message.js";
-import { delimited, type Span, varintTag, WireReader, wireType } from "./wire-reader.js";
+import { delimited, varintTag, type WireReader, wireType } from "./wire-reader.js";
 
 /**
  * Reads `envoy.service.load_stats.v3.LoadStatsRequest`; v2's has the same numbers. Throws `MalformedMessage`, and
@@ -22,257 +34,134 @@ export function readLoadStatsRequest(
   limits: LoadStatsLimits,
   wanted: { readonly node: boolean },
 ): LoadStatsRequest {
-  return new Reading(bytes, limits).request(wanted.node);
+  return readRequest(bytes, { start: 0, end: bytes.length }, new Counts(limits, wanted.node));
 }
 
-/** The numbers of a metric's fields. */
-interface MetricFields {
-  readonly name: number | undefined;
-  readonly requests: number;
-  readonly total: number;
-}
+/** How much of a report was read so far. */
+class Counts {
+  readonly limits: LoadStatsLimits;
+  readonly wantsNode: boolean;
+  readonly #counts = { reportClusters: 0, reportLocalities: 0, reportDetails: 0 };
 
-type Counted = { -readonly [K in keyof RequestLoad]: RequestLoad[K] };
-
-class Reading {
-  readonly #bytes: Uint8Array;
-  readonly #limits: LoadStatsLimits;
-  #localities = 0;
-  #details = 0;
-
-  constructor(bytes: Uint8Array, limits: LoadStatsLimits) {
-    this.#bytes = bytes;
-    this.#limits = limits;
+  constructor(limits: LoadStatsLimits, wantsNode: boolean) {
+    this.limits = limits;
+    this.wantsNode = wantsNode;
   }
 
-  request(wantsNode: boolean): LoadStatsRequest {
-    const { nodeBytes, reportClusters } = this.#limits;
-    const reader = new WireReader(this.#bytes);
-    let node: Node | undefined;
-    const clusters: ClusterLoad[] = [];
-    while (!reader.atEnd) {
-      const tag = reader.tag();
-      if (tag === delimited(1) && wantsNode) {
-        const span = reader.span();
-        const length = nodeLength(this.#bytes, span);
-        if (length > nodeBytes) throw tooMuch(`the node takes more than ${nodeBytes} bytes without its extensions`);
-        node = readNode(this.#bytes, span);
-      } else if (tag === delimited(2)) {
-        if (clusters.length >= reportClusters) throw tooMuch(`a report is about more than ${reportClusters} clusters`);
-        clusters.push(this.#cluster(reader.span()));
-      } else reader.skip(tag);
-    }
-    return { node, clusters };
-  }
-
-  #cluster(span: Span): ClusterLoad {
-    const reader = new WireReader(this.#bytes, span);
-    const droppedByCategory: { category: string; count: number }[] = [];
-    const localities: LocalityLoad[] = [];
-    let cluster = "";
-    let service = "";
-    let intervalMs = 0;
-    let dropped = 0;
-    while (!reader.atEnd) {
-      const tag = reader.tag();
-      switch (tag) {
-        case delimited(1):
-          cluster = reader.string();
-          break;
-        case delimited(2):
-          localities.push(this.#locality(reader.span()));
-          break;
-        case varintTag(3):
-          dropped = reader.uint64();
-          break;
-        case delimited(4):
-          intervalMs = this.#duration(reader.span());
-          break;
-        case delimited(5):
-          droppedByCategory.push(this.#drop(reader.span()));
-          break;
-        case delimited(6):
-          service = reader.string();
-          break;
-        default:
-          reader.skip(tag);
-      }
-    }
-    return { cluster, service, intervalMs, dropped, droppedByCategory, localities };
-  }
-
-  #locality(span: Span): LocalityLoad {
-    this.#localities += 1;
-    const { reportLocalities } = this.#limits;
-    if (this.#localities > reportLocalities)
-      throw tooMuch(`a report is about more than ${reportLocalities} localities`);
-    const reader = new WireReader(this.#bytes, span);
-    const load = { successful: 0, errors: 0, inProgress: 0, issued: 0, priority: 0 };
-    const metrics: LoadMetric[] = [];
-    const endpoints: EndpointLoad[] = [];
-    let locality: Node["locality"] = { region: "", zone: "", subZone: "" };
-    while (!reader.atEnd) {
-      const tag = reader.tag();
-      switch (tag) {
-        case delimited(1):
-          locality = readLocality(this.#bytes, reader.span(), "locality");
-          break;
-        case varintTag(6):
-          load.priority = reader.varint();
-          break;
-        case delimited(7):
-          endpoints.push(this.#endpoint(reader.span()));
-          break;
-        case varintTag(8):
-          load.issued = reader.uint64();
-          break;
-        case delimited(12):
-          metrics.push(this.#unnamedMetric("cpu_utilization", reader.span()));
-          break;
-        case delimited(13):
-          metrics.push(this.#unnamedMetric("mem_utilization", reader.span()));
-          break;
-        case delimited(14):
-          metrics.push(this.#unnamedMetric("application_utilization", reader.span()));
-          break;
-        default:
-          if (!this.#takes(reader, tag, load, metrics)) reader.skip(tag);
-      }
-    }
-    return { locality, ...load, metrics, endpoints };
-  }
-
-  #endpoint(span: Span): EndpointLoad {
-    this.#countDetail();
-    const reader = new WireReader(this.#bytes, span);
-    const load = { successful: 0, errors: 0, inProgress: 0, issued: 0 };
-    const metrics: LoadMetric[] = [];
-    let address = "";
-    while (!reader.atEnd) {
-      const tag = reader.tag();
-      switch (tag) {
-        case delimited(1):
-          address = readAddress(this.#bytes, reader.span());
-          break;
-        case varintTag(7):
-          load.issued = reader.uint64();
-          break;
-        default:
-          if (!this.#takes(reader, tag, load, metrics)) reader.skip(tag);
-      }
-    }
-    return { address, ...load, metrics };
-  }
-
-  /** Takes a field that localities and endpoints have under the same number; false where it is none. */
-  #takes(reader: WireReader, tag: number, load: Counted, metrics: LoadMetric[]): boolean {
-    if (tag === varintTag(2)) load.successful = reader.uint64();
-    else if (tag === varintTag(3)) load.inProgress = reader.uint64();
-    else if (tag === varintTag(4)) load.errors = reader.uint64();
-    else if (tag === delimited(5)) metrics.push(this.#metric(reader.span()));
-    else return false;
-    return true;
-  }
-
-  #metric(span: Span): LoadMetric {
-    return this.#readMetric(span, "", { name: 1, requests: 2, total: 3 });
-  }
-
-  /** Without a name of its own. */
-  #unnamedMetric(name: string, span: Span): LoadMetric {
-    return this.#readMetric(span, name, { name: undefined, requests: 1, total: 2 });
-  }
-
-  #readMetric(span: Span, name: string, field: MetricFields): LoadMetric {
-    this.#countDetail();
-    const reader = new WireReader(this.#bytes, span);
-    const metric = { name, requests: 0, total: 0 };
-    while (!reader.atEnd) {
-      const tag = reader.tag();
-      if (field.name !== undefined && tag === delimited(field.name)) metric.name = reader.string();
-      else if (tag === varintTag(field.requests)) metric.requests = reader.uint64();
-      else if (tag === field.total * 8 + wireType.fixed64) metric.total = reader.double();
-      else reader.skip(tag);
-    }
-    return metric;
-  }
-
-  #drop(span: Span): { readonly category: string; readonly count: number } {
-    this.#countDetail();
-    const reader = new WireReader(this.#bytes, span);
-    const drop = { category: "", count: 0 };
-    while (!reader.atEnd) {
-      const tag = reader.tag();
-      if (tag === delimited(1)) drop.category = reader.string();
-      else if (tag === varintTag(2)) drop.count = reader.uint64();
-      else reader.skip(tag);
-    }
-    return drop;
-  }
-
-  /** `google.protobuf.Duration` in milliseconds. A negative one has no meaning here and counts as none. */
-  #duration(span: Span): number {
-    const reader = new WireReader(this.#bytes, span);
-    let seconds = 0;
-    let nanos = 0;
-    while (!reader.atEnd) {
-      const tag = reader.tag();
-      if (tag === varintTag(1)) seconds = reader.uint64();
-      else if (tag === varintTag(2)) nanos = reader.varint();
-      else reader.skip(tag);
-    }
-    const longest = 315_576_000_000;
-    return seconds > longest || nanos > 999_999_999 ? 0 : seconds * 1_000 + Math.round(nanos / 1e6);
-  }
-
-  #countDetail(): void {
-    this.#details += 1;
-    const { reportDetails } = this.#limits;
-    if (this.#details > reportDetails) {
-      throw tooMuch(`a report holds more than ${reportDetails} endpoints, metrics and categories of drops`);
-    }
+  /** Counts another part before it is read. */
+  count(what: keyof typeof messages): void {
+    this.#counts[what] += 1;
+    if (this.#counts[what] > this.limits[what]) throw new TooMuchInMessage(messages[what](this.limits[what]));
   }
 }
 
-function tooMuch(message: string): TooMuchInMessage {
-  return new TooMuchInMessage(message);
+const messages = {
+  reportClusters: (most: number) => `a report is about more than ${most} clusters`,
+  reportLocalities: (most: number) => `a report is about more than ${most} localities`,
+  reportDetails: (most: number) => `a report holds more than ${most} endpoints, metrics and categories of drops`,
+};
+
+/** A repeated message, each of which is counted. */
+function counted<Content>(
+  field: number,
+  what: keyof typeof messages,
+  read: MessageReader<Content, Counts>,
+): Field<readonly Content[], Counts> {
+  return list(delimited(field), (reader, counts: Counts) => {
+    counts.count(what);
+    return read(reader.bytes, reader.span(), counts);
+  });
 }
 
-/** `envoy.config.core.v3.Address` as text. */
-function readAddress(bytes: Uint8Array, span: Span): string {
-  const reader = new WireReader(bytes, span);
-  let address = "";
-  while (!reader.atEnd) {
-    const tag = reader.tag();
-    if (tag === delimited(1)) address = readSocketAddress(bytes, reader.span());
-    // A pipe has its path where an internal address has its listener's name.
-    else if (tag === delimited(2) || tag === delimited(3)) address = readFirstText(bytes, reader.span());
-    else reader.skip(tag);
-  }
-  return address;
+const readMetric = messageReader<LoadMetric>({ name: text(1), requests: uint64(2), total: double(3) });
+const readUnnamedMetric = messageReader({ requests: uint64(1), total: double(2) });
+
+/** The metrics of a locality that are fields of their own, by their tags. */
+const ownMetrics = new Map([
+  [delimited(12), "cpu_utilization"],
+  [delimited(13), "mem_utilization"],
+  [delimited(14), "application_utilization"],
+]);
+
+function metricOf(reader: WireReader, counts: Counts, tag: number): LoadMetric {
+  counts.count("reportDetails");
+  const name = ownMetrics.get(tag);
+  const span = reader.span();
+  if (name === undefined) return readMetric(reader.bytes, span);
+  return { name, ...readUnnamedMetric(reader.bytes, span) };
 }
 
-function readSocketAddress(bytes: Uint8Array, span: Span): string {
-  const reader = new WireReader(bytes, span);
-  let host = "";
-  let port = "";
-  while (!reader.atEnd) {
-    const tag = reader.tag();
-    if (tag === delimited(2)) host = reader.string();
-    else if (tag === varintTag(3)) port = String(reader.varint());
-    else if (tag === delimited(4)) port = reader.string();
-    else reader.skip(tag);
-  }
-  return `${host.includes(":") ? `[${host}]` : host}:${port}`;
+/** What localities and endpoints have under the same number. */
+const outcome = { successful: uint64(2), inProgress: uint64(3), errors: uint64(4) } satisfies Partial<
+  Record<keyof RequestLoad, Field<number>>
+>;
+
+const readSocketAddress = messageReader({
+  host: text(2),
+  port: single([varintTag(3), delimited(4)], "", (reader, _, tag) =>
+    tag === delimited(4) ? reader.string() : String(reader.varint()),
+  ),
+});
+const readFirstText = messageReader({ text: text(1) });
+
+/** `envoy.config.core.v3.Address` as text; a pipe has its path where an internal address has its listener's name. */
+const readAddress = messageReader({
+  address: single([1, 2, 3].map(delimited), "", (reader, _, tag) => {
+    const span = reader.span();
+    if (tag !== delimited(1)) return readFirstText(reader.bytes, span).text;
+    const { host, port } = readSocketAddress(reader.bytes, span);
+    return `${host.includes(":") ? `[${host}]` : host}:${port}`;
+  }),
+});
+
+const readEndpoint = messageReader<EndpointLoad, Counts>({
+  address: single(delimited(1), "", (reader) => readAddress(reader.bytes, reader.span()).address),
+  ...outcome,
+  issued: uint64(7),
+  metrics: list(delimited(5), metricOf),
+});
+
+const readLocalityLoad = messageReader<LocalityLoad, Counts>({
+  locality: embedded(1, { region: "", zone: "", subZone: "" }, (bytes, span) => readLocality(bytes, span, "locality")),
+  ...outcome,
+  issued: uint64(8),
+  priority: uint32(6),
+  metrics: list([delimited(5), ...ownMetrics.keys()], metricOf),
+  endpoints: counted(7, "reportDetails", readEndpoint),
+});
+
+const readDrop = messageReader({ category: text(1), count: uint64(2) });
+
+const readCluster = messageReader<ClusterLoad, Counts>({
+  cluster: text(1),
+  service: text(6),
+  intervalMs: single(delimited(4), 0, millisecondsOf),
+  dropped: uint64(3),
+  droppedByCategory: counted(5, "reportDetails", readDrop),
+  localities: counted(2, "reportLocalities", readLocalityLoad),
+});
+
+const readRequest = messageReader<LoadStatsRequest, Counts>({
+  node: single(delimited(1), undefined, wantedNode),
+  clusters: counted(2, "reportClusters", readCluster),
+});
+
+function wantedNode(reader: WireReader, { limits, wantsNode }: Counts): Node | undefined {
+  const span = reader.span();
+  if (!wantsNode) return undefined;
+  const { nodeBytes } = limits;
+  if (nodeLength(reader.bytes, span) > nodeBytes)
+    throw new TooMuchInMessage(`the node takes more than ${nodeBytes} bytes without its extensions`);
+  return readNode(reader.bytes, span);
 }
 
-function readFirstText(bytes: Uint8Array, span: Span): string {
-  const reader = new WireReader(bytes, span);
-  let text = "";
-  while (!reader.atEnd) {
-    const tag = reader.tag();
-    if (tag === delimited(1)) text = reader.string();
-    else reader.skip(tag);
-  }
-  return text;
+/** A negative duration has no meaning here and counts as none. */
+function millisecondsOf(reader: WireReader): number {
+  const { seconds, nanos } = readSecondsAndNanos(reader.bytes, reader.span());
+  const longest = 315_576_000_000;
+  return seconds > longest || nanos > 999_999_999 ? 0 : seconds * 1_000 + Math.round(nanos / 1e6);
+}
+
+function double(field: number): Field<number> {
+  return single(field * 8 + wireType.fixed64, 0, (reader) => reader.double());
 }

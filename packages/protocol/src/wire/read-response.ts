@@ -1,7 +1,8 @@
 import type { Nonce, ResourceName, TypeUrl, Version } from "@xdskit/api";
 import { longestErrorText } from "../model/limits.js";
+import { embedded, messageReader, readSecondsAndNanos, single, text } from "./message-reader.js";
 import type { ResourceError } from "./responses.js";
-import { delimited, type Span, WireReader, wireType } from "./wire-reader.js";
+import { delimited, type Span, varintTag, WireReader } from "./wire-reader.js";
 
 /** One resource of a response, its body where it lies in the response. */
 export interface SentResource {
@@ -78,9 +79,11 @@ function readResponse(bytes: Uint8Array, numbers: Numbers, most: number): SentRe
     else if (tag === delimited(4)) typeUrl = reader.string();
     else if (tag === delimited(5)) nonce = reader.string();
     else if (tag === delimited(numbers.removed)) removed.push(reader.string());
-    else if (tag === delimited(numbers.removedNames)) removed.push(readResourceName(bytes, reader.span()));
-    else if (tag === delimited(numbers.errors)) errors.push(readError(bytes, reader.span()));
-    else reader.skip(tag);
+    else if (tag === delimited(numbers.removedNames)) removed.push(readResourceName(bytes, reader.span()).name);
+    else if (tag === delimited(numbers.errors)) {
+      const { name, status } = readError(bytes, reader.span());
+      errors.push({ name, ...status });
+    } else reader.skip(tag);
   }
   return { bytes, typeUrl, version, nonce, resources, count, removed, errors };
 }
@@ -115,7 +118,7 @@ export function readDeltaResource(bytes: Uint8Array, span: Span): SentResource {
     else if (tag === delimited(3)) name = reader.string();
     else if (tag === delimited(4)) aliases.push(reader.string());
     else if (tag === delimited(6)) ttl = readDuration(bytes, reader.span());
-    else if (tag === delimited(8)) name = readResourceName(bytes, reader.span());
+    else if (tag === delimited(8)) name = readResourceName(bytes, reader.span()).name;
     else reader.skip(tag);
   }
   return { name: name === "" ? undefined : name, version, aliases: aliases.length === 0 ? none : aliases, ttl, body };
@@ -138,55 +141,28 @@ function readAny(bytes: Uint8Array, span: Span): SentBody {
  * Reads a `ResourceName` without its constraints, which concern the server (xRFC TP2): a client has one of the
  * variants.
  */
-function readResourceName(bytes: Uint8Array, span: Span): ResourceName {
-  const reader = new WireReader(bytes, span);
-  let name = "";
-  while (!reader.atEnd) {
-    const tag = reader.tag();
-    if (tag === delimited(1)) name = reader.string();
-    else reader.skip(tag);
-  }
-  return name;
-}
+const readResourceName = messageReader({ name: text(1) });
 
-function readError(bytes: Uint8Array, span: Span): ResourceError {
-  const reader = new WireReader(bytes, span);
-  let name = "";
-  let code = 0;
-  let message = "";
-  while (!reader.atEnd) {
-    const tag = reader.tag();
-    if (tag === delimited(1)) name = readResourceName(bytes, reader.span());
-    else if (tag === delimited(2)) {
-      const status = new WireReader(bytes, reader.span());
-      while (!status.atEnd) {
-        const part = status.tag();
-        if (part === 8 + wireType.varint) code = status.varint() | 0;
-        else if (part === delimited(2)) message = beginningOf(bytes, status.span());
-        else status.skip(part);
-      }
-    } else reader.skip(tag);
-  }
-  return { name, code, message };
-}
+const readStatus = messageReader({
+  code: single(varintTag(1), 0, (reader) => reader.varint() | 0),
+  message: single(delimited(2), "", beginningOf),
+});
+
+const readError = messageReader({
+  name: single(delimited(1), "", (reader) => readResourceName(reader.bytes, reader.span()).name),
+  status: embedded(2, { code: 0, message: "" }, readStatus),
+});
 
 /** Of a long text only this is decoded: a part of a decoded text would keep the whole. */
-function beginningOf(bytes: Uint8Array, { start, end }: Span): string {
-  const text = new TextDecoder().decode(bytes.subarray(start, Math.min(end, start + longestErrorText)));
+function beginningOf(reader: WireReader): string {
+  const { start, end } = reader.span();
+  const text = new TextDecoder().decode(reader.bytes.subarray(start, Math.min(end, start + longestErrorText)));
   return end - start > longestErrorText ? text.replace(/\ufffd$/, "") : text;
 }
 
 /** A `google.protobuf.Duration` in milliseconds, more than 0; undefined for any other. */
 function readDuration(bytes: Uint8Array, span: Span): number | undefined {
-  const reader = new WireReader(bytes, span);
-  let seconds = 0;
-  let nanos = 0;
-  while (!reader.atEnd) {
-    const tag = reader.tag();
-    if (tag === 8 + wireType.varint) seconds = reader.uint64();
-    else if (tag === 16 + wireType.varint) nanos = reader.varint();
-    else reader.skip(tag);
-  }
+  const { seconds, nanos } = readSecondsAndNanos(bytes, span);
   // Negative ones are written with 64 bits.
   const milliseconds = seconds * 1000 + nanos / 1e6;
   return seconds < 2 ** 53 && nanos < 1e9 && milliseconds > 0 ? milliseconds : undefined;

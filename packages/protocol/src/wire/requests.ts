@@ -2,9 +2,10 @@ import type { Nonce, TypeUrl, Version } from "@xdskit/api";
 import { longestErrorText } from "../model/limits.js";
 import type { Node } from "../model/node.js";
 import { type ClaimedVersions, ClaimsReader, noClaims } from "./claimed-versions.js";
+import { messageReader, single } from "./message-reader.js";
 import { RequestNames } from "./names.js";
 import { nodeLength, readNode } from "./node-message.js";
-import { delimited, type Span, WireReader, wireType } from "./wire-reader.js";
+import { delimited, type Span, varintTag, WireReader } from "./wire-reader.js";
 
 /** `google.rpc.Status`: why a client rejected a response. */
 export interface ErrorDetail {
@@ -138,18 +139,10 @@ export function nodeLengthOf(bytes: Uint8Array, request: Request): number {
   return request.node === undefined ? 0 : nodeLength(bytes, request.node);
 }
 
-function readStatus(bytes: Uint8Array, span: Span): ErrorDetail {
-  const reader = new WireReader(bytes, span);
-  let code = 0;
-  let message = "";
-  while (!reader.atEnd) {
-    const tag = reader.tag();
-    if (tag === 8 + wireType.varint) code = reader.varint() | 0;
-    else if (tag === delimited(2)) message = reader.string();
-    else reader.skip(tag);
-  }
-  return { code, message: shortened(message) };
-}
+const readStatus = messageReader<ErrorDetail>({
+  code: single(varintTag(1), 0, (reader) => reader.varint() | 0),
+  message: single(delimited(2), "", (reader) => shortened(reader.string())),
+});
 
 /** As long as is kept of a client's error message. */
 export function shortened(message: string): string {
