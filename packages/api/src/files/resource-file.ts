@@ -1,6 +1,5 @@
 import { tellOfNothing } from "../adoption/document-taker.js";
 import type { Finding } from "../errors/errors.js";
-import { partsOfList } from "../json/json-parts.js";
 import { parseJson } from "../json/json-source.js";
 import type { Adoption } from "../reading/adoption-record.js";
 import type { BodyMemory } from "../reading/body-slabs.js";
@@ -11,9 +10,8 @@ import { envoyRegistry, type Registry } from "../registry/registry.js";
 import type { ResourceTypes } from "../resource-types/resource-type.js";
 import { resourceTypes } from "../resource-types/resource-types.js";
 import { decodeText, type FileText } from "../text/file-text.js";
-import { isLong, NoList } from "../text/list-parts.js";
 import { readTextFormat } from "../text-format/text-file.js";
-import { partsOfYamlList } from "../yaml/yaml-parts.js";
+import { isLong, NoList, partsOfYamlList } from "../yaml/yaml-parts.js";
 import { parseYaml } from "../yaml/yaml-source.js";
 import { readSource } from "./source-items.js";
 
@@ -121,18 +119,15 @@ export function readResources(
 }
 
 function readStructured(reading: FileReading, text: FileText, form: "json" | "yaml"): void {
-  if (isLong(text.text)) {
-    const documents = form === "json" ? partsOfList(text.text) : partsOfYamlList(text.text);
-    if (attempt(reading, () => readSource(reading, text, { documents, problems: [] }))) return;
-  }
+  if (form === "yaml" && isLong(text.text) && readInParts(reading, text)) return;
   if (isEmpty(text)) return;
   readSource(reading, text, form === "json" ? parseJson(text.text, "envoy") : parseYaml(text.text, "envoy"));
 }
 
-/** Tries one way to read a text. If it fails, its results are dropped. */
-function attempt(reading: FileReading, read: () => void): boolean {
+/** False if the text must be read as a whole: the results of its parts are dropped. */
+function readInParts(reading: FileReading, text: FileText): boolean {
   try {
-    read();
+    readSource(reading, text, { documents: partsOfYamlList(text.text), problems: [] });
     return true;
   } catch (error) {
     if (!(error instanceof NoList)) throw error;

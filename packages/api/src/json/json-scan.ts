@@ -1,5 +1,5 @@
 /** A number with this many characters may be more than a double can hold. */
-export const longNumber = 16;
+const longNumber = 16;
 
 /** What a scan of a JSON text finds and JSON.parse does not say. */
 export interface JsonScan {
@@ -66,7 +66,7 @@ export function endOfString(text: string, start: number): number {
 }
 
 /** Digits, `.`, `e`, `E`, `+`, `-`. */
-export function isNumberPart(code: number): boolean {
+function isNumberPart(code: number): boolean {
   return (
     (code >= 0x30 && code <= 0x39) || code === 0x2e || code === 0x65 || code === 0x45 || code === 0x2b || code === 0x2d
   );

@@ -1,7 +1,6 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import type { FieldStep } from "../errors/field-path.js";
 import { keysOfStep, longestInteger, nestingLimit, type SourceText, setOwn } from "../text/source-document.js";
-import { JsonPlaces } from "./json-places.js";
 import { countKeys, type JsonScan, scanJson } from "./json-scan.js";
 
 /**
@@ -16,7 +15,7 @@ export function parseJson(text: string, dialect: "core" | "envoy" = "core"): Sou
     // Deeper values go to the reader below, since whatever locates parts later is recursive too.
     if (!scan.hasLongNumbers && scan.depth <= nestingLimit && scan.keys === countKeys(value)) {
       const starts = startsOfItems(value, scan);
-      let places: JsonPlaces | undefined;
+      let root: JsonNode | undefined;
       const locate = (steps: readonly FieldStep[]) => {
         const last = steps.at(-1);
         const isItem =
@@ -24,8 +23,8 @@ export function parseJson(text: string, dialect: "core" | "envoy" = "core"): Sou
         const start = isItem ? starts.offsets[last] : undefined;
         if (start !== undefined) return start;
         if (steps.length === 0) return offset;
-        places ??= new JsonPlaces(text);
-        return places.locate(steps);
+        root ??= new JsonReader(text, "core").document();
+        return locateIn(root, steps);
       };
       const offset = text.search(/[^ \t\n\r]/);
       return { documents: [{ value, offset, locate }], problems: [] };

@@ -1,14 +1,11 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
+import { describe, it } from "node:test";
 import { readResources } from "../files/resource-file.js";
-import { assertPartsOfWhole } from "../testing/parts-of-whole.js";
-import { NoList } from "../text/list-parts.js";
-import { partsOfList } from "./json-parts.js";
 import { parseJson } from "./json-source.js";
 
 const type = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
 
-/** Long enough for several parts. */
+/** A few hundred kB. */
 function list(indent?: number, count = 3_000): string {
   const items = Array.from({ length: count }, (_, index) => ({
     "@type": type,
@@ -21,18 +18,8 @@ function list(indent?: number, count = 3_000): string {
   return JSON.stringify(items, undefined, indent);
 }
 
-suite("a long list in parts", () => {
-  for (const { what, text } of [
-    { what: "on one line", text: list() },
-    { what: "indented", text: ` \n${list(2)}\n\n` },
-  ]) {
-    test(`equals the list read as a whole, with the same places (${what})`, () => {
-      const [whole] = parseJson(text).documents;
-      assertPartsOfWhole([...partsOfList(text)], whole, ["metadata", "filter_metadata", { key: "a" }]);
-    });
-  }
-
-  test("is read with the lines of the file, and mistakes are told with theirs", () => {
+describe("A long JSON list", () => {
+  it("is read with the lines of the file, and mistakes are told with theirs", () => {
     const text = list(1).replace('"c2500"', '"c2500",\n  "no_such_field": 1').replace('"c2900"', '""');
     const { resources, findings } = readResources({ path: "a.json", bytes: new TextEncoder().encode(text) });
     assert.equal(resources.length, 2_998);
@@ -68,8 +55,7 @@ suite("a long list in parts", () => {
     ["nothing in it", `[${" ".repeat(100_000)}]`],
     ["no list around it", `{"resources": ${good}}`],
   ] as const) {
-    test(`is left to the reader of whole texts if it has ${what}`, () => {
-      assert.throws(() => [...partsOfList(text)], NoList);
+    it(`is refused with ${what}, where that is no JSON`, () => {
       const { resources, findings } = readResources({ path: "a.json", bytes: new TextEncoder().encode(text) });
       const { problems } = parseJson(text, "envoy");
       assert.equal(findings.length > 0, problems.length > 0 || what === "something that is no object");

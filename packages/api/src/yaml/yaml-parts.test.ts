@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { readResources } from "../files/resource-file.js";
 import { assertPartsOfWhole } from "../testing/parts-of-whole.js";
-import { NoList } from "../text/list-parts.js";
-import { partsOfYamlList } from "./yaml-parts.js";
+import { NoList, partsOfYamlList } from "./yaml-parts.js";
 import { parseYaml } from "./yaml-source.js";
 
 const type = "type.googleapis.com/envoy.config.cluster.v3.Cluster";

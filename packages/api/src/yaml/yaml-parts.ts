@@ -1,6 +1,16 @@
-import { NoList, partLength } from "../text/list-parts.js";
 import type { SourceDocument } from "../text/source-document.js";
 import { parseYaml } from "./yaml-source.js";
+
+/** Thrown if the text must be read as a whole. */
+export class NoList extends Error {}
+
+/** Parts of a long list end after this many characters: their values are few enough to die young. */
+const partLength = 65_536;
+
+/** Whether a text is long enough to be read in parts. */
+export function isLong(text: string): boolean {
+  return text.length >= partLength;
+}
 
 /**
  * Reads a long YAML list in parts, each a document of its own. The parser needs some fifty times the memory of its
