@@ -8,5 +8,6 @@ export {
   problemText,
   type Turn,
 } from "./links.js";
+export { lookMs } from "./look-ms.js";
 export { errnoOf, errnoText, identityOf, inodeOf, isAbsence, isBelow, kindOf } from "./metadata.js";
-export { type FileBytes, readWholeFile, readWholeFileAtOnce } from "./read-file.js";
+export { type FileBytes, readWholeFile } from "./read-file.js";

@@ -3,7 +3,7 @@ import fs from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { readWholeFile, readWholeFileAtOnce } from "./read-file.js";
+import { readWholeFile } from "./read-file.js";
 
 test("a file that was written a moment before it was read is read again, however long the reading took", async (t) => {
   const folder = fs.mkdtempSync(join(tmpdir(), "xdskit-"));
@@ -18,23 +18,4 @@ test("a file that was written a moment before it was read is read again, however
   assert.equal(soon.kind === "read" && soon.doubtful, true);
   const later = await readWholeFile(file, 100);
   assert.equal(later.kind === "read" && later.doubtful, false);
-});
-
-test("files that fit are read into the same memory, others into their own", (t) => {
-  const folder = fs.mkdtempSync(join(tmpdir(), "xdskit-"));
-  t.after(() => fs.rmSync(folder, { recursive: true }));
-  const room = new Uint8Array(4);
-  for (const [name, isInRoom] of [
-    ["four", true],
-    ["one", true],
-    ["seven", false],
-    ["", true],
-  ] as const) {
-    const file = join(folder, "a.yaml");
-    fs.writeFileSync(file, name);
-    const read = readWholeFileAtOnce(file, 100, room);
-    assert.ok(read.kind === "read");
-    assert.equal(Buffer.from(read.bytes).toString(), name);
-    assert.equal(read.bytes.buffer === room.buffer, isInRoom);
-  }
 });

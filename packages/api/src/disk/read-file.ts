@@ -26,58 +26,17 @@ const passing = new Set(["EIO", "EMFILE", "ENFILE", "EBUSY", "EAGAIN", "ESTALE",
  * round trips dominate the cost of many small files.
  */
 export async function readWholeFile(path: string, maxBytes: number): Promise<FileBytes> {
-  const steps = reading(path, maxBytes, inThreadPool, undefined);
-  let step = steps.next();
-  while (step.done !== true) {
-    try {
-      step = steps.next(await step.value);
-    } catch (error) {
-      step = steps.throw(error);
-    }
-  }
-  return step.value;
-}
-
-/**
- * The synchronous form, for when nothing else waits, such as at startup. A small file costs a sixth, since a round trip
- * through the thread pool costs more than the system calls.
- *
- * @param room receives the bytes of a file that fits, until the next call: to allocate memory for each of many files
- * costs more than to read them
- */
-export function readWholeFileAtOnce(path: string, maxBytes: number, room?: Uint8Array): FileBytes {
-  const steps = reading(path, maxBytes, atOnce, room);
-  let step = steps.next();
-  while (step.done !== true) step = steps.next(step.value);
-  return step.value;
-}
-
-/** The system calls that may block, and return a file descriptor or a number of bytes. */
-interface Calls<Answer> {
-  readonly open: (path: string) => Answer;
-  /** Reads the file's bytes from a position on, to the same position in the buffer. */
-  readonly read: (file: number, bytes: Uint8Array, from: number) => Answer;
-}
-
-/** One read as a generator, which continues with the results of its calls. */
-function* reading<Answer>(
-  path: string,
-  maxBytes: number,
-  calls: Calls<Answer>,
-  room: Uint8Array | undefined,
-): Generator<Answer, FileBytes, number> {
   let file: number | undefined;
   const began = Date.now();
   try {
-    file = yield calls.open(path);
+    file = await open(path);
     const before = fs.fstatSync(file, { bigint: true });
     const refused = refusal(before, maxBytes);
     if (refused !== undefined) return refused;
-    const size = Number(before.size);
-    const bytes = room !== undefined && size <= room.length ? room.subarray(0, size) : new Uint8Array(size);
+    const bytes = new Uint8Array(Number(before.size));
     let length = 0;
     while (length < bytes.length) {
-      const bytesRead = yield calls.read(file, bytes, length);
+      const bytesRead = await read(file, bytes, length);
       if (bytesRead === 0) return { kind: "moved" };
       length += bytesRead;
     }
@@ -115,23 +74,20 @@ function failure(error: unknown): FileBytes {
 
 const openFlags = fs.constants.O_RDONLY | (fs.constants.O_NONBLOCK ?? 0);
 
-const atOnce: Calls<number> = {
-  open: (path) => fs.openSync(path, openFlags),
-  read: (file, bytes, from) => fs.readSync(file, bytes, from, bytes.length - from, from),
-};
+function open(path: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    fs.open(path, openFlags, (error, file) => (error === null ? resolve(file) : reject(error)));
+  });
+}
 
-const inThreadPool: Calls<Promise<number>> = {
-  open: (path) =>
-    new Promise((resolve, reject) => {
-      fs.open(path, openFlags, (error, file) => (error === null ? resolve(file) : reject(error)));
-    }),
-  read: (file, bytes, from) =>
-    new Promise((resolve, reject) => {
-      fs.read(file, bytes, from, bytes.length - from, from, (error, count) =>
-        error === null ? resolve(count) : reject(error),
-      );
-    }),
-};
+/** Reads the file's bytes from a position on, to the same position in the buffer. */
+function read(file: number, bytes: Uint8Array, from: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    fs.read(file, bytes, from, bytes.length - from, from, (error, count) =>
+      error === null ? resolve(count) : reject(error),
+    );
+  });
+}
 
 function megabytes(bytes: number): string {
   return bytes < 1024 * 1024 ? `${bytes} bytes` : `${(bytes / 1024 / 1024).toFixed(1)} MiB`;

@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { join, sep } from "node:path";
 import {
   type Adoption,
@@ -11,7 +12,7 @@ import {
   readResources,
   resourceTypes,
 } from "@xdskit/api";
-import { readWholeFile } from "@xdskit/api/disk";
+import { type FileBytes, readWholeFile } from "@xdskit/api/disk";
 import type { LayerUpdate } from "../../contracts/source.js";
 import { AddressClaims } from "./address-claims.js";
 import { eachOf } from "./each-of.js";
@@ -21,7 +22,6 @@ import { type JudgedFiles, type Judgement, judgeFiles, judgeSkipping } from "./j
 import type { NamedResource } from "./kept-names.js";
 import { type LayerChange, LayerIndex } from "./layer-index.js";
 import type { ScannedFile } from "./list-folder.js";
-import { type FileRead, readAtOnce, withDigest } from "./read-at-once.js";
 import { ReadingThread } from "./reading-thread/reading-thread.js";
 import type { Scan } from "./scan.js";
 import { usablePart } from "./skipping.js";
@@ -70,11 +70,21 @@ export interface FolderContentsOptions {
   readonly skips: boolean;
 }
 
+/** The result of reading a file, with a hash of its bytes if there are any. */
+type FileRead =
+  | (Extract<FileBytes, { readonly kind: "read" }> & { readonly digest: string })
+  | Exclude<FileBytes, { readonly kind: "read" }>;
+
 /** A file that was read and is yet to be understood, in a thread. */
 interface LongFile {
   readonly file: ScannedFile;
   readonly read: FileRead;
   readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** Adds the hash of the bytes. */
+function withDigest(read: FileBytes): FileRead {
+  return read.kind === "read" ? { ...read, digest: hash("sha256", read.bytes, "base64") } : read;
 }
 
 /** How many files are open at once: as many as Node's thread pool reads, and as many more in waiting. */
@@ -141,9 +151,9 @@ export class FolderContents {
    *
    * @param patient whether a file that was written to meanwhile may be read again soon; if not, that is an error of
    * that file
-   * @param atOnce whether nothing else waits: a disk that is slow may then hold up the thread
+   * @param atStart whether this is the first reading
    */
-  async update(scan: Scan, patient: boolean, signal: AbortSignal, atOnce = false): Promise<Reading> {
+  async update(scan: Scan, patient: boolean, signal: AbortSignal, atStart = false): Promise<Reading> {
     const stale = [...scan.files.values()].filter((file) => this.#isStale(file));
     let parsed = 0;
     let changed = false;
@@ -154,7 +164,7 @@ export class FolderContents {
       changed = true;
     }
     // Bodies read at a start stay together in memory; later each body must be releasable by itself.
-    const bodies = atOnce ? createBodyMemory() : undefined;
+    const bodies = atStart ? createBodyMemory() : undefined;
     const long: LongFile[] = [];
     const note = (file: ScannedFile, read: FileRead, parse: (bytes: Uint8Array) => ResourceFile): void => {
       const before = this.#files.get(file.path);
@@ -170,17 +180,13 @@ export class FolderContents {
       this.#put(file.path, next);
     };
     const take = (file: ScannedFile, read: FileRead): void => {
-      if (this.#isForThread(file, read, atOnce)) long.push({ file, read, bytes: new Uint8Array(read.bytes) });
+      if (this.#isForThread(file, read, atStart)) long.push({ file, read, bytes: new Uint8Array(read.bytes) });
       else note(file, read, (bytes) => this.#parse(file, bytes, bodies));
     };
     const { fileBytes } = this.#options.limits;
-    if (atOnce) {
-      await readAtOnce(stale, fileBytes, signal, take);
-    } else {
-      await eachOf(stale, parallel, async (file) => {
-        if (!signal.aborted) take(file, withDigest(await readWholeFile(file.realPath, fileBytes)));
-      });
-    }
+    await eachOf(stale, parallel, async (file) => {
+      if (!signal.aborted) take(file, withDigest(await readWholeFile(file.realPath, fileBytes)));
+    });
     for (const { file, read, bytes } of long) {
       if (signal.aborted) break;
       const understood = await this.#parseElsewhere(file, bytes, signal);

@@ -161,10 +161,9 @@ for (const { what, places } of [
     // Only the link says which files belong together: each reading is applied at once, even if more changes come.
     const { source, sink } = folderSource(t, { directory: folder.at("current"), settleMs: 0, maxSettleMs: 0 });
     const { mixtures, served } = watchForMixtures(sink, 3);
-    const { openSync } = fs;
+    const { open } = fs;
     let opened = 0;
-    // The first reading is synchronous.
-    t.mock.method(fs, "openSync", (...all: Parameters<typeof openSync>) => {
+    t.mock.method(fs, "open", (...all: Parameters<typeof open>) => {
       opened += 1;
       if (opened === names.length / 2) {
         for (const place of places) {
@@ -173,7 +172,7 @@ for (const { what, places } of [
           for (const name of names) fs.writeFileSync(folder.at(`1/${name}.yaml`), clusters([name], 3));
         }
       }
-      return openSync(...all);
+      open(...all);
     });
     syncBuiltinESMExports();
     try {
