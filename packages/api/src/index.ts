@@ -15,6 +15,7 @@ export { newestEnvoyVersion, sinceOf } from "./envoy-versions/since.js";
 export { type ErrorCode, errorCodes, type XdskitErrorCode } from "./errors/error-codes.js";
 export { describe, type Finding, type Where, XdskitError } from "./errors/errors.js";
 export type { FieldStep } from "./errors/field-path.js";
+export { mostFindings } from "./errors/most-findings.js";
 export { didYouMean } from "./errors/nearest-name.js";
 export {
   type CallWithOptions,
@@ -100,6 +101,7 @@ export {
 export { type Constraints, holdsFor, type Variant } from "./resources/variant.js";
 export { type Clock, systemClock } from "./timing/clock.js";
 export { longestTimerMs } from "./timing/longest-timer.js";
+export { sliceMs } from "./timing/slice.js";
 export type { KeptAsBytes } from "./unknown/json-writer.js";
 export { upgradeMessage } from "./v2/upgrade.js";
 export { v2Registry } from "./v2/v2-registry.js";

@@ -1,10 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { sliceMs } from "@xdskit/api";
 
 /** Work that may stop at each `yield`, so that others get a turn. */
 export type Steps<T> = Generator<void, T>;
-
-/** Work goes on for so many milliseconds before others get a turn. */
-const sliceMs = 10;
 
 /** Does the work in this turn of the event loop. */
 export function atOnce<T>(steps: Steps<T>): T {

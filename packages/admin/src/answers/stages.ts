@@ -1,5 +1,5 @@
 import type { z } from "@hono/zod-openapi";
-import { type Finding, isGlobName, type Resource, type ResourceTypes } from "@xdskit/api";
+import { type Finding, isGlobName, mostFindings, type Resource, type ResourceTypes } from "@xdskit/api";
 import { emptySnapshot, planBetween, planJson, type Snapshot, type StageJson, type WaitJson } from "@xdskit/protocol";
 import type { GroupPreview } from "@xdskit/server";
 import type { groupStagesSchema } from "../contract/schemas.js";
@@ -57,9 +57,6 @@ export function previewsBetween(
   return groups.map((group) => ({ group, before: afterOf(from, group), after: afterOf(to, group) }));
 }
 
-/** Nobody reads more. */
-const mostWarnings = 100;
-
 /** The names in new contents that a group does not have after the change. Costs the change. */
 export function* danglingIn(
   previews: readonly GroupPreview[],
@@ -77,7 +74,7 @@ export function* danglingIn(
         const key = `${resource.type.typeUrl} ${resource.key} ${what}`;
         const known = lacking.get(key);
         if (known !== undefined) known.groups.push(group);
-        else if (lacking.size < mostWarnings) lacking.set(key, { resource, what, groups: [group] });
+        else if (lacking.size < mostFindings) lacking.set(key, { resource, what, groups: [group] });
       }
     });
   }

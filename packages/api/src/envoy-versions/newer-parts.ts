@@ -1,7 +1,9 @@
 import type { DescField, DescMessage } from "@bufbuild/protobuf";
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import { type FieldPath, type FieldStep, stepInto, stepsOf } from "../errors/field-path.js";
+import { mostFindings } from "../errors/most-findings.js";
 import { schemaOf, typeNameOf } from "../messages/any.js";
+import { messageDepth } from "../messages/depths.js";
 import { createPlans, type WalkPath, type WalkPlan } from "../messages/walk-plan.js";
 import type { Registry } from "../registry/registry.js";
 import { compareEnvoyVersions, type EnvoyVersion, formatEnvoyVersion } from "./envoy-version.js";
@@ -24,11 +26,6 @@ export function describeNewerPart({ kind, name, since }: NewerPart): string {
   const shown = kind === "type" ? name : name.slice(name.lastIndexOf(".") + 1);
   return `${kind} ${JSON.stringify(shown)} is new in Envoy ${formatEnvoyVersion(since)}`;
 }
-
-/** More parts of one message are not worth reading. */
-const partLimit = 100;
-/** How deep messages are searched. */
-const depthLimit = 64;
 
 /** What to do at one field, by its number. */
 interface FieldCheck {
@@ -83,7 +80,7 @@ export function newerParts(
   registry: Registry,
 ): readonly NewerPart[] {
   const parts: NewerPart[] = [];
-  walk({ version, registry, part: (part) => parts.length < partLimit && parts.push(part) }, schema, body);
+  walk({ version, registry, part: (part) => parts.length < mostFindings && parts.push(part) }, schema, body);
   return parts;
 }
 
@@ -113,7 +110,8 @@ export function missingExtensions(
       part: () => undefined,
       configured({ typeName, file }, steps) {
         // Other packages are not Envoy's.
-        if (!/^(contrib\/)?envoy\//.test(file.name) || isExtensionType(typeName) || missing.length >= partLimit) return;
+        if (!/^(contrib\/)?envoy\//.test(file.name) || isExtensionType(typeName) || missing.length >= mostFindings)
+          return;
         missing.push({ steps: steps(), type: typeName, isContrib: file.name.startsWith("contrib/") });
       },
     },
@@ -150,7 +148,7 @@ class Walk {
   }
 
   message(plan: WalkPlan<Checks>, bytes: Uint8Array, at: FieldPath | undefined, depth: number): void {
-    if (depth > depthLimit) return;
+    if (depth > messageDepth) return;
     if (plan.schema.typeName === anyName) {
       this.#any(bytes, at, depth);
       return;

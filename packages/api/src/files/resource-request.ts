@@ -11,6 +11,7 @@ import { envoyRegistry } from "../registry/registry.js";
 import { resourceTypes } from "../resource-types/resource-types.js";
 import { decodeText } from "../text/file-text.js";
 import { isObject, type SourceDocument } from "../text/source-document.js";
+import { sliceMs } from "../timing/slice.js";
 import { parseYaml } from "../yaml/yaml-source.js";
 import type { ReadResourcesOptions } from "./resource-file.js";
 import { itemReader } from "./source-items.js";
@@ -34,9 +35,6 @@ export interface ReadResourceRequestOptions extends Omit<ReadResourcesOptions, "
   /** What findings call the text. */
   readonly name: string;
 }
-
-/** How many milliseconds resources are read for before other work gets its turn. */
-const sliceMs = 10;
 
 /**
  * Reads a text in JSON or YAML that is a mapping with a list of resources, or one resource. Resources are read as

@@ -9,6 +9,7 @@ import {
 import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
 import { type FieldPath, stepInto, stepsOf } from "../errors/field-path.js";
 import type { FieldProblem } from "../errors/field-problem.js";
+import { mostFindings } from "../errors/most-findings.js";
 import { didYouMean } from "../errors/nearest-name.js";
 import { typeNameOf } from "../messages/any.js";
 import { unknownTypeMessage } from "../messages/unknown-type.js";
@@ -18,9 +19,6 @@ import { isFlat, wrapperForm } from "./canonical-json.js";
 import { hasBigint, narrowBigints } from "./json-bigints.js";
 import { expectedEnum, expectedForm, expectedScalar, isTrailed, kindOf, suggestion } from "./json-expected.js";
 import { enumForm, scalarForm, wellKnownForm } from "./json-forms.js";
-
-/** More problems of one message are not worth reading. */
-const problemLimit = 100;
 
 /** All problems of a message's JSON, field by field. Slow: run it only after the real reader has refused. */
 export function explainJson(schema: DescMessage, json: JsonValue, registry: Registry): readonly FieldProblem[] {
@@ -56,7 +54,7 @@ class Explanation {
 
   /** Spares the cost of further messages. */
   private get isFull(): boolean {
-    return this.problems.length >= problemLimit;
+    return this.problems.length >= mostFindings;
   }
 
   private add(path: FieldPath | undefined, message: string, code: FieldProblem["code"] = "XDSKIT_FIELD_INVALID"): void {

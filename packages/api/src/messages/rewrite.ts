@@ -1,6 +1,7 @@
 import { type DescField, type DescMessage, type Message, toBinary } from "@bufbuild/protobuf";
 import type { Any } from "@bufbuild/protobuf/wkt";
 import type { Unpack } from "./any.js";
+import { anyDepth } from "./depths.js";
 import { mapList, mapRecord, sortedJson, sortedRecord } from "./sorted.js";
 import { createPlans, fieldValue, type WalkPath, type WalkPlan, withField } from "./walk-plan.js";
 
@@ -28,9 +29,6 @@ interface Own {
 }
 
 type Plan = WalkPlan<Own>;
-
-/** Nested `Any`s are followed to this depth. Deeper ones pass through unchanged. */
-const depthLimit = 32;
 
 /**
  * Brings messages into canonical order, which their bytes are made from: map entries sorted by key, also in `Struct`s
@@ -76,7 +74,7 @@ export function createRewrite(rewriting: Rewriting): Rewrite {
   }
 
   function rewriteAny(any: Any, unpack: Unpack, depth: number): Any {
-    const content = depth < depthLimit ? unpack(any) : undefined;
+    const content = depth < anyDepth ? unpack(any) : undefined;
     if (content === undefined) return any;
     const { schema, message } = content;
     const prefix = any.typeUrl.slice(0, any.typeUrl.lastIndexOf("/") + 1);

@@ -2,6 +2,7 @@ import type { DescMessage, Message } from "@bufbuild/protobuf";
 import type { XdskitErrorCode } from "../errors/error-codes.js";
 import { type Finding, type Where, XdskitError } from "../errors/errors.js";
 import { type FieldStep, formatFieldPath } from "../errors/field-path.js";
+import { mostFindings } from "../errors/most-findings.js";
 import { createUnpack, typeNameOf } from "../messages/any.js";
 import { leftOutSecrets } from "../redact/left-out-secrets.js";
 import type { Reference } from "../references/reference.js";
@@ -14,9 +15,6 @@ import type { Wrapping } from "../resources/wrapping.js";
 import { checkMessage } from "../validate/validate-message.js";
 import type { AdoptionRecord } from "./adoption-record.js";
 import type { BodyMemory } from "./body-slabs.js";
-
-/** More findings of one file are not worth reading. */
-export const findingLimit = 100;
 
 /** A resource and where it was read. */
 export interface PositionedResource {
@@ -73,7 +71,7 @@ export function addFinding(
   rule?: string,
   severity: Finding["severity"] = "error",
 ): void {
-  if (reading.findings.length >= findingLimit) return;
+  if (reading.findings.length >= mostFindings) return;
   const text = typeof message === "string" ? message : message();
   reading.findings.push({ code, severity, message: text, ...whereOf(reading, part, steps), rule });
 }
@@ -124,7 +122,7 @@ export function addResource(
   } catch (error) {
     if (!(error instanceof XdskitError)) throw error;
     for (const finding of error.findings) {
-      if (reading.findings.length >= findingLimit) continue;
+      if (reading.findings.length >= mostFindings) continue;
       const steps = finding.code === "XDSKIT_NAME_XDSTP" ? stepsToName(schema, message, finding.resource) : [];
       reading.findings.push({ ...finding, ...defined(whereOf(reading, part, steps)) });
     }

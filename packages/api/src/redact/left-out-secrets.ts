@@ -1,14 +1,10 @@
 import type { DescMessage, Message } from "@bufbuild/protobuf";
 import type { Any } from "@bufbuild/protobuf/wkt";
 import { type FieldPath, type FieldStep, stepInto, stepsOf } from "../errors/field-path.js";
+import { mostFindings } from "../errors/most-findings.js";
 import type { Unpack } from "../messages/any.js";
 import { fieldValue } from "../messages/walk-plan.js";
-import { redacted } from "./secret-text.js";
-
-/** Deeper than any configuration. */
-const depthLimit = 100;
-/** More fields of one message are not worth listing. */
-const mostFields = 100;
+import { redacted, valueDepth } from "./secret-text.js";
 
 /**
  * The fields of a message with `[redacted]` instead of a secret, at most 100: as the whole text, on a line of its own
@@ -18,7 +14,7 @@ const mostFields = 100;
 export function leftOutSecrets(schema: DescMessage, message: Message, unpack: Unpack): readonly FieldStep[][] {
   const found: FieldStep[][] = [];
   const visit = (value: unknown, schema: DescMessage | undefined, path: FieldPath | undefined, depth: number): void => {
-    if (found.length >= mostFields || depth > depthLimit) return;
+    if (found.length >= mostFindings || depth > valueDepth) return;
     if (typeof value === "string") {
       if (isLeftOut(value)) found.push(stepsOf(path));
     } else if (value instanceof Uint8Array) {

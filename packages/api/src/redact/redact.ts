@@ -1,6 +1,7 @@
 import { create, type DescField, type DescMessage, type Message, toBinary } from "@bufbuild/protobuf";
 import type { Any } from "@bufbuild/protobuf/wkt";
 import type { Unpack } from "../messages/any.js";
+import { anyDepth } from "../messages/depths.js";
 import { mapList, mapRecord } from "../messages/sorted.js";
 import { createPlans, fieldValue, type WalkPath, type WalkPlan, withField } from "../messages/walk-plan.js";
 import { dataSourceName, hasSecrets, type Secrets, secretsOf } from "./secret-fields.js";
@@ -8,9 +9,6 @@ import { isSecretHeader, isSecretName } from "./secret-names.js";
 import { hideJson, redactBytes, redacted, redactedBytes, redactJson, redactText } from "./secret-text.js";
 
 type Plan = WalkPlan<Secrets>;
-
-/** Nested `Any`s are followed to this depth. Deeper content is left out. */
-const depthLimit = 32;
 
 const planOf = createPlans(hasSecrets, secretsOf);
 
@@ -67,7 +65,7 @@ function redactField(path: WalkPath<Secrets>, value: unknown, unpack: Unpack | u
 
 function redactAny(any: Any, unpack: Unpack | undefined, depth: number): Any {
   if (any.typeUrl === "" || unpack === undefined) return any;
-  const content = depth < depthLimit ? unpack(any) : undefined;
+  const content = depth < anyDepth ? unpack(any) : undefined;
   if (content === undefined) return any.value.byteLength === 0 ? any : { ...any, value: nothing };
   const { schema, message } = content;
   const value = knownBytes(schema, redactAt(planOf(schema), message, unpack, depth + 1));

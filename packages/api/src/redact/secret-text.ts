@@ -73,12 +73,12 @@ export function hideJson(value: unknown): unknown {
 }
 
 /** Deeper than any configuration. Deeper content is hidden. */
-const depthLimit = 100;
+export const valueDepth = 100;
 
 function redactAt(value: unknown, hidden: boolean, depth: number): unknown {
   if (typeof value === "string" && !hidden) return redactText(value);
   if (typeof value !== "object" || value === null) return hidden && value !== null ? redacted : value;
-  if (depth >= depthLimit) return redacted;
+  if (depth >= valueDepth) return redacted;
   if (Array.isArray(value)) {
     const items = value.map((item) => redactAt(item, hidden, depth + 1));
     return items.every((item, index) => item === value[index]) ? value : items;

@@ -2,6 +2,7 @@ import type { DescMessage, Message } from "@bufbuild/protobuf";
 import type { Any } from "@bufbuild/protobuf/wkt";
 import type { FieldStep } from "../errors/field-path.js";
 import type { Unpack } from "../messages/any.js";
+import { anyDepth } from "../messages/depths.js";
 import { createPlans, fieldValue, type WalkPlan } from "../messages/walk-plan.js";
 import { canonicalName } from "../names/xdstp.js";
 import type { Reference } from "./reference.js";
@@ -11,9 +12,6 @@ interface Own {
   readonly isAny: boolean;
   readonly rule: ReferenceRule | undefined;
 }
-
-/** Nested `Any`s are followed to this depth. */
-const depthLimit = 32;
 
 const ownOf = (schema: DescMessage): Own => ({
   isAny: schema.typeName === "google.protobuf.Any",
@@ -75,7 +73,7 @@ class Walk {
 
   visit(plan: WalkPlan<Own>, message: Message, depth: number): void {
     if (plan.own.isAny) {
-      const content = depth < depthLimit ? this.unpack(message as Any) : undefined;
+      const content = depth < anyDepth ? this.unpack(message as Any) : undefined;
       if (content !== undefined) this.visit(planOf(content.schema), content.message, depth + 1);
       return;
     }

@@ -5,7 +5,7 @@ import type { FieldProblem } from "../errors/field-problem.js";
 import { didYouMean } from "../errors/nearest-name.js";
 import { typeNameOf } from "../messages/any.js";
 import { unknownTypeMessage } from "../messages/unknown-type.js";
-import { findingLimit } from "../reading/file-reading.js";
+import { mostFindings } from "../errors/most-findings.js";
 import type { TextField, TextMessage, TextValue } from "./text-tree.js";
 
 /** A problem with the offset of its field or value. */
@@ -41,14 +41,14 @@ class TextExplanation {
     message: string,
     code: FieldProblem["code"] = "XDSKIT_FIELD_INVALID",
   ): void {
-    if (this.problems.length < findingLimit) this.problems.push({ code, steps: stepsOf(path), message, offset });
+    if (this.problems.length < mostFindings) this.problems.push({ code, steps: stepsOf(path), message, offset });
   }
 
   message(schema: DescMessage, { fields }: TextMessage, path: FieldPath | undefined): void {
     const counts = new Map<DescField, number>();
     const oneofs = new Map<string, string>();
     for (const field of fields) {
-      if (this.problems.length >= findingLimit) return;
+      if (this.problems.length >= mostFindings) return;
       if (field.name.startsWith("[")) {
         if (fields.length > 1 && schema.typeName === "google.protobuf.Any") {
           this.add(path, field.offset, "an Any has nothing beside its content in [type URL] { }");

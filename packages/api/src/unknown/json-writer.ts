@@ -12,6 +12,7 @@ import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { type Any, AnySchema } from "@bufbuild/protobuf/wkt";
 import { type FieldPath, type FieldStep, stepInto, stepsOf } from "../errors/field-path.js";
 import { typeNameOf } from "../messages/any.js";
+import { anyDepth } from "../messages/depths.js";
 import { fieldValue, type MessageField } from "../messages/walk-plan.js";
 import { redactOwn } from "../redact/redact.js";
 import { redacted } from "../redact/secret-text.js";
@@ -50,9 +51,6 @@ export interface WrittenJson {
   /** Whether something was hidden. */
   readonly hidden: boolean;
 }
-
-/** Nested `Any`s are searched to this depth. */
-const depthLimit = 32;
 
 /** Thrown if JSON cannot express a valid message. */
 class Unsayable extends Error {}
@@ -120,7 +118,7 @@ class JsonWriter {
     const { typeUrl, value } = any;
     const unknown = unknownBytes(any);
     if (typeUrl === "" && value.byteLength === 0 && unknown === undefined) return {};
-    const schema = depth < depthLimit ? this.#writing.registry.getMessage(typeNameOf(typeUrl)) : undefined;
+    const schema = depth < anyDepth ? this.#writing.registry.getMessage(typeNameOf(typeUrl)) : undefined;
     const noted = this.#kept.length;
     if (schema !== undefined && unknown === undefined) {
       try {

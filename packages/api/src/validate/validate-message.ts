@@ -3,7 +3,9 @@ import type { Any } from "@bufbuild/protobuf/wkt";
 import type { Finding } from "../errors/errors.js";
 import { type FieldPath, formatFieldPath, stepInto, stepsOf } from "../errors/field-path.js";
 import type { FieldProblem } from "../errors/field-problem.js";
+import { mostFindings } from "../errors/most-findings.js";
 import { createUnpack, schemaOf, typeNameOf, type Unpack } from "../messages/any.js";
+import { messageDepth } from "../messages/depths.js";
 import { fieldValue, type MessageField } from "../messages/walk-plan.js";
 import { envoyRegistry, type Registry } from "../registry/registry.js";
 import type { FieldCheck } from "./field-check.js";
@@ -19,11 +21,6 @@ export interface RuleProblem extends FieldProblem {
   readonly severity: Finding["severity"];
   readonly rule?: string | undefined;
 }
-
-/** More problems of one message are not worth reading. */
-const problemLimit = 100;
-/** Nested `Any`s are followed to this depth. */
-const depthLimit = 64;
 
 /** How to check a message. */
 export interface ValidateOptions {
@@ -145,7 +142,7 @@ class Validator {
 
   private nested(field: MessageField, message: Message, path: FieldPath | undefined, depth: number): void {
     const value = fieldValue(message, field);
-    if (value === undefined || depth > depthLimit * 4) return;
+    if (value === undefined || depth > messageDepth * 4) return;
     const schema = field.message;
     if (field.fieldKind === "message") {
       this.message(schema, value as Message, stepInto(path, field.name), depth);
@@ -162,7 +159,7 @@ class Validator {
   }
 
   private any(any: Any, path: FieldPath | undefined, depth: number): void {
-    if (depth > depthLimit || any.typeUrl === "") return;
+    if (depth > messageDepth || any.typeUrl === "") return;
     const content = this.unpack(any);
     if (content !== undefined) {
       if (content.schema.file.proto.package !== "google.protobuf")
@@ -192,7 +189,7 @@ class Validator {
     rule?: string,
     severity: RuleProblem["severity"] = "error",
   ): void {
-    if (this.problems.length < problemLimit)
+    if (this.problems.length < mostFindings)
       this.problems.push({ code, steps: stepsOf(path), message, rule, severity });
   }
 }

@@ -2,6 +2,7 @@ import { type DescMessage, fromBinary, type Message, type Registry } from "@bufb
 import { toText } from "@bufbuild/protobuf/txtpb";
 import { type Any, AnySchema } from "@bufbuild/protobuf/wkt";
 import { typeNameOf } from "../messages/any.js";
+import { anyDepth } from "../messages/depths.js";
 import { childrenOf, hasUnknownFields, messageFields } from "../unknown/unknown-fields.js";
 
 /**
@@ -15,8 +16,6 @@ export function writeText(schema: DescMessage, message: Message, registry: Regis
   const known = asBytes.size === 0 ? registry : without(registry, asBytes);
   return toText(schema, message, { registry: known, printUnknownFields: true });
 }
-
-const depthLimit = 32;
 
 /** The types of `Any`s whose content must be written as bytes. */
 function collect(schema: DescMessage, message: Message, registry: Registry, types: Set<string>, depth: number): void {
@@ -34,7 +33,7 @@ function collectInAny({ typeUrl, value }: Any, registry: Registry, types: Set<st
   if (schema === undefined || types.has(typeName)) return;
   try {
     const content = fromBinary(schema, value);
-    if (depth >= depthLimit || hasUnknownFields(schema, content)) types.add(typeName);
+    if (depth >= anyDepth || hasUnknownFields(schema, content)) types.add(typeName);
     else if (schema.typeName === AnySchema.typeName) collectInAny(content as Any, registry, types, depth + 1);
     else collect(schema, content, registry, types, depth + 1);
   } catch {

@@ -1,8 +1,6 @@
+import { mostFindings } from "@xdskit/api";
 import type { ConfigArrivalRejection, ConfigArrivalStatus, ConfigArrivalWait } from "../contracts/arrival.js";
 import { type Standing, waitOf } from "./arrival-standing.js";
-
-/** How many nodes a status lists one by one. */
-const mostListed = 100;
 
 /** Counts how far nodes have a change. */
 export function countStandings(revision: number, nodes: Iterable<Standing>): ConfigArrivalStatus {
@@ -12,8 +10,8 @@ export function countStandings(revision: number, nodes: Iterable<Standing>): Con
   for (const standing of nodes) {
     if (standing.kind === "unconcerned") continue;
     counts[standing.kind] += 1;
-    if (standing.kind === "rejected" && rejections.length < mostListed) rejections.push(standing.rejection);
-    if (standing.kind !== "pending" || waiting.length === mostListed) continue;
+    if (standing.kind === "rejected" && rejections.length < mostFindings) rejections.push(standing.rejection);
+    if (standing.kind !== "pending" || waiting.length === mostFindings) continue;
     const wait = waitOf(standing.stream, standing.typeUrl);
     if (wait !== undefined) waiting.push(wait);
   }

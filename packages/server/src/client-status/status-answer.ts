@@ -1,6 +1,6 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
-import { envoySchema, type RedactedBody, redactJson } from "@xdskit/api";
+import { envoySchema, mostFindings, type RedactedBody, redactJson } from "@xdskit/api";
 import type { NodeSchema } from "@xdskit/api/envoy/config/core/v3/base";
 import { countDifferences, type Node, type ResourceSet, type TypeStatus } from "@xdskit/protocol";
 import type { SourceTrouble } from "../contracts/node-status.js";
@@ -27,9 +27,6 @@ export interface StatusSource {
 
 /** An answer would be larger than the limit. */
 export class AnswerTooLarge extends Error {}
-
-/** How many resources that are not at their target a summary lists for each type. */
-export const mostListed = 100;
 
 /** What one server says of one node, as fields of a `ClientConfig`. */
 export interface StatusPart {
@@ -169,7 +166,7 @@ function* entriesOf(
     let listed = 0;
     for (const entry of entriesBehind(of)) {
       yield entry;
-      if (entry !== undefined && ++listed === mostListed) break;
+      if (entry !== undefined && ++listed === mostFindings) break;
     }
   }
 }

@@ -1,11 +1,9 @@
+import { sliceMs } from "@xdskit/api";
 import { type SliceClock, systemSliceClock } from "@xdskit/grpc-server";
 import { Counts } from "../basics/counts.js";
 
 /** Clusters of one part of a report: to take them over costs some milliseconds at most. */
 const partClusters = 250;
-
-/** How long reports are taken over at once, in milliseconds, before streams have their turn. */
-const sliceMs = 5;
 
 /** How many clusters may wait over all reports: two of the largest. One stream may have half of that. */
 export const mostWaiting = 200_000;

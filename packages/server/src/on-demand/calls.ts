@@ -1,3 +1,4 @@
+import { mostInTurn } from "./intervals.js";
 import type { Clock } from "@xdskit/api";
 import type { OnDemandLimits, Supplied } from "../settings/on-demand-options.js";
 import type { Lease } from "./lease.js";
@@ -6,9 +7,6 @@ import type { Lease } from "./lease.js";
 export type Result =
   | { readonly kind: "answered"; readonly supplied: Supplied }
   | { readonly kind: "failed"; readonly error: unknown };
-
-/** The most calls that are started in one turn of the event loop. */
-const mostInTurn = 1_000;
 
 interface Waiting {
   readonly lease: Lease;

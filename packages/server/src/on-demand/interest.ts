@@ -1,6 +1,7 @@
 import { isGlobName, type ResourceName, type ResourceType } from "@xdskit/api";
 import { foreignAuthority, isLocator, type Node, type StreamEffect } from "@xdskit/protocol";
 import type { GroupDemand } from "./group-demand.js";
+import { mostInTurn } from "./intervals.js";
 import { NameTable } from "./name-table.js";
 import type { Asker, Outcome } from "./wanted.js";
 
@@ -17,9 +18,6 @@ export interface Answered {
   /** The asker hears of each, once. */
   readonly undecided: readonly ResourceName[];
 }
-
-/** How many names are given up in one turn of the event loop. */
-const mostInTurn = 1_000;
 
 interface InterestParts {
   readonly group: GroupDemand;

@@ -1,5 +1,8 @@
 import type { OnDemandLimits } from "../settings/on-demand-options.js";
 
+/** So many calls are started, and names given up or done with, in one turn of the event loop. */
+export const mostInTurn = 1_000;
+
 /** Whatever the settings say, nothing is asked for in a tight circle. Milliseconds. */
 const soonestRetry = 10;
 const soonestRecheck = 1_000;

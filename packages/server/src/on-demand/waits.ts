@@ -1,4 +1,5 @@
 import type { Clock } from "@xdskit/api";
+import { mostInTurn } from "./intervals.js";
 
 /** Waits until clients are told, until the name is dropped, or until it is checked again. */
 export type WaitKind = "answer" | "linger" | "next-call";
@@ -12,9 +13,6 @@ export interface Waiter<Name> {
   /** Ends a wait. */
   ended(kind: WaitKind): void;
 }
-
-/** How many names are handled in one turn. */
-const mostInTurn = 1_000;
 
 /** Names with the same kind and length of wait: first in, first due, so that one timer serves them all. */
 export class WaitingNames<Name> {

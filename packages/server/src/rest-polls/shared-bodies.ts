@@ -8,6 +8,7 @@ import {
   type ResourceJson,
   type ResourceName,
   type ResourceType,
+  sliceMs,
   XdskitError,
 } from "@xdskit/api";
 import { BoundedCache, type Selection } from "@xdskit/protocol";
@@ -18,8 +19,6 @@ import type { JsonNotes } from "./json-notes.js";
 const capacity = 64 << 20;
 /** About what an entry costs besides its text. */
 const entryBytes = 500;
-/** Milliseconds in one turn of the event loop. */
-const sliceMs = 5;
 
 /** Writes the bodies of answers: one for all polls of the same state. */
 export type SharedBodies = ReturnType<typeof createSharedBodies>;

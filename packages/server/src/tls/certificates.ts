@@ -1,5 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import type { Clock, Finding } from "@xdskit/api";
+import { lookMs } from "@xdskit/api/disk";
 import { createTlsReader, type TlsFiles } from "@xdskit/api/tls-files";
 import type { ServerTls, TlsContents } from "./server-tls.js";
 import { type Validity, validityOf } from "./validity.js";
@@ -30,11 +31,6 @@ export interface CertificatesListener {
    */
   untimely(validity: Validity): void;
 }
-
-/**
- * Certificates change once in weeks or hours. A look reads three small files and needs no notices of the file system.
- */
-const lookMs = 2_000;
 
 /** Throws an XdskitError (XDSKIT_CREDENTIALS) for a certificate without its key, or for content in place of a path. */
 export function createCertificates(settings: ServerTls, clock: Clock, listener: CertificatesListener): Certificates {

@@ -7,7 +7,7 @@ interface Paged {
 }
 
 /** Changes of one page. */
-const pageSize = 10_000;
+const changesOfPage = 10_000;
 /** Names in each list of a stage: all. */
 const allNames = 1_000_000;
 
@@ -63,7 +63,7 @@ export interface RevisionWithChanges extends RevisionView {
 export async function revisionWithChanges(client: ApiClient, id: string): Promise<RevisionWithChanges> {
   const get = (after?: string) =>
     client.get<RevisionWithChanges & Paged>(
-      `/api/v1/revisions/${encodeURIComponent(id)}?${new URLSearchParams(withAfter({ limit: String(pageSize) }, after))}`,
+      `/api/v1/revisions/${encodeURIComponent(id)}?${new URLSearchParams(withAfter({ limit: String(changesOfPage) }, after))}`,
     );
   const { next, ...first } = await get();
   const changes = [...first.changes];
@@ -81,7 +81,7 @@ function conditionOf(expected: string | null | undefined): Readonly<Record<strin
 }
 
 function pageQuery(after: string | undefined): URLSearchParams {
-  return new URLSearchParams(withAfter({ limit: String(pageSize), names: String(allNames) }, after));
+  return new URLSearchParams(withAfter({ limit: String(changesOfPage), names: String(allNames) }, after));
 }
 
 function withAfter(query: Record<string, string>, after: string | undefined): Record<string, string> {

@@ -1,10 +1,10 @@
 import type { ApiClient } from "./api-client.js";
 import { ApiError } from "./api-error.js";
 import type { RevisionView } from "./api-types.js";
+import { pageSize } from "./list-resources.js";
 
 /** Shorter beginnings of an id could be anything. */
 const shortest = 4;
-const pageSize = 1_000;
 /** So many revisions are looked through. */
 const mostPages = 1_000;
 

@@ -13,7 +13,8 @@ export interface ListedResource {
   readonly resource: ResourceView;
 }
 
-const pageSize = 5_000;
+/** A server gives so many revisions or resources at once. */
+export const pageSize = 1_000;
 
 /** Lists all that a layer holds, page by page. */
 export async function listResources(client: ApiClient, layer: string): Promise<readonly ListedResource[]> {

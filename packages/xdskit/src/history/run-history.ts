@@ -2,6 +2,7 @@ import { revisionWithChanges } from "../api-client/all-pages.js";
 import type { ApiClient } from "../api-client/api-client.js";
 import type { RevisionView } from "../api-client/api-types.js";
 import { findRevision, revisionsPage } from "../api-client/find-revision.js";
+import { pageSize } from "../api-client/list-resources.js";
 import { withServer } from "../api-client/with-server.js";
 import { changesText } from "../changes/changes-text.js";
 import { servedChanges } from "../changes/served-changes.js";
@@ -18,9 +19,6 @@ export interface HistoryOptions {
   readonly layer: string | undefined;
   readonly limit: number;
 }
-
-/** A server gives so many at once. */
-const mostOfPage = 1_000;
 
 /** Prints the newest revisions. Resolves to the exit status. */
 export function runHistory(options: HistoryOptions, terminal: Terminal): Promise<number> {
@@ -39,7 +37,7 @@ async function newest(client: ApiClient, layer: string | undefined, limit: numbe
   const revisions: RevisionView[] = [];
   let after: string | undefined;
   do {
-    const page = await revisionsPage(client, { layer, limit: Math.min(mostOfPage, limit - revisions.length), after });
+    const page = await revisionsPage(client, { layer, limit: Math.min(pageSize, limit - revisions.length), after });
     revisions.push(...page.revisions);
     after = page.next ?? undefined;
   } while (after !== undefined && revisions.length < limit);

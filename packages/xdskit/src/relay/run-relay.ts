@@ -1,4 +1,4 @@
-import type { Finding } from "@xdskit/api";
+import { type Finding, mostFindings } from "@xdskit/api";
 import { printable } from "../output/printable.js";
 import type { Terminal } from "../output/terminal.js";
 import { logFinding } from "../serving/logs/source-log.js";
@@ -16,9 +16,6 @@ export interface RelayCommandOptions extends ServingOptions {
   readonly settings?: string;
   readonly upstream: UpstreamArguments;
 }
-
-/** Nobody reads more about one group. */
-const mostGroupFindings = 100;
 
 /**
  * Relays until a signal comes; resolves to the exit status. The ports for clients open once the origin, or the cache,
@@ -45,7 +42,7 @@ async function startRelay(options: RelayCommandOptions, serving: Serving): Promi
     server: { ...upstream.server, types, rest: serving.restOptions(upstream.server) },
     report(group, found) {
       for (const finding of found) logFinding(log, finding);
-      findings.set(group, [...(findings.get(group) ?? []), ...found].slice(-mostGroupFindings));
+      findings.set(group, [...(findings.get(group) ?? []), ...found].slice(-mostFindings));
     },
     rejected: (group, type, reason) =>
       log.warn(

@@ -1,4 +1,4 @@
-import type { Finding, Reference, Resource, ResourceTypes, Where } from "@xdskit/api";
+import { type Finding, mostFindings, type Reference, type Resource, type ResourceTypes, type Where } from "@xdskit/api";
 import { createDanglingNames, type DanglingChange, type FollowedNames, type Snapshot } from "@xdskit/protocol";
 import { danglingMessage } from "../output/dangling-message.js";
 
@@ -15,8 +15,6 @@ export interface DanglingOptions {
   readonly types: ResourceTypes;
 }
 
-/** Nobody reads more; the last warning gives the number of the others. */
-const mostDangling = 100;
 const none: ReadonlySet<string> = new Set();
 
 /** Follows the names in served resources that do not exist. */
@@ -49,7 +47,7 @@ export function createDanglingCheck({ groups, snapshotOf, namesOf, whereIs, type
     for (const key of keys) {
       const found = missing.get(key);
       if (found === undefined) continue;
-      if (findings.length === mostDangling) return [...findings, furtherNames(count - mostDangling)];
+      if (findings.length === mostFindings) return [...findings, furtherNames(count - mostFindings)];
       findings.push(findingOf(found.reference, [...found.lacking]));
     }
     return findings;

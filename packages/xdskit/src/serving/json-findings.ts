@@ -1,10 +1,7 @@
-import type { Finding } from "@xdskit/api";
+import { type Finding, mostFindings } from "@xdskit/api";
 import type { ServerEvent, XdsServer } from "@xdskit/server";
 
 type Incomplete = Extract<ServerEvent, { readonly kind: "json-incomplete" }>;
-
-/** Nobody reads more; the newest stay. */
-const mostJsonFindings = 100;
 
 /** The served resources of a group that JSON, for polls, cannot express completely. */
 export function createJsonFindings(
@@ -17,7 +14,7 @@ export function createJsonFindings(
       const key = `${event.api} ${event.type.typeUrl} ${event.name}`;
       known.delete(key);
       known.set(key, event);
-      const [oldest = key] = known.size > mostJsonFindings ? known.keys() : [];
+      const [oldest = key] = known.size > mostFindings ? known.keys() : [];
       if (oldest !== key) known.delete(oldest);
     },
     (kind) => kind === "json-incomplete",

@@ -5,10 +5,12 @@ import {
   type EnvoyVersion,
   type Finding,
   formatEnvoyVersion,
+  mostFindings,
   newerParts,
   newestEnvoyVersion,
   type Registry,
   type Resource,
+  sliceMs,
   type Where,
 } from "@xdskit/api";
 import { changeBetween, emptySnapshot, envoyVersionOf, type Node, type Snapshot } from "@xdskit/protocol";
@@ -78,10 +80,6 @@ interface Told {
 
 /** More versions than a fleet has; the texts of nodes must not fill the memory. */
 const mostVersions = 100;
-/** Nobody reads more about one version. */
-const mostTold = 100;
-/** How long a slice may keep clients waiting, in milliseconds. */
-const sliceMs = 5;
 
 /**
  * Finds served resources that connected Envoys are too old for. Checks the snapshot of a group once an Envoy connects
@@ -113,7 +111,7 @@ export class OlderEnvoys {
     if (schema === undefined) return;
     for (const part of newerParts(schema, resource.body, older.version, this.#options.registry)) {
       const before = older.told.get(part.name);
-      if (before === undefined ? older.told.size >= mostTold : this.#isServed(older, before.resource)) continue;
+      if (before === undefined ? older.told.size >= mostFindings : this.#isServed(older, before.resource)) continue;
       const { file, line, column } = this.#options.whereIs(older.group, resource) ?? {};
       const finding: Finding = {
         code: "XDSKIT_ENVOY_TOO_OLD",

@@ -1,11 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { type Finding, XdskitError } from "@xdskit/api";
+import { lookMs } from "@xdskit/api/disk";
 import type { Log } from "../output/log.js";
 import type { SettingsOnDisk } from "../settings/load-settings.js";
 import { logFinding } from "./logs/source-log.js";
-
-/** Settings rarely change. A look costs one small file, and works on every file system. Milliseconds. */
-const lookMs = 2_000;
 
 /** Settings that could not be taken over are tried again after so many looks. */
 const retryLooks = 5;

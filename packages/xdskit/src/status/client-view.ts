@@ -1,4 +1,4 @@
-import { type ResourceType, resourceTypes, typeUrlPrefix } from "@xdskit/api";
+import { mostFindings, type ResourceType, resourceTypes, typeUrlPrefix } from "@xdskit/api";
 import { ClientResourceStatus } from "@xdskit/api/envoy/admin/v3/config_dump_shared";
 import { ConfigStatus } from "@xdskit/api/envoy/service/status/v3/csds";
 import { type ClientConfig, readTypeSummary, type TypeSummary } from "@xdskit/server/status-client";
@@ -73,9 +73,6 @@ export interface ClientView {
 
 type StatusEntry = ClientConfig["genericXdsConfigs"][number];
 
-/** A server lists at most so many unsynced resources of a type. */
-const mostListed = 100;
-
 /** Reads the report about one client, from a server or from the client itself. */
 export function clientView(config: ClientConfig): ClientView {
   const { node, clientScope } = config;
@@ -120,7 +117,7 @@ function typeView(typeUrl: string, entries: readonly StatusEntry[]): TypeView {
     wanted: whole.length > 0 ? versionIn("pending") : undefined,
     rejected: rejected === undefined ? undefined : (error?.version ?? rejected) || undefined,
     behind: summary?.behind ?? behind.filter(({ state }) => state !== "missing").length,
-    behindIsLeast: summary === undefined && whole.length > 0 && behind.length >= mostListed,
+    behindIsLeast: summary === undefined && whole.length > 0 && behind.length >= mostFindings,
     lastUpdated: latest(all.flatMap(({ lastUpdated }) => lastUpdated ?? [])),
     error,
     waits: summary?.waits ?? [],

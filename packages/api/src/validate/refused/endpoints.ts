@@ -1,6 +1,7 @@
 import { type Address, addressProblems } from "./addresses.js";
 import type { SpecialProblem } from "./problem.js";
 import { none, refused, refusedByEnvoy, within } from "./problem.js";
+import { mostWeight } from "./routes.js";
 
 interface Endpoint {
   readonly address?: Address | undefined;
@@ -83,8 +84,6 @@ export function dropProblems({ policy }: LoadAssignment, refuse: typeof refused)
   const whole = denominators[denominator] ?? numerator;
   return numerator > whole ? [refuse([...steps, 0, "drop_percentage"], "must not be above 100 %")] : none;
 }
-
-const mostWeight = 0xffff_ffff;
 
 /** Weights that are added up for a ring or a table. An endpoint without a weight has 1. */
 export function weightProblems({ endpoints }: LoadAssignment): readonly SpecialProblem[] {

@@ -2,7 +2,8 @@ import type { SpecialProblem } from "./problem.js";
 import { quoted, refused, refusedByEnvoy } from "./problem.js";
 import { isShorter, type Span } from "./spans.js";
 
-const mostWeight = 0xffff_ffff;
+/** A sum of weights is a number of 32 bits. */
+export const mostWeight = 0xffff_ffff;
 
 interface WeightedCluster {
   readonly clusters: readonly {

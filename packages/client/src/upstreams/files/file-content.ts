@@ -1,6 +1,7 @@
 import {
   canonicalName,
   type Finding,
+  mostFindings,
   type PositionedResource,
   type Registry,
   type Resource,
@@ -53,7 +54,7 @@ export function readContent(
   const resources = new Map<ResourceName, ReceivedFromFile>();
   const places = new Map<ResourceName, PositionedResource["where"]>();
   for (const { resource, where } of read.resources) {
-    if (findings.length >= findingLimit) break;
+    if (findings.length >= mostFindings) break;
     const name = canonicalName(resource.name);
     if (resource.type.typeUrl !== type.typeUrl) {
       const message = `the file holds ${type.name} resources, and this one is of type ${resource.type.name}`;
@@ -85,10 +86,7 @@ function isSameContent(known: ReceivedFromFile, resource: Resource): boolean {
   return known.resource().version === resource.version && known.name === resource.name;
 }
 
-/** More findings than that nobody reads. */
-const findingLimit = 100;
-
 function refuse(findings: readonly Finding[]): void {
   const [first, ...more] = findings;
-  if (first !== undefined) throw new XdskitError([first, ...more.slice(0, findingLimit - 1)]);
+  if (first !== undefined) throw new XdskitError([first, ...more.slice(0, mostFindings - 1)]);
 }

@@ -9,6 +9,7 @@ import {
   identityOf,
   inodeOf,
   linksUnchanged,
+  lookMs,
   problemText,
   readWholeFile,
 } from "@xdskit/api/disk";
@@ -42,8 +43,6 @@ const quietMs = 20;
 const writtenMs = 200;
 /** How long a file may be missing between being deleted and created again. */
 const missingMs = 300;
-/** For changes that the operating system does not report (network file systems, no watches left). */
-const lookMs = 2_000;
 
 /**
  * One file that is read again when another file is moved over it, or over a symbolic link that leads to it (rule 153).

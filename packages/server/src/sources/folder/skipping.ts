@@ -1,9 +1,6 @@
-import { canonicalName, type Finding, type PositionedResource, type ResourceTypes } from "@xdskit/api";
+import { canonicalName, type Finding, mostFindings, type PositionedResource, type ResourceTypes } from "@xdskit/api";
 import { idOf } from "../../basics/id-of.js";
 import type { NamedResource } from "./kept-names.js";
-
-/** Beyond this many errors of a file, no more are reported (as `readResources` says). */
-const mostFindings = 100;
 
 /** The part of a file with errors that can be served. */
 export interface UsablePart {
