@@ -2,10 +2,10 @@ import type { DescField, DescMessage, Registry } from "@bufbuild/protobuf";
 import { fromText } from "@bufbuild/protobuf/txtpb";
 import { type FieldPath, stepInto, stepsOf } from "../errors/field-path.js";
 import type { FieldProblem } from "../errors/field-problem.js";
+import { mostFindings } from "../errors/most-findings.js";
 import { didYouMean } from "../errors/nearest-name.js";
 import { typeNameOf } from "../messages/any.js";
 import { unknownTypeMessage } from "../messages/unknown-type.js";
-import { mostFindings } from "../errors/most-findings.js";
 import type { TextField, TextMessage, TextValue } from "./text-tree.js";
 
 /** A problem with the offset of its field or value. */

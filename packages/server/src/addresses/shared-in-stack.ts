@@ -1,9 +1,9 @@
-import type { ListeningAddress, Resource, ResourceName, ResourceType } from "@xdskit/api";
+import type { ListeningAddress, Resource, ResourceName } from "@xdskit/api";
 import type { Snapshot } from "@xdskit/protocol";
 import { isOfGrpcServer } from "../basics/shared-address.js";
 import type { LayerChange } from "../configuration/layers.js";
 import type { Referrer } from "../contracts/references-broken.js";
-import type { PlannedLayers } from "../references/planned-layers.js";
+import { type PlannedLayers, winnerIn } from "../references/planned-layers.js";
 import type { LayerName } from "../settings/group-settings.js";
 import type { AddressIndex } from "./address-index.js";
 import { claimedAddresses } from "./claimed-addresses.js";
@@ -33,17 +33,10 @@ export function sharedInStack(
   changes: readonly LayerChange[],
   planned: Pick<PlannedLayers, "get">,
 ): readonly SharedAddress[] {
-  const highestFirst = stack.order.toReversed();
-  const winner = (type: ResourceType, key: ResourceName): Referrer | undefined => {
-    for (const layer of highestFirst) {
-      const resource = planned.get(layer, type, key);
-      if (resource !== undefined) return { layer, resource };
-    }
-    return undefined;
-  };
+  const winner = winnerIn(stack.order, planned);
   const touched = new Set<ResourceName>();
   const fresh = new Map<string, { readonly address: ListeningAddress; readonly listeners: Referrer[] }>();
-  for (const { type, key } of listenersOf(changes.filter(({ layer }) => highestFirst.includes(layer)))) {
+  for (const { type, key } of listenersOf(changes.filter(({ layer }) => stack.order.includes(layer)))) {
     if (touched.has(key)) continue;
     const now = winner(type, key);
     // An unchanged listener is not part of the change.

@@ -4,7 +4,7 @@ import { idOf } from "../basics/id-of.js";
 import type { LayerChange } from "../configuration/layers.js";
 import type { Referrer } from "../contracts/references-broken.js";
 import type { LayerName } from "../settings/group-settings.js";
-import type { PlannedLayers } from "./planned-layers.js";
+import { type PlannedLayers, winnerIn } from "./planned-layers.js";
 
 /** The parts of a stack that a judgement needs. */
 export interface JudgedStack {
@@ -38,15 +38,8 @@ export function brokenInStack(
   planned: PlannedLayers,
   isMissed: (type: ResourceType, name: ResourceName) => boolean,
 ): readonly BrokenReference[] {
-  const highestFirst = stack.order.toReversed();
-  const winner = (type: ResourceType, key: ResourceName): Referrer | undefined => {
-    for (const layer of highestFirst) {
-      const resource = planned.get(layer, type, key);
-      if (resource !== undefined) return { layer, resource };
-    }
-    return undefined;
-  };
-  const concerned = changes.filter(({ layer }) => highestFirst.includes(layer));
+  const winner = winnerIn(stack.order, planned);
+  const concerned = changes.filter(({ layer }) => stack.order.includes(layer));
   const gone = goneFrom(stack.before, concerned, winner, isMissed);
   if (gone.size === 0) return [];
   const found = new Map<string, Map<string, Referrer>>();

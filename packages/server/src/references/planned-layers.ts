@@ -1,6 +1,7 @@
 import type { Resource, ResourceName, ResourceType } from "@xdskit/api";
 import { idOf } from "../basics/id-of.js";
 import type { LayerChange, Layers } from "../configuration/layers.js";
+import type { Referrer } from "../contracts/references-broken.js";
 import type { LayerName } from "../settings/group-settings.js";
 
 /** A layer's part of a change, by type and key; undefined: it is removed. */
@@ -30,6 +31,18 @@ export class PlannedLayers {
     if (changed !== undefined && id !== undefined && changed.has(id)) return changed.get(id);
     return this.#layers.get(layer)?.of(type).get(key);
   }
+}
+
+/** Finds what a stack with these layers, from the lowest to the highest, would have under a key, and in which layer. */
+export function winnerIn(order: readonly LayerName[], planned: Pick<PlannedLayers, "get">) {
+  const highestFirst = order.toReversed();
+  return (type: ResourceType, key: ResourceName): Referrer | undefined => {
+    for (const layer of highestFirst) {
+      const resource = planned.get(layer, type, key);
+      if (resource !== undefined) return { layer, resource };
+    }
+    return undefined;
+  };
 }
 
 function changedKeys({ upserted, removed }: LayerChange): ChangedKeys {

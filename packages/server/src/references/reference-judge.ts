@@ -1,8 +1,9 @@
-import { authorityOf, type Finding, type ResourceName, type ResourceType, type TypeUrl } from "@xdskit/api";
+import { authorityOf, type ResourceName, type ResourceType, type TypeUrl } from "@xdskit/api";
 import type { LayerChange, Layers } from "../configuration/layers.js";
 import { ReferencesBroken, type Referrer } from "../contracts/references-broken.js";
 import type { LayerUpdate } from "../contracts/source.js";
 import { type BrokenReference, brokenInStack, type JudgedStack, mostReferrers } from "./broken-in-stack.js";
+import { errorOfFound, foundInGroups } from "./judgement.js";
 import { PlannedLayers } from "./planned-layers.js";
 
 /** A stack, and the groups that have it. */
@@ -21,8 +22,6 @@ export interface ReferenceJudgeOptions {
   readonly authorities: ReadonlySet<string> | undefined;
 }
 
-/** People read no more; the last finding gives the number of the others. */
-const mostFindings = 100;
 const mostGroups = 5;
 
 /**
@@ -50,16 +49,21 @@ export class ReferenceJudge {
   judge(changes: readonly LayerChange[]): ReferencesBroken | undefined {
     if (changes.every(({ removed }) => removed.length === 0)) return undefined;
     const planned = new PlannedLayers(this.#options.layers, changes);
-    const broken = new Map<string, { readonly what: BrokenReference; readonly groups: string[] }>();
-    for (const stack of this.#options.stacksOf(changes, planned)) {
-      for (const what of brokenInStack(stack, changes, planned, this.#isMissed)) {
-        const key = `${what.type.typeUrl} ${what.name}`;
-        const known = broken.get(key);
-        if (known === undefined) broken.set(key, { what, groups: [...stack.groups()] });
-        else known.groups.push(...stack.groups());
-      }
-    }
-    return errorOf([...broken.values()]);
+    const broken = foundInGroups(
+      this.#options.stacksOf(changes, planned),
+      (stack) => brokenInStack(stack, changes, planned, this.#isMissed),
+      ({ type, name }) => `${type.typeUrl} ${name}`,
+    );
+    return errorOfFound(
+      "XDSKIT_REFERENCE_BROKEN",
+      broken.filter(({ what }) => what.referrers.length > 0),
+      ({ what, groups }) => {
+        const [about, ...others] = what.referrers as readonly [Referrer, ...Referrer[]];
+        return { about, message: messageOf(what, others, groups) };
+      },
+      "further resources would go that others name",
+      (...found) => new ReferencesBroken(...found),
+    );
   }
 
   readonly #isMissed = (type: ResourceType, name: ResourceName): boolean => {
@@ -69,30 +73,6 @@ export class ReferenceJudge {
     // If no authorities are set, a client may ask another server for names with an authority.
     return authority === undefined || authority === "" || authorities?.has(authority) === true;
   };
-}
-
-function errorOf(broken: readonly { readonly what: BrokenReference; readonly groups: readonly string[] }[]) {
-  const findings: Finding[] = [];
-  const referrers: Referrer[] = [];
-  for (const { what, groups } of broken.slice(0, mostFindings)) {
-    const [first, ...others] = what.referrers;
-    if (first === undefined) continue;
-    referrers.push(first);
-    findings.push({
-      code: "XDSKIT_REFERENCE_BROKEN",
-      severity: "error",
-      message: messageOf(what, others, groups),
-      type: first.resource.type.name,
-      resource: first.resource.name,
-    });
-  }
-  const more = broken.length - mostFindings;
-  if (more > 0) {
-    const message = `${more} further resources would go that others name`;
-    findings.push({ code: "XDSKIT_REFERENCE_BROKEN", severity: "error", message });
-  }
-  const [first, ...rest] = findings;
-  return first === undefined ? undefined : new ReferencesBroken([first, ...rest], referrers);
 }
 
 function messageOf({ type, name }: BrokenReference, others: readonly Referrer[], groups: readonly string[]): string {

@@ -1,36 +1,12 @@
+import type * as contract from "@xdskit/admin/answers";
 import type { Finding } from "@xdskit/api";
 import type { StageJson, WaitJson } from "@xdskit/protocol";
 
-/** A layer of a running server. */
-export interface LayerView {
-  readonly name: string;
-  /** Whether changes may be sent to it; a folder fills the others. */
-  readonly writable: boolean;
-  readonly place: "over" | "under" | null;
-  readonly durable: boolean;
-  readonly head: RevisionView | null;
-}
-
-/** One state of a layer. */
-export interface RevisionView {
-  readonly id: string;
-  readonly layer: string;
-  readonly parent: string | null;
-  readonly number: number;
-  /** As ISO 8601 writes it. */
-  readonly time: string;
-  readonly author: string;
-  readonly cause: CauseView;
-  readonly message: string;
-  readonly upserted: number;
-  readonly removed: number;
-}
+/** What a running server answers, as the schemas of the API say. */
+export type { Layer as LayerView, Revision as RevisionView } from "@xdskit/admin/answers";
 
 /** Why there is a revision. Further kinds may come. */
-export interface CauseView {
-  readonly kind: string;
-  readonly [detail: string]: unknown;
-}
+export type CauseView = contract.Revision["cause"];
 
 /** A resource as proto3 JSON with its `"@type"`, without secrets. */
 export type ResourceView = Readonly<Record<string, unknown>>;
@@ -43,13 +19,6 @@ export interface ChangedView {
   readonly change: "added" | "changed" | "removed";
   readonly before: ResourceView | null;
   readonly after: ResourceView | null;
-}
-
-/** How many resources a change concerns. */
-export interface CountsView {
-  readonly added: number;
-  readonly changed: number;
-  readonly removed: number;
 }
 
 /** The stages in which one group gets a change. */
@@ -73,8 +42,8 @@ export interface ChangeRequest {
 /** What a change did, or would do. */
 export interface ChangeAnswer {
   /** Null for a dry run, and for a layer that nothing was ever put in. */
-  readonly revision: RevisionView | null;
-  readonly counts: CountsView;
+  readonly revision: contract.Revision | null;
+  readonly counts: contract.ChangeAnswer["counts"];
   readonly changed: readonly ChangedView[];
   readonly stages: readonly GroupStagesView[];
   readonly findings: readonly Finding[];
@@ -82,7 +51,7 @@ export interface ChangeAnswer {
 
 /** What differs between two revisions. */
 export interface DiffAnswer {
-  readonly to: RevisionView;
+  readonly to: contract.Revision;
   readonly changes: readonly ChangedView[];
   readonly stages: readonly GroupStagesView[];
 }
