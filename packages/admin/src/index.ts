@@ -8,5 +8,5 @@ export type {
 } from "./contract/admin-options.js";
 export type { Fleet, NodeFilter, NodeListQuery, NodeResourcesQuery, NodeRowsQuery } from "./contract/fleet.js";
 export type { Peer, PeerAnswers } from "./contract/peers.js";
-export type { Problem } from "./contract/problem.js";
+export type { ProblemDocument as Problem } from "./contract/problem.js";
 export { type AdminApi, createAdminApi } from "./create-admin-api.js";

@@ -155,7 +155,7 @@ function sharing({ clock, types }: Settings, { views }: Core, refuseIfClosed: ()
 
 type Settings = ReturnType<typeof readOptions>;
 type Core = ReturnType<typeof createCore>;
-type Admission = ReturnType<typeof createAdmission>;
+type StreamAdmission = ReturnType<typeof createAdmission>;
 
 /** Checks the options and fills in the defaults. */
 function readOptions(options: ServerOptions) {
@@ -242,14 +242,14 @@ function watchEventLoop(options: ServerOptions["eventLoop"], counters: Counters,
   );
 }
 
-interface DemandContext extends Pick<Settings, "authorities" | "clock"> {
+interface DemandSettings extends Pick<Settings, "authorities" | "clock"> {
   readonly settings: ServerOptions["onDemand"];
   readonly layers: Layers;
   readonly config: ConfigOptions;
   readonly events: Events;
 }
 
-function createDemand(context: DemandContext, tell: (changes: readonly LayerChange[]) => void): OnDemand | undefined {
+function createDemand(context: DemandSettings, tell: (changes: readonly LayerChange[]) => void): OnDemand | undefined {
   const { settings, layers, config, authorities, clock, events } = context;
   if (settings === undefined) return undefined;
   return new OnDemand(settings, {
@@ -358,7 +358,7 @@ function createAdmission({ limits }: Settings, { counters, events, ids, loop }: 
 }
 
 /** Makes the services that are not discovery. */
-function createOtherServices(settings: Settings, core: Core, { callInfo, refusal, refusedCall }: Admission) {
+function createOtherServices(settings: Settings, core: Core, { callInfo, refusal, refusedCall }: StreamAdmission) {
   const { options, types, limits, clock } = settings;
   const { counters, events, publication, streams, troubles } = core;
   const loadReports = createLoadReports({

@@ -9,7 +9,7 @@ export interface Page {
 }
 
 /** The items of a page of a list that is there as a whole. Throws a problem if `after` is of no such list. */
-export function pageOf<T>(
+export function pageBehindCursor<T>(
   all: readonly T[],
   { limit, after }: Page,
 ): { readonly items: readonly T[]; readonly next?: string } {

@@ -1,12 +1,8 @@
-import type { z } from "@hono/zod-openapi";
 import { type Finding, isGlobName, mostFindings, type Resource, type ResourceTypes } from "@xdskit/api";
 import { emptySnapshot, planBetween, planJson, type Snapshot, type StageJson, type WaitJson } from "@xdskit/protocol";
 import type { GroupPreview } from "@xdskit/server";
-import type { groupStagesSchema } from "../contract/schemas.js";
+import type { GroupStages } from "../contract/answers.js";
 import { inHundreds, type Steps } from "./in-turns.js";
-
-/** The stages of a group as JSON. */
-export type GroupStages = z.output<typeof groupStagesSchema>;
 
 /**
  * How the clients of each group are brought to a change. Each list has at most `names` names, and says how many further

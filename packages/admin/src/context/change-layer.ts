@@ -2,7 +2,7 @@ import { type Finding, type PositionedResource, type Resource, XdskitError } fro
 import type { CommitInfo, LayerUpdate, LayerWrite, Revision, RollbackTerms } from "@xdskit/server";
 import { changesJson, countsOf } from "../answers/changes.js";
 import { leaseJson } from "../answers/lease-json.js";
-import { pageOf } from "../answers/page.js";
+import { pageBehindCursor } from "../answers/page.js";
 import type { ApiLayer } from "../contract/admin-options.js";
 import { usualPage } from "../contract/limits.js";
 import { ApiProblem } from "../contract/problem.js";
@@ -127,7 +127,7 @@ async function answer(
   page: ChangesPage,
 ) {
   const { changes = [], stages = [], warnings = [] } = outlook ?? {};
-  const { items, ...next } = pageOf(changes, page);
+  const { items, ...next } = pageBehindCursor(changes, page);
   const changed = await changesJson(items, context.showAs(page.fields));
   const revision = head === undefined ? null : context.revisionJson(head);
   return { revision, counts: countsOf(changes), changed, ...next, stages, findings: [...findings, ...warnings] };

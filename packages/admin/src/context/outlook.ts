@@ -4,7 +4,8 @@ import { changesOf, type ResourceChange } from "../answers/changes.js";
 import { atOnce, inTurns, type Steps } from "../answers/in-turns.js";
 import type { Page } from "../answers/page.js";
 import type { FieldNames } from "../answers/resource-json.js";
-import { danglingIn, type GroupStages, stagesOf } from "../answers/stages.js";
+import { danglingIn, stagesOf } from "../answers/stages.js";
+import type { GroupStages } from "../contract/answers.js";
 import type { ApiContext } from "./api-context.js";
 
 /** What a change does. */

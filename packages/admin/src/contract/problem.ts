@@ -1,7 +1,7 @@
 import { type Finding, XdskitError, type XdskitErrorCode } from "@xdskit/api";
 
 /** A problem document (RFC 9457) with our codes and findings. */
-export interface Problem {
+export interface ProblemDocument {
   readonly type: string;
   readonly title: string;
   readonly status: number;
@@ -72,7 +72,7 @@ const statuses: Partial<Record<XdskitErrorCode, number>> = {
 };
 
 /** What a thrown error is answered with. */
-export function problemOf(error: unknown): Problem {
+export function problemOf(error: unknown): ProblemDocument {
   if (error instanceof ApiProblem) return problem(error.status, error.findings, error.extensions);
   if (error instanceof XdskitError) {
     const { findings } = error;
@@ -91,7 +91,7 @@ export function problem(
   status: number,
   findings: readonly [Finding, ...Finding[]],
   extensions: Readonly<Record<string, unknown>> = {},
-): Problem {
+): ProblemDocument {
   const [{ code, message }] = findings;
   const more = findings.length === 1 ? "" : ` (and ${findings.length - 1} more)`;
   const title = titles[status] ?? "The request failed";

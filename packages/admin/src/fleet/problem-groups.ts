@@ -1,10 +1,9 @@
+import type { NodeRowType } from "../contract/answers.js";
 import type { NodeProblem, NodeRow } from "../contract/fleet.js";
 
 /** More problems of nodes are not told apart. */
 const mostProblems = 200;
 const mostIds = 20;
-
-type RowType = NodeRow["types"][number];
 
 /** What is wrong with nodes. Those that say the same of the same type are one problem; rejections come first. */
 export function problemsOf(rows: readonly NodeRow[]): readonly NodeProblem[] {
@@ -23,13 +22,13 @@ export function problemsOf(rows: readonly NodeRow[]): readonly NodeProblem[] {
   return problems.sort((a, b) => Number(a.kind === "stale") - Number(b.kind === "stale") || b.nodes - a.nodes);
 }
 
-function problemOf(row: NodeRow, type: RowType, kind: NodeProblem["kind"], reason: string): NodeProblem {
+function problemOf(row: NodeRow, type: NodeRowType, kind: NodeProblem["kind"], reason: string): NodeProblem {
   const since = sinceOf(type);
   const blamed = type.rejected?.blamed ?? [];
   return { kind, type: type.type, reason, nodes: 1, ids: [row.id], groups: [row.group], since, blamed: [...blamed] };
 }
 
-function join(known: NodeProblem, row: NodeRow, type: RowType): void {
+function join(known: NodeProblem, row: NodeRow, type: NodeRowType): void {
   known.nodes += 1;
   if (known.ids.length < mostIds) known.ids.push(row.id);
   if (!known.groups.includes(row.group)) known.groups.push(row.group);
@@ -37,7 +36,7 @@ function join(known: NodeProblem, row: NodeRow, type: RowType): void {
   if (since !== null && (known.since === null || since < known.since)) known.since = since;
 }
 
-function reasonOf({ state, why }: RowType): string {
+function reasonOf({ state, why }: NodeRowType): string {
   return state === "rejected" ? why : `silent: ${why}`;
 }
 
@@ -46,6 +45,6 @@ function withoutNumbers(reason: string): string {
   return reason.replace(/\d+/g, "0");
 }
 
-function sinceOf({ rejected }: RowType): string | null {
+function sinceOf({ rejected }: NodeRowType): string | null {
   return rejected?.at ?? null;
 }

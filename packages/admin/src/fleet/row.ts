@@ -1,9 +1,8 @@
 import { redactErrorText } from "@xdskit/api";
 import type { NodeStatus, TypeReport, WaitReport } from "@xdskit/server";
+import type { NodeRowType } from "../contract/answers.js";
 import type { NodeRow, NodeStateName } from "../contract/fleet.js";
 import { clientOf } from "./node-json.js";
-
-type RowType = NodeRow["types"][number];
 
 /** Nobody reads more names. */
 const mostBlamed = 20;
@@ -18,7 +17,7 @@ export function rankOf(state: NodeStateName): number {
 /** A node as a row of a list. `now`: milliseconds since 1970. */
 export function rowOf({ id, node, group, streams, state }: NodeStatus, replica: string, now: number): NodeRow {
   const types = mergedTypes(streams.flatMap((stream) => stream.types.map((type) => rowType(type, now))));
-  const worst = types.reduce<RowType | undefined>(
+  const worst = types.reduce<NodeRowType | undefined>(
     (found, one) => (found === undefined || ranks[one.state] > ranks[found.state] ? one : found),
     undefined,
   );
@@ -50,7 +49,7 @@ function certificateOf(streams: NodeStatus["streams"]): Pick<NodeRow, "certifica
   return { certificate: { subject, names: [...names], validTo: isTime ? new Date(validTo).toISOString() : null } };
 }
 
-function rowType(report: TypeReport, now: number): RowType {
+function rowType(report: TypeReport, now: number): NodeRowType {
   const { type, state, resources, behind, rejected } = report;
   const row = { type, state, resources, behind, lagMs: lagOf(report, now), why: whyOf(report) };
   if (rejected === undefined) return row;
@@ -91,8 +90,8 @@ function namesText(names: readonly string[]): string {
 }
 
 /** A type may be asked for on several streams: the worst counts. */
-export function mergedTypes(types: readonly RowType[]): RowType[] {
-  const merged = new Map<string, RowType>();
+export function mergedTypes(types: readonly NodeRowType[]): NodeRowType[] {
+  const merged = new Map<string, NodeRowType>();
   for (const one of types) {
     const known = merged.get(one.type);
     if (known === undefined || ranks[one.state] > ranks[known.state]) merged.set(one.type, one);

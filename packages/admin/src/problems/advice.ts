@@ -1,4 +1,4 @@
-import type { ProblemEntry } from "./problem-entry.js";
+import type { ProblemEntry } from "../contract/answers.js";
 
 const advice: Readonly<Record<ProblemEntry["kind"], string>> = {
   rejected: "Fix what the client names in its words, or roll the layer back. It runs what it had until then.",

@@ -1,9 +1,9 @@
 import type { Finding } from "@xdskit/api";
 import type { Quarantined, RolloutStatus } from "@xdskit/server";
 import type { SourceReport, Trouble } from "../contract/admin-options.js";
+import type { ProblemEntry, ProblemList } from "../contract/answers.js";
 import type { FleetSummary, NodeProblem } from "../contract/fleet.js";
 import { adviceOn } from "./advice.js";
-import type { ProblemEntry, ProblemList } from "./problem-entry.js";
 
 /** Everything that can be wrong. */
 export interface ProblemInputs {

@@ -3,7 +3,7 @@ import type { Resource } from "@xdskit/api";
 import { decodeStored, type Revision, type Store } from "@xdskit/server";
 import { changesBetween, changesJson, countsOf, type ResourceChange } from "../answers/changes.js";
 import { inTurns } from "../answers/in-turns.js";
-import { pageOf } from "../answers/page.js";
+import { pageBehindCursor } from "../answers/page.js";
 import { previewsBetween, stagesOf } from "../answers/stages.js";
 import type { ApiContext } from "../context/api-context.js";
 import { conflict, noRevisions, rollBackLayer } from "../context/change-layer.js";
@@ -131,7 +131,7 @@ export function revisionRoutes(app: OpenAPIHono, context: ApiContext): void {
       a.type === b.type ? (a.key < b.key ? -1 : 1) : a.type < b.type ? -1 : 1,
     );
     const page: ResourceChange[] = [];
-    const { items, ...next } = pageOf(all, { limit: most, after: cursor });
+    const { items, ...next } = pageBehindCursor(all, { limit: most, after: cursor });
     for (const { type, key, from, to } of items) {
       const read = async (version: string | undefined) => {
         const bytes = version === undefined ? undefined : await store.content(type, key, version);
@@ -159,7 +159,7 @@ export function revisionRoutes(app: OpenAPIHono, context: ApiContext): void {
       throw ApiProblem.of(409, "XDSKIT_API_REQUEST", "the two revisions are of different layers");
     const [before, after] = [await context.contents(store, from.id), await context.contents(store, to.id)];
     const all = await inTurns(changesBetween(before, after));
-    const { items, ...next } = pageOf(all, { limit, after: cursor });
+    const { items, ...next } = pageBehindCursor(all, { limit, after: cursor });
     const changes = await changesJson(items, context.showAs(fields));
     const preview = (upsert: typeof before) => server.preview([{ layer: from.layer, kind: "replace", upsert }]);
     const stages =

@@ -1,14 +1,11 @@
-import type { z } from "@hono/zod-openapi";
 import type { Resource, ResourceTypes, TypeUrl } from "@xdskit/api";
 import type { Snapshot } from "@xdskit/protocol";
 import type { ShowResource } from "../answers/resource-json.js";
-import type { graphSchema } from "../contract/group-schemas.js";
+import type { Graph } from "../contract/answers.js";
 import { clustersOf, hostsOf, type Json, list, record } from "./json-parts.js";
-import { healthOf, summaryOf } from "./summary.js";
+import { healthOf, resourceSummary } from "./summary.js";
 import { isUnused } from "./unused.js";
 import { type Named, usageOf } from "./usage.js";
-
-export type Graph = z.output<typeof graphSchema>;
 
 /** A picture with more cannot be looked at. */
 const mostNodes = 300;
@@ -139,7 +136,7 @@ class Drawing {
       name: named.name,
       isThere: resource !== undefined,
       unused: resource !== undefined && isUnused(resource, usageOf(snapshot)),
-      summary: json === undefined ? "" : summaryOf(resource?.type.name ?? "", json),
+      summary: json === undefined ? "" : resourceSummary(resource?.type.name ?? "", json),
       health: json === undefined ? null : healthOf(json),
     });
   }

@@ -4,7 +4,7 @@ import type { Resource, ResourceTypes } from "@xdskit/api";
 import type { Snapshot } from "@xdskit/protocol";
 import type { ShowResource } from "../answers/resource-json.js";
 import type { groupResourceSchema, groupResourcesSchema } from "../contract/group-schemas.js";
-import { summaryOf } from "./summary.js";
+import { resourceSummary } from "./summary.js";
 import { isUnused } from "./unused.js";
 import { usageOf } from "./usage.js";
 
@@ -75,7 +75,7 @@ export function groupRow({ snapshot, types, show, layerOf }: GroupContext, resou
   const dangling = usage.dangling(resource).slice(0, mostDangling);
   return {
     ...{ type: type.name, typeUrl: type.typeUrl, name, version, layer: layerOf(resource) },
-    summary: summaryOf(type.name, show(resource)),
+    summary: resourceSummary(type.name, show(resource)),
     uses: references.length,
     usedBy: usage.usedBy({ type: type.typeUrl, name }).length,
     dangling: dangling.map((one) => ({ type: types.byTypeUrl(one.type)?.type.name ?? one.type, name: one.name })),

@@ -4,15 +4,15 @@ import { isObject } from "../text/source-document.js";
 import { serversOfBootstrap } from "./config-sources.js";
 import {
   type Form,
+  type FormPart,
   fieldOf,
   objectIn,
   objectsIn,
-  type Part,
   protoNameOf,
   type Taker,
   textOf,
   typeNames,
-  typeOf,
+  typeOfForm,
 } from "./form.js";
 import { ListenerNames } from "./listener-names.js";
 
@@ -22,7 +22,7 @@ const fieldsThatTell = ["static_resources", "dynamic_resources", "layered_runtim
 /** An Envoy's bootstrap, with the resources in it. */
 export function bootstrapForm(value: JsonValue): Form | undefined {
   if (!isObject(value)) return undefined;
-  const type = typeOf(value);
+  const type = typeOfForm(value);
   const isBootstrap =
     type === undefined
       ? fieldsThatTell.some((field) => fieldOf(value, field) !== undefined)
@@ -48,7 +48,7 @@ const staticLists: Readonly<Record<StaticList, string>> = {
 };
 
 /** Takes what a bootstrap holds, except for the lists that were taken from another section. */
-export function takeBootstrap(bootstrap: Part, taker: Taker, known: ReadonlySet<StaticList>): void {
+export function takeBootstrap(bootstrap: FormPart, taker: Taker, known: ReadonlySet<StaticList>): void {
   const staticResources = objectIn(bootstrap, "static_resources", taker);
   if (staticResources !== undefined) {
     takeLists(staticResources, taker, known, serversOfBootstrap(bootstrap.object));
@@ -64,7 +64,7 @@ export function takeBootstrap(bootstrap: Part, taker: Taker, known: ReadonlySet<
 }
 
 function takeLists(
-  staticResources: Part,
+  staticResources: FormPart,
   taker: Taker,
   known: ReadonlySet<StaticList>,
   servers: ReadonlySet<string>,
@@ -81,7 +81,7 @@ function takeLists(
 }
 
 /** The values of a static layer are a resource that an Envoy may request by the layer's name. */
-function takeLayers(bootstrap: Part, taker: Taker): void {
+function takeLayers(bootstrap: FormPart, taker: Taker): void {
   const runtime = objectIn(bootstrap, "layered_runtime", taker);
   if (runtime === undefined) return;
   for (const { object, steps } of objectsIn(runtime, "layers", taker)) {
@@ -92,7 +92,7 @@ function takeLayers(bootstrap: Part, taker: Taker): void {
 }
 
 /** A misspelled key would otherwise be dropped without a word. */
-function tellUnknown({ object, steps }: Part, taker: Taker, field: string | undefined): void {
+function tellUnknown({ object, steps }: FormPart, taker: Taker, field: string | undefined): void {
   const names = fieldNames(taker, field);
   if (names === undefined) return;
   for (const key of Object.keys(object)) {

@@ -1,19 +1,19 @@
 import type { JsonValue } from "@bufbuild/protobuf";
 import { isObject } from "../text/source-document.js";
 import { takeSections } from "./config-dump.js";
-import { type Form, fieldOf, objectIn, objectsIn, type Part, type Taker, textOf, typeOf } from "./form.js";
+import { type Form, type FormPart, fieldOf, objectIn, objectsIn, type Taker, textOf, typeOfForm } from "./form.js";
 
 /** What the status service (CSDS) says that clients have: `ClientStatusResponse`, or the `ClientConfig` of one. */
 export function clientStatusForm(value: JsonValue): Form | undefined {
   if (!isObject(value)) return undefined;
-  const type = typeOf(value);
+  const type = typeOfForm(value);
   if (type !== undefined && !/^envoy\.service\.status\.v\d\w*\.Client(Config|StatusResponse)$/.test(type)) {
     return undefined;
   }
   const clients = fieldOf(value, "config");
   const isResponse = Array.isArray(clients) && clients.length > 0 && clients.every(isClient);
   if (!isResponse && !isClient(value)) return undefined;
-  const root: Part = { object: value, steps: [] };
+  const root: FormPart = { object: value, steps: [] };
   return {
     name: "the answer of a status service (CSDS)",
     isDump: true,
@@ -40,9 +40,9 @@ const sectionFields = [
   "ecds_config",
 ];
 
-function takeClient(client: Part, taker: Taker): void {
+function takeClient(client: FormPart, taker: Taker): void {
   for (const config of objectsIn(client, "generic_xds_configs", taker)) takeGeneric(config, taker);
-  const sections: Part[] = [];
+  const sections: FormPart[] = [];
   for (const config of objectsIn(client, "xds_config", taker)) {
     for (const field of sectionFields) {
       const section = objectIn(config, field, taker);
@@ -52,7 +52,7 @@ function takeClient(client: Part, taker: Taker): void {
   takeSections(sections, taker);
 }
 
-function takeGeneric({ object, steps }: Part, taker: Taker): void {
+function takeGeneric({ object, steps }: FormPart, taker: Taker): void {
   if (fieldOf(object, "error_state") !== undefined) taker.leaveOut("rejected resource", 1);
   const item = fieldOf(object, "xds_config");
   if (item === undefined) taker.leaveOut("resource without content", 1);

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { isObject } from "../text/source-document.js";
-import { type Form, fieldOf, objectsIn, type Part, type Taker, textOf, typeNames } from "./form.js";
+import { type Form, type FormPart, fieldOf, objectsIn, type Taker, textOf, typeNames } from "./form.js";
 
 /** What Envoy's admin port answers to `/clusters?format=json`: the current endpoints of each cluster. */
 export function clusterStatusesForm(value: JsonValue): Form | undefined {
@@ -24,7 +24,7 @@ export function isStatus(object: JsonObject): boolean {
  * Takes the endpoints of a cluster as its load assignment. A cluster of the bootstrap without an EDS name holds its
  * endpoints itself.
  */
-export function takeStatus(status: Part, taker: Taker): void {
+export function takeStatus(status: FormPart, taker: Taker): void {
   const { object, steps } = status;
   const service = textOf(object, "eds_service_name");
   const name = service ?? (fieldOf(object, "added_via_api") === true ? textOf(object, "name") : undefined);

@@ -4,7 +4,7 @@ import type { StaticList } from "./bootstrap.js";
 import { serversOfBootstrap } from "./config-sources.js";
 import { endpointsWantedBy } from "./dump-endpoints.js";
 import { adminType, type DumpContext, listOfElement, sectionOf, sections } from "./dump-sections.js";
-import { type Form, fieldOf, objectsIn, type Part, type Taker, typeOf } from "./form.js";
+import { type Form, type FormPart, fieldOf, objectsIn, type Taker, typeOfForm } from "./form.js";
 
 /**
  * What Envoy's admin port answers to `/config_dump`, whole or one section of it, as `istioctl` and `egctl` print it.
@@ -21,19 +21,19 @@ export function isDump(object: JsonObject): boolean {
 
 function isWholeDump(object: JsonObject): boolean {
   const configs = fieldOf(object, "configs");
-  if (typeOf(object) !== undefined) return adminType(object) === "ConfigDump";
+  if (typeOfForm(object) !== undefined) return adminType(object) === "ConfigDump";
   if (!Array.isArray(configs)) return false;
   return configs.length === 0 || configs.some((config) => isObject(config) && adminType(config) !== undefined);
 }
 
 /** Takes a dump or a section of one. */
-export function takeDump(dump: Part, taker: Taker): void {
+export function takeDump(dump: FormPart, taker: Taker): void {
   const parts = isWholeDump(dump.object) ? [...objectsIn(dump, "configs", taker)] : [dump];
   takeSections([...elementsAsSections(parts), ...parts], taker);
 }
 
 /** Takes the sections of one Envoy. */
-export function takeSections(parts: readonly Part[], taker: Taker): void {
+export function takeSections(parts: readonly FormPart[], taker: Taker): void {
   const named = parts.map((part) => ({ part, section: sectionOf(part.object) }));
   const clusters = named.filter(({ section }) => section === "ClustersConfigDump").map(({ part }) => part.object);
   const known = new Set<StaticList>();
@@ -59,7 +59,7 @@ function serversOf(section: JsonObject): ReadonlySet<string> {
 }
 
 /** Elements that stand outside of a section get one each, and findings keep their place. */
-function* elementsAsSections(parts: readonly Part[]): Generator<Part> {
+function* elementsAsSections(parts: readonly FormPart[]): Generator<FormPart> {
   for (const { object, steps } of parts) {
     const list = listOfElement(object);
     if (list !== undefined) yield { object: { [list]: [object] }, steps };

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import type { FieldStep } from "../errors/field-path.js";
 import { isObject } from "../text/source-document.js";
-import { fieldOf, objectsIn, type Part, type Taker, textOf } from "./form.js";
+import { type FormPart, fieldOf, objectsIn, type Taker, textOf } from "./form.js";
 
 /**
  * The names of load assignments that EDS clusters of the same dump request. Undefined if the dump says nothing about
@@ -10,7 +10,7 @@ import { fieldOf, objectsIn, type Part, type Taker, textOf } from "./form.js";
 export type EndpointsWanted = ReadonlySet<string> | undefined;
 
 /** Takes the load assignments of `EndpointsConfigDump`. */
-export function takeEndpoints(section: Part, taker: Taker, wanted: EndpointsWanted): void {
+export function takeEndpoints(section: FormPart, taker: Taker, wanted: EndpointsWanted): void {
   for (const list of ["static_endpoint_configs", "dynamic_endpoint_configs"]) {
     for (const { object, steps } of objectsIn(section, list, taker)) {
       const item = fieldOf(object, "endpoint_config");

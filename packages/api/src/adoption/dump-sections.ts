@@ -2,7 +2,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { isObject } from "../text/source-document.js";
 import { type StaticList, serverCluster, takeBootstrap } from "./bootstrap.js";
 import { type EndpointsWanted, takeEndpoints } from "./dump-endpoints.js";
-import { fieldOf, objectIn, objectsIn, type Part, type TakeAs, type Taker, textOf, typeOf } from "./form.js";
+import { type FormPart, fieldOf, objectIn, objectsIn, type TakeAs, type Taker, textOf, typeOfForm } from "./form.js";
 import { ListenerNames } from "./listener-names.js";
 
 /** What the other sections of the same dump say. */
@@ -15,7 +15,7 @@ export interface DumpContext {
 }
 
 /** Takes what one section of a dump holds, such as `ClustersConfigDump`. */
-export type TakeSection = (section: Part, taker: Taker, context: DumpContext) => void;
+export type TakeSection = (section: FormPart, taker: Taker, context: DumpContext) => void;
 
 /** The sections by their names in `envoy.admin.v3`. */
 export const sections: Readonly<Record<string, TakeSection>> = {
@@ -100,14 +100,14 @@ const fieldsOfSections: Readonly<Record<string, string>> = {
 
 /** The name of a message of `envoy.admin` without its package: `ClustersConfigDump`. Undefined for others. */
 export function adminType(object: JsonObject): string | undefined {
-  return /^envoy\.admin\.v\d\w*\.([\w.]+)$/.exec(typeOf(object) ?? "")?.[1];
+  return /^envoy\.admin\.v\d\w*\.([\w.]+)$/.exec(typeOfForm(object) ?? "")?.[1];
 }
 
 /** The name of the section that an object is; undefined if it is none. */
 export function sectionOf(object: JsonObject): string | undefined {
   const own = adminType(object);
   if (own !== undefined) return Object.hasOwn(sections, own) ? own : undefined;
-  if (typeOf(object) !== undefined) return undefined;
+  if (typeOfForm(object) !== undefined) return undefined;
   const field = Object.keys(fieldsOfSections).find((name) => {
     const value = fieldOf(object, name);
     return name === "bootstrap" ? isObject(value) : Array.isArray(value);
@@ -122,13 +122,13 @@ export function listOfElement(object: JsonObject): string | undefined {
 }
 
 /** A list entry, which holds its resource in a field. The field is missing if only a rejected resource ever arrived. */
-function takeEntry({ object, steps }: Part, field: string, taker: Taker, as?: TakeAs): void {
+function takeEntry({ object, steps }: FormPart, field: string, taker: Taker, as?: TakeAs): void {
   tellState(object, field.replace("_config", "").replace("ecds_filter", "extension-config"), taker);
   const item = fieldOf(object, field);
   if (item !== undefined) taker.take(item, [...steps, field], as);
 }
 
-function takeListener(part: Part, taker: Taker): void {
+function takeListener(part: FormPart, taker: Taker): void {
   const { object } = part;
   tellState(object, "listener", taker);
   const active = objectIn(part, "active_state", taker);
@@ -145,7 +145,7 @@ function tellState(object: JsonObject, what: string, taker: Taker): void {
   if (fieldOf(object, "error_state") !== undefined) taker.leaveOut(`rejected ${what}`, 1);
 }
 
-function leaveOutList(section: Part, field: string, what: string, taker: Taker): void {
+function leaveOutList(section: FormPart, field: string, what: string, taker: Taker): void {
   const list = fieldOf(section.object, field);
   if (Array.isArray(list) && list.length > 0) taker.leaveOut(what, list.length);
 }

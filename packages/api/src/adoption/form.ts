@@ -77,13 +77,13 @@ export function textOf(object: JsonObject, field: string): string | undefined {
 }
 
 /** The full name of the type that an object says it has. */
-export function typeOf(object: JsonObject): string | undefined {
+export function typeOfForm(object: JsonObject): string | undefined {
   const url = object["@type"];
   return typeof url === "string" ? typeNameOf(url) : undefined;
 }
 
 /** A part of a document, and the steps to it. */
-export interface Part {
+export interface FormPart {
   readonly object: JsonObject;
   readonly steps: readonly FieldStep[];
 }
@@ -92,7 +92,7 @@ export interface Part {
  * The objects of a list in a field, and of nested lists. A single object needs no list. Anything else is reported and
  * skipped.
  */
-export function* objectsIn({ object, steps }: Part, field: string, taker: Taker): Generator<Part> {
+export function* objectsIn({ object, steps }: FormPart, field: string, taker: Taker): Generator<FormPart> {
   const list = fieldOf(object, field);
   if (list === undefined) return;
   const at = [...steps, field];
@@ -100,14 +100,14 @@ export function* objectsIn({ object, steps }: Part, field: string, taker: Taker)
   else taker.find("XDSKIT_FIELD_INVALID", "expected a list", at);
 }
 
-function* objectsAt(value: JsonValue | undefined, steps: readonly FieldStep[], taker: Taker): Generator<Part> {
+function* objectsAt(value: JsonValue | undefined, steps: readonly FieldStep[], taker: Taker): Generator<FormPart> {
   if (isObject(value)) yield { object: value, steps };
   else if (!Array.isArray(value)) taker.find("XDSKIT_FIELD_INVALID", "expected a mapping", steps);
   else for (let index = 0; index < value.length; index += 1) yield* objectsAt(value[index], [...steps, index], taker);
 }
 
 /** The object in a field. Anything else is reported. */
-export function objectIn({ object, steps }: Part, field: string, taker: Taker): Part | undefined {
+export function objectIn({ object, steps }: FormPart, field: string, taker: Taker): FormPart | undefined {
   const value = fieldOf(object, field);
   if (value === undefined) return undefined;
   const at = [...steps, field];

@@ -9,7 +9,7 @@ import { Encoding } from "./encoding.js";
 import { type Kinds, kindsOf } from "./kinds.js";
 
 /** What it needs to know about the reading of a file. */
-type Reading = Pick<FileReading, "registry" | "types" | "views" | "bodies">;
+type CompiledReading = Pick<FileReading, "registry" | "types" | "views" | "bodies">;
 
 /** A resource, and the name of its type. */
 export interface Made {
@@ -26,11 +26,11 @@ const encoding = new Encoding();
  * else its result is identical to theirs.
  */
 export class CompiledResources {
-  private readonly reading: Reading;
+  private readonly reading: CompiledReading;
   private readonly kinds: Kinds;
   private readonly slabs: BodyMemory;
 
-  constructor(reading: Reading) {
+  constructor(reading: CompiledReading) {
     this.reading = reading;
     this.kinds = kindsOf(reading);
     this.slabs = reading.bodies ?? new BodySlabs();

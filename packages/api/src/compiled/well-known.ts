@@ -11,7 +11,7 @@ export function keysInOrder(json: { readonly [key: string]: unknown }): readonly
 }
 
 /** A `google.protobuf.Duration` as the checks need it. */
-interface Span {
+interface DurationParts {
   readonly seconds: bigint;
   readonly nanos: number;
 }
@@ -21,10 +21,10 @@ const mostSeconds = 315_576_000_000;
 const mostSpans = 1000;
 /** A longer string may be a view of a file's text, and would keep it alive. */
 const longestKept = 12;
-const spans = new Map<unknown, Span>();
+const spans = new Map<unknown, DurationParts>();
 
 /** Reads a duration of no less than zero. */
-export function spanOf(json: unknown): Span {
+export function spanOf(json: unknown): DurationParts {
   const known = spans.get(json);
   if (known !== undefined) return known;
   const match = typeof json === "string" ? /^(\d{1,12})(?:\.(\d{1,9}))?s$/.exec(json) : null;

@@ -17,7 +17,7 @@ export function inodeOf({ dev, ino }: BigIntStats): string {
 }
 
 /** Says what a thing is that is not a file. */
-export function kindOf(stats: BigIntStats): string {
+export function fileKindOf(stats: BigIntStats): string {
   if (stats.isDirectory()) return "a folder";
   if (stats.isFIFO()) return "a pipe";
   if (stats.isSocket()) return "a socket";

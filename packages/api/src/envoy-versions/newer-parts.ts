@@ -28,7 +28,7 @@ export function describeNewerPart({ kind, name, since }: NewerPart): string {
 }
 
 /** What to do at one field, by its number. */
-interface FieldCheck {
+interface NewFieldCheck {
   readonly field: DescField;
   readonly since: EnvoyVersion | undefined;
   /** Enum values by number, if they are newer than the enum. */
@@ -41,13 +41,13 @@ interface NewValue {
 }
 
 /** By field number: what is new, and where more may be inside. */
-type Checks = ReadonlyMap<number, FieldCheck>;
+type Checks = ReadonlyMap<number, NewFieldCheck>;
 
 const planOf = createPlans<Checks>((schema) => schema.typeName === anyName || checksOf(schema).size > 0, checksOf);
 const anyName = "google.protobuf.Any";
 
 function checksOf(schema: DescMessage): Checks {
-  const checks = new Map<number, FieldCheck>();
+  const checks = new Map<number, NewFieldCheck>();
   for (const field of schema.fields) {
     const since = sinceOf(`${schema.typeName}.${field.name}`);
     const values = newValues(field);
@@ -134,13 +134,13 @@ interface Visitor {
 function walk(visitor: Visitor, schema: DescMessage, body: Uint8Array): void {
   const plan = planOf(schema);
   try {
-    new Walk(visitor).message(plan, body, undefined, 0);
+    new NewerPartsWalk(visitor).message(plan, body, undefined, 0);
   } catch {
     // Readers of the message report what is wrong with it.
   }
 }
 
-class Walk {
+class NewerPartsWalk {
   readonly #visitor: Visitor;
 
   constructor(visitor: Visitor) {
@@ -196,7 +196,7 @@ class Walk {
   }
 
   #values(
-    { field }: FieldCheck,
+    { field }: NewFieldCheck,
     values: ReadonlyMap<number, NewValue>,
     reader: BinaryReader,
     wireType: WireType,

@@ -14,7 +14,7 @@ import { withV2Names } from "../messages/v2-names-registry.js";
 import { addFinding, addResource, type FilePart, type FileReading } from "../reading/file-reading.js";
 import { readAny, unpack } from "../reading/message-items.js";
 import { mayLackSecrets } from "../redact/left-out-secrets.js";
-import { responseName, versionOf, type Wrapping, wrapperName, wrappingOf } from "../resources/wrapping.js";
+import { responseName, type Wrapping, wrappedVersionOf, wrapperName, wrappingOf } from "../resources/wrapping.js";
 import type { FileText } from "../text/file-text.js";
 import type { SourceDocument, SyntaxProblem } from "../text/source-document.js";
 import { isObject } from "../text/source-document.js";
@@ -118,7 +118,7 @@ class SourceItems implements DocumentReader {
     const schema = this.reading.registry.getMessage(responseName);
     const part = this.partAt([], undefined);
     const head = schema === undefined ? undefined : this.readMessage(schema, others, part);
-    if (head !== undefined) this.reading.version = versionOf(head);
+    if (head !== undefined) this.reading.version = wrappedVersionOf(head);
     const declared = others.type_url ?? others.typeUrl;
     if (resources === undefined || resources === null) return;
     const type = typeof declared === "string" && declared !== "" ? declared : undefined;

@@ -23,7 +23,7 @@ export function parseJson(text: string, dialect: "core" | "envoy" = "core"): Sou
         const start = isItem ? starts.offsets[last] : undefined;
         if (start !== undefined) return start;
         if (steps.length === 0) return offset;
-        root ??= new JsonReader(text, "core").document();
+        root ??= new ExplainingJsonReader(text, "core").document();
         return locateIn(root, steps);
       };
       const offset = text.search(/[^ \t\n\r]/);
@@ -33,7 +33,7 @@ export function parseJson(text: string, dialect: "core" | "envoy" = "core"): Sou
     // Not JSON, or nested too deeply to count: the reader below says where and why.
     if (!(error instanceof SyntaxError || error instanceof RangeError)) throw error;
   }
-  const reader = new JsonReader(text, dialect);
+  const reader = new ExplainingJsonReader(text, dialect);
   try {
     const root = reader.document();
     const documents = [
@@ -80,7 +80,7 @@ class JsonProblem extends Error {
 const token = /[ \t\n\r]*(?:([{}[\],:])|(["'])|(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?)|(true|false|null)\b)/y;
 
 /** A JSON parser that keeps positions. It is slow, and runs only on texts with something wrong or unusual. */
-class JsonReader {
+class ExplainingJsonReader {
   private readonly text: string;
   /** Whether to accept what Envoy accepts. */
   private readonly isLoose: boolean;
@@ -102,7 +102,7 @@ class JsonReader {
     return root;
   }
 
-  private read(first: Token, depth: number): JsonNode {
+  private read(first: JsonToken, depth: number): JsonNode {
     const { text, offset } = first;
     if (depth > nestingLimit) throw new JsonProblem(offset, `nested deeper than ${nestingLimit} levels`);
     if (text === "{") return this.object(offset, depth);
@@ -115,7 +115,7 @@ class JsonReader {
     return { value: this.literal(first), offset, parts: undefined };
   }
 
-  private literal({ text, offset }: Token): JsonValue {
+  private literal({ text, offset }: JsonToken): JsonValue {
     try {
       return JSON.parse(this.isLoose && isQuoted(text) ? inDoubleQuotes(text) : text) as JsonValue;
     } catch {
@@ -169,7 +169,7 @@ class JsonReader {
   }
 
   /** A key, with quotes added if it had none, or the token in its place. */
-  private key(): Token {
+  private key(): JsonToken {
     this.word.lastIndex = this.at;
     const [, name] = this.word.exec(this.text) ?? [];
     if (!this.isLoose || name === undefined || /^(?:true|false|null)$/.test(name)) return this.next("a key or }");
@@ -177,7 +177,7 @@ class JsonReader {
     return { text: `"${name}"`, offset: this.at - name.length };
   }
 
-  private next(expected: string): Token {
+  private next(expected: string): JsonToken {
     this.token.lastIndex = this.at;
     const match = this.token.exec(this.text);
     if (match === null) {
@@ -197,7 +197,7 @@ class JsonReader {
   }
 
   /** Not a regular expression: millions of escapes would overflow its stack. */
-  private string(offset: number): Token {
+  private string(offset: number): JsonToken {
     const quote = this.text.charCodeAt(offset);
     for (let at = offset + 1; at < this.text.length; at++) {
       const code = this.text.charCodeAt(at);
@@ -215,13 +215,13 @@ class JsonReader {
   }
 }
 
-interface Token {
+interface JsonToken {
   readonly text: string;
   readonly offset: number;
 }
 
 /** Describes a token without showing a value: it may be a secret. */
-function shown({ text }: Token): string {
+function shown({ text }: JsonToken): string {
   if (isQuoted(text)) return "a string";
   return /^[-\d]/.test(text) ? "a number" : text;
 }

@@ -22,20 +22,20 @@ type Change = (message: Message) => Message;
 export type Rewrite = (schema: DescMessage, message: Message, unpack: Unpack) => Message;
 
 /** What to do at a message, besides following its paths. */
-interface Own {
+interface OwnRewrite {
   readonly isAny: boolean;
   readonly maps: readonly DescField[];
   readonly change: Change | undefined;
 }
 
-type Plan = WalkPlan<Own>;
+type RewritePlan = WalkPlan<OwnRewrite>;
 
 /**
  * Brings messages into canonical order, which their bytes are made from: map entries sorted by key, also in `Struct`s
  * and known `Any`s, and applies `rewriting`.
  */
 export function createRewrite(rewriting: Rewriting): Rewrite {
-  const ownOf = (schema: DescMessage): Own => ({
+  const ownOf = (schema: DescMessage): OwnRewrite => ({
     isAny: schema.typeName === "google.protobuf.Any",
     maps: schema.fields.filter((field) => field.fieldKind === "map"),
     change: rewriting.change.get(schema.typeName),
@@ -46,7 +46,7 @@ export function createRewrite(rewriting: Rewriting): Rewrite {
   };
   const planOf = createPlans(isTarget, ownOf);
 
-  function rewriteMessage(plan: Plan, message: Message, unpack: Unpack, depth: number): Message {
+  function rewriteMessage(plan: RewritePlan, message: Message, unpack: Unpack, depth: number): Message {
     const { isAny, maps, change } = plan.own;
     if (isAny) return rewriteAny(message as Any, unpack, depth);
     let result = message;
@@ -64,7 +64,7 @@ export function createRewrite(rewriting: Rewriting): Rewrite {
     return change === undefined ? result : change(result);
   }
 
-  function rewriteField(path: WalkPath<Own>, value: unknown, unpack: Unpack, depth: number): unknown {
+  function rewriteField(path: WalkPath<OwnRewrite>, value: unknown, unpack: Unpack, depth: number): unknown {
     const one = path.jsonStruct
       ? sortedJson
       : (item: unknown): unknown => rewriteMessage(path.plan, item as Message, unpack, depth);

@@ -2,7 +2,7 @@ const smallest = 512;
 const largest = 65_536;
 
 /** Bytes that can be copied. */
-interface Written {
+interface WrittenBody {
   readonly length: number;
   /** Copies them to the beginning of `target`. */
   copyTo(target: Uint8Array): void;
@@ -11,7 +11,7 @@ interface Written {
 /** Memory for the bodies of resources. Several share one piece, and each keeps it alive. */
 export interface BodyMemory {
   /** A copy of the bytes. */
-  take(written: Written): Uint8Array;
+  take(written: WrittenBody): Uint8Array;
 }
 
 /** For files that are read and kept together: in a folder of small files each has one resource. */
@@ -28,7 +28,7 @@ export class BodySlabs implements BodyMemory {
   private at = 0;
   private size = 0;
 
-  take(written: Written): Uint8Array {
+  take(written: WrittenBody): Uint8Array {
     const body = this.place(written.length);
     written.copyTo(body);
     return body;

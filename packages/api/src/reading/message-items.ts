@@ -3,7 +3,7 @@ import type { Any } from "@bufbuild/protobuf/wkt";
 import type { FieldStep } from "../errors/field-path.js";
 import { schemaOf, typeNameOf } from "../messages/any.js";
 import { unknownTypeMessage } from "../messages/unknown-type.js";
-import { responseName, versionOf, wrapperName, wrappingOf } from "../resources/wrapping.js";
+import { responseName, wrappedVersionOf, wrapperName, wrappingOf } from "../resources/wrapping.js";
 import { addFinding, addResource, type FilePart, type FileReading } from "./file-reading.js";
 
 /** The positions of the fields of a response's resource. */
@@ -37,7 +37,7 @@ export function readResponse(reading: FileReading, response: Message, at: Positi
 }
 
 function* responseSteps(reading: FileReading, response: Message, at: PositionInResponse): Iterable<void> {
-  reading.version = versionOf(response);
+  reading.version = wrappedVersionOf(response);
   for (const [index, any] of resourcesOf(response).entries()) {
     readAny(reading, any, ["resources", index], at);
     yield;

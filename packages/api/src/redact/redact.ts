@@ -8,7 +8,7 @@ import { dataSourceName, hasSecrets, type Secrets, secretsOf } from "./secret-fi
 import { isSecretHeader, isSecretName } from "./secret-names.js";
 import { hideJson, redactBytes, redacted, redactedBytes, redactJson, redactText } from "./secret-text.js";
 
-type Plan = WalkPlan<Secrets>;
+type RedactPlan = WalkPlan<Secrets>;
 
 const planOf = createPlans(hasSecrets, secretsOf);
 
@@ -32,10 +32,10 @@ export function knownBytes(schema: DescMessage, message: Message): Uint8Array {
   return toBinary(schema, message, { writeUnknownFields: false });
 }
 
-function redactAt(plan: Plan, message: Message, unpack: Unpack | undefined, depth: number): Message {
+function redactAt(plan: RedactPlan, message: Message, unpack: Unpack | undefined, depth: number): Message {
   const { kind, whole, urls, maps } = plan.own;
   if (kind === "any") return redactAny(message as Any, unpack, depth);
-  if (kind === "data") return mapData(message as DataSource, redactValue);
+  if (kind === "data") return mapData(message as InlineOrNamedData, redactValue);
   if (kind === "text") return redactWrapped(message as Wrapped);
   let result = message;
   const replace = (field: DescField, change: (value: unknown) => unknown): void => {
@@ -87,7 +87,7 @@ function hideValue(schema: DescMessage | undefined, value: unknown): unknown {
   if (value instanceof Uint8Array) return value.byteLength === 0 ? value : redactedBytes();
   if (schema === undefined) return value;
   const { typeName } = schema;
-  if (typeName === dataSourceName) return mapData(value as DataSource, (inline) => hideValue(undefined, inline));
+  if (typeName === dataSourceName) return mapData(value as InlineOrNamedData, (inline) => hideValue(undefined, inline));
   if (typeName === "google.protobuf.Any") return { ...(value as Any), value: nothing };
   // A struct is plain JSON in a field.
   if (typeName === "google.protobuf.Struct" && !("$typeName" in (value as object))) return hideJson(value);
@@ -111,12 +111,12 @@ function redactWrapped(message: Wrapped): Message {
   return value === message.value ? message : ({ ...message, value } as Wrapped);
 }
 
-interface DataSource extends Message {
+interface InlineOrNamedData extends Message {
   readonly specifier: { readonly case: string | undefined; readonly value?: unknown };
 }
 
 /** Only inline content: the name of a file or a variable stays. */
-function mapData(source: DataSource, change: (inline: unknown) => unknown): DataSource {
+function mapData(source: InlineOrNamedData, change: (inline: unknown) => unknown): InlineOrNamedData {
   const { specifier } = source;
   if (specifier.case !== "inlineString" && specifier.case !== "inlineBytes") return source;
   const value = change(specifier.value);

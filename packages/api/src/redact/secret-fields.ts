@@ -32,14 +32,14 @@ export function secretsOf(schema: DescMessage): Secrets {
   const { typeName } = schema;
   const whole = harmless.has(typeName) ? [] : schema.fields.filter(isSecret);
   return {
-    kind: kindOf(typeName),
+    kind: secretKindOf(typeName),
     whole,
     maps: schema.fields.filter((field) => field.fieldKind === "map" && isText(field) && !whole.includes(field)),
     urls: schema.fields.filter((field) => isText(field) && /(^|_)ur[il]$/.test(field.name) && !whole.includes(field)),
   };
 }
 
-function kindOf(typeName: string): Secrets["kind"] {
+function secretKindOf(typeName: string): Secrets["kind"] {
   if (typeName === anyName) return "any";
   if (typeName === structName) return "struct";
   if (typeName === dataSourceName) return "data";

@@ -8,12 +8,12 @@ import { canonicalName } from "../names/xdstp.js";
 import type { Reference } from "./reference.js";
 import { type Fields, type Refer, type ReferenceRule, referenceRule } from "./rules.js";
 
-interface Own {
+interface OwnReferences {
   readonly isAny: boolean;
   readonly rule: ReferenceRule | undefined;
 }
 
-const ownOf = (schema: DescMessage): Own => ({
+const ownOf = (schema: DescMessage): OwnReferences => ({
   isAny: schema.typeName === "google.protobuf.Any",
   rule: referenceRule(schema),
 });
@@ -34,7 +34,7 @@ export function referencesOf(schema: DescMessage, message: Message, unpack: Unpa
     const canonical = canonicalName(name);
     found.set(`${type} ${canonical}`, { type, name: canonical });
   };
-  new Walk(unpack, refer).visit(planOf(schema), message, 0);
+  new ReferenceWalk(unpack, refer).visit(planOf(schema), message, 0);
   return found.size === 0 ? nothing : [...found.values()];
 }
 
@@ -46,7 +46,7 @@ export function stepsToReference(
   reference: Reference,
 ): readonly FieldStep[] {
   let found: readonly FieldStep[] | undefined;
-  const walk = new Walk(unpack, (type, name, ...steps) => {
+  const walk = new ReferenceWalk(unpack, (type, name, ...steps) => {
     if (type === reference.type && isName(name) && canonicalName(name) === reference.name)
       found ??= [...walk.steps, ...steps];
   });
@@ -60,7 +60,7 @@ function isName(name: unknown): name is string {
   return typeof name === "string" && name !== "";
 }
 
-class Walk {
+class ReferenceWalk {
   /** The steps to the message that is being visited. */
   readonly steps: FieldStep[] = [];
   private readonly unpack: Unpack;
@@ -71,7 +71,7 @@ class Walk {
     this.refer = refer;
   }
 
-  visit(plan: WalkPlan<Own>, message: Message, depth: number): void {
+  visit(plan: WalkPlan<OwnReferences>, message: Message, depth: number): void {
     if (plan.own.isAny) {
       const content = depth < anyDepth ? this.unpack(message as Any) : undefined;
       if (content !== undefined) this.visit(planOf(content.schema), content.message, depth + 1);
@@ -95,7 +95,7 @@ class Walk {
     }
   }
 
-  private step(step: FieldStep, plan: WalkPlan<Own>, message: Message, depth: number): void {
+  private step(step: FieldStep, plan: WalkPlan<OwnReferences>, message: Message, depth: number): void {
     this.steps.push(step);
     this.visit(plan, message, depth);
     this.steps.pop();

@@ -61,7 +61,7 @@ export function createResourceTypes(
     if (problems.length > 0) continue;
     const after = definition.after === undefined ? undefined : known.find(definition.after);
     const place = after === undefined ? all.length : all.indexOf(after) + 1;
-    all.splice(place, 0, typeOf(definition, between(all[place - 1], all[place])));
+    all.splice(place, 0, typeOfOptions(definition, between(all[place - 1], all[place])));
   }
   const [first, ...rest] = findings;
   if (first !== undefined) throw new XdskitError([first, ...rest]);
@@ -93,7 +93,7 @@ function problemsOf(
 }
 
 /** The row of a valid definition. */
-export function typeOf(definition: OwnResourceType, deliveryOrder: number): ResourceType {
+export function typeOfOptions(definition: OwnResourceType, deliveryOrder: number): ResourceType {
   const { schema, name, abbreviation = name, service, restPath, wildcard = false } = definition;
   return {
     ...unknownResourceType(urlOf(schema)),

@@ -1,5 +1,5 @@
 import { ownFilesOf, type Registry } from "../registry/registry.js";
-import { createResourceTypes, type OwnResourceType, typeOf, urlOf } from "./create-resource-types.js";
+import { createResourceTypes, type OwnResourceType, typeOfOptions, urlOf } from "./create-resource-types.js";
 import type { ResourceTypes } from "./resource-type.js";
 import { lookedUp, resourceTypes } from "./resource-types.js";
 
@@ -20,6 +20,6 @@ export function typesOfMessages(
   const own = ownFilesOf(registry).flatMap(({ messages }) => messages);
   const more = own
     .filter((schema) => defined.byTypeUrl(urlOf(schema)) === undefined && defined.find(schema.typeName) === undefined)
-    .map((schema, index) => typeOf({ schema, name: schema.typeName, wildcard: true }, last + 1 + index));
+    .map((schema, index) => typeOfOptions({ schema, name: schema.typeName, wildcard: true }, last + 1 + index));
   return more.length === 0 ? defined : lookedUp([...defined.all, ...more]);
 }

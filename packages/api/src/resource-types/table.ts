@@ -190,7 +190,7 @@ function serviceOf(row: Row, service: string | undefined): DiscoveryService | un
   };
 }
 
-function typeOf(row: Row, deliveryOrder: number): ResourceType {
+function typeOfRow(row: Row, deliveryOrder: number): ResourceType {
   const { name, abbreviation, nameField } = row;
   return {
     name,
@@ -231,4 +231,4 @@ function references(typeName: string, message: Message, unpack: Unpack | undefin
 }
 
 /** All types, in delivery order. */
-export const tableOfTypes: readonly ResourceType[] = rows.map(typeOf);
+export const tableOfTypes: readonly ResourceType[] = rows.map(typeOfRow);

@@ -6,7 +6,7 @@ import { type Constraints, constraintsOf } from "./variant.js";
 /** The form of the files that Envoy reads. */
 export const responseName = "envoy.service.discovery.v3.DiscoveryResponse";
 /** The version in a `DiscoveryResponse` message. */
-export function versionOf(response: object): string {
+export function wrappedVersionOf(response: object): string {
   return (response as { readonly versionInfo: string }).versionInfo;
 }
 

@@ -31,7 +31,7 @@ export class TextProblem extends Error {
   }
 }
 
-interface Token {
+interface TextToken {
   readonly kind: "name" | "number" | "string" | "mark" | "end";
   readonly text: string;
   readonly offset: number;
@@ -135,7 +135,7 @@ class TreeReader {
     return name.replaceAll(/\s/g, "");
   }
 
-  private peek(): Token {
+  private peek(): TextToken {
     const offset = this.behindSpace();
     if (offset >= this.text.length) return { kind: "end", text: "", offset: this.text.length };
     const first = this.text[offset] ?? "";
@@ -176,7 +176,7 @@ class TreeReader {
     throw new TextProblem(offset, "a string without an end on its line");
   }
 
-  private take(token: Token): void {
+  private take(token: TextToken): void {
     this.at = token.offset + token.text.length;
   }
 
@@ -191,7 +191,7 @@ function isSpace(code: number): boolean {
 }
 
 /** Describes a token without showing a value: it may be a secret. */
-function shown(token: Token): string {
+function shown(token: TextToken): string {
   return token.kind === "mark" ? token.text : shownKinds[token.kind];
 }
 

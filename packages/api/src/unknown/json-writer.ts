@@ -85,10 +85,10 @@ export function binaryForm({ typeUrl, value }: Pick<Any, "typeUrl" | "value">): 
 /** What must be added to a message's JSON. */
 interface Additions {
   readonly unknown: Uint8Array | undefined;
-  readonly parts: readonly Part[];
+  readonly parts: readonly JsonPart[];
 }
 
-interface Part {
+interface JsonPart {
   readonly field: MessageField;
   readonly at: number | string | undefined;
   readonly put: JsonObject | Additions;
@@ -178,7 +178,7 @@ class JsonWriter {
 
   /** Empties the `Any`s of a message, and collects what must be added to its JSON. */
   #prepare(schema: DescMessage, message: Message, path: FieldPath | undefined, depth: number): Additions | undefined {
-    const parts: Part[] = [];
+    const parts: JsonPart[] = [];
     let unknown = unknownBytes(message);
     if (unknown !== undefined) this.#keep(path, numbersOf(message));
     for (const field of messageFields(schema)) {

@@ -6,7 +6,7 @@ import type { ApiVersion } from "../names/identifiers.js";
 import { envoyRegistry } from "../registry/registry.js";
 import type { EncodedResource, Resource } from "../resources/resource.js";
 
-type WeightedCluster = Message & {
+type ClusterWithWeights = Message & {
   readonly totalWeight?: number | undefined;
   readonly clusters: readonly { readonly weight?: number | undefined }[];
 };
@@ -20,7 +20,7 @@ const rewriteToV2 = createRewrite({
 
 /** v2 clients assume a total of 100, and reject the route if the weights have another sum. */
 function withTotalWeight(message: Message): Message {
-  const weighted = message as WeightedCluster;
+  const weighted = message as ClusterWithWeights;
   if (weighted.totalWeight !== undefined) return message;
   const totalWeight = weighted.clusters.reduce((sum, cluster) => sum + (cluster.weight ?? 0), 0);
   return totalWeight === 0

@@ -1,7 +1,7 @@
 import { delimited, type Span, varintTag, WireReader } from "./wire-reader.js";
 
 /** One field of a message. `Context` is passed on from the caller: for limits over nested messages. */
-export interface Field<Value, Context = unknown> {
+export interface FieldReader<Value, Context = unknown> {
   /** Of its numbers in the message; several where alternatives are read as one. */
   readonly tags: readonly number[];
   /** The value where the message has none. */
@@ -23,7 +23,7 @@ export type MessageReader<Content, Context = unknown> = (
  */
 export function messageReader<Content extends object, Context = unknown>(
   fields: {
-    readonly [Key in keyof Content]: Field<Content[Key], Context>;
+    readonly [Key in keyof Content]: FieldReader<Content[Key], Context>;
   },
 ): MessageReader<Content, Context> {
   const keys = Object.keys(fields) as (keyof Content)[];
@@ -47,7 +47,7 @@ export function single<Value, Context = unknown>(
   tags: number | readonly number[],
   missing: Value,
   read: (reader: WireReader, context: Context, tag: number) => Value,
-): Field<Value, Context> {
+): FieldReader<Value, Context> {
   return { tags: [tags].flat(), missing, read: (reader, _, context, tag) => read(reader, context, tag) };
 }
 
@@ -55,7 +55,7 @@ export function single<Value, Context = unknown>(
 export function list<Value, Context = unknown>(
   tags: number | readonly number[],
   read: (reader: WireReader, context: Context, tag: number) => Value,
-): Field<readonly Value[], Context> {
+): FieldReader<readonly Value[], Context> {
   const missing: readonly Value[] = Object.freeze([]);
   return {
     tags: [tags].flat(),
@@ -69,22 +69,22 @@ export function list<Value, Context = unknown>(
 }
 
 /** A `string`. */
-export function text(field: number): Field<string> {
+export function text(field: number): FieldReader<string> {
   return single(delimited(field), "", (reader) => reader.string());
 }
 
 /** A `uint64`; above 2⁵³ it is as near as a number comes. */
-export function uint64(field: number): Field<number> {
+export function uint64(field: number): FieldReader<number> {
   return single(varintTag(field), 0, (reader) => reader.uint64());
 }
 
 /** A number of 32 bits. */
-export function uint32(field: number): Field<number> {
+export function uint32(field: number): FieldReader<number> {
   return single(varintTag(field), 0, (reader) => reader.varint());
 }
 
 /** A message, read by the reader of its kind. */
-export function embedded<Content>(field: number, missing: Content, read: MessageReader<Content>): Field<Content> {
+export function embedded<Content>(field: number, missing: Content, read: MessageReader<Content>): FieldReader<Content> {
   return single(delimited(field), missing, (reader) => read(reader.bytes, reader.span()));
 }
 

@@ -2,7 +2,7 @@ import { fromBinary, toJson } from "@bufbuild/protobuf";
 import { StructSchema } from "@bufbuild/protobuf/wkt";
 import { longestText } from "../model/limits.js";
 import type { Node } from "../model/node.js";
-import { embedded, type Field, list, messageReader, single, uint32 } from "./message-reader.js";
+import { embedded, type FieldReader, list, messageReader, single, uint32 } from "./message-reader.js";
 import { delimited, MalformedMessage, type Span, WireReader, wireType } from "./wire-reader.js";
 
 const readFields = messageReader<Node>({
@@ -51,7 +51,7 @@ const readLocalityAt = messageReader<Node["locality"], string>({
   subZone: single(delimited(3), "", (reader, path) => readShortText(reader, `${path}.sub_zone`)),
 });
 
-function shortText(field: number, path: string): Field<string> {
+function shortText(field: number, path: string): FieldReader<string> {
   return single(delimited(field), "", (reader) => readShortText(reader, path));
 }
 

@@ -11,7 +11,7 @@ import {
 } from "./load-stats.js";
 import {
   embedded,
-  type Field,
+  type FieldReader,
   list,
   type MessageReader,
   messageReader,
@@ -34,11 +34,11 @@ export function readLoadStatsRequest(
   limits: LoadStatsLimits,
   wanted: { readonly node: boolean },
 ): LoadStatsRequest {
-  return readRequest(bytes, { start: 0, end: bytes.length }, new Counts(limits, wanted.node));
+  return readRequest(bytes, { start: 0, end: bytes.length }, new ReportCounts(limits, wanted.node));
 }
 
 /** How much of a report was read so far. */
-class Counts {
+class ReportCounts {
   readonly limits: LoadStatsLimits;
   readonly wantsNode: boolean;
   readonly #counts = { reportClusters: 0, reportLocalities: 0, reportDetails: 0 };
@@ -65,9 +65,9 @@ const messages = {
 function counted<Content>(
   field: number,
   what: keyof typeof messages,
-  read: MessageReader<Content, Counts>,
-): Field<readonly Content[], Counts> {
-  return list(delimited(field), (reader, counts: Counts) => {
+  read: MessageReader<Content, ReportCounts>,
+): FieldReader<readonly Content[], ReportCounts> {
+  return list(delimited(field), (reader, counts: ReportCounts) => {
     counts.count(what);
     return read(reader.bytes, reader.span(), counts);
   });
@@ -83,7 +83,7 @@ const ownMetrics = new Map([
   [delimited(14), "application_utilization"],
 ]);
 
-function metricOf(reader: WireReader, counts: Counts, tag: number): LoadMetric {
+function metricOf(reader: WireReader, counts: ReportCounts, tag: number): LoadMetric {
   counts.count("reportDetails");
   const name = ownMetrics.get(tag);
   const span = reader.span();
@@ -93,7 +93,7 @@ function metricOf(reader: WireReader, counts: Counts, tag: number): LoadMetric {
 
 /** What localities and endpoints have under the same number. */
 const outcome = { successful: uint64(2), inProgress: uint64(3), errors: uint64(4) } satisfies Partial<
-  Record<keyof RequestLoad, Field<number>>
+  Record<keyof RequestLoad, FieldReader<number>>
 >;
 
 const readSocketAddress = messageReader({
@@ -114,14 +114,14 @@ const readAddress = messageReader({
   }),
 });
 
-const readEndpoint = messageReader<EndpointLoad, Counts>({
+const readEndpoint = messageReader<EndpointLoad, ReportCounts>({
   address: single(delimited(1), "", (reader) => readAddress(reader.bytes, reader.span()).address),
   ...outcome,
   issued: uint64(7),
   metrics: list(delimited(5), metricOf),
 });
 
-const readLocalityLoad = messageReader<LocalityLoad, Counts>({
+const readLocalityLoad = messageReader<LocalityLoad, ReportCounts>({
   locality: embedded(1, { region: "", zone: "", subZone: "" }, (bytes, span) => readLocality(bytes, span, "locality")),
   ...outcome,
   issued: uint64(8),
@@ -132,7 +132,7 @@ const readLocalityLoad = messageReader<LocalityLoad, Counts>({
 
 const readDrop = messageReader({ category: text(1), count: uint64(2) });
 
-const readCluster = messageReader<ClusterLoad, Counts>({
+const readCluster = messageReader<ClusterLoad, ReportCounts>({
   cluster: text(1),
   service: text(6),
   intervalMs: single(delimited(4), 0, millisecondsOf),
@@ -141,12 +141,12 @@ const readCluster = messageReader<ClusterLoad, Counts>({
   localities: counted(2, "reportLocalities", readLocalityLoad),
 });
 
-const readRequest = messageReader<LoadStatsRequest, Counts>({
+const readRequest = messageReader<LoadStatsRequest, ReportCounts>({
   node: single(delimited(1), undefined, wantedNode),
   clusters: counted(2, "reportClusters", readCluster),
 });
 
-function wantedNode(reader: WireReader, { limits, wantsNode }: Counts): Node | undefined {
+function wantedNode(reader: WireReader, { limits, wantsNode }: ReportCounts): Node | undefined {
   const span = reader.span();
   if (!wantsNode) return undefined;
   const { nodeBytes } = limits;
@@ -162,6 +162,6 @@ function millisecondsOf(reader: WireReader): number {
   return seconds > longest || nanos > 999_999_999 ? 0 : seconds * 1_000 + Math.round(nanos / 1e6);
 }
 
-function double(field: number): Field<number> {
+function double(field: number): FieldReader<number> {
   return single(field * 8 + wireType.fixed64, 0, (reader) => reader.double());
 }

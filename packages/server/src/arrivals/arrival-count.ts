@@ -1,9 +1,9 @@
 import { mostFindings } from "@xdskit/api";
 import type { ConfigArrivalRejection, ConfigArrivalStatus, ConfigArrivalWait } from "../contracts/arrival.js";
-import { type Standing, waitOf } from "./arrival-standing.js";
+import { type ArrivalStanding, waitOf } from "./arrival-standing.js";
 
 /** Counts how far nodes have a change. */
-export function countStandings(revision: number, nodes: Iterable<Standing>): ConfigArrivalStatus {
+export function countStandings(revision: number, nodes: Iterable<ArrivalStanding>): ConfigArrivalStatus {
   const counts = { acknowledged: 0, rejected: 0, pending: 0 };
   const rejections: ConfigArrivalRejection[] = [];
   const waiting: ConfigArrivalWait[] = [];

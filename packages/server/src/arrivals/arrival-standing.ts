@@ -14,7 +14,7 @@ import {
 } from "./changed-keys.js";
 
 /** How far a stream, or a node, has a change. */
-export type Standing =
+export type ArrivalStanding =
   | { readonly kind: "unconcerned" }
   | { readonly kind: "acknowledged" }
   | { readonly kind: "rejected"; readonly rejection: ConfigArrivalRejection }
@@ -31,13 +31,13 @@ export interface LookedAt {
 }
 
 /** A change of one layer. */
-export interface Changed {
+export interface ChangedLayer {
   readonly change: LayerChange;
   /** Worked out on demand. */
   readonly keys: ReadonlyMap<TypeUrl, ChangedKeys>;
 }
 
-export function changedBy(change: LayerChange): Changed {
+export function changedBy(change: LayerChange): ChangedLayer {
   let keys: ReadonlyMap<TypeUrl, ChangedKeys> | undefined;
   return {
     change,
@@ -48,16 +48,21 @@ export function changedBy(change: LayerChange): Changed {
   };
 }
 
-const unconcerned: Standing = { kind: "unconcerned" };
-const acknowledged: Standing = { kind: "acknowledged" };
+const unconcerned: ArrivalStanding = { kind: "unconcerned" };
+const acknowledged: ArrivalStanding = { kind: "acknowledged" };
 
 /** Costs the types of the stream. The change is compared once for all streams with equal subscriptions and contents. */
-export function standingOf(stream: OpenStream, { change, keys }: Changed, look: LookedAt, clock: Clock): Standing {
+export function arrivalStandingOf(
+  stream: OpenStream,
+  { change, keys }: ChangedLayer,
+  look: LookedAt,
+  clock: Clock,
+): ArrivalStanding {
   if (stream.layers !== undefined && !stream.layers.includes(change.layer)) return unconcerned;
   const { snapshot, newest } = stream;
   const hasAll = stream.isSettled && snapshot === newest;
   const isNewest = look.isNewest();
-  let standing: Standing = unconcerned;
+  let standing: ArrivalStanding = unconcerned;
   const known = stream.status();
   const [typeUrl] = keys.keys();
   // It may be concerned, and is looked at again.
@@ -124,10 +129,15 @@ export function waitOf(stream: OpenStream, typeUrl: TypeUrl): ConfigArrivalWait 
 }
 
 /** The standing of a node with several streams: a rejection counts first, then a wait. */
-export function standingOfNode(standings: Iterable<Standing>): Standing {
-  let found: Standing = unconcerned;
+export function standingOfNode(standings: Iterable<ArrivalStanding>): ArrivalStanding {
+  let found: ArrivalStanding = unconcerned;
   for (const standing of standings) if (ranks[standing.kind] > ranks[found.kind]) found = standing;
   return found;
 }
 
-const ranks: Readonly<Record<Standing["kind"], number>> = { unconcerned: 0, acknowledged: 1, pending: 2, rejected: 3 };
+const ranks: Readonly<Record<ArrivalStanding["kind"], number>> = {
+  unconcerned: 0,
+  acknowledged: 1,
+  pending: 2,
+  rejected: 3,
+};

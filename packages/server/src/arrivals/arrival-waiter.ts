@@ -3,14 +3,20 @@ import type { LayerChange } from "../configuration/layers.js";
 import type { ConfigArrivalOutcome } from "../contracts/arrival.js";
 import type { LedgerStream, OpenStream } from "../node-status/ledger-stream.js";
 import { countStandings } from "./arrival-count.js";
-import { type Changed, type LookedAt, type Standing, standingOf, standingOfNode } from "./arrival-standing.js";
+import {
+  type ArrivalStanding,
+  arrivalStandingOf,
+  type ChangedLayer,
+  type LookedAt,
+  standingOfNode,
+} from "./arrival-standing.js";
 import { StandingsOfChange } from "./changed-keys.js";
 
 /** The change and the nodes that a caller waits for. */
 export interface Awaited {
   readonly revision: number;
   /** Undefined: the change made no difference. */
-  readonly changed: Changed | undefined;
+  readonly changed: ChangedLayer | undefined;
   isNewest(): boolean;
   readonly clock: Clock;
   /** Called once. */
@@ -18,9 +24,9 @@ export interface Awaited {
 }
 
 /** A node that a caller waits for, with the state of its streams. Without streams it is away, and may come back. */
-interface Waiting {
-  readonly streams: Map<LedgerStream, Standing>;
-  standing: Standing;
+interface WaitingArrival {
+  readonly streams: Map<LedgerStream, ArrivalStanding>;
+  standing: ArrivalStanding;
 }
 
 /** How many contents of one resource that were published later are remembered. */
@@ -30,7 +36,7 @@ const mostLater = 100;
 export class ArrivalWaiter {
   readonly #awaited: Awaited;
   readonly #look: LookedAt;
-  readonly #nodes = new Map<string, Waiting>();
+  readonly #nodes = new Map<string, WaitingArrival>();
   readonly #later = new Map<TypeUrl, Map<ResourceName, Set<Version | undefined>>>();
   #pending = 0;
   #rejected = 0;
@@ -112,19 +118,19 @@ export class ArrivalWaiter {
     this.#awaited.ended({ ...status, result, absent: this.#nodes.size - present.length });
   }
 
-  #standingOf(stream: OpenStream): Standing {
+  #standingOf(stream: OpenStream): ArrivalStanding {
     const { changed, clock } = this.#awaited;
     if (changed === undefined) return { kind: "unconcerned" };
-    return standingOf(stream, changed, this.#look, clock);
+    return arrivalStandingOf(stream, changed, this.#look, clock);
   }
 
-  #note(waiting: Waiting, stream: OpenStream, standing: Standing): void {
+  #note(waiting: WaitingArrival, stream: OpenStream, standing: ArrivalStanding): void {
     waiting.streams.set(stream, standing);
     this.#add(waiting);
   }
 
   /** Adds up the streams of a node anew. */
-  #add(waiting: Waiting): void {
+  #add(waiting: WaitingArrival): void {
     const before = waiting.standing.kind;
     waiting.standing = standingOfNode(waiting.streams.values());
     const after = waiting.standing.kind;
@@ -137,6 +143,6 @@ export class ArrivalWaiter {
   }
 }
 
-function newWaiting(): Waiting {
+function newWaiting(): WaitingArrival {
   return { streams: new Map(), standing: { kind: "unconcerned" } };
 }

@@ -8,11 +8,11 @@ import { isOpen, type LedgerStream, type OpenStream } from "../node-status/ledge
 import { faultsOf, matcherOf } from "../settings/node-match.js";
 import { countStandings } from "./arrival-count.js";
 import {
-  type Changed,
+  type ArrivalStanding,
+  arrivalStandingOf,
+  type ChangedLayer,
   changedBy,
   type LookedAt,
-  type Standing,
-  standingOf,
   standingOfNode,
 } from "./arrival-standing.js";
 import { ArrivalWaiter } from "./arrival-waiter.js";
@@ -89,16 +89,20 @@ export class Arrivals {
   }
 
   /** The standing of each chosen node, by id. */
-  #standings(revision: number, changed: Changed, nodes: NodeSelection | undefined): ReadonlyMap<string, Standing> {
+  #standings(
+    revision: number,
+    changed: ChangedLayer,
+    nodes: NodeSelection | undefined,
+  ): ReadonlyMap<string, ArrivalStanding> {
     const look: LookedAt = {
       standings: new StandingsOfChange(changed.keys),
       isNewest: () => revision === this.#revision,
       later: () => undefined,
     };
-    const byNode = new Map<string, Standing[]>();
+    const byNode = new Map<string, ArrivalStanding[]>();
     for (const stream of this.#chosen(nodes)) {
       const { id } = stream.opened.node;
-      const standing = standingOf(stream, changed, look, this.#clock);
+      const standing = arrivalStandingOf(stream, changed, look, this.#clock);
       const known = byNode.get(id);
       if (known === undefined) byNode.set(id, [standing]);
       else known.push(standing);
@@ -108,7 +112,7 @@ export class Arrivals {
 
   #arrived(
     revision: number,
-    changed: Changed | undefined,
+    changed: ChangedLayer | undefined,
     nodes: NodeSelection | undefined,
     timeout: number,
   ): Promise<ConfigArrivalOutcome> {
@@ -133,7 +137,7 @@ export class Arrivals {
   }
 }
 
-function concerned(standings: ReadonlyMap<string, Standing>): ReadonlyMap<string, NodeArrival> {
+function concerned(standings: ReadonlyMap<string, ArrivalStanding>): ReadonlyMap<string, NodeArrival> {
   const found = new Map<string, NodeArrival>();
   for (const [id, { kind }] of standings) if (kind !== "unconcerned") found.set(id, kind);
   return found;

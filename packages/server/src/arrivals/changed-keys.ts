@@ -80,7 +80,7 @@ export class StandingsOfChange {
     const key = `${type.typeUrl} ${used.version} ${way} ${wanted.version} ${wildcard} ${isNewest} ${names.id} ${parameters}`;
     const known = this.#known.get(key);
     if (known !== undefined) return known;
-    const standing = standingOf(changed, subscription, { used, onTheirWay, wanted }, isNewest, later);
+    const standing = typeStandingOf(changed, subscription, { used, onTheirWay, wanted }, isNewest, later);
     if (this.#known.size >= mostKnown) this.#known.clear();
     this.#known.set(key, standing);
     return standing;
@@ -102,7 +102,7 @@ interface Sets {
   readonly wanted: ResourceSet;
 }
 
-function standingOf(
+function typeStandingOf(
   changed: ChangedKeys,
   subscription: Subscription,
   { used, onTheirWay, wanted }: Sets,

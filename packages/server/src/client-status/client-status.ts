@@ -34,7 +34,7 @@ export interface ClientStatusOptions extends StatusSource {
  * for all servers of the store: the others are asked at the same time.
  */
 export function createClientStatus(options: ClientStatusOptions): Service {
-  const shared: Shared = { ...options, queue: createFairQueue((call) => call.work()), answers: new Set() };
+  const shared: SharedByCalls = { ...options, queue: createFairQueue((call) => call.work()), answers: new Set() };
   const method = (unary: boolean): ServiceMethod => ({ unary, accept: (call) => new StatusCall(shared, call, unary) });
   return {
     name: clientStatusServiceName,
@@ -42,7 +42,7 @@ export function createClientStatus(options: ClientStatusOptions): Service {
   };
 }
 
-interface Shared extends ClientStatusOptions {
+interface SharedByCalls extends ClientStatusOptions {
   readonly queue: FairQueue<StatusCall>;
   /** Calls whose answer is in the making, or waits for its client. Their number bounds the memory. */
   readonly answers: Set<StatusCall>;
@@ -58,7 +58,7 @@ interface Making {
 
 /** One client's requests, answered in their order, each when the client has read the answers before. */
 class StatusCall implements ServiceHandler {
-  readonly #shared: Shared;
+  readonly #shared: SharedByCalls;
   readonly #call: Call;
   readonly #unary: boolean;
   readonly #rate = createRateLimit(most.perSecond, most.burst);
@@ -68,7 +68,7 @@ class StatusCall implements ServiceHandler {
   #finished = false;
   #over = false;
 
-  constructor(shared: Shared, call: Call, unary: boolean) {
+  constructor(shared: SharedByCalls, call: Call, unary: boolean) {
     this.#shared = shared;
     this.#call = call;
     this.#unary = unary;

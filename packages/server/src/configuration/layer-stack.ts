@@ -13,7 +13,7 @@ import type { LayerChange, Layers, ResourceKey } from "./layers.js";
 export type LayerStack = ReturnType<typeof createLayerStack>;
 
 /** Finds a layer's resource by its key. */
-type Look = (layer: LayerName, key: ResourceKey) => Resource | undefined;
+type LayerLookup = (layer: LayerName, key: ResourceKey) => Resource | undefined;
 
 /**
  * `names` from the lowest to the highest; undefined: all layers. `below` is a layer below them, which by itself does
@@ -62,7 +62,7 @@ export function createLayerStack(
     before: Snapshot,
     from: readonly LayerName[],
     changes: readonly LayerChange[],
-    look: Look,
+    look: LayerLookup,
   ): Update {
     const upsert: Resource[] = [];
     const remove: ResourceKey[] = [];
@@ -83,7 +83,7 @@ export function createLayerStack(
     return { upsert, remove };
   }
 
-  const inLayers: Look = (layer, { type, name }) => layers.get(layer)?.of(type).get(name);
+  const inLayers: LayerLookup = (layer, { type, name }) => layers.get(layer)?.of(type).get(name);
 
   function snapshot(): Snapshot | undefined {
     if (current === undefined && present().length > 0) current = build(all());
@@ -123,7 +123,7 @@ export function createLayerStack(
         for (const one of upserted) ofLayer.set(idOf(one), one);
         changed.set(layer, ofLayer);
       }
-      const look: Look = (layer, key) => {
+      const look: LayerLookup = (layer, key) => {
         const id = idOf({ type: key.type, key: key.name });
         const ofLayer = changed.get(layer);
         return ofLayer?.has(id) ? ofLayer.get(id) : inLayers(layer, key);

@@ -145,13 +145,13 @@ const calls = {
   },
 } as const satisfies Record<string, Omit<CallWithOptions, "call" | "code">>;
 
-type Call = keyof typeof calls;
+type CheckedCall = keyof typeof calls;
 
 /**
  * Checks the options of a call. Throws an XdskitError (XDSKIT_SERVER_OPTION) that names the mistake, and what was
  * probably meant.
  */
-export function checkCall(call: Call, options: unknown): void {
+export function checkCall(call: CheckedCall, options: unknown): void {
   check({ call, code, ...calls[call] }, options);
 }
 

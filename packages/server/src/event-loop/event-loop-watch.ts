@@ -28,7 +28,7 @@ interface Noticed {
 }
 
 /** The readings of one check. */
-interface Look {
+interface LoopLook {
   readonly at: number;
   readonly idle: number;
   readonly cpu: number;
@@ -66,7 +66,7 @@ class Watch implements EventLoopWatch {
   #longestCpuMs = 0;
   /** The longest of this minute and of the one before. */
   #minute: { readonly since: number; now: number; readonly before: number };
-  #last: Look;
+  #last: LoopLook;
   #isResting = false;
   #isOver = false;
   #stopTimer: () => void;
@@ -123,7 +123,7 @@ class Watch implements EventLoopWatch {
     this.#stopPauses();
   }
 
-  #look(): Look {
+  #look(): LoopLook {
     const clock = this.#clock;
     return { at: clock.now(), idle: clock.idle(), cpu: clock.cpu(), work: this.#work() };
   }

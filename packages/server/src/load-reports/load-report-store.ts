@@ -18,7 +18,7 @@ export interface Reporter {
 /** Localities that are kept of one cluster of one node. */
 const localitiesPerCluster = 10_000;
 
-interface Kept {
+interface KeptReport {
   readonly report: Omit<LoadReport, "localities">;
   readonly localities: Map<string, LocalityReport>;
   /**
@@ -28,9 +28,9 @@ interface Kept {
   readonly localitiesWeight: number;
 }
 
-interface Entry {
+interface NodeEntry {
   /** The one that was reported longest ago is the first. */
-  readonly clusters: Map<string, Kept>;
+  readonly clusters: Map<string, KeptReport>;
   lastReport: number;
 }
 
@@ -38,7 +38,7 @@ interface Entry {
 export class LoadReportStore {
   readonly #limits: StoreLimits;
   /** The node that reported longest ago is the first. */
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<string, NodeEntry>();
   /** Open streams of each node, whether or not a report of it is kept. */
   readonly #streams = new Counts<string>();
   /** When the last stream of a node with reports ended. */
@@ -118,7 +118,7 @@ export class LoadReportStore {
   }
 
   /** A cluster without traffic is kept only if it had some before. */
-  #put(entry: Entry, reporter: Reporter, load: ClusterLoad): void {
+  #put(entry: NodeEntry, reporter: Reporter, load: ClusterLoad): void {
     const key = JSON.stringify([load.cluster, load.service]);
     const known = entry.clusters.get(key);
     if (known === undefined && isIdle(load)) return;
@@ -134,7 +134,7 @@ export class LoadReportStore {
     this.#leaving.delete(id);
   }
 
-  #forgetCluster(entry: Entry, key: string, kept: Kept): void {
+  #forgetCluster(entry: NodeEntry, key: string, kept: KeptReport): void {
     this.#weight -= kept.weight;
     entry.clusters.delete(key);
   }
@@ -156,7 +156,12 @@ export class LoadReportStore {
 }
 
 /** A report of one cluster over the one before: localities that it does not name stay. */
-function merged(known: Kept | undefined, { node, group }: Reporter, load: ClusterLoad, receivedAt: number): Kept {
+function merged(
+  known: KeptReport | undefined,
+  { node, group }: Reporter,
+  load: ClusterLoad,
+  receivedAt: number,
+): KeptReport {
   const { localities: reported, ...figures } = load;
   const { id, cluster, locality } = node;
   const localities = known?.localities ?? new Map<string, LocalityReport>();

@@ -12,10 +12,10 @@ const most = { clusters: 2_000, localities: 200, categories: 50 } as const;
 const other = "(other)";
 const otherLocality: Node["locality"] = { region: other, zone: other, subZone: other };
 
-type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+type MutableTotals<T> = { -readonly [K in keyof T]: T[K] };
 interface Row {
-  readonly localities: Map<string, Mutable<LocalityTotals>>;
-  readonly categories: Map<string, Mutable<DropTotals>>;
+  readonly localities: Map<string, MutableTotals<LocalityTotals>>;
+  readonly categories: Map<string, MutableTotals<DropTotals>>;
 }
 
 /**
@@ -40,7 +40,7 @@ export function createLoadCounters(limits: { readonly [K in keyof typeof most]: 
     return row;
   }
 
-  function localityOf({ localities }: Row, cluster: string, asked: Node["locality"]): Mutable<LocalityTotals> {
+  function localityOf({ localities }: Row, cluster: string, asked: Node["locality"]): MutableTotals<LocalityTotals> {
     const full = localities.size >= limits.localities && !localities.has(localityKey(asked));
     const locality = full ? otherLocality : asked;
     return found(localities, localityKey(locality), () => ({

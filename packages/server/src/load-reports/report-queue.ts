@@ -8,7 +8,7 @@ const partClusters = 250;
 /** How many clusters may wait over all reports: two of the largest. One stream may have half of that. */
 export const mostWaiting = 200_000;
 
-interface Waiting<Item> {
+interface QueuedReport<Item> {
   readonly stream: object;
   readonly items: readonly Item[];
   readonly take: (part: readonly Item[]) => void;
@@ -22,7 +22,7 @@ interface Waiting<Item> {
  */
 export class ReportQueue<Item> {
   readonly #clock: SliceClock;
-  readonly #reports: Waiting<Item>[] = [];
+  readonly #reports: QueuedReport<Item>[] = [];
   /** Clusters that wait, of all and by stream. */
   #waiting = 0;
   readonly #ofStream = new Counts<object>();

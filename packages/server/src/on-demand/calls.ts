@@ -1,15 +1,15 @@
-import { mostInTurn } from "./intervals.js";
 import type { Clock } from "@xdskit/api";
 import type { OnDemandLimits, Supplied } from "../settings/on-demand-options.js";
-import type { Lease } from "./lease.js";
+import { mostInTurn } from "./intervals.js";
+import type { SupplierLease } from "./lease.js";
 
 /** How a call ended. */
 export type Result =
   | { readonly kind: "answered"; readonly supplied: Supplied }
   | { readonly kind: "failed"; readonly error: unknown };
 
-interface Waiting {
-  readonly lease: Lease;
+interface WaitingCall {
+  readonly lease: SupplierLease;
   readonly call: () => unknown;
   readonly ended: (result: Result) => void;
 }
@@ -21,9 +21,9 @@ interface Waiting {
 export class Calls {
   readonly #limits: Pick<OnDemandLimits, "concurrency" | "queue" | "timeoutMs">;
   readonly #clock: Clock;
-  readonly #waiting = new Map<Lease, Waiting>();
+  readonly #waiting = new Map<SupplierLease, WaitingCall>();
   /** For each, the function that stops its clock. */
-  readonly #running = new Map<Lease, () => void>();
+  readonly #running = new Map<SupplierLease, () => void>();
   #started = 0;
   /**
    * Calls started in this turn of the event loop: thousands of names of a supplier that answers at once must not block
@@ -40,7 +40,7 @@ export class Calls {
    * Calls as soon as there is room; false, and nothing is done, if too many wait. `ended` is called once, unless the
    * lease ends first.
    */
-  add(lease: Lease, call: () => unknown, ended: (result: Result) => void): boolean {
+  add(lease: SupplierLease, call: () => unknown, ended: (result: Result) => void): boolean {
     const { concurrency, queue } = this.#limits;
     if (this.#running.size >= concurrency && this.#waiting.size >= queue) return false;
     this.#waiting.set(lease, { lease, call, ended });
@@ -49,13 +49,13 @@ export class Calls {
   }
 
   /** Ends a call early: an `update` during the call is its answer, and a lease that ended needs none. */
-  finish(lease: Lease): void {
+  finish(lease: SupplierLease): void {
     this.#waiting.delete(lease);
     if (this.#free(lease)) this.#fill();
   }
 
   /** Whether it is in progress: false while it waits, and once it ended. */
-  isUnderWay(lease: Lease): boolean {
+  isUnderWay(lease: SupplierLease): boolean {
     return this.#running.has(lease);
   }
 
@@ -87,7 +87,7 @@ export class Calls {
     });
   }
 
-  #start({ lease, call, ended }: Waiting): void {
+  #start({ lease, call, ended }: WaitingCall): void {
     this.#started += 1;
     this.#countInTurn();
     const end = (result: Result) => {
@@ -109,7 +109,7 @@ export class Calls {
   }
 
   /** False if it was not in progress. */
-  #free(lease: Lease): boolean {
+  #free(lease: SupplierLease): boolean {
     this.#running.get(lease)?.();
     return this.#running.delete(lease);
   }

@@ -2,7 +2,7 @@ import type { Clock, Finding, Resource, ResourceName, ResourceType } from "@xdsk
 import type { Group } from "../configuration/groups.js";
 import type { OnDemandLimits, Supply } from "../settings/on-demand-options.js";
 import type { Calls } from "./calls.js";
-import type { Lease } from "./lease.js";
+import type { SupplierLease } from "./lease.js";
 import type { Lingering } from "./lingering.js";
 import type { WantedState } from "./wanted.js";
 
@@ -25,7 +25,12 @@ export interface DemandContext {
   admits(group: Group, type: ResourceType, name: ResourceName, others: number): boolean;
   /** Counts a name in a state, or out of one. */
   count(state: WantedState["kind"], by: 1 | -1): void;
-  report(outcome: DemandOutcome, group: Group, lease: Pick<Lease, "type" | "name">, findings: readonly Finding[]): void;
+  report(
+    outcome: DemandOutcome,
+    group: Group,
+    lease: Pick<SupplierLease, "type" | "name">,
+    findings: readonly Finding[],
+  ): void;
   /** False until nodes may be told the configuration. */
   isOpen(): boolean;
   /** The group has no names any more. */

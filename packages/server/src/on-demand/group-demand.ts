@@ -6,36 +6,36 @@ import type { Supplied, SupplyRequest } from "../settings/on-demand-options.js";
 import type { Result } from "./calls.js";
 import type { DemandContext } from "./demand-context.js";
 import { recheckAfter, retryAfter } from "./intervals.js";
-import { Lease, type LeaseOwner } from "./lease.js";
+import { type LeaseOwner, SupplierLease } from "./lease.js";
 import { NameTable } from "./name-table.js";
 import type { OwnLayers } from "./own-layers.js";
 import { findingsOf } from "./supplied-resource.js";
 import { namesOf, type SuppliedSet } from "./supplied-set.js";
 import { type WaitKind, Waits } from "./waits.js";
-import { type Asker, type Outcome, states, Wanted, type WantedState } from "./wanted.js";
+import { type Asker, type NameDecision, states, WantedName, type WantedState } from "./wanted.js";
 
 /** The names that the nodes of one group ask for, with the state of each. */
-export class GroupDemand implements LeaseOwner<Wanted> {
+export class GroupDemand implements LeaseOwner<WantedName> {
   readonly group: Group;
   /** Streams of the group. */
   streams = 0;
   readonly #context: DemandContext;
   readonly #own: OwnLayers;
   readonly #supplied: SuppliedSet;
-  readonly #wanted = new NameTable<Wanted>();
-  readonly #waits: Waits<Wanted>;
+  readonly #wanted = new NameTable<WantedName>();
+  readonly #waits: Waits<WantedName>;
   /** Names that the layers have, by the name of the resource that has them. */
-  readonly #borne = new NameTable<Set<Wanted>>();
+  readonly #borne = new NameTable<Set<WantedName>>();
   #known = false;
 
-  readonly #dropUnwanted = (wanted: Wanted) => this.#drop(wanted, unwanted);
+  readonly #dropUnwanted = (wanted: WantedName) => this.#drop(wanted, unwanted);
 
   constructor(group: Group, own: OwnLayers, supplied: SuppliedSet, context: DemandContext) {
     this.group = group;
     this.#own = own;
     this.#supplied = supplied;
     this.#context = context;
-    this.#waits = new Waits<Wanted>(context.clock, (kind, wanted) => this.#waited(kind, wanted));
+    this.#waits = new Waits<WantedName>(context.clock, (kind, wanted) => this.#waited(kind, wanted));
     this.#known = context.isOpen() && own.isKnown;
   }
 
@@ -48,11 +48,17 @@ export class GroupDemand implements LeaseOwner<Wanted> {
    * A stream that asks for `others` names subscribes to one more. Undefined: the decision will follow, and the client
    * is told.
    */
-  subscribe(type: ResourceType, name: ResourceName, node: Node, asker: Asker, others: number): Outcome | undefined {
+  subscribe(
+    type: ResourceType,
+    name: ResourceName,
+    node: Node,
+    asker: Asker,
+    others: number,
+  ): NameDecision | undefined {
     let wanted = this.#wanted.get(type, name);
     if (wanted === undefined) {
       if (!this.#context.admits(this.group, type, name, others)) return "refused";
-      wanted = new Wanted(type, name, node);
+      wanted = new WantedName(type, name, node);
       this.#wanted.set(type, name, wanted);
       this.#context.count(wanted.state.kind, 1);
     }
@@ -64,7 +70,7 @@ export class GroupDemand implements LeaseOwner<Wanted> {
   }
 
   /** A stream that is subscribed to a name asks for it again. */
-  again(type: ResourceType, name: ResourceName, node: Node, asker: Asker): Outcome | undefined {
+  again(type: ResourceType, name: ResourceName, node: Node, asker: Asker): NameDecision | undefined {
     const wanted = this.#wanted.get(type, name);
     if (wanted === undefined) return "absent";
     wanted.node = node;
@@ -112,7 +118,7 @@ export class GroupDemand implements LeaseOwner<Wanted> {
   }
 
   /** Checks whether the layers have the name, and if not, the supplied resources. */
-  #evaluate(wanted: Wanted): void {
+  #evaluate(wanted: WantedName): void {
     if (!this.#known || this.#wanted.get(wanted.type, wanted.name) !== wanted) return;
     const { type, name, state } = wanted;
     const bearer = this.#own.bearerOf(type, name);
@@ -133,7 +139,7 @@ export class GroupDemand implements LeaseOwner<Wanted> {
   }
 
   /** Undefined: it waits. */
-  #ask(wanted: Wanted, asker: Asker): Outcome | undefined {
+  #ask(wanted: WantedName, asker: Asker): NameDecision | undefined {
     switch (wanted.state.kind) {
       case "in-layers":
       case "supplied":
@@ -154,13 +160,13 @@ export class GroupDemand implements LeaseOwner<Wanted> {
   }
 
   /** The first client that waits starts the clock; while the layers are unknown, no client is told anything. */
-  #limitWait(wanted: Wanted): void {
+  #limitWait(wanted: WantedName): void {
     if ((wanted.askers?.size ?? 0) === 0 || wanted.waiting("answer") !== undefined) return;
     if (wanted.state.kind !== "unknown") this.#waits.start("answer", wanted, this.#context.limits.answerWithinMs);
   }
 
   /** A wait has ended. */
-  #waited(kind: WaitKind, wanted: Wanted): void {
+  #waited(kind: WaitKind, wanted: WantedName): void {
     switch (kind) {
       case "answer":
         this.#tell(wanted, "late");
@@ -176,10 +182,10 @@ export class GroupDemand implements LeaseOwner<Wanted> {
     }
   }
 
-  #call(wanted: Wanted): void {
+  #call(wanted: WantedName): void {
     const { calls, supply } = this.#context;
     wanted.stop("next-call");
-    const lease = new Lease(wanted, this);
+    const lease = new SupplierLease(wanted, this);
     this.#become(wanted, states.pending, lease, "it is asked for anew");
     const call = () => supply(requestOf(lease, wanted.node, this.group.name));
     if (!calls.add(lease, call, (result) => this.#ended(lease, result))) {
@@ -193,11 +199,11 @@ export class GroupDemand implements LeaseOwner<Wanted> {
     this.#limitWait(wanted);
   }
 
-  #callIfWanted(wanted: Wanted): void {
+  #callIfWanted(wanted: WantedName): void {
     if (wanted.streams > 0) this.#call(wanted);
   }
 
-  #ended(lease: Lease<Wanted>, result: Result): void {
+  #ended(lease: SupplierLease<WantedName>, result: Result): void {
     lease.called = false;
     if (lease.isOver) return;
     if (result.kind === "failed") this.#failed(lease, result.error);
@@ -205,7 +211,7 @@ export class GroupDemand implements LeaseOwner<Wanted> {
   }
 
   /** A supplier updates its answer; only a lease of the group calls this. */
-  updated(lease: Lease<Wanted>, supplied: Supplied): void {
+  updated(lease: SupplierLease<WantedName>, supplied: Supplied): void {
     if (lease.isOver) return;
     const during = lease.called;
     lease.called = false;
@@ -217,7 +223,7 @@ export class GroupDemand implements LeaseOwner<Wanted> {
   }
 
   /** The supplier updates the resource of a lease. */
-  #answered(lease: Lease<Wanted>, supplied: Supplied, bad: (error: unknown) => void): void {
+  #answered(lease: SupplierLease<WantedName>, supplied: Supplied, bad: (error: unknown) => void): void {
     const { type, name } = lease;
     let resource: Resource | undefined;
     try {
@@ -236,7 +242,7 @@ export class GroupDemand implements LeaseOwner<Wanted> {
     }
   }
 
-  #something(lease: Lease<Wanted>, resource: Resource): void {
+  #something(lease: SupplierLease<WantedName>, resource: Resource): void {
     this.#supplied.put(lease, resource);
     // A name that the new resource no longer has must look elsewhere; a waiting name that it has need not wait.
     const names = new Set(namesOf(resource));
@@ -253,7 +259,7 @@ export class GroupDemand implements LeaseOwner<Wanted> {
     this.#context.report("supplied", this.group, lease, []);
   }
 
-  #nothing(lease: Lease<Wanted>): void {
+  #nothing(lease: SupplierLease<WantedName>): void {
     this.#supplied.put(lease, undefined);
     for (const holder of lease.holders) {
       if (holder.name === lease.name) this.#absent(holder, lease);
@@ -262,7 +268,7 @@ export class GroupDemand implements LeaseOwner<Wanted> {
   }
 
   /** The supplied resource cannot be seen: a layer has another one of its name, without the requested alias. */
-  #hidden(lease: Lease<Wanted>, resource: Resource): void {
+  #hidden(lease: SupplierLease<WantedName>, resource: Resource): void {
     const where = { type: lease.type.name, resource: lease.name };
     const message = `a layer has another resource of the name that was supplied, ${JSON.stringify(resource.name)}`;
     const { findings } = XdskitError.of("XDSKIT_ON_DEMAND_UNSUITABLE", message, where);
@@ -270,7 +276,7 @@ export class GroupDemand implements LeaseOwner<Wanted> {
     this.#context.report("failed", this.group, lease, findings);
   }
 
-  #hold(wanted: Wanted, lease: Lease<Wanted>): void {
+  #hold(wanted: WantedName, lease: SupplierLease<WantedName>): void {
     wanted.stop("next-call");
     wanted.failures = 0;
     wanted.absences = 0;
@@ -278,13 +284,13 @@ export class GroupDemand implements LeaseOwner<Wanted> {
     this.#settle(wanted, "found");
   }
 
-  #reconsider(wanted: Wanted, lease: Lease<Wanted>): void {
+  #reconsider(wanted: WantedName, lease: SupplierLease<WantedName>): void {
     lease.letGo(wanted);
     this.#become(wanted, states.unknown, undefined, "");
     this.#evaluate(wanted);
   }
 
-  #absent(wanted: Wanted, lease: Lease<Wanted>): void {
+  #absent(wanted: WantedName, lease: SupplierLease<WantedName>): void {
     const { limits } = this.#context;
     wanted.failures = 0;
     wanted.absences += 1;
@@ -294,7 +300,7 @@ export class GroupDemand implements LeaseOwner<Wanted> {
   }
 
   /** An absence has become too old to be believed. */
-  #grewStale(wanted: Wanted): void {
+  #grewStale(wanted: WantedName): void {
     const { limits } = this.#context;
     const left = recheckAfter(wanted.absences, limits) - limits.negativeMs;
     wanted.state = states.stale;
@@ -303,7 +309,7 @@ export class GroupDemand implements LeaseOwner<Wanted> {
   }
 
   /** A call failed: it is repeated after a while, if a client still asks. */
-  #failed(lease: Lease<Wanted>, error: unknown): void {
+  #failed(lease: SupplierLease<WantedName>, error: unknown): void {
     const { limits } = this.#context;
     const findings = findingsOf(error, lease.type, lease.name);
     for (const wanted of lease.holders) {
@@ -316,7 +322,7 @@ export class GroupDemand implements LeaseOwner<Wanted> {
   }
 
   /** Changes the state of a name, and releases what the old state held. */
-  #become(wanted: Wanted, state: WantedState, lease: Lease<Wanted> | undefined, why: string): void {
+  #become(wanted: WantedName, state: WantedState, lease: SupplierLease<WantedName> | undefined, why: string): void {
     const before = wanted.state;
     const held = wanted.lease;
     wanted.state = state;
@@ -334,13 +340,13 @@ export class GroupDemand implements LeaseOwner<Wanted> {
     if (held !== undefined && held !== lease) this.#letGo(wanted, held, why);
   }
 
-  #forgetBearer(wanted: Wanted, bearer: ResourceName): void {
+  #forgetBearer(wanted: WantedName, bearer: ResourceName): void {
     const borne = this.#borne.get(wanted.type, bearer);
     borne?.delete(wanted);
     if (borne?.size === 0) this.#borne.delete(wanted.type, bearer);
   }
 
-  #letGo(wanted: Wanted, lease: Lease<Wanted>, why: string): void {
+  #letGo(wanted: WantedName, lease: SupplierLease<WantedName>, why: string): void {
     lease.letGo(wanted);
     if (lease.isHeld || lease.isOver) return;
     this.#supplied.put(lease, undefined);
@@ -349,20 +355,20 @@ export class GroupDemand implements LeaseOwner<Wanted> {
     this.#context.calls.finish(lease);
   }
 
-  #settle(wanted: Wanted, outcome: Outcome): void {
+  #settle(wanted: WantedName, outcome: NameDecision): void {
     wanted.stop("answer");
     wanted.overdue = false;
     this.#tell(wanted, outcome);
   }
 
-  #tell(wanted: Wanted, outcome: Outcome): void {
+  #tell(wanted: WantedName, outcome: NameDecision): void {
     const askers = [...(wanted.askers ?? [])];
     wanted.askers = undefined;
     for (const asker of askers) asker.settled(wanted.type, wanted.name, outcome);
   }
 
   /** The last client unsubscribed. */
-  #leave(wanted: Wanted): void {
+  #leave(wanted: WantedName): void {
     const { limits, lingering, calls } = this.#context;
     const { kind } = wanted.state;
     const waitsInVain = kind === "pending" && (wanted.lease === undefined || !calls.isUnderWay(wanted.lease));
@@ -378,14 +384,14 @@ export class GroupDemand implements LeaseOwner<Wanted> {
   }
 
   /** The first client subscribes. */
-  #stay(wanted: Wanted): void {
+  #stay(wanted: WantedName): void {
     if (!this.#context.lingering.delete(wanted)) return;
     wanted.stop("linger");
     // Its retry was due while no client wanted it.
     if (wanted.state.kind === "failed" && wanted.waiting("next-call") === undefined) this.#call(wanted);
   }
 
-  #drop(wanted: Wanted, why: string): void {
+  #drop(wanted: WantedName, why: string): void {
     if (!this.#wanted.delete(wanted.type, wanted.name)) return;
     this.#context.lingering.delete(wanted);
     wanted.stopAll();
@@ -410,7 +416,7 @@ function reasonOf(why: string): Error {
   return reason;
 }
 
-function requestOf(lease: Lease<Wanted>, node: Node, group: string): SupplyRequest {
+function requestOf(lease: SupplierLease<WantedName>, node: Node, group: string): SupplyRequest {
   const { type, name } = lease;
   return {
     type,

@@ -3,7 +3,7 @@ import { foreignAuthority, isLocator, type Node, type StreamEffect } from "@xdsk
 import type { GroupDemand } from "./group-demand.js";
 import { mostInTurn } from "./intervals.js";
 import { NameTable } from "./name-table.js";
-import type { Asker, Outcome } from "./wanted.js";
+import type { Asker, NameDecision } from "./wanted.js";
 
 /** The effect of a stream's machine about the names that its client asks for. */
 export type Demanded = Extract<StreamEffect, { readonly kind: "demanded" }>;
@@ -48,7 +48,7 @@ export class Interest {
   demand({ type, added, again, dropped, names }: Demanded): Answered {
     const { group, node, asker } = this.#parts;
     const answered: { [K in keyof Answered]: ResourceName[] } = { absent: [], late: [], refused: [], undecided: [] };
-    const note = (name: ResourceName, outcome: Outcome | undefined) => {
+    const note = (name: ResourceName, outcome: NameDecision | undefined) => {
       if (outcome === "refused") this.#unheard.set(type, name, true);
       if (outcome !== "found") answered[outcome ?? "undecided"].push(name);
     };
@@ -87,7 +87,7 @@ export class Interest {
     for (const [type, names] of this.#subscribed) for (const name of names) yield [type, name];
   }
 
-  #subscribe(type: ResourceType, name: ResourceName): Outcome | undefined {
+  #subscribe(type: ResourceType, name: ResourceName): NameDecision | undefined {
     const { group, node, asker } = this.#parts;
     const outcome = group.subscribe(type, name, node, asker, this.#held);
     if (outcome !== "refused") this.#held += 1;

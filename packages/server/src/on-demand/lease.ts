@@ -18,14 +18,14 @@ export interface LeaseHolder {
 
 /** Gets a supplier's later updates. */
 export interface LeaseOwner<Holder extends LeaseHolder> {
-  updated(lease: Lease<Holder>, supplied: Supplied): void;
+  updated(lease: SupplierLease<Holder>, supplied: Supplied): void;
 }
 
 /**
  * One call of the supplier and what follows from it: while a name holds it, the supplier may update the resource.
  * Several names hold one lease if the resource has them all.
  */
-export class Lease<Holder extends LeaseHolder = LeaseHolder> implements SupplyLease {
+export class SupplierLease<Holder extends LeaseHolder = LeaseHolder> implements SupplyLease {
   readonly type: ResourceType;
   /** The requested name. */
   readonly name: ResourceName;

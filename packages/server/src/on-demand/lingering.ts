@@ -1,4 +1,4 @@
-import type { Wanted } from "./wanted.js";
+import type { WantedName } from "./wanted.js";
 
 /**
  * Names that no client subscribes to any more, of all groups. Clients choose how many names there are, so their number
@@ -8,10 +8,10 @@ export type Lingering = ReturnType<typeof createLingering>;
 
 export function createLingering(most: number) {
   /** In order: the name that was left first is the first. */
-  const entries = new Map<Wanted, (wanted: Wanted) => void>();
+  const entries = new Map<WantedName, (wanted: WantedName) => void>();
   return {
     /** `drop` takes it out again. */
-    add(wanted: Wanted, drop: (wanted: Wanted) => void) {
+    add(wanted: WantedName, drop: (wanted: WantedName) => void) {
       entries.set(wanted, drop);
       if (entries.size <= most) return;
       for (const [oldest, end] of entries) {
@@ -20,7 +20,7 @@ export function createLingering(most: number) {
       }
     },
     /** False if it was not there. */
-    delete: (wanted: Wanted): boolean => entries.delete(wanted),
+    delete: (wanted: WantedName): boolean => entries.delete(wanted),
     /** Drops the name that was left first; false if there is none. */
     dropOldest(): boolean {
       for (const [oldest, end] of entries) {

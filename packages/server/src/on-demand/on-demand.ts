@@ -21,7 +21,7 @@ import { Calls } from "./calls.js";
 import type { DemandContext, DemandOutcome } from "./demand-context.js";
 import { GroupDemand } from "./group-demand.js";
 import { Interest } from "./interest.js";
-import type { Lease } from "./lease.js";
+import type { SupplierLease } from "./lease.js";
 import { createLingering, type Lingering } from "./lingering.js";
 import { createOwnLayers } from "./own-layers.js";
 import { suppliedResource } from "./supplied-resource.js";
@@ -164,7 +164,12 @@ export class OnDemand implements DemandContext {
     if (this.#names < this.limits.names * hardlyFull) this.#full = false;
   }
 
-  report(outcome: DemandOutcome, group: Group, of: Pick<Lease, "type" | "name">, findings: readonly Finding[]): void {
+  report(
+    outcome: DemandOutcome,
+    group: Group,
+    of: Pick<SupplierLease, "type" | "name">,
+    findings: readonly Finding[],
+  ): void {
     this.#outcomes[outcome] += 1;
     this.#around.report(outcome, group.name, of.type, of.name, findings);
   }

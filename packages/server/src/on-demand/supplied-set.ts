@@ -10,9 +10,9 @@ import {
   type ResourceType,
 } from "@xdskit/api";
 import type { ResourceKey } from "../configuration/layers.js";
-import type { Lease } from "./lease.js";
+import type { SupplierLease } from "./lease.js";
 import { NameTable } from "./name-table.js";
-import type { Wanted } from "./wanted.js";
+import type { WantedName } from "./wanted.js";
 
 /** The next change of a group's layer of supplied resources. */
 export interface SuppliedChange {
@@ -30,9 +30,9 @@ export function createSuppliedSet(changed: (change: SuppliedChange) => void) {
    * By the resource's name; the last one of each counts, since two names asked for at once may bring the same
    * resource.
    */
-  const byName = new NameTable<Few<Lease<Wanted>>>();
+  const byName = new NameTable<Few<SupplierLease<WantedName>>>();
   /** By name and by alias. */
-  const covering = new NameTable<Few<Lease<Wanted>>>();
+  const covering = new NameTable<Few<SupplierLease<WantedName>>>();
   let touched: NameTable<Resource> | undefined;
 
   function touch(resource: Resource): void {
@@ -58,7 +58,7 @@ export function createSuppliedSet(changed: (change: SuppliedChange) => void) {
 
   return {
     /** Sets the resource of a lease. Changes of one turn are handed on as one. */
-    put(lease: Lease<Wanted>, resource: Resource | undefined) {
+    put(lease: SupplierLease<WantedName>, resource: Resource | undefined) {
       const before = lease.resource;
       lease.resource = resource;
       if (before !== undefined) {
@@ -73,10 +73,11 @@ export function createSuppliedSet(changed: (change: SuppliedChange) => void) {
       }
     },
     /** A lease with a resource of this name or alias. */
-    covering: (type: ResourceType, name: ResourceName): Lease<Wanted> | undefined =>
+    covering: (type: ResourceType, name: ResourceName): SupplierLease<WantedName> | undefined =>
       fewMembers(covering.get(type, name))[0],
     /** All leases with a resource of exactly this name. */
-    named: (type: ResourceType, name: ResourceName): readonly Lease<Wanted>[] => fewMembers(byName.get(type, name)),
+    named: (type: ResourceType, name: ResourceName): readonly SupplierLease<WantedName>[] =>
+      fewMembers(byName.get(type, name)),
     /** Names of resources. */
     get size(): number {
       return byName.size;
@@ -89,16 +90,21 @@ export function namesOf({ key, aliases }: Pick<Resource, "key" | "aliases">): re
   return [key, ...aliases.map(canonicalName)];
 }
 
-function add(sets: NameTable<Few<Lease<Wanted>>>, type: ResourceType, name: ResourceName, lease: Lease<Wanted>): void {
+function add(
+  sets: NameTable<Few<SupplierLease<WantedName>>>,
+  type: ResourceType,
+  name: ResourceName,
+  lease: SupplierLease<WantedName>,
+): void {
   sets.set(type, name, fewWith(sets.get(type, name), lease));
 }
 
 /** Leaves no empty set. */
 function remove(
-  sets: NameTable<Few<Lease<Wanted>>>,
+  sets: NameTable<Few<SupplierLease<WantedName>>>,
   type: ResourceType,
   name: ResourceName,
-  lease: Lease<Wanted>,
+  lease: SupplierLease<WantedName>,
 ): void {
   const left = fewWithout(sets.get(type, name), lease);
   if (fewSize(left) === 0) sets.delete(type, name);

@@ -4,17 +4,17 @@ import { resourceTypes } from "@xdskit/api";
 import { manualClock } from "../testing/manual-clock.js";
 import { testNode } from "../testing/test-node.js";
 import { Waits } from "./waits.js";
-import { Wanted } from "./wanted.js";
+import { WantedName } from "./wanted.js";
 
 const type = resourceTypes.find("cluster")!;
 const named = (count: number) =>
-  Array.from({ length: count }, (_, index) => new Wanted(type, `name-${index}`, testNode()));
+  Array.from({ length: count }, (_, index) => new WantedName(type, `name-${index}`, testNode()));
 
 describe("names that wait for the same time", () => {
   it("each end in time, even if earlier ones begin to wait anew", () => {
     const clock = manualClock();
     const over = new Map<string, number>();
-    const waits = new Waits<Wanted>(clock, (kind, wanted) => {
+    const waits = new Waits<WantedName>(clock, (kind, wanted) => {
       if (!over.has(wanted.name)) over.set(wanted.name, clock.now());
       waits.start(kind, wanted, 10_000);
     });
@@ -22,7 +22,7 @@ describe("names that wait for the same time", () => {
     const names = named(2_500);
     for (const wanted of names.slice(1)) waits.start("next-call", wanted, 10_000);
     clock.advance(1_000);
-    const [last] = names as [Wanted];
+    const [last] = names as [WantedName];
     waits.start("next-call", last, 10_000);
     clock.advance(9_000);
     assert.equal(over.size, 2_499);

@@ -1,17 +1,17 @@
 import type { ResourceName, ResourceType } from "@xdskit/api";
 import type { Node } from "@xdskit/protocol";
-import type { Lease } from "./lease.js";
+import type { SupplierLease } from "./lease.js";
 import type { WaitingNames, WaitKind } from "./waits.js";
 
 /**
  * The decision on a name, as a client is told. `late`: none in time; a resource that comes later is served all the
  * same. `refused`: too many names are asked for, and this one is not looked up.
  */
-export type Outcome = "found" | "absent" | "late" | "refused";
+export type NameDecision = "found" | "absent" | "late" | "refused";
 
 /** A client that asked for a name and is told the decision, once. */
 export interface Asker {
-  settled(type: ResourceType, name: ResourceName, outcome: Outcome): void;
+  settled(type: ResourceType, name: ResourceName, outcome: NameDecision): void;
 }
 
 /** The state of a name that clients ask for. */
@@ -39,7 +39,7 @@ export const states = {
 } as const satisfies Record<string, WantedState>;
 
 /** A name of a group that clients ask for, or did so until lately. */
-export class Wanted {
+export class WantedName {
   readonly type: ResourceType;
   readonly name: ResourceName;
   /** How many streams are subscribed to it. */
@@ -48,7 +48,7 @@ export class Wanted {
   node: Node;
   state: WantedState = states.unknown;
   /** The lease that it holds: of a pending call, or of the call that supplied it or found none. */
-  lease: Lease<Wanted> | undefined;
+  lease: SupplierLease<WantedName> | undefined;
   /** Clients that wait for the first decision; most names have none. */
   askers: Set<Asker> | undefined;
   /** Clients were told that the decision is late; clients that ask now are told the same. */
@@ -57,9 +57,9 @@ export class Wanted {
   failures = 0;
   absences = 0;
   /** Its waits. */
-  #answer: WaitingNames<Wanted> | undefined;
-  #linger: WaitingNames<Wanted> | undefined;
-  #nextCall: WaitingNames<Wanted> | undefined;
+  #answer: WaitingNames<WantedName> | undefined;
+  #linger: WaitingNames<WantedName> | undefined;
+  #nextCall: WaitingNames<WantedName> | undefined;
 
   constructor(type: ResourceType, name: ResourceName, node: Node) {
     this.type = type;
@@ -68,7 +68,7 @@ export class Wanted {
   }
 
   /** The list in which it waits, by kind. */
-  waiting(kind: WaitKind): WaitingNames<Wanted> | undefined {
+  waiting(kind: WaitKind): WaitingNames<WantedName> | undefined {
     switch (kind) {
       case "answer":
         return this.#answer;
@@ -80,7 +80,7 @@ export class Wanted {
   }
 
   /** Only `Waits` calls it. */
-  waits(kind: WaitKind, names: WaitingNames<Wanted> | undefined): void {
+  waits(kind: WaitKind, names: WaitingNames<WantedName> | undefined): void {
     switch (kind) {
       case "answer":
         this.#answer = names;

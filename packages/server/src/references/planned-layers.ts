@@ -5,7 +5,7 @@ import type { Referrer } from "../contracts/references-broken.js";
 import type { LayerName } from "../settings/group-settings.js";
 
 /** A layer's part of a change, by type and key; undefined: it is removed. */
-type ChangedKeys = ReadonlyMap<string, Resource | undefined>;
+type PlannedKeys = ReadonlyMap<string, Resource | undefined>;
 
 /**
  * The layers as they would be after a change that is not made. Nothing is derived: then the current snapshot would no
@@ -13,7 +13,7 @@ type ChangedKeys = ReadonlyMap<string, Resource | undefined>;
  */
 export class PlannedLayers {
   readonly #layers: Layers;
-  readonly #changed: ReadonlyMap<LayerName, ChangedKeys>;
+  readonly #changed: ReadonlyMap<LayerName, PlannedKeys>;
 
   constructor(layers: Layers, changes: readonly LayerChange[]) {
     this.#layers = layers;
@@ -45,7 +45,7 @@ export function winnerIn(order: readonly LayerName[], planned: Pick<PlannedLayer
   };
 }
 
-function changedKeys({ upserted, removed }: LayerChange): ChangedKeys {
+function changedKeys({ upserted, removed }: LayerChange): PlannedKeys {
   const keys = new Map<string, Resource | undefined>();
   for (const { type, name } of removed) keys.set(idOf({ type, key: name }), undefined);
   for (const resource of upserted) keys.set(idOf(resource), resource);

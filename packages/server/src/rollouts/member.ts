@@ -5,14 +5,14 @@ import type { Node, Snapshot, TypeStatus } from "@xdskit/protocol";
  * except contents that it rejected, which it is not sent again. `pending`: something is still to be sent or to be
  * answered.
  */
-export type Standing = "settled" | "rejected" | "pending";
+export type MemberStanding = "settled" | "rejected" | "pending";
 
 /** The part of a member that a group's view asks. */
 export interface ViewClient {
   /** Its target may have changed; `newest`: it is this snapshot, as for all others with this list of layers. */
   changed(newest?: Snapshot): void;
   /** Undefined for a client that acknowledges nothing, such as a poll. */
-  standing?(): Standing;
+  standing?(): MemberStanding;
   status?(): readonly TypeStatus[];
 }
 

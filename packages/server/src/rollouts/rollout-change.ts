@@ -8,7 +8,7 @@ import type { ChangedResource } from "./shared/record.js";
  * A resource of the change: its content before, and the version that the change gives it. Undefined: the change removes
  * it.
  */
-interface Changed extends Override {
+interface UndoneChange extends Override {
   readonly wanted: Version | undefined;
 }
 
@@ -21,7 +21,7 @@ const mostAbout = 100;
 /** The change of a rollout: one change, or several that came one on top of the other. */
 export class RolloutChange {
   /** The contents that members that are not reached have in place of the newest. */
-  readonly undo = new Map<string, Changed>();
+  readonly undo = new Map<string, UndoneChange>();
 
   add(changes: Iterable<KeyChange>): void {
     for (const { type, key, before, after } of changes) {

@@ -48,7 +48,7 @@ interface RolloutContext {
 const mostRejections = 1_000;
 
 /** What was decided by others: times in milliseconds since 1970. */
-interface Followed {
+interface FollowedCourse {
   readonly course: Course;
   readonly id: number;
   readonly startedAt: number;
@@ -135,7 +135,7 @@ export class RolloutMachine {
   }
 
   /** Carries out what others have decided; what came in between may be left out. */
-  follow({ course, id, startedAt, since }: Followed): void {
+  follow({ course, id, startedAt, since }: FollowedCourse): void {
     this.#id = id;
     this.#startedAt = new Date(startedAt);
     this.#take(course, new Date(since));

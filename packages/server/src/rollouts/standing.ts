@@ -1,8 +1,8 @@
 import { isForAnswer, type Stream } from "@xdskit/protocol";
-import type { Standing } from "./member.js";
+import type { MemberStanding } from "./member.js";
 
 /** The state of a stream's client relative to the snapshot that the stream was given last. */
-export function standingOf(stream: Pick<Stream, "isSettled" | "status">): Standing {
+export function memberStandingOf(stream: Pick<Stream, "isSettled" | "status">): MemberStanding {
   if (stream.isSettled) return "settled";
   let rejects = false;
   for (const { meanwhile, sent, acknowledged, rejected, outstanding, waits } of stream.status()) {

@@ -39,7 +39,7 @@ export interface Seat {
 }
 
 /** The parts that the groups of a server share. */
-interface Shared {
+interface SharedByGroups {
   readonly clock: Clock;
   readonly events: Pick<Events, "emit">;
   readonly groups: Set<GroupOfViews>;
@@ -52,7 +52,15 @@ interface Shared {
 
 export function createViews(clock: Clock, events: Pick<Events, "emit">) {
   const groups = new Set<GroupOfViews>();
-  const shared: Shared = { clock, events, groups, outcomes: new Map(), causes: new Map(), rollouts: 0, hub: undefined };
+  const shared: SharedByGroups = {
+    clock,
+    events,
+    groups,
+    outcomes: new Map(),
+    causes: new Map(),
+    rollouts: 0,
+    hub: undefined,
+  };
   let isOpen = false;
   return {
     /** Rollouts are one for several servers from now on. Nodes are told nothing yet. */
@@ -90,7 +98,7 @@ export function createViews(clock: Clock, events: Pick<Events, "emit">) {
 
 /** A member costs one entry in a set until the group's settings, or a change, ask for more. */
 class GroupOfViews implements GroupViewContext {
-  readonly #shared: Shared;
+  readonly #shared: SharedByGroups;
   #rollout: Group["rollout"];
   readonly #respread: () => void;
   readonly group: string;
@@ -101,7 +109,7 @@ class GroupOfViews implements GroupViewContext {
   view: GroupView | undefined;
   #isOpen = false;
 
-  constructor(shared: Shared, group: Group, newest: () => Snapshot | undefined, respread: () => void) {
+  constructor(shared: SharedByGroups, group: Group, newest: () => Snapshot | undefined, respread: () => void) {
     this.#shared = shared;
     this.#respread = respread;
     this.group = group.name;

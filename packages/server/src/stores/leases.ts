@@ -17,20 +17,20 @@ export function newLeaseId(): string {
   return randomBytes(12).toString("base64url");
 }
 
-interface Held {
+interface HeldLease {
   readonly ttlMs: number;
   readonly resources: ReadonlyMap<string, StoredKey>;
 }
 
 /** What a change of a layer does to its leases; undefined: the lease is gone. */
-export type LeaseChanges = ReadonlyMap<string, Held | undefined>;
+export type LeaseChanges = ReadonlyMap<string, HeldLease | undefined>;
 
 /** The leases of one layer: each resource belongs to one at most. */
 export class LayerLeases {
   readonly layer: LayerName;
   /** The head of the store's layer in which they are. */
   head: Revision | undefined;
-  readonly #leases = new Map<string, Held>();
+  readonly #leases = new Map<string, HeldLease>();
   readonly #byResource = new Map<string, string>();
 
   constructor(layer: LayerName) {
@@ -123,7 +123,7 @@ function keyOf({ type, key }: StoredKey): string {
   return `${type} ${key}`;
 }
 
-function encoded(id: string, { ttlMs, resources }: Held): StoredResource {
+function encoded(id: string, { ttlMs, resources }: HeldLease): StoredResource {
   const text = JSON.stringify({ ttlMs, resources: Array.from(resources.values(), ({ type, key }) => [type, key]) });
   return {
     type: leaseType,
@@ -133,7 +133,7 @@ function encoded(id: string, { ttlMs, resources }: Held): StoredResource {
   };
 }
 
-function decoded(bytes: Uint8Array): Held {
+function decoded(bytes: Uint8Array): HeldLease {
   const { ttlMs, resources } = JSON.parse(Buffer.from(bytes).toString()) as {
     readonly ttlMs: number;
     readonly resources: readonly (readonly [TypeUrl, ResourceName])[];

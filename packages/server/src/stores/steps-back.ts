@@ -9,18 +9,18 @@ const mostSteps = 10;
 /** So many changes of resources are read, but always the newest revision's: a start must not wait for more. */
 const mostChanges = 2_000;
 
-type Reading = { readonly types: ResourceTypes; readonly registry: Registry };
+type RevisionReading = { readonly types: ResourceTypes; readonly registry: Registry };
 
 /** What a layer holds at a step, as far as a later revision changed it. */
-type Held = Map<string, Resource | undefined>;
+type HeldContent = Map<string, Resource | undefined>;
 
 /** Walks back from what layers hold now, which is their heads' content, through the revisions before. */
 export async function stepsBack(
   store: Store,
   now: readonly LayerUpdate[],
-  reading: Reading,
+  reading: RevisionReading,
 ): Promise<readonly StepBack[]> {
-  const held = new Map(now.map(({ layer, upsert }): [string, Held] => [layer, new Map(upsert.map(withId))]));
+  const held = new Map(now.map(({ layer, upsert }): [string, HeldContent] => [layer, new Map(upsert.map(withId))]));
   const steps: StepBack[] = [];
   let changes = 0;
   for (const revisions of await commits(store, [...held.keys()])) {
@@ -56,8 +56,8 @@ async function commits(store: Store, layers: readonly string[]): Promise<readonl
 async function waysOf(
   store: Store,
   { id, layer }: Revision,
-  held: Held,
-  reading: Reading,
+  held: HeldContent,
+  reading: RevisionReading,
 ): Promise<{ readonly back: LayerUpdate; readonly forward: LayerUpdate } | undefined> {
   const before: Resource[] = [];
   const after: Resource[] = [];

@@ -15,7 +15,7 @@ import { onChange, type TablePoll } from "./table-poll.js";
 import type { Reader, Tables, Writer } from "./tables.js";
 
 /** An entry of the table `shared`. */
-interface Held {
+interface StoredEntry {
   readonly value: string;
   readonly version: SharedVersion;
   readonly session: string | undefined;
@@ -54,7 +54,7 @@ export class TableShared implements SharedKeys {
       const found = liveEntry(writer, key);
       if (expected !== "any" && found?.version !== expected) return undefined;
       const version = count(writer);
-      writer.put("shared", key, { value, version, session: session?.id } satisfies Held);
+      writer.put("shared", key, { value, version, session: session?.id } satisfies StoredEntry);
       return version;
     });
   }
@@ -192,14 +192,14 @@ function isAlive(reader: Reader, session: string): boolean {
 }
 
 /** Undefined too where its session is over. */
-function liveEntry(reader: Reader, key: string): Held | undefined {
-  const held = reader.get<Held>("shared", key);
+function liveEntry(reader: Reader, key: string): StoredEntry | undefined {
+  const held = reader.get<StoredEntry>("shared", key);
   return held?.session === undefined || isAlive(reader, held.session) ? held : undefined;
 }
 
 function entriesIn(reader: Reader, prefix: string): readonly SharedEntry[] {
   const found: SharedEntry[] = [];
-  for (const [key] of reader.range<Held>("shared", prefix)) {
+  for (const [key] of reader.range<StoredEntry>("shared", prefix)) {
     const held = liveEntry(reader, key);
     if (held !== undefined) found.push({ key, value: held.value, version: held.version });
   }
@@ -220,7 +220,7 @@ function clearAway(writer: Writer): void {
 
 function removeSession(writer: Writer, session: string): void {
   writer.remove("sessions", session);
-  const own = [...writer.range<Held>("shared", "")].filter(([, held]) => held.session === session);
+  const own = [...writer.range<StoredEntry>("shared", "")].filter(([, held]) => held.session === session);
   for (const [key] of own) writer.remove("shared", key);
   if (own.length > 0) count(writer);
 }

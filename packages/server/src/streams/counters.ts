@@ -6,10 +6,10 @@ import type { Method } from "../contracts/transport.js";
 import type { WorkDone } from "../event-loop/event-loop-stats.js";
 import { Latencies } from "./latencies.js";
 
-type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+type MutableCounters<T> = { -readonly [K in keyof T]: T[K] };
 
 /** The numbers of one type, and the sizes of its responses. */
-interface TypeCounter extends Mutable<Omit<TypeStats, "responseSizes">> {
+interface TypeCounter extends MutableCounters<Omit<TypeStats, "responseSizes">> {
   readonly sizes: Histogram;
 }
 
@@ -109,9 +109,9 @@ export function countResponse(stats: TypeCounter, response: OutgoingResponse): v
 
 /** Counts by key. */
 class Rows<Row extends object> {
-  readonly #rows = new Map<string, Mutable<Row>>();
+  readonly #rows = new Map<string, MutableCounters<Row>>();
 
-  row(key: string, first: Row): Mutable<Row> {
+  row(key: string, first: Row): MutableCounters<Row> {
     const row = this.#rows.get(key) ?? first;
     this.#rows.set(key, row);
     return row;

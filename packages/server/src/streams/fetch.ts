@@ -12,7 +12,7 @@ import {
 import type { StreamInfo } from "../contracts/stream-info.js";
 import type { CallHandler, DiscoveryCall } from "../contracts/transport.js";
 import { errorsOfLate } from "../on-demand/late-names.js";
-import type { Outcome } from "../on-demand/wanted.js";
+import type { NameDecision } from "../on-demand/wanted.js";
 import { countResponse } from "./counters.js";
 import type { Membership } from "./membership.js";
 import type { SessionContext } from "./session-context.js";
@@ -112,7 +112,7 @@ export class UnaryFetch implements CallHandler {
     }
   }
 
-  #settled(name: ResourceName, outcome: Outcome): void {
+  #settled(name: ResourceName, outcome: NameDecision): void {
     if (outcome === "late") this.#late.add(name);
     // A found resource is in the snapshot by the end of the turn.
     if (this.#undecided.delete(name) && this.#undecided.size === 0)

@@ -39,7 +39,7 @@ export interface ResumptionOptions {
 }
 
 /** It is not known yet what the client has; its target is what it has; its target is the newest snapshot. */
-type Phase =
+type ResumptionPhase =
   | { readonly kind: "asking"; readonly known: () => readonly Snapshot[] }
   | { readonly kind: "holding"; readonly held: Snapshot }
   | { readonly kind: "over" };
@@ -56,7 +56,7 @@ type Phase =
  */
 export class Resumption {
   /** Snapshots are not kept longer than needed, since a stream may live for a long time. */
-  #phase: Phase;
+  #phase: ResumptionPhase;
   readonly #clock: Clock;
   readonly #stream: ResumingStream;
   readonly #changed: () => void;
@@ -117,7 +117,7 @@ export class Resumption {
     if (this.#phase !== before) this.#changed();
   }
 
-  #next(phase: Phase): Phase {
+  #next(phase: ResumptionPhase): ResumptionPhase {
     const newest = this.#newest;
     const waited = this.#clock.now() - this.#since;
     if (phase.kind === "asking" && newest !== undefined) {

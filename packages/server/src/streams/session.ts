@@ -20,9 +20,9 @@ import type { CallHandler, DiscoveryCall, PeerIdentity } from "../contracts/tran
 import type { LedgerStream } from "../node-status/ledger-stream.js";
 import type { NodeHistory } from "../node-status/node-histories.js";
 import { errorsOfLate, errorsOfRefused } from "../on-demand/late-names.js";
-import type { Outcome } from "../on-demand/wanted.js";
-import type { Standing } from "../rollouts/member.js";
-import { standingOf } from "../rollouts/standing.js";
+import type { NameDecision } from "../on-demand/wanted.js";
+import type { MemberStanding } from "../rollouts/member.js";
+import { memberStandingOf } from "../rollouts/standing.js";
 import type { LayerName } from "../settings/group-settings.js";
 import { type Counters, countResponse } from "./counters.js";
 import type { StreamMemory } from "./held-memory.js";
@@ -186,7 +186,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
     this.#wantsWork(lane);
   }
 
-  settled(type: ResourceType, name: ResourceName, outcome: Outcome): void {
+  settled(type: ResourceType, name: ResourceName, outcome: NameDecision): void {
     if (this.#over) return;
     if (outcome !== "found") {
       this.#missing ??= new Map();
@@ -318,8 +318,8 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
     return this.#stream.isSettled && this.#stream.newest === this.snapshot;
   }
 
-  standing(): Standing {
-    return this.#stream.newest === this.snapshot ? standingOf(this.#stream) : "pending";
+  standing(): MemberStanding {
+    return this.#stream.newest === this.snapshot ? memberStandingOf(this.#stream) : "pending";
   }
 
   get unsettledSince(): number {

@@ -12,7 +12,7 @@ import { AddressIndex } from "../addresses/address-index.js";
 import { isBelow } from "../configuration/below.js";
 import { createLayerStack, type LayerStack } from "../configuration/layer-stack.js";
 import type { LayerChange, Layers } from "../configuration/layers.js";
-import type { Outcome } from "../on-demand/wanted.js";
+import type { NameDecision } from "../on-demand/wanted.js";
 import type { ViewClient } from "../rollouts/member.js";
 import type { ViewedGroup, Wish } from "../rollouts/views.js";
 import type { LayerName } from "../settings/group-settings.js";
@@ -22,7 +22,7 @@ import { RecentSnapshots } from "./recent-snapshots.js";
 /** A client that is told when its group has a new snapshot. */
 export interface GroupClient extends ViewClient {
   /** A requested name that may be supplied was decided. For a found resource `changed` is called too. */
-  settled?(type: ResourceType, name: ResourceName, outcome: Outcome): void;
+  settled?(type: ResourceType, name: ResourceName, outcome: NameDecision): void;
 }
 
 /** A stack of layers, and the streams of all groups that have this list of layers. */

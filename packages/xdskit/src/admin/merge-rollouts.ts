@@ -4,12 +4,12 @@ export interface RolloutJson {
   readonly group: string;
   readonly state: string;
   readonly since: string;
-  readonly nodes: Counts;
+  readonly nodes: NodeCounts;
   readonly waitsFor: readonly string[];
   readonly rejections: readonly { readonly node: string; readonly at: string }[];
 }
 
-type Counts = Readonly<Record<"reached" | "pending" | "rejected" | "held", number>>;
+type NodeCounts = Readonly<Record<"reached" | "pending" | "rejected" | "held", number>>;
 
 interface QuarantineJson {
   readonly group: string;
@@ -66,6 +66,6 @@ export function mergedQuarantines(said: readonly (readonly QuarantineJson[])[]):
   return [...all.values()];
 }
 
-function sumOf(rollouts: readonly RolloutJson[], count: keyof Counts): number {
+function sumOf(rollouts: readonly RolloutJson[], count: keyof NodeCounts): number {
   return rollouts.reduce((sum, { nodes }) => sum + nodes[count], 0);
 }

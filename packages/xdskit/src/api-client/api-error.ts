@@ -51,7 +51,7 @@ export function problemOf(server: string, { status, contentType, body }: ApiAnsw
   return new ApiError(text, { status, code, findings: Array.isArray(findings) ? findings.map(withoutBody) : [] });
 }
 
-interface Problem {
+interface AnsweredProblem {
   readonly title?: string;
   readonly detail?: string;
   readonly code?: string;
@@ -63,7 +63,7 @@ function withoutBody({ file, line, column, ...finding }: Finding): Finding {
   return file === "body" ? finding : { ...finding, file, line, column };
 }
 
-function parsed(body: string): Problem | undefined {
+function parsed(body: string): AnsweredProblem | undefined {
   try {
     const value: unknown = JSON.parse(body);
     return typeof value === "object" && value !== null ? value : undefined;

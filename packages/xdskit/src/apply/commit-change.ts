@@ -49,7 +49,7 @@ export async function reportChange(
 }
 
 /** What became of a change: the exit status, and what `--output json` prints. */
-export interface Outcome {
+export interface CommitOutcome {
   readonly status: number;
   readonly document: object;
 }
@@ -60,7 +60,7 @@ export async function outcomeOf(
   { layer, answer, warnings, known }: Committed,
   options: CommitOptions,
   terminal: Terminal,
-): Promise<Outcome> {
+): Promise<CommitOutcome> {
   const { output, dryRun = false, wait, timeout } = options;
   const changes = servedChanges(answer.changed, undefined, known);
   for (const finding of warnings) terminal.err(`${describeFinding(finding, paintOf(terminal, "err"))}\n`);

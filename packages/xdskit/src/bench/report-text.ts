@@ -1,7 +1,7 @@
 import { type Paint, plain } from "../output/colours.js";
 import { counted } from "../output/counts.js";
 import { printable } from "../output/printable.js";
-import type { Spread } from "./figures/spread.js";
+import type { FigureSpread } from "./figures/spread.js";
 import type { BenchReport } from "./report.js";
 
 /** The report as a table for people. */
@@ -94,7 +94,7 @@ function generatorText({
   return `${cpuSeconds} s CPU${each}, ${busy}; ${bytesText(memoryBytes)}; up to ${delayMs.max} ms late (p99 ${delayMs.p99} ms)`;
 }
 
-function spreadText(spread: Spread | null): string {
+function spreadText(spread: FigureSpread | null): string {
   if (spread === null) return "-";
   const { p50, p90, p99, max } = spread;
   return `p50 ${p50} ms, p90 ${p90} ms, p99 ${p99} ms, max ${max} ms`;

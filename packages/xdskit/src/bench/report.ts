@@ -1,7 +1,7 @@
 import { formatAddress } from "@xdskit/server/address";
 import type { ChangesReport } from "./figures/changes.js";
 import type { GeneratorReport } from "./figures/generator-load.js";
-import { rounded, type Spread } from "./figures/spread.js";
+import { type FigureSpread, rounded } from "./figures/spread.js";
 import type { ErrorReport } from "./figures/tally.js";
 import type { BenchOptions } from "./fleet/bench-options.js";
 import type { Fleet } from "./fleet/fleet.js";
@@ -30,10 +30,10 @@ export interface BenchReport {
     readonly waitingFor: readonly WaitingReport[];
   };
   readonly load: {
-    readonly connectMs: Spread | null;
+    readonly connectMs: FigureSpread | null;
     /** From the start of the run, and from a node's own first attempt to connect, until it held everything. */
-    readonly completeMs: Spread | null;
-    readonly completeAfterDialMs: Spread | null;
+    readonly completeMs: FigureSpread | null;
+    readonly completeAfterDialMs: FigureSpread | null;
   };
   readonly changes: ChangesReport;
   /** `again`: resources that reconnecting nodes had claimed, and got again. */
@@ -52,8 +52,8 @@ export interface BenchReport {
     readonly acknowledgements: number;
     readonly rejections: number;
   };
-  readonly reconnects: { readonly count: number; readonly connectMs: Spread | null };
-  readonly stalls: { readonly nodes: number; readonly resumed: number; readonly resumeMs: Spread | null };
+  readonly reconnects: { readonly count: number; readonly connectMs: FigureSpread | null };
+  readonly stalls: { readonly nodes: number; readonly resumed: number; readonly resumeMs: FigureSpread | null };
   /** `refused`: failed streams without any answer. `ended`: by the server, with OK. */
   readonly streams: {
     readonly opened: number;

@@ -6,7 +6,7 @@ import type { Terminal } from "../output/terminal.js";
 import { collect, readCount, readDurationWithUnit, readMetadata, readOption, wordOption } from "./arguments.js";
 import { addTlsOptions, addTokenOption, refuseHalfPair } from "./tls-options.js";
 
-interface Options
+interface BenchArguments
   extends Omit<
     BenchOptions,
     "servers" | "types" | "ads" | "metadata" | "perConnection" | "timeoutMs" | "durationMs" | "stallMs" | "json"
@@ -79,7 +79,7 @@ export function benchCommand(terminal: Terminal, exit: (status: number) => void)
   return addTokenOption(addTlsOptions(command), "connection")
     .option("--json", "print JSON")
     .addHelpText("after", details)
-    .action(async (options: Options, command: Command) => {
+    .action(async (options: BenchArguments, command: Command) => {
       refuseHalfPair(options, command);
       // Loaded only now: other commands start faster without it.
       const { runBench } = await import("../bench/run-bench.js");

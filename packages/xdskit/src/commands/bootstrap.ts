@@ -5,7 +5,7 @@ import type { Terminal } from "../output/terminal.js";
 import { readAddress, readMetadata, readPort, wordOption } from "./arguments.js";
 import { refuseHalfPair } from "./tls-options.js";
 
-interface Options {
+interface BootstrapArguments {
   readonly variant: "sotw" | "delta" | "rest";
   readonly ads?: true;
   readonly perType?: true;
@@ -75,7 +75,7 @@ export function bootstrapCommand(terminal: Terminal): Command {
     .option("--tls-key <file>", "its key (PEM)")
     .option("--tls-server-name <name>", "the name that the server's certificate must have (default: that of --server)")
     .addHelpText("after", examples)
-    .action(async (options: Options, command: Command) => {
+    .action(async (options: BootstrapArguments, command: Command) => {
       const { variant } = options;
       if (variant === "rest") {
         if (options.ads) command.error("error: there is no ADS over REST: leave --ads out");
@@ -100,7 +100,7 @@ export function bootstrapCommand(terminal: Terminal): Command {
     });
 }
 
-function bootstrapTls({ tlsCa, tlsCert, tlsKey, tlsServerName }: Options): BootstrapTls | undefined {
+function bootstrapTls({ tlsCa, tlsCert, tlsKey, tlsServerName }: BootstrapArguments): BootstrapTls | undefined {
   if (tlsCa === undefined) return undefined;
   const own = tlsCert === undefined || tlsKey === undefined ? undefined : { certFile: tlsCert, keyFile: tlsKey };
   return { caFile: tlsCa, own, serverName: tlsServerName };

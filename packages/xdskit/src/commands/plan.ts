@@ -3,7 +3,7 @@ import type { Terminal } from "../output/terminal.js";
 import { collect } from "./arguments.js";
 import { outputOption } from "./changes/server-options.js";
 
-interface Options {
+interface PlanArguments {
   readonly settings?: string;
   readonly descriptors?: readonly string[];
   readonly group?: string;
@@ -37,7 +37,7 @@ export function planCommand(terminal: Terminal, exit: (status: number) => void):
     .addOption(outputOption())
     .option("--json", "the same as --output json, with every name")
     .addHelpText("after", details)
-    .action(async (before: string, after: string, options: Options) => {
+    .action(async (before: string, after: string, options: PlanArguments) => {
       const { settings, descriptors = [], group, full = false, output } = options;
       const json = options.json === true || output === "json";
       // Loaded only now: other commands start faster without the messages.

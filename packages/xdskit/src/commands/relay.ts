@@ -6,7 +6,7 @@ import { addOutputOptions, addPortOptions, type ServingArguments, servingOptions
 import { addTlsOptions, addTokenOption, refuseContents, tlsOptionNames } from "./tls-options.js";
 import { validateOption } from "./validate-option.js";
 
-interface Options extends ServingArguments, Omit<UpstreamArguments, "servers" | "paths"> {
+interface RelayArguments extends ServingArguments, Omit<UpstreamArguments, "servers" | "paths"> {
   readonly server?: readonly string[];
   readonly path?: readonly string[];
 }
@@ -88,7 +88,7 @@ export function relayCommand(terminal: Terminal, exit: (status: number) => void)
   addPortOptions(command).option("--settings <file>", "the origin, groups, limits and so on");
   return addOutputOptions(command)
     .addHelpText("after", details)
-    .action(async (options: Options) => {
+    .action(async (options: RelayArguments) => {
       refuseContents(options, command);
       // Loaded only now: other commands start faster without gRPC and the messages.
       const { runRelay } = await import("../relay/run-relay.js");

@@ -6,7 +6,7 @@ import { parseStoreUrl, type StoreUrl } from "../settings/store-url.js";
 import { readAddress, readDuration, readOption, readWorkers, wordOption } from "./arguments.js";
 import { addOutputOptions, addPortOptions, type ServingArguments, servingOptions } from "./serving-options.js";
 
-interface Options extends ServingArguments {
+interface ServeArguments extends ServingArguments {
   readonly state?: string;
   readonly store?: StoreUrl;
   readonly settle?: number;
@@ -82,7 +82,7 @@ export function serveCommand(terminal: Terminal, exit: (status: number) => void)
     .option("--workers <count>", "processes that serve; auto: one for each processor (default: 1)", readWorkers);
   return addOutputOptions(command)
     .addHelpText("after", details)
-    .action(async (directory: string, options: Options) => {
+    .action(async (directory: string, options: ServeArguments) => {
       // Loaded only now: other commands start faster without gRPC and the messages.
       const { runServe } = await import("../serve/run-serve.js");
       const { settings, state, store, settle, allowEmpty = false, allowPartial = false, workers, references } = options;

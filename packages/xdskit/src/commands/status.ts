@@ -5,7 +5,7 @@ import type { TlsOptions } from "../settings/tls-options.js";
 import { collect, readAddress, readDurationBetween, readDurationWithUnit, readOption } from "./arguments.js";
 import { addTlsOptions, refuseHalfPair } from "./tls-options.js";
 
-interface Options extends Omit<TlsOptions, "tokenFile"> {
+interface StatusArguments extends Omit<TlsOptions, "tokenFile"> {
   readonly server: Address;
   readonly node?: readonly string[];
   readonly type?: readonly string[];
@@ -54,7 +54,7 @@ export function statusCommand(terminal: Terminal, exit: (status: number) => void
     );
   return addTlsOptions(command)
     .addHelpText("after", details)
-    .action(async (node: string | undefined, options: Options, command: Command) => {
+    .action(async (node: string | undefined, options: StatusArguments, command: Command) => {
       refuseHalfPair(options, command);
       // Loaded only now: other commands start faster without gRPC and the messages.
       const { runStatus } = await import("../status/run-status.js");

@@ -2,7 +2,7 @@ import { Command } from "commander";
 import type { Terminal } from "../output/terminal.js";
 import { collect, collectEnvoyVersion } from "./arguments.js";
 
-interface Options {
+interface ValidateArguments {
   readonly settings?: string;
   readonly descriptors?: readonly string[];
   readonly envoyVersion?: readonly string[];
@@ -45,7 +45,7 @@ export function validateCommand(terminal: Terminal, exit: (status: number) => vo
     .action(
       async (
         directory: string,
-        { settings, descriptors = [], envoyVersion = [], envoy, strict = false, json = false }: Options,
+        { settings, descriptors = [], envoyVersion = [], envoy, strict = false, json = false }: ValidateArguments,
       ) => {
         // Loaded only now: other commands start faster without the messages.
         const { runValidate } = await import("../validate/run-validate.js");

@@ -2,7 +2,7 @@ import { Command } from "commander";
 import type { Terminal } from "../output/terminal.js";
 import { addClientOptions, type ClientArguments, timeoutOption, watchOptions } from "./client-arguments.js";
 
-interface Options extends ClientArguments {
+interface WatchArguments extends ClientArguments {
   readonly stdin?: true;
 }
 
@@ -33,7 +33,12 @@ export function watchCommand(terminal: Terminal, exit: (status: number) => void)
     .addOption(timeoutOption("stop after this time (default: never)"))
     .addHelpText("after", details)
     .action(
-      async (type: string | undefined, names: readonly string[], { stdin, ...options }: Options, command: Command) => {
+      async (
+        type: string | undefined,
+        names: readonly string[],
+        { stdin, ...options }: WatchArguments,
+        command: Command,
+      ) => {
         const asked = watchOptions(command, [type, names], options, "watch");
         // Loaded only now: other commands start faster without gRPC and the messages.
         const { runWatch } = await import("../watch/run-watch.js");

@@ -2,7 +2,7 @@ import type { ResourceType } from "@xdskit/api";
 import type { Wanted } from "../watch/wanted.js";
 
 /** The answers that are still missing. */
-export type Answers = ReturnType<typeof followAnswers>;
+export type AwaitedAnswers = ReturnType<typeof followAnswers>;
 
 /** Follows the answers to everything that was asked for. */
 export function followAnswers(wanted: readonly Wanted[]) {

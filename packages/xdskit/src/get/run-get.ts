@@ -8,7 +8,7 @@ import { readClientSettings } from "../watch/client-settings.js";
 import type { WatchEvent } from "../watch/output/watch-event.js";
 import { closed, stopMs } from "../watch/run-watch.js";
 import type { WatchOptions } from "../watch/watch-options.js";
-import { type Answers, followAnswers } from "./answers.js";
+import { type AwaitedAnswers, followAnswers } from "./answers.js";
 
 /** How long to wait for answers, in milliseconds: longer than a client needs to decide that a name does not exist. */
 const usualTimeoutMs = 30_000;
@@ -82,7 +82,7 @@ function createRefusals(servers: number) {
 type End = "found" | "missing" | "late" | "stopped";
 
 async function getEnd(
-  answers: Answers,
+  answers: AwaitedAnswers,
   refused: Promise<unknown>,
   stop: Promise<unknown>,
   gone: Promise<unknown> | undefined,
@@ -114,7 +114,7 @@ function leftOutMessage(count: number): string {
 /** How many names are listed when there was no answer. */
 const mostOpenNames = 10;
 
-function lateMessage(answers: Answers, timeoutMs: number): string {
+function lateMessage(answers: AwaitedAnswers, timeoutMs: number): string {
   const open = answers.open();
   const more = open.length > mostOpenNames ? ` and ${open.length - mostOpenNames} more` : "";
   return `no answer within ${timeoutMs / 1000} s about ${open.slice(0, mostOpenNames).join(", ")}${more}`;

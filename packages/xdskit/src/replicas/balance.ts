@@ -1,5 +1,5 @@
 /** How the connections of clients are spread over the servers of a store. */
-export interface Spread {
+export interface ReplicaSpread {
   /** Of this server. */
   readonly own: number;
   /** Of each other one. */
@@ -39,7 +39,7 @@ export interface BalanceTimes {
 const usualTimes: BalanceTimes = { look: 5_000, wave: 20_000, rest: 15_000, mostRest: 10 * 60_000 };
 
 /** How many connections this server has more than its part; 0 where it is not worth a word. */
-export function surplusOf({ own, others }: Spread): number {
+export function surplusOf({ own, others }: ReplicaSpread): number {
   if (others.length === 0) return 0;
   const mean = others.reduce((sum, each) => sum + each, own) / (others.length + 1);
   return own > Math.max(mean * tolerance, mean + mostMore) ? Math.floor(own - mean) : 0;
@@ -59,7 +59,7 @@ export class Balance {
   }
 
   /** Call it again when the wave is over. */
-  next(spread: Spread): Wave {
+  next(spread: ReplicaSpread): Wave {
     const surplus = surplusOf(spread);
     const hasHelped = this.#before === undefined || surplus < this.#before;
     const { look, wave, rest, mostRest } = this.#times;

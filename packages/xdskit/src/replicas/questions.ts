@@ -2,7 +2,7 @@
  * What servers of one store answer each other, by the name of the question. Both are JSON. Who runs what never goes
  * through the store: whoever wants to know asks all of them.
  */
-export type Answers = Readonly<Record<string, (asked: never) => Promise<unknown>>>;
+export type ReplicaAnswers = Readonly<Record<string, (asked: never) => Promise<unknown>>>;
 
 /** Questions are sent to this path, with the name of the question behind it. */
 export const askPath = "/replica/v1/";

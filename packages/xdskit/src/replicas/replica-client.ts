@@ -42,12 +42,12 @@ export async function ask(replica: Replica, question: string, asked: unknown, op
   });
 }
 
-interface Target {
+interface ReplicaTarget {
   readonly send: (options: RequestOptions, answered: (response: IncomingMessage) => void) => ClientRequest;
   readonly to: RequestOptions;
 }
 
-async function targetOf({ address }: Replica, tls: ServerTls | undefined): Promise<Target> {
+async function targetOf({ address }: Replica, tls: ServerTls | undefined): Promise<ReplicaTarget> {
   // A connection for each question: they are rare, and none of them goes stale.
   const agent = false as unknown as Agent;
   if (address.startsWith("unix:")) return { send: plainRequest, to: { socketPath: address.slice(5), agent } };

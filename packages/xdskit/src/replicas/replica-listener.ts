@@ -4,7 +4,7 @@ import { type AddressInfo, isIPv6 } from "node:net";
 import { XdskitError } from "@xdskit/api";
 import type { ServerTls } from "@xdskit/server";
 import type { Address } from "@xdskit/server/address";
-import { type Answers, askPath, mostAskedBytes } from "./questions.js";
+import { askPath, mostAskedBytes, type ReplicaAnswers } from "./questions.js";
 import { readReplicaTls } from "./replica-tls.js";
 import { showsToken } from "./replica-token.js";
 
@@ -27,7 +27,7 @@ const renewMs = 10_000;
 export async function startReplicaListener(
   place: ReplicaPlace,
   token: string,
-  answers: Answers,
+  answers: ReplicaAnswers,
 ): Promise<ReplicaListener> {
   const handle: RequestListener = (request, response) => void respond(request, response, token, answers);
   const { server, scheme, stop } = await serverFor(place, handle);
@@ -77,7 +77,7 @@ async function respond(
   request: IncomingMessage,
   response: ServerResponse,
   token: string,
-  answers: Answers,
+  answers: ReplicaAnswers,
 ): Promise<void> {
   const { status, body } = await answer(request, token, answers).catch((error: unknown) => {
     const code = error instanceof XdskitError ? error.code : undefined;
@@ -91,7 +91,7 @@ async function respond(
 async function answer(
   request: IncomingMessage,
   token: string,
-  answers: Answers,
+  answers: ReplicaAnswers,
 ): Promise<{ readonly status: number; readonly body: unknown }> {
   const { method, url = "", headers } = request;
   if (!showsToken(headers.authorization, token)) return refusal(401, "it shows another token than that of the store");

@@ -1,7 +1,7 @@
 import type { Finding } from "@xdskit/api";
 import type { ServerTls, SharedKeys } from "@xdskit/server";
 import { Membership, type Replica } from "./membership.js";
-import type { Answers } from "./questions.js";
+import type { ReplicaAnswers } from "./questions.js";
 import { type AskOptions, ask } from "./replica-client.js";
 import { type ReplicaPlace, startReplicaListener } from "./replica-listener.js";
 import { replicaToken } from "./replica-token.js";
@@ -13,7 +13,7 @@ export interface ReplicasOptions {
   readonly place: ReplicaPlace;
   /** Where the others reach it, if that is not where it listens: `HOST:PORT`. */
   readonly advertise?: string | undefined;
-  readonly answers: Answers;
+  readonly answers: ReplicaAnswers;
   readonly gone: (replica: Replica) => void;
   readonly problem: (finding: Finding | undefined) => void;
 }

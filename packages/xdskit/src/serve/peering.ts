@@ -8,7 +8,7 @@ import type { Address } from "@xdskit/server/address";
 import { version } from "../process/version.js";
 import type { ProcessPlace } from "../processes/process-place.js";
 import type { Replica } from "../replicas/membership.js";
-import type { Answers } from "../replicas/questions.js";
+import type { ReplicaAnswers } from "../replicas/questions.js";
 import type { ReplicaPlace } from "../replicas/replica-listener.js";
 import { Replicas } from "../replicas/replicas.js";
 
@@ -93,7 +93,7 @@ export class Peering {
   }
 
   /** Begins to answer the others; while the store is away, once it is back. Rejects if it cannot listen. */
-  async join(answers: Answers): Promise<void> {
+  async join(answers: ReplicaAnswers): Promise<void> {
     await this.#join(answers).catch((error: unknown) => {
       if (!isStoreAway(error)) throw error;
       this.#joining = this.#joinLater(answers);
@@ -106,7 +106,7 @@ export class Peering {
     await this.#replicas?.close();
   }
 
-  async #join(answers: Answers): Promise<void> {
+  async #join(answers: ReplicaAnswers): Promise<void> {
     const { shared, advertise, gone, problem } = this.#options;
     const place = this.#placeOfReplica();
     if (shared === undefined || place === undefined) return;
@@ -114,7 +114,7 @@ export class Peering {
     this.#replicas = await Replicas.join({ shared, place, advertise, answers, gone, problem, self });
   }
 
-  async #joinLater(answers: Answers): Promise<void> {
+  async #joinLater(answers: ReplicaAnswers): Promise<void> {
     const { signal } = this.#stopped;
     while (!signal.aborted) {
       await delay(retryMs * (1 + Math.random()), undefined, { signal, ref: false }).catch(() => {});

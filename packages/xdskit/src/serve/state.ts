@@ -27,7 +27,7 @@ export function stateFolder(
 }
 
 /** The state of a server. */
-export interface State {
+export interface ServerState {
   /** Undefined: no revisions are kept. */
   readonly store: Store | undefined;
   /** The newest revisions at the start. */
@@ -54,7 +54,7 @@ export interface StateOptions {
  * folder is in the findings: without it the server goes on. Rejects with XDSKIT_STORE if etcd cannot be reached, and
  * this machine has no copy of it.
  */
-export async function openState(options: StateOptions): Promise<State> {
+export async function openState(options: StateOptions): Promise<ServerState> {
   const { option, served, url, place, problem } = options;
   if (url?.kind === "etcd") {
     const { store, findings } = await openEtcdState(url, problem);
@@ -72,7 +72,7 @@ export async function openState(options: StateOptions): Promise<State> {
   return { ...found, heads: (await found.store?.heads()) ?? [], isDurable, findings };
 }
 
-type Opened = Pick<State, "store" | "findings">;
+type Opened = Pick<ServerState, "store" | "findings">;
 
 async function openHere(option: string | undefined, served: string): Promise<Opened> {
   const directory = stateFolder(option, served);
@@ -85,13 +85,13 @@ async function openLmdb(directory: string): Promise<Opened> {
   return await openLmdbStore(directory);
 }
 
-type Problem = Omit<Finding, "severity">;
+type StateProblem = Omit<Finding, "severity">;
 
-function problemsOf(error: unknown): readonly Problem[] {
+function problemsOf(error: unknown): readonly StateProblem[] {
   if (error instanceof XdskitError) return error.findings;
   return [{ code: "XDSKIT_STORE", message: `it cannot be opened: ${(error as Error).message}` }];
 }
 
-function nothingKept(problem: Problem): Finding {
+function nothingKept(problem: StateProblem): Finding {
   return { ...problem, severity: "warning", message: `${problem.message}; no revisions are kept` };
 }

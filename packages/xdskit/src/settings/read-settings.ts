@@ -75,7 +75,7 @@ function throwIfAny([first, ...more]: readonly Finding[]): void {
   if (first !== undefined) throw new XdskitError([first, ...more]);
 }
 
-interface Problem {
+interface SettingsProblem {
   readonly path: readonly PropertyKey[];
   /** The error is at the key itself, not at its value. */
   readonly atKey: boolean;
@@ -89,7 +89,7 @@ const knownKeys: z.core.$ZodErrorMap = (issue) => {
   return Object.keys(shape).join(" ");
 };
 
-function eachKey(issue: z.core.$ZodIssue): readonly Problem[] {
+function eachKey(issue: z.core.$ZodIssue): readonly SettingsProblem[] {
   switch (issue.code) {
     case "unrecognized_keys":
       return issue.keys.map((key) => ({

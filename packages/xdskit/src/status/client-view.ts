@@ -13,7 +13,7 @@ import { type ClientConfig, readTypeSummary, type TypeSummary } from "@xdskit/se
  * - `missing`: the client asks for a name that does not exist.
  * - `unknown`: not reported.
  */
-export type State = "synced" | "sent" | "pending" | "stale" | "rejected" | "missing" | "unknown";
+export type ClientState = "synced" | "sent" | "pending" | "stale" | "rejected" | "missing" | "unknown";
 
 /** The error of a client about a sent version. */
 export interface ErrorView {
@@ -25,7 +25,7 @@ export interface ErrorView {
 /** One resource of a client. */
 export interface ResourceStatusView {
   readonly name: string;
-  readonly state: State;
+  readonly state: ClientState;
   readonly version: string;
   readonly lastUpdated: Date | undefined;
   readonly error: ErrorView | undefined;
@@ -36,7 +36,7 @@ export interface TypeView {
   /** The short name: `cluster`. */
   readonly type: string;
   readonly typeUrl: string;
-  readonly state: State;
+  readonly state: ClientState;
   /** The version that the client is known to use. */
   readonly acknowledged: string | undefined;
   readonly sent: string | undefined;
@@ -67,7 +67,7 @@ export interface ClientView {
   readonly userAgent: string;
   /** For a gRPC client: its target. */
   readonly scope: string;
-  readonly state: State;
+  readonly state: ClientState;
   readonly types: readonly TypeView[];
 }
 
@@ -100,7 +100,7 @@ function typeView(typeUrl: string, entries: readonly StatusEntry[]): TypeView {
   const named = entries.filter(({ name }) => name !== "").map(resourceView);
   const behind = named.filter(({ state }) => state !== "synced");
   const summary = whole.map(readTypeSummary).find((found) => found !== undefined);
-  const versionIn = (...states: readonly State[]) => {
+  const versionIn = (...states: readonly ClientState[]) => {
     const from = whole.length > 0 ? whole.map(resourceView) : named;
     return onlyOne(from.filter(({ state }) => states.includes(state)).map(({ version }) => version));
   };
@@ -152,7 +152,7 @@ function resourceView(entry: StatusEntry): ResourceStatusView {
 }
 
 /** A server reports one field, a client the other; xdskit reports both. */
-function clientState({ configStatus, clientStatus }: StatusEntry): State {
+function clientState({ configStatus, clientStatus }: StatusEntry): ClientState {
   if (clientStatus === ClientResourceStatus.DOES_NOT_EXIST) return "missing";
   switch (configStatus) {
     case ConfigStatus.SYNCED:
@@ -204,10 +204,18 @@ function olderEntries({ genericXdsConfigs, xdsConfig }: ClientConfig): readonly 
   });
 }
 
-const inOrderOfConcern: readonly State[] = ["unknown", "synced", "missing", "sent", "pending", "stale", "rejected"];
+const inOrderOfConcern: readonly ClientState[] = [
+  "unknown",
+  "synced",
+  "missing",
+  "sent",
+  "pending",
+  "stale",
+  "rejected",
+];
 
 /** The most urgent state; synced if there is none. */
-export function worst(states: readonly State[]): State {
+export function worst(states: readonly ClientState[]): ClientState {
   return inOrderOfConcern.findLast((state) => states.includes(state)) ?? "synced";
 }
 

@@ -2,7 +2,7 @@ import type { SourceTrouble } from "@xdskit/server/status-client";
 import { type Colour, type Paint, plain } from "../output/colours.js";
 import { counted } from "../output/counts.js";
 import { printable } from "../output/printable.js";
-import type { ClientView, ErrorView, ResourceStatusView, State, TypeView } from "./client-view.js";
+import type { ClientState, ClientView, ErrorView, ResourceStatusView, TypeView } from "./client-view.js";
 import { waitReason, waitText } from "./wait-text.js";
 
 const columns = ["NODE", "TYPE", "STATE", "ACKED", "SENT", "REJECTED", "BEHIND", "UPDATED", "REASON"] as const;
@@ -53,7 +53,7 @@ function withheldText({ withheld }: TypeView): string {
 }
 
 function totals(clients: readonly ClientView[]): string {
-  const counts = new Map<State, number>();
+  const counts = new Map<ClientState, number>();
   for (const { state } of clients) counts.set(state, (counts.get(state) ?? 0) + 1);
   const states = Array.from(counts, ([state, count]) => `${count} ${state}`).join(", ");
   const held = clients.filter(({ types }) => types.some(({ withheld }) => withheld > 0)).length;

@@ -65,8 +65,8 @@ export function factsOf(file: FileDescriptorProto, registry?: FileRegistry): Fil
       number: field.number,
       name: field.name,
       label: labelOf(field),
-      type: typeOf(value ?? field),
-      ...(key === undefined ? {} : { mapKey: typeOf(key) }),
+      type: typeFactOf(value ?? field),
+      ...(key === undefined ? {} : { mapKey: typeFactOf(key) }),
       ...(isInOneof ? { oneof: message?.oneofDecl[field.oneofIndex]?.name } : {}),
       ...(field.jsonName === "" || field.jsonName === protoCamelCase(field.name) ? {} : { jsonName: field.jsonName }),
       ...(field.defaultValue === "" ? {} : { defaultValue: field.defaultValue }),
@@ -139,7 +139,7 @@ function labelOf({ label, proto3Optional }: FieldDescriptorProto): Label {
 
 const scalarNames = new Map(Object.entries(scalarNumbers).map(([name, number]) => [number, name]));
 
-function typeOf({ name, type, typeName }: FieldDescriptorProto): string {
+function typeFactOf({ name, type, typeName }: FieldDescriptorProto): string {
   if (type === FieldDescriptorProto_Type.MESSAGE || type === FieldDescriptorProto_Type.ENUM) return typeName.slice(1);
   const scalar = scalarNames.get(type);
   if (scalar === undefined) throw new Error(`${name} is of a type that the table has no word for: ${type}`);

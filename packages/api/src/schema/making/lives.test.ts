@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { parsePackage } from "../parse-facts.js";
 import { formatPackage } from "../write-facts.js";
 import type { FileOfPackage } from "./elements.js";
-import { type Reading, withLives } from "./lives.js";
+import { type VersionReading, withLives } from "./lives.js";
 
 /** A file of the package acme.v1 with the given lines. */
 function file(...lines: readonly string[]): readonly FileOfPackage[] {
@@ -12,7 +12,7 @@ function file(...lines: readonly string[]): readonly FileOfPackage[] {
 }
 
 /** The lines after the file's own, from the readings. */
-function livesOf(...readings: readonly Reading[]): readonly string[] {
+function livesOf(...readings: readonly VersionReading[]): readonly string[] {
   const text = withLives(readings).map(formatPackage).join("");
   return text
     .trim()

@@ -13,7 +13,7 @@ import type {
 import { type Element, elementsOf, type FileOfPackage, keys } from "./elements.js";
 
 /** Envoy's own API at one minor version. */
-export interface Reading {
+export interface VersionReading {
   readonly version: string;
   readonly files: readonly FileOfPackage[];
   /** Contrib's, if it is published for that version. */
@@ -24,7 +24,7 @@ export interface Reading {
  * The packages of the newest reading (the last), where each element says since when it exists, plus removed elements of
  * earlier ones, which say until when they did. A life that equals the parent's is left out.
  */
-export function withLives(readings: readonly Reading[]): readonly PackageFacts[] {
+export function withLives(readings: readonly VersionReading[]): readonly PackageFacts[] {
   const newest = readings.at(-1);
   if (newest === undefined) throw new Error("no version was read");
   const read = readings.map(({ files, contrib = [], ...reading }) => ({

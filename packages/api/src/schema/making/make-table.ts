@@ -6,7 +6,7 @@ import { refuseLosses } from "./equal-descriptors.js";
 import { factsOf } from "./facts-of.js";
 import { goDescriptorsIn } from "./go-descriptors.js";
 import { contribModule, download, envoyModule, type GoModule } from "./go-modules.js";
-import { type Reading, withLives } from "./lives.js";
+import { type VersionReading, withLives } from "./lives.js";
 
 /**
  * The table from modules: the API of the newest version of Envoy, that version, and since when each element exists.
@@ -16,7 +16,7 @@ export function makeTable(modules: readonly GoModule[]): readonly PackageFacts[]
   const newest = modules.at(-1)?.envoy;
   if (newest === undefined) throw new Error("no module is given");
   const older = new Set(modules.map(({ envoy }) => envoy).filter((envoy) => envoy !== newest));
-  const readings = [...older].map((version): Reading => {
+  const readings = [...older].map((version): VersionReading => {
     const its = modules.filter(({ envoy }) => envoy === version);
     const files = (path: string) => filesIn(its, path).map((file) => filed(file));
     return { version, files: files(envoyModule), contrib: files(contribModule) };

@@ -1,6 +1,6 @@
 import type { FieldStep } from "../../errors/field-path.js";
 import { isNumericAddress, type SocketAddress, socketAddressProblems } from "./addresses.js";
-import { type Cluster, typeOf } from "./clusters.js";
+import { type Cluster, discoveryTypeOf } from "./clusters.js";
 import type { SpecialProblem } from "./problem.js";
 import { quoted, refused, refusedByEnvoy, within } from "./problem.js";
 import { isShorter, type Span } from "./spans.js";
@@ -61,7 +61,7 @@ export function bindProblems({ upstreamBindConfig: config }: PartsCluster): Spec
 export function dnsProblems(cluster: PartsCluster): SpecialProblem[] {
   const { dnsResolvers, dnsFailureRefreshRate } = cluster;
   if (dnsResolvers.length === 0 && dnsFailureRefreshRate === undefined) return [];
-  const type = typeOf(cluster);
+  const type = discoveryTypeOf(cluster);
   if (type !== "STRICT_DNS" && type !== "LOGICAL_DNS") return [];
   const problems: SpecialProblem[] = [];
   // Envoy ignores the deprecated list if one of its successors is set.
@@ -84,7 +84,7 @@ const usualEjection: Span = { seconds: 30n, nanos: 0 };
 export function ejectionProblems(cluster: PartsCluster): SpecialProblem[] {
   const { baseEjectionTime = usualEjection, maxEjectionTime } = cluster.outlierDetection ?? {};
   if (!isShorter(maxEjectionTime, baseEjectionTime)) return [];
-  const type = typeOf(cluster);
+  const type = discoveryTypeOf(cluster);
   // gRPC's clients also eject, and do not compare the two.
   const refuse = type === "STATIC" || type === "STRICT_DNS" || type === "ORIGINAL_DST" ? refused : refusedByEnvoy;
   const base = cluster.outlierDetection?.baseEjectionTime === undefined ? ", which is 30s unless it is set" : "";
@@ -113,7 +113,7 @@ export function protocolProblems(cluster: PartsCluster): SpecialProblem[] {
 export function healthCheckNameProblems(cluster: PartsCluster): SpecialProblem[] {
   const { healthChecks } = cluster;
   if (healthChecks.length < 2) return [];
-  const type = typeOf(cluster);
+  const type = discoveryTypeOf(cluster);
   // gRPC's clients make no health checks, and read clusters of these types.
   const refuse = type === "EDS" || type === "LOGICAL_DNS" || type === undefined ? refusedByEnvoy : refused;
   const seen = new Set<string>();

@@ -20,14 +20,16 @@ const maglev = 5;
 export const lbPolicies = { clusterProvided: 6, loadBalancingPolicyConfig: 7 };
 
 /** How a cluster finds its endpoints; undefined if an extension does. The default is STATIC. */
-export function typeOf({ clusterDiscoveryType: { case: kind, value } }: Cluster): (typeof types)[number] | undefined {
+export function discoveryTypeOf({
+  clusterDiscoveryType: { case: kind, value },
+}: Cluster): (typeof types)[number] | undefined {
   if (kind === undefined) return "STATIC";
   return kind === "type" ? types[value as number] : undefined;
 }
 
 /** Fields that do not match the cluster's type. */
 export function typeProblems(cluster: LbCluster): readonly SpecialProblem[] {
-  switch (typeOf(cluster)) {
+  switch (discoveryTypeOf(cluster)) {
     case "STATIC": {
       const advice = ": the endpoints of a STATIC cluster are not resolved; STRICT_DNS and LOGICAL_DNS resolve names";
       const { loadAssignment } = cluster;
@@ -136,7 +138,7 @@ export function loadBalancingPolicyProblems(cluster: LbCluster): readonly Specia
   if (loadBalancingPolicy === undefined) return none;
   if (loadBalancingPolicy.policies.length === 0)
     return [refused(["load_balancing_policy"], "needs at least one policy")];
-  const type = typeOf(cluster);
+  const type = discoveryTypeOf(cluster);
   // gRPC's clients read load_balancing_policy, and ignore what it replaces.
   const conflict = type === "EDS" || type === "LOGICAL_DNS" || type === undefined ? refusedByEnvoy : refused;
   const problems: SpecialProblem[] = [];
@@ -158,7 +160,7 @@ export function lbPolicyProblems(cluster: LbCluster): readonly SpecialProblem[] 
   if (lbPolicy !== lbPolicies.clusterProvided) return lbConfigProblems(cluster);
   if (lbSubsetConfig !== undefined)
     return [refused(["lb_subset_config"], "cannot be combined with lb_policy CLUSTER_PROVIDED")];
-  const type = typeOf(cluster);
+  const type = discoveryTypeOf(cluster);
   if (type === undefined || type === "ORIGINAL_DST") return none;
   return [refused(["lb_policy"], `must not be CLUSTER_PROVIDED in a cluster of type ${type}, which provides none`)];
 }
@@ -168,7 +170,7 @@ const leastRing = 1024n;
 function lbConfigProblems(cluster: LbCluster): readonly SpecialProblem[] {
   const { lbPolicy, commonLbConfig } = cluster;
   const problems: SpecialProblem[] = [];
-  const type = commonLbConfig?.consistentHashingLbConfig?.useHostnameForHashing ? typeOf(cluster) : undefined;
+  const type = commonLbConfig?.consistentHashingLbConfig?.useHostnameForHashing ? discoveryTypeOf(cluster) : undefined;
   if (type === "STATIC" || type === "EDS") {
     const steps = ["common_lb_config", "consistent_hashing_lb_config", "use_hostname_for_hashing"];
     const message = `must not be set in a cluster of type ${type}: it needs a name`;

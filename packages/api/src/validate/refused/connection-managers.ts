@@ -37,7 +37,7 @@ export function connectionManagerProblems(manager: ConnectionManager): SpecialPr
   return problems;
 }
 
-interface ScopedRoutes {
+interface ScopesSpecifier {
   readonly configSpecifier: { readonly case?: string | undefined; readonly value?: unknown };
 }
 
@@ -51,7 +51,7 @@ interface InlineScopes {
 /** Scopes inside the connection manager include their routes. */
 function inlineScopeProblems({ routeSpecifier }: ConnectionManager): SpecialProblem[] {
   if (routeSpecifier.case !== "scopedRoutes") return [];
-  const { configSpecifier } = routeSpecifier.value as ScopedRoutes;
+  const { configSpecifier } = routeSpecifier.value as ScopesSpecifier;
   if (configSpecifier.case !== "scopedRouteConfigurationsList") return [];
   const { scopedRouteConfigurations: scopes } = configSpecifier.value as InlineScopes;
   return scopes.flatMap(({ routeConfigurationName, routeConfiguration }, index) => {

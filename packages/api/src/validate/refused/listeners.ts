@@ -61,11 +61,11 @@ function socketProblems({ address, additionalAddresses, bindToPort, enableMptcp 
   if (address === undefined)
     return [refused([], "a listener needs an address, unless it is an api_listener or an internal_listener")];
   const problems = [...within(placeProblems(address), "address")];
-  const kind = kindOf(address);
+  const kind = listenerKindOf(address);
   for (const [index, more] of additionalAddresses.entries()) {
     const steps = ["additional_addresses", index, "address"];
     problems.push(...within(placeProblems(more.address), ...steps));
-    if (more.address !== undefined && kindOf(more.address) !== kind)
+    if (more.address !== undefined && listenerKindOf(more.address) !== kind)
       problems.push(refused(steps, "must be of the same protocol, TCP or UDP, as the listener's address"));
   }
   if (kind === "udp" && bindToPort === false) problems.push(refused(["bind_to_port"], "must be true for UDP"));
@@ -90,7 +90,7 @@ function isCompatible({ address }: SocketAddress): boolean {
   );
 }
 
-function kindOf(address: Address): "tcp" | "udp" {
+function listenerKindOf(address: Address): "tcp" | "udp" {
   const { address: one } = address;
   return one.case === "socketAddress" && one.value.protocol === udp ? "udp" : "tcp";
 }
@@ -98,7 +98,7 @@ function kindOf(address: Address): "tcp" | "udp" {
 function chainProblems(listener: Listener): SpecialProblem[] {
   const { address, filterChains, defaultFilterChain, udpListenerConfig } = listener;
   const some = filterChains.length > 0 || defaultFilterChain !== undefined;
-  const isUdp = address !== undefined && kindOf(address) === "udp";
+  const isUdp = address !== undefined && listenerKindOf(address) === "udp";
   if (!isUdp || udpListenerConfig?.quicOptions !== undefined)
     return some ? [] : [refused([], "a listener needs filter_chains or a default_filter_chain")];
   if (!some) return [];

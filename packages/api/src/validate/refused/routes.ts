@@ -94,13 +94,13 @@ export function virtualHostProblems(host: { readonly matcher?: unknown; readonly
   return [refused(["matcher"], "cannot be combined with routes")];
 }
 
-interface ScopedRoutes {
+interface ScopedRoute {
   readonly routeConfigurationName: string;
   readonly routeConfiguration?: unknown;
 }
 
 /** ScopedRouteConfiguration: it has routes, or their name. */
-export function scopedRouteProblems({ routeConfigurationName, routeConfiguration }: ScopedRoutes): SpecialProblem[] {
+export function scopedRouteProblems({ routeConfigurationName, routeConfiguration }: ScopedRoute): SpecialProblem[] {
   if (routeConfigurationName !== "" || routeConfiguration !== undefined) return [];
   return [refused(["route_configuration_name"], "must be set, unless there is a route_configuration")];
 }

@@ -16,7 +16,7 @@ export interface RegexShape {
 }
 
 /** A part of an expression. */
-interface Part {
+interface PatternPart {
   readonly size: number;
   readonly least: number;
   readonly repeats: number;
@@ -32,21 +32,21 @@ interface Sequence {
   repeats: number;
   parts: number;
   stays: boolean;
-  last: Part | undefined;
+  last: PatternPart | undefined;
 }
 
 /** An open parenthesis, or the expression itself: the alternatives before the current one. */
 interface Group {
   readonly captures: boolean;
-  before: Part | undefined;
+  before: PatternPart | undefined;
   now: Sequence;
 }
 
-const nothing: Part = { size: 0, least: 0, repeats: 1, form: "other", stays: false };
-const character: Part = { size: 1, least: 1, repeats: 1, form: "character", stays: true };
+const nothing: PatternPart = { size: 0, least: 0, repeats: 1, form: "other", stays: false };
+const character: PatternPart = { size: 1, least: 1, repeats: 1, form: "character", stays: true };
 /** A class that may be empty, such as [^\d\D]. */
-const perhapsNoCharacter: Part = { ...character, least: 0, stays: false };
-const position: Part = { ...nothing, size: 1 };
+const perhapsNoCharacter: PatternPart = { ...character, least: 0, stays: false };
+const position: PatternPart = { ...nothing, size: 1 };
 
 const unicodeClass = /^\\[pP](?:\{[^}\\]*\}|[^{])/su;
 /** Each token of an expression. No alternative backtracks far: an unclosed part extends to the end. */
@@ -103,7 +103,7 @@ function emptySequence(): Sequence {
   return { size: 0, least: 0, repeats: 1, parts: 0, stays: false, last: undefined };
 }
 
-function put(sequence: Sequence, part: Part): void {
+function put(sequence: Sequence, part: PatternPart): void {
   settle(sequence);
   sequence.last = part;
   sequence.parts += 1;
@@ -121,7 +121,7 @@ function settle(sequence: Sequence): void {
 }
 
 /** RE2 shares the common prefix of alternatives: only the largest one surely remains. */
-function nextAlternative(group: Group, more: 0 | 1): Part {
+function nextAlternative(group: Group, more: 0 | 1): PatternPart {
   const { now, before } = group;
   const form = now.parts === 1 ? (now.last?.form ?? "other") : "other";
   settle(now);
@@ -140,7 +140,7 @@ function nextAlternative(group: Group, more: 0 | 1): Part {
   return group.before;
 }
 
-function closed(group: Group): Part {
+function closed(group: Group): PatternPart {
   const part = nextAlternative(group, 0);
   if (group.captures) return { ...part, size: part.size + 2, form: "other" };
   // Several characters make a class.
@@ -173,14 +173,14 @@ function repeat(sequence: Sequence, from: number, to: number): string | undefine
 export const mostRepeats = 1000;
 
 /** RE2 merges a*a{0,9} into a*, and treats (?:a+)? as a*. It writes out all other repetitions. */
-function leastOf(part: Part, from: number, copies: number): number {
+function leastOf(part: PatternPart, from: number, copies: number): number {
   if (copies === 0) return 0;
   if (part.form === "character") return from * part.least;
   if (copies === 1) return part.form === "repeated character" ? 0 : part.least;
   return copies * Math.max(part.least, part.stays ? (part.form === "repeated character" ? 2 : 1) : 0);
 }
 
-function atomOf(text: string): Part {
+function atomOf(text: string): PatternPart {
   if (text === "^" || text === "$" || /^\\[AzbB]$/.test(text)) return position;
   if (text.startsWith("\\P") || /^\[\^?.*(?:\\|\[:|\u{10ffff})/su.test(text)) return perhapsNoCharacter;
   return character;

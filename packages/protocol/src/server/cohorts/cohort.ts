@@ -24,7 +24,7 @@ interface TypeState {
 }
 
 /** The new state of one type. */
-interface Change extends TypeState {
+interface CohortChange extends TypeState {
   /** The index of the type among the stream's types, in delivery order. */
   readonly index: number;
 }
@@ -70,7 +70,7 @@ export interface RecordedTransition {
   /** The response that they send; undefined if they have none, and wait for answers or settle. */
   readonly sends: RecordedResponse | undefined;
   /** The new states: of the sent type, and of types that needed no response. */
-  readonly changes: readonly Change[];
+  readonly changes: readonly CohortChange[];
   /** What is held back from then on. */
   readonly stage: Stage;
   readonly to: MovingCohort | SettledCohort;
@@ -250,8 +250,8 @@ export class MovingCohort {
   }
 
   /** The changes of a stream's types since it was in this cohort. */
-  changesTo(subscribers: readonly Subscriber[]): readonly Change[] {
-    const changes: Change[] = [];
+  changesTo(subscribers: readonly Subscriber[]): readonly CohortChange[] {
+    const changes: CohortChange[] = [];
     for (const [index, { sent, used }] of subscribers.entries()) {
       const before = this.states[index] as TypeState;
       if (before.sent !== sent || before.used !== used) changes.push({ index, sent, used });
@@ -272,7 +272,7 @@ export class MovingCohort {
 }
 
 /** Applies a transition to the types of a stream, without the response. */
-export function change(subscribers: readonly Subscriber[], changes: readonly Change[]): void {
+export function change(subscribers: readonly Subscriber[], changes: readonly CohortChange[]): void {
   for (const { index, sent, used } of changes) {
     const subscriber = subscribers[index] as Subscriber;
     subscriber.sent = sent;

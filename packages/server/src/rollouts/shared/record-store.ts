@@ -3,7 +3,7 @@ import type { SharedEntry, SharedKeys, SharedVersion, StoreWatch } from "../../c
 import { type ChangedResource, courseKey, courses, listPrefix, type RolloutRecord } from "./record.js";
 
 /** A record, and the version by which it can be replaced. */
-interface Known {
+interface KnownRecord {
   readonly record: RolloutRecord;
   readonly version: SharedVersion;
 }
@@ -22,7 +22,7 @@ export class RecordStore {
   readonly #shared: SharedKeys;
   readonly #heard: (group: string) => void;
   readonly #watch: StoreWatch;
-  readonly #known = new Map<string, Known>();
+  readonly #known = new Map<string, KnownRecord>();
   #isRead = false;
 
   constructor(shared: SharedKeys, heard: (group: string) => void, away: (finding: Finding) => void) {
@@ -105,7 +105,7 @@ export class RecordStore {
     }
   }
 
-  #note(found: Known): void {
+  #note(found: KnownRecord): void {
     const { group, writes } = found.record;
     const known = this.#known.get(group);
     if (known !== undefined && known.record.writes >= writes) return;

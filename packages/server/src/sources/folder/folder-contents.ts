@@ -20,7 +20,7 @@ import { type FolderGroup, type FolderLimits, isWithin, type LayerFolder } from 
 import type { AdoptedFile } from "./folder-summary.js";
 import { type JudgedFiles, type Judgement, judgeFiles, judgeSkipping } from "./judgement.js";
 import type { NamedResource } from "./kept-names.js";
-import { type LayerChange, LayerIndex } from "./layer-index.js";
+import { type IndexedChange, LayerIndex } from "./layer-index.js";
 import type { ScannedFile } from "./list-folder.js";
 import { ReadingThread } from "./reading-thread/reading-thread.js";
 import type { Scan } from "./scan.js";
@@ -48,7 +48,7 @@ interface KnownFile {
 }
 
 /** The result of reading the files that a scan found changed. */
-export interface Reading {
+export interface FolderReading {
   /** Paths, relative to the directory. */
   readonly read: readonly string[];
   readonly parsed: number;
@@ -153,7 +153,7 @@ export class FolderContents {
    * that file
    * @param atStart whether this is the first reading
    */
-  async update(scan: Scan, patient: boolean, signal: AbortSignal, atStart = false): Promise<Reading> {
+  async update(scan: Scan, patient: boolean, signal: AbortSignal, atStart = false): Promise<FolderReading> {
     const stale = [...scan.files.values()].filter((file) => this.#isStale(file));
     let parsed = 0;
     let changed = false;
@@ -209,7 +209,7 @@ export class FolderContents {
   }
 
   /** The changes to apply: everything the first time, then the differences. */
-  changes(kind: LayerUpdate["kind"], leftOut: ReadonlySet<string>): readonly (readonly [LayerIndex, LayerChange])[] {
+  changes(kind: LayerUpdate["kind"], leftOut: ReadonlySet<string>): readonly (readonly [LayerIndex, IndexedChange])[] {
     return this.indexes.flatMap((index) => {
       const change = index.change(kind, leftOut);
       return change === undefined ? [] : [[index, change] as const];

@@ -99,7 +99,7 @@ export class FolderPublication {
     return this.#contents.paths;
   }
 
-  #apply(leftOut: ReadonlySet<string>): Outcome {
+  #apply(leftOut: ReadonlySet<string>): PublicationOutcome {
     const changes = this.#contents.changes(this.#started ? "patch" : "replace", leftOut);
     const updates = changes.map(([, { update }]) => update).filter(saysSomething);
     try {
@@ -169,13 +169,13 @@ export class FolderPublication {
 }
 
 /** The outcome of a round. */
-interface Outcome {
+interface PublicationOutcome {
   readonly applied: boolean;
   readonly change: ChangeSummary;
   readonly refusal?: readonly Finding[];
 }
 
-const kept: Outcome = { applied: false, change: summaryOf([]) };
+const kept: PublicationOutcome = { applied: false, change: summaryOf([]) };
 const none: ReadonlySet<string> = new Set();
 
 /** Whether there is anything to serve, and all of it belongs to one state. */

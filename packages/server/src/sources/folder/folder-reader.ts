@@ -2,7 +2,7 @@ import { stat } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { inodeOf, linksUnchanged } from "@xdskit/api/disk";
 import { Changes } from "./changes.js";
-import type { FolderContents, Reading } from "./folder-contents.js";
+import type { FolderContents, FolderReading } from "./folder-contents.js";
 import { sameFindings } from "./folder-findings.js";
 import type { FolderWatcher } from "./folder-watcher.js";
 import { type Scan, type ScanOptions, scanFolder } from "./scan.js";
@@ -13,7 +13,7 @@ const mostWriteSettles = 20;
 /** How often a folder that moves while it is read is read again before that is reported. */
 const attempts = 10;
 
-const nothingRead: Reading = { read: [], parsed: 0, changed: false, moved: false };
+const nothingRead: FolderReading = { read: [], parsed: 0, changed: false, moved: false };
 
 /** The result of reading until the folder was still. */
 export interface Round {

@@ -10,19 +10,19 @@ interface Watched {
    * The wants of the previous scan, kept until this one is over: no event in a part that it has yet to reach may be
    * missed.
    */
-  before: Wanted;
-  now: Wanted;
+  before: WatchedParts;
+  now: WatchedParts;
 }
 
 /** The events that matter in a folder. */
-interface Wanted {
+interface WatchedParts {
   /** It is read: every possible resource file, folder or link matters. */
   isRead: boolean;
   /** Names that lead elsewhere, or may, however they are spelled. */
   readonly names: Set<string>;
 }
 
-const nothing: Wanted = { isRead: false, names: new Set() };
+const nothing: WatchedParts = { isRead: false, names: new Set() };
 
 /**
  * Watches the folders that scans read or pass through, and records their events. Each scan says anew which folders

@@ -4,8 +4,8 @@ import type { AddressClaims, Clash } from "./address-claims.js";
 import { isWithin } from "./folder-options.js";
 import type { SkippedCounts } from "./folder-summary.js";
 import type { NamedResource } from "./kept-names.js";
-import type { Entry, LayerIndex } from "./layer-index.js";
-import { namedBy, type Standing, withStanding } from "./skipping.js";
+import type { LayerIndex, LayerIndexEntry } from "./layer-index.js";
+import { namedBy, type SkippedStanding, withStanding } from "./skipping.js";
 
 /** The result of all files together. */
 export interface Judgement {
@@ -61,7 +61,7 @@ export function judgeSkipping(
   types: ResourceTypes,
 ): Judgement {
   const findings: Finding[] = [];
-  const counts: Record<Standing, number> = { lastGood: 0, absent: 0, elsewhere: 0 };
+  const counts: Record<SkippedStanding, number> = { lastGood: 0, absent: 0, elsewhere: 0 };
   for (const path of [...bad, ...warned].sort()) {
     const file = all.get(path);
     if (file === undefined) continue;
@@ -83,7 +83,7 @@ export function judgeSkipping(
   for (const { index } of layers) {
     for (const name of index.skipped()) counts[index.standingOf(name)] += 1;
     for (const entries of index.doubled()) {
-      const [{ resource }] = entries as readonly [Entry, ...Entry[]];
+      const [{ resource }] = entries as readonly [LayerIndexEntry, ...LayerIndexEntry[]];
       findings.push(withStanding(duplicate(entries, shown), index.standingOf(resource)));
       for (const { file, resource: each } of entries) {
         wrong.add(file);
@@ -100,12 +100,12 @@ export function judgeSkipping(
   return { findings, valid: all.size - wrong.size + inPart.length, bad: wrong, skipped: { lastGood, absent } };
 }
 
-function worst(standings: readonly Standing[]): Standing {
+function worst(standings: readonly SkippedStanding[]): SkippedStanding {
   return standings.includes("absent") ? "absent" : (standings[0] ?? "absent");
 }
 
-function duplicate(entries: readonly Entry[], shown: (path: string) => string): Finding {
-  const [first, ...others] = entries as readonly [Entry, ...Entry[]];
+function duplicate(entries: readonly LayerIndexEntry[], shown: (path: string) => string): Finding {
+  const [first, ...others] = entries as readonly [LayerIndexEntry, ...LayerIndexEntry[]];
   const places = others.map(({ file, where: { line } }) => `${shown(file)}${line === undefined ? "" : `:${line}`}`);
   return {
     code: "XDSKIT_DUPLICATE_RESOURCE",

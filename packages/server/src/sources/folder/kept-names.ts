@@ -7,14 +7,14 @@ export interface NamedResource {
 }
 
 /** A name, and the files that hold it. */
-interface Kept {
+interface KeptName {
   readonly name: NamedResource;
   readonly files: Set<string>;
 }
 
 /** Names in files with errors whose content is unknown: their applied content stays. */
 export class KeptNames {
-  readonly #files = new Map<TypeUrl, Map<Resource["key"], Kept>>();
+  readonly #files = new Map<TypeUrl, Map<Resource["key"], KeptName>>();
 
   add(file: string, { type, key }: NamedResource): void {
     let ofType = this.#files.get(type.typeUrl);

@@ -2,10 +2,10 @@ import type { PositionedResource, Resource, ResourceType, TypeUrl, Where } from 
 import type { LayerUpdate } from "../../contracts/source.js";
 import type { LayerName } from "../../settings/group-settings.js";
 import { KeptNames, type NamedResource } from "./kept-names.js";
-import type { Standing } from "./skipping.js";
+import type { SkippedStanding } from "./skipping.js";
 
 /** A resource and the file that it is from. */
-export interface Entry {
+export interface LayerIndexEntry {
   readonly resource: Resource;
   readonly where: Where;
   /** Relative to the directory. */
@@ -13,7 +13,7 @@ export interface Entry {
 }
 
 /** A change of one layer, not yet made. */
-export interface LayerChange {
+export interface IndexedChange {
   readonly update: LayerUpdate;
   /** The places of the resources that the update upserts, then of those it removes, in order. */
   readonly upserted: readonly Place[];
@@ -48,7 +48,7 @@ interface Place {
   isTouched: boolean;
 }
 
-const none: readonly Entry[] = [];
+const none: readonly LayerIndexEntry[] = [];
 
 /**
  * The resources of one layer's files, beside what was applied. Reading a file again costs that file's resources; a
@@ -132,7 +132,7 @@ export class LayerIndex {
   }
 
   /** The content served under a name that is kept, or that several entries have. */
-  standingOf({ type, key }: NamedResource): Standing {
+  standingOf({ type, key }: NamedResource): SkippedStanding {
     const place = this.#places.get(type.typeUrl)?.byKey.get(key);
     if (place?.entry !== undefined && !this.#doubled.has(place)) return "elsewhere";
     return place?.applied === undefined ? "absent" : "lastGood";
@@ -152,12 +152,12 @@ export class LayerIndex {
   }
 
   /** The entries that share a type and a name, in the order of their files. */
-  *doubled(): Iterable<readonly Entry[]> {
+  *doubled(): Iterable<readonly LayerIndexEntry[]> {
     for (const place of this.#doubled) yield [...entriesOf(place)].sort(byPlace);
   }
 
   /** The change that brings the layer to the state of its files, without the files left out. Undefined: no change. */
-  change(kind: LayerUpdate["kind"], leftOut: ReadonlySet<string>): LayerChange | undefined {
+  change(kind: LayerUpdate["kind"], leftOut: ReadonlySet<string>): IndexedChange | undefined {
     const upsert: Resource[] = [];
     const remove: { readonly type: Resource["type"]; readonly name: Resource["key"] }[] = [];
     const upserted: Place[] = [];
@@ -188,7 +188,7 @@ export class LayerIndex {
   }
 
   /** Records that the change was made. */
-  commit({ update, upserted, removed, done }: LayerChange): void {
+  commit({ update, upserted, removed, done }: IndexedChange): void {
     for (const place of removed) {
       place.applied = undefined;
       place.ofType.applied -= 1;
@@ -225,13 +225,13 @@ export class LayerIndex {
   }
 }
 
-function entriesOf({ entry, file, others }: Place): readonly Entry[] {
+function entriesOf({ entry, file, others }: Place): readonly LayerIndexEntry[] {
   if (entry === undefined) return none;
   const first = { resource: entry.resource, where: entry.where, file };
   return others === undefined ? [first] : [first, ...Array.from(others).flatMap(ofFile)];
 }
 
-function ofFile([file, entries]: readonly [string, readonly PositionedResource[]]): readonly Entry[] {
+function ofFile([file, entries]: readonly [string, readonly PositionedResource[]]): readonly LayerIndexEntry[] {
   return entries.map(({ resource, where }) => ({ resource, where, file }));
 }
 
@@ -256,6 +256,6 @@ function withOwnBody(resource: Resource): Resource {
   return body.byteLength === body.buffer.byteLength ? resource : { ...resource, body: new Uint8Array(body) };
 }
 
-function byPlace(a: Entry, b: Entry): number {
+function byPlace(a: LayerIndexEntry, b: LayerIndexEntry): number {
   return a.file === b.file ? (a.where.line ?? 0) - (b.where.line ?? 0) : a.file < b.file ? -1 : 1;
 }

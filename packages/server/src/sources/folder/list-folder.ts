@@ -6,12 +6,12 @@ import {
   errnoOf,
   errnoText,
   type FollowedLink,
+  fileKindOf,
   followPath,
   identityOf,
   inodeOf,
   isAbsence,
   isBelow,
-  kindOf,
   type LinkCache,
   problemText,
   type Turn,
@@ -73,14 +73,14 @@ export interface FolderToList {
 /** How many system calls run at once. */
 const parallel = 16;
 
-type Entry =
+type FolderEntry =
   | { readonly kind: "nothing" }
   | { readonly kind: "file"; readonly file: ScannedFile }
   | { readonly kind: "folder"; readonly realPath: string }
   | { readonly kind: "unreadable"; readonly reason: string }
   | { readonly kind: "gone" };
 
-const nothing: Entry = { kind: "nothing" };
+const nothing: FolderEntry = { kind: "nothing" };
 
 /** Reads a folder's entries. Throws only if that cannot be done at all. */
 export async function listFolder(options: ListOptions, folder: FolderToList): Promise<ScannedFolder> {
@@ -142,7 +142,7 @@ async function look(
   path: string,
   links: FollowedLink[],
   turns: Turn[],
-): Promise<Entry> {
+): Promise<FolderEntry> {
   const { name } = dirent;
   const { realPath: directory, before } = folder;
   const isResourceFile = resourceFileExtensions.has(extname(name).toLowerCase());
@@ -182,7 +182,7 @@ async function look(
   }
   if (isResourceFile) {
     // If a container mounts a file that does not exist, it gets a folder of that name: report it.
-    if (!stats.isFile()) return { kind: "unreadable", reason: `it is ${kindOf(stats)}, not a file` };
+    if (!stats.isFile()) return { kind: "unreadable", reason: `it is ${fileKindOf(stats)}, not a file` };
     const identity = identityOf(stats);
     const same = known !== undefined && known.identity === identity && known.realPath === realPath;
     return { kind: "file", file: same ? known : { path, realPath, identity } };

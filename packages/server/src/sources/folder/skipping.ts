@@ -50,14 +50,14 @@ function isOf(each: NamedResource, { type, key }: NamedResource): boolean {
 const variantMark = "\ud800\ud800";
 
 /** What is served in place of a resource with an error. */
-export type Standing = "lastGood" | "absent" | "elsewhere";
+export type SkippedStanding = "lastGood" | "absent" | "elsewhere";
 
 /** Adds the effect to a finding. */
-export function withStanding(finding: Finding, standing: Standing): Finding {
+export function withStanding(finding: Finding, standing: SkippedStanding): Finding {
   return { ...finding, message: `${finding.message}${consequences[standing]}` };
 }
 
-const consequences: Readonly<Record<Standing, string>> = {
+const consequences: Readonly<Record<SkippedStanding, string>> = {
   lastGood: "; skipped: the last good content stays",
   absent: "; skipped: it is not served",
   elsewhere: "; skipped: the other one of that name is served",

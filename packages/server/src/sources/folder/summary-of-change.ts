@@ -1,5 +1,5 @@
 import type { FolderSummary } from "./folder-summary.js";
-import type { LayerChange } from "./layer-index.js";
+import type { IndexedChange } from "./layer-index.js";
 
 /** A change in words. */
 export type ChangeSummary = Pick<FolderSummary, "upserted" | "removed" | "changed" | "changedFiles" | "changedLayers">;
@@ -8,7 +8,7 @@ export type ChangeSummary = Pick<FolderSummary, "upserted" | "removed" | "change
 const mostNamed = 10;
 
 /** The size of the change and its first resources. Costs the change. */
-export function summaryOf(changes: readonly LayerChange[]): ChangeSummary {
+export function summaryOf(changes: readonly IndexedChange[]): ChangeSummary {
   const upserted: string[] = [];
   const removed: string[] = [];
   const files = new Set<string>();

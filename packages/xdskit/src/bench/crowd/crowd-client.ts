@@ -4,7 +4,7 @@ import type { CrowdClient, CrowdRequest, CrowdResponse, Lack } from "./contract.
 import type { CrowdHolding } from "./holding.js";
 import { type NameList, noNames } from "./name-list.js";
 import type { SharedState, SharedType } from "./shared-state.js";
-import type { Outcome } from "./transition.js";
+import type { TransitionOutcome } from "./transition.js";
 
 /** What one client holds of one type, and what it told the server on this stream. */
 interface Standing {
@@ -26,7 +26,7 @@ interface Standing {
 interface Received {
   readonly standing: Standing;
   readonly nonce: string;
-  readonly outcome: Outcome<CrowdHolding>;
+  readonly outcome: TransitionOutcome<CrowdHolding>;
 }
 
 /** One client of a crowd: references to shared state, and what its streams were told. */

@@ -12,7 +12,7 @@ import { CrowdHolding, type HeldEntry } from "./holding.js";
 import { Interned } from "./interned.js";
 import { everything, type NameList, NameLists } from "./name-list.js";
 import { absent, EntryReading } from "./reading.js";
-import { CrowdTransition, type Outcome } from "./transition.js";
+import { CrowdTransition, type TransitionOutcome } from "./transition.js";
 
 /** One type, with the subscription of all clients. */
 export interface SharedType {
@@ -66,7 +66,7 @@ export class SharedState {
   }
 
   /** Applies a response that no client of the group got yet; from then on the transition is known. */
-  apply(of: SharedType, from: CrowdHolding, sent: SentResponse, group: number): Outcome<CrowdHolding> {
+  apply(of: SharedType, from: CrowdHolding, sent: SentResponse, group: number): TransitionOutcome<CrowdHolding> {
     const { variant } = this.options;
     const { entries, problem } = of.reading.read(sent, from.entries);
     const isFull = variant === "sotw" && of.type.fullState;

@@ -1,7 +1,7 @@
 import { delimited, equalBytes, WireReader } from "@xdskit/protocol/wire";
 
 /** The result of a response for what is held. */
-export interface Outcome<Held extends object> {
+export interface TransitionOutcome<Held extends object> {
   readonly to: Held;
   readonly resources: number;
   readonly removed: number;
@@ -23,7 +23,7 @@ export class CrowdTransition<Held extends object> {
   /** Weak: otherwise each state would keep the next one, and so all of them. */
   readonly #to: WeakRef<Held>;
 
-  constructor(bytes: Uint8Array, { to, resources, removed, problem }: Outcome<Held>) {
+  constructor(bytes: Uint8Array, { to, resources, removed, problem }: TransitionOutcome<Held>) {
     this.#bytes = bytes.slice();
     [this.#nonceStart, this.#nonceEnd] = placeOfNonce(bytes);
     this.#to = new WeakRef(to);
@@ -32,7 +32,7 @@ export class CrowdTransition<Held extends object> {
     this.#problem = problem;
   }
 
-  get outcome(): Outcome<Held> | undefined {
+  get outcome(): TransitionOutcome<Held> | undefined {
     const to = this.#to.deref();
     if (to === undefined) return undefined;
     return { to, resources: this.#resources, removed: this.#removed, problem: this.#problem };

@@ -1,5 +1,5 @@
 import type { Held } from "../crowd/contract.js";
-import { rounded, type Spread, Values } from "./spread.js";
+import { type FigureSpread, rounded, Values } from "./spread.js";
 
 /**
  * A change that reached nodes which had everything before; of one group, where groups are sent different things. Times
@@ -30,7 +30,7 @@ export interface ChangeReport {
 export interface ChangesReport {
   readonly count: number;
   /** The times from the first node that got a change to the last. */
-  readonly spreadMs: Spread | null;
+  readonly spreadMs: FigureSpread | null;
   /** The newest changes, the oldest first. */
   readonly newest: readonly ChangeReport[];
 }

@@ -1,5 +1,5 @@
 /** The spread of measured values, in their unit. */
-export interface Spread {
+export interface FigureSpread {
   readonly count: number;
   readonly p50: number;
   readonly p90: number;
@@ -29,7 +29,7 @@ export class Values {
   }
 
   /** Null without values. */
-  spread(): Spread | null {
+  spread(): FigureSpread | null {
     if (this.#count === 0) return null;
     const sorted = this.#values.toSorted((a, b) => a - b);
     const at = (share: number) => rounded(sorted[Math.ceil(share * sorted.length) - 1] ?? 0);

@@ -1,6 +1,6 @@
 import type { Tally } from "../figures/tally.js";
 import type { BenchNode } from "./bench-node.js";
-import { type FleetConnection, openConnection, smallWindow, type Target, usualWindow } from "./connection.js";
+import { type BenchTarget, type FleetConnection, openConnection, smallWindow, usualWindow } from "./connection.js";
 
 /** What all carriers of a fleet share. */
 export interface CarrierContext {
@@ -16,7 +16,7 @@ const mostWaitMs = 10_000;
 /** A connection with its nodes; it is made again when it is lost. */
 export class Carrier {
   readonly nodes: readonly BenchNode[];
-  readonly #target: Target;
+  readonly #target: BenchTarget;
   readonly #context: CarrierContext;
   readonly #hasStalling: boolean;
   #connection: FleetConnection | undefined;
@@ -31,7 +31,7 @@ export class Carrier {
   #isClosed = false;
 
   /** `hasStalling`: a node on it will stop reading. */
-  constructor(target: Target, nodes: readonly BenchNode[], hasStalling: boolean, context: CarrierContext) {
+  constructor(target: BenchTarget, nodes: readonly BenchNode[], hasStalling: boolean, context: CarrierContext) {
     this.nodes = nodes;
     this.#target = target;
     this.#context = context;

@@ -8,7 +8,7 @@ import { version } from "../../process/version.js";
 import { type GrpcStatus, grpcCode, statusOfHeaders, statusOfReset, unavailable } from "../figures/stream-status.js";
 
 /** Where a connection goes. */
-export interface Target {
+export interface BenchTarget {
   readonly address: Address;
   readonly connecting: Connecting;
 }
@@ -60,7 +60,7 @@ export type FleetConnection = ReturnType<typeof openConnection>;
  * much.
  */
 export function openConnection(
-  { address, connecting }: Target,
+  { address, connecting }: BenchTarget,
   listener: FleetConnectionListener,
   { windowBytes }: FleetConnectionOptions,
 ) {

@@ -7,7 +7,7 @@ import { Tally, Times } from "../figures/tally.js";
 import { BenchNode, type NodeContext } from "./bench-node.js";
 import type { BenchOptions } from "./bench-options.js";
 import { Carrier } from "./carrier.js";
-import type { Target } from "./connection.js";
+import type { BenchTarget } from "./connection.js";
 import { groupOf, nodeBytes } from "./node-templates.js";
 
 /** How many connections are dialled at the same time without a ramp. */
@@ -28,7 +28,7 @@ export class Fleet {
   #resolveAll: () => void = () => {};
   /** Resolves once all nodes did. */
   readonly allComplete: Promise<void>;
-  readonly #targets: readonly Target[];
+  readonly #targets: readonly BenchTarget[];
   readonly #stalling: ReadonlySet<number>;
   readonly carriers: Carrier[] = [];
   readonly nodes: BenchNode[] = [];
@@ -158,7 +158,7 @@ function chosen(count: number, share: number, offset: number): readonly number[]
   return Array.from({ length: many }, (_, index) => Math.floor((index * count) / many) + ((offset + index) % stretch));
 }
 
-function targetOf(address: BenchOptions["servers"][number], options: BenchOptions): Target {
+function targetOf(address: BenchOptions["servers"][number], options: BenchOptions): BenchTarget {
   const connecting = createConnecting({
     kind: "grpc",
     address: formatAddress(address),

@@ -3,7 +3,7 @@ import type { Terminal } from "../../output/terminal.js";
 import { collect } from "../arguments.js";
 import { addChangeOptions, type ChangeArguments, changeOptions } from "./change-options.js";
 
-interface Options extends ChangeArguments {
+interface ApplyArguments extends ChangeArguments {
   readonly filename: readonly string[];
   readonly layer: string;
   readonly prune?: boolean;
@@ -35,7 +35,7 @@ export function applyCommand(terminal: Terminal, exit: (status: number) => void)
     .option("--descriptors <file>", "a descriptor set with your own messages; may be repeated", collect);
   return addChangeOptions(command)
     .addHelpText("after", details)
-    .action(async (options: Options, self: Command) => {
+    .action(async (options: ApplyArguments, self: Command) => {
       const { filename: files, layer, prune = false, descriptors = [] } = options;
       const { runApply } = await import("../../apply/run-apply.js");
       exit(await runApply({ ...changeOptions(self, options), files, layer, prune, descriptors }, terminal));

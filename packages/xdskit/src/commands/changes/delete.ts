@@ -2,7 +2,7 @@ import { Command } from "commander";
 import type { Terminal } from "../../output/terminal.js";
 import { addChangeOptions, type ChangeArguments, changeOptions } from "./change-options.js";
 
-interface Options extends ChangeArguments {
+interface DeleteArguments extends ChangeArguments {
   readonly layer: string;
 }
 
@@ -26,7 +26,7 @@ export function deleteCommand(terminal: Terminal, exit: (status: number) => void
     .option("--layer <name>", "the layer", "api");
   return addChangeOptions(command)
     .addHelpText("after", details)
-    .action(async (type: string, names: readonly string[], options: Options, self: Command) => {
+    .action(async (type: string, names: readonly string[], options: DeleteArguments, self: Command) => {
       const { runDelete } = await import("../../apply/run-delete.js");
       const { layer } = options;
       exit(await runDelete({ ...changeOptions(self, options), type, names, layer }, terminal));

@@ -3,7 +3,7 @@ import type { Terminal } from "../../output/terminal.js";
 import { collect } from "../arguments.js";
 import { outputOption, type ServerOptions, serverOption } from "./server-options.js";
 
-interface Options extends ServerOptions {
+interface DiffArguments extends ServerOptions {
   readonly from?: string;
   readonly to?: string;
   readonly settings?: string;
@@ -42,7 +42,7 @@ export function diffCommand(terminal: Terminal, exit: (status: number) => void):
     .addOption(serverOption())
     .addOption(outputOption())
     .addHelpText("after", details)
-    .action(async (one: string | undefined, other: string | undefined, options: Options, self: Command) => {
+    .action(async (one: string | undefined, other: string | undefined, options: DiffArguments, self: Command) => {
       const error = (text: string): never => self.error(`error: ${text}`);
       const { from, to, server, output, settings, descriptors = [], group, full = false } = options;
       if (from !== undefined || to !== undefined) {

@@ -2,7 +2,7 @@ import { Command } from "commander";
 import type { Terminal } from "../../output/terminal.js";
 import { outputOption, type ServerOptions, serverOption } from "./server-options.js";
 
-interface Options extends ServerOptions {
+interface ExportArguments extends ServerOptions {
   readonly layer?: string;
 }
 
@@ -25,7 +25,7 @@ export function exportCommand(terminal: Terminal, exit: (status: number) => void
     .addOption(serverOption())
     .addOption(outputOption())
     .addHelpText("after", details)
-    .action(async ({ server, layer }: Options) => {
+    .action(async ({ server, layer }: ExportArguments) => {
       const { runExport } = await import("../../transfer/run-export.js");
       exit(await runExport({ server, layer }, terminal));
     });

@@ -3,7 +3,7 @@ import type { Terminal } from "../../output/terminal.js";
 import { readCount } from "../arguments.js";
 import { outputOption, type ServerOptions, serverOption } from "./server-options.js";
 
-interface Options extends ServerOptions {
+interface HistoryArguments extends ServerOptions {
   readonly layer?: string;
   readonly limit: number;
 }
@@ -29,7 +29,7 @@ export function historyCommand(terminal: Terminal, exit: (status: number) => voi
     .addOption(serverOption())
     .addOption(outputOption())
     .addHelpText("after", details)
-    .action(async ({ server, output, layer, limit }: Options) => {
+    .action(async ({ server, output, layer, limit }: HistoryArguments) => {
       const { runHistory } = await import("../../history/run-history.js");
       exit(await runHistory({ server, output, layer, limit }, terminal));
     });

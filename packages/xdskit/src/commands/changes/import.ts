@@ -3,7 +3,7 @@ import type { Terminal } from "../../output/terminal.js";
 import { collect } from "../arguments.js";
 import { addChangeOptions, type ChangeArguments, changeOptions } from "./change-options.js";
 
-interface Options extends ChangeArguments {
+interface ImportArguments extends ChangeArguments {
   readonly descriptors?: readonly string[];
 }
 
@@ -27,7 +27,7 @@ export function importCommand(terminal: Terminal, exit: (status: number) => void
     .option("--descriptors <file>", "a descriptor set with your own messages; may be repeated", collect);
   return addChangeOptions(command)
     .addHelpText("after", details)
-    .action(async (file: string, options: Options, self: Command) => {
+    .action(async (file: string, options: ImportArguments, self: Command) => {
       const { runImport } = await import("../../transfer/run-import.js");
       const { descriptors = [] } = options;
       exit(await runImport({ ...changeOptions(self, options), file, descriptors }, terminal));

@@ -2,7 +2,7 @@ import { Command } from "commander";
 import type { Terminal } from "../../output/terminal.js";
 import { addChangeOptions, type ChangeArguments, changeOptions, readWait } from "./change-options.js";
 
-interface Options extends ChangeArguments {
+interface RollbackArguments extends ChangeArguments {
   readonly layer?: string;
 }
 
@@ -28,7 +28,7 @@ export function rollbackCommand(terminal: Terminal, exit: (status: number) => vo
     .option("--layer <name>", "the layer (default: the one of the revision, or the only one with changes)");
   return addChangeOptions(command)
     .addHelpText("after", details)
-    .action(async (named: string | undefined, options: Options, self: Command) => {
+    .action(async (named: string | undefined, options: RollbackArguments, self: Command) => {
       const { revision, wait } = withoutRevision(named, options.wait);
       const { runRollback } = await import("../../history/run-rollback.js");
       const { layer } = options;

@@ -1,9 +1,9 @@
 import type { ResourceType } from "@xdskit/api";
-import { durationText, type ResourceView } from "./resource-view.js";
+import { durationText, type ShownResources } from "./resource-view.js";
 import type { WatchEvent } from "./watch-event.js";
 
 /** An event as JSON, with the fields of docs/watch.md. Undefined values are left out. */
-export function eventRecord(event: WatchEvent, view: ResourceView, now: Date): Readonly<Record<string, unknown>> {
+export function eventRecord(event: WatchEvent, view: ShownResources, now: Date): Readonly<Record<string, unknown>> {
   const time = now.toISOString();
   const head = { event: event.kind, time };
   switch (event.kind) {

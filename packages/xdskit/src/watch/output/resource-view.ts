@@ -22,7 +22,7 @@ export interface ShownResource {
 const shownWrapperUrl = "type.googleapis.com/envoy.service.discovery.v3.Resource";
 
 /** How resources are shown: without secrets by default. */
-export type ResourceView = ReturnType<typeof createResourceView>;
+export type ShownResources = ReturnType<typeof createResourceView>;
 
 /**
  * `registry`: includes the user's own messages. `incomplete`: told once of each resource with a part that JSON and YAML

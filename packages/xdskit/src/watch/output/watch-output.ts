@@ -7,7 +7,7 @@ import { changeText } from "./change-text.js";
 import { eventRecord } from "./event-record.js";
 import { noticeOf } from "./notice.js";
 import type { OutputFormat } from "./output-format.js";
-import { durationText, type ResourceView } from "./resource-view.js";
+import { durationText, type ShownResources } from "./resource-view.js";
 import type { WatchEvent } from "./watch-event.js";
 
 /** Where events are shown. */
@@ -18,7 +18,7 @@ export interface WatchOutput {
 export interface WatchOutputOptions {
   readonly format: OutputFormat;
   readonly command: "watch" | "get";
-  readonly view: ResourceView;
+  readonly view: ShownResources;
   /** Changes are shown as differences: for people on a terminal. */
   readonly differences: boolean;
   readonly paint: Paint;
