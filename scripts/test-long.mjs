@@ -22,6 +22,11 @@ const steps = [
     env: { EACH: "1" },
   },
   {
+    what: "300 nodes while servers and members of etcd fail, all of them in another order",
+    args: ["scripts/test.mjs", "e2e/src/replicas-soak.test.ts"],
+    env: { EFFORT: effort },
+  },
+  {
     what: "ten minutes of fuzzing",
     args: ["--expose-gc", ...source, "fuzz/src/main.ts", "--seconds", "600"],
     env: {},

@@ -46,3 +46,87 @@ export function brokenPromises(acknowledged: readonly Acknowledged[], history: r
   }
   return broken;
 }
+
+/** The newest revision that a server said to have. Times are of the clock of the writes. */
+export interface Read {
+  /** The server, and how often it was started: what ends in between forgets nothing that is in the store. */
+  readonly server: string;
+  readonly number: number;
+  readonly began: number;
+  readonly ended: number;
+  /** All servers and members were well for a while by then. */
+  readonly isHealed: boolean;
+}
+
+/** What one watcher was told, in its order. */
+export interface Watched {
+  readonly watcher: string;
+  readonly numbers: readonly number[];
+}
+
+/** A write, and the server that acknowledged it. */
+export interface WrittenAt extends Acknowledged {
+  readonly server: string;
+}
+
+/**
+ * Holds reads against what is promised: at one server nothing is read that is older than what was read there, or was
+ * acknowledged there, before the read began. Once all is well again, that holds for what was acknowledged anywhere more
+ * than `withinMs` before.
+ */
+export function brokenReads(
+  acknowledged: readonly WrittenAt[],
+  reads: readonly Read[],
+  withinMs: number,
+): readonly string[] {
+  const broken: string[] = [];
+  const byBegin = reads.toSorted((a, b) => a.began - b.began);
+  const everywhere = new Newest(acknowledged);
+  for (const server of new Set(reads.map((read) => read.server))) {
+    const ofServer = byBegin.filter((read) => read.server === server);
+    const [saidHere, writtenHere] = [
+      new Newest(ofServer),
+      new Newest(acknowledged.filter((one) => one.server === server)),
+    ];
+    for (const { number, began } of ofServer) {
+      const said = saidHere.before(began);
+      if (number < said) broken.push(`${server} said ${number} after it had said ${said}`);
+      const written = writtenHere.before(began);
+      if (number < written) broken.push(`${server} said ${number} after ${written} was acknowledged at ${server}`);
+    }
+  }
+  for (const { server, number, began, isHealed } of byBegin) {
+    const written = isHealed ? everywhere.before(began - withinMs) : 0;
+    if (number < written) broken.push(`${server} said ${number} after ${written} was acknowledged elsewhere`);
+  }
+  return broken;
+}
+
+/** The newest revision that was known at a time; to be asked for ever later times. */
+class Newest {
+  readonly #known: readonly { readonly number: number; readonly ended: number }[];
+  #next = 0;
+  #most = 0;
+
+  constructor(known: readonly { readonly number: number; readonly ended: number }[]) {
+    this.#known = known.toSorted((a, b) => a.ended - b.ended);
+  }
+
+  before(time: number): number {
+    for (let one = this.#known[this.#next]; one !== undefined && one.ended < time; one = this.#known[this.#next]) {
+      this.#most = Math.max(this.#most, one.number);
+      this.#next += 1;
+    }
+    return this.#most;
+  }
+}
+
+/** Watchers only go forward. Changes that follow each other may be told as one. */
+export function brokenWatches(watches: readonly Watched[]): readonly string[] {
+  return watches.flatMap(({ watcher, numbers }) =>
+    numbers.flatMap((number, index) => {
+      const before = numbers[index - 1];
+      return before === undefined || number > before ? [] : [`${watcher} was told ${number} after ${before}`];
+    }),
+  );
+}

@@ -127,6 +127,8 @@ export class BenchNode {
   #pump(): void {
     for (let index = 0; index < this.#streams.length; index++) {
       if (this.#connection === undefined) return;
+      // The connection is about to end: streams that are open go on until then, and the node connects anew.
+      if (this.#streams[index] === undefined && !this.#connection.isOpen) continue;
       for (let next = this.#client.next(index); next !== undefined; next = this.#client.next(index)) {
         const stream = this.#streams[index] ?? this.#open(index, this.#connection);
         this.#context.tally.request(stream.send(next.bytes), next.kind);

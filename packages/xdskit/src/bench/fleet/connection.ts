@@ -121,6 +121,10 @@ export function openConnection(
   start().catch(down);
 
   return {
+    /** False before it is up, and once it ends: a server's GOAWAY comes a moment before `down`. */
+    get isOpen(): boolean {
+      return session !== undefined && !session.closed && !session.destroyed;
+    },
     open(path: string, to: StreamListener): GrpcStream {
       if (session === undefined) throw new Error("there is no connection yet");
       return openStream(session, { path, headers }, to);

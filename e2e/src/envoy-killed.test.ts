@@ -1,0 +1,82 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createConfigFolder } from "./harness/config-folder.js";
+import { startEnvoy } from "./harness/envoy.js";
+import { startHttpBackend } from "./harness/http-backend.js";
+import { startLoad } from "./harness/load.js";
+import { peer } from "./harness/peers.js";
+import { freePort } from "./harness/ports.js";
+import { randomFrom } from "./harness/random.js";
+import { cluster, configSource, httpListener, loadAssignment, routeConfiguration } from "./harness/resources.js";
+import { createScene } from "./harness/scene.js";
+import { serve } from "./harness/xdskit.js";
+
+/** `SEED=7` kills at the moments of a run before. */
+const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 1_000_000));
+const kills = 5;
+
+for (const variant of ["ads-sotw", "ads-delta"] as const) {
+  test(`Envoy whose server is killed at any moment of a change, ${variant}`, { timeout: 240_000 }, async (t) => {
+    const path = peer("envoy", t);
+    if (path === undefined) return;
+    t.diagnostic(`SEED=${seed}`);
+    const random = randomFrom(seed);
+    const scene = await createScene(t);
+    const source = configSource(variant);
+    const port = await freePort();
+    const backends = [await startHttpBackend(scene, "red"), await startHttpBackend(scene, "green")] as const;
+    const folder = await createConfigFolder(scene.directory, {
+      "listener.yaml": [httpListener({ name: "ingress", port, routeName: "routes", source, saysWhy: true })],
+    });
+    const grpc = `127.0.0.1:${await freePort()}`;
+    const start = () => serve(scene, folder.path, { grpc, args: ["--state", `${scene.directory}/state`] });
+    let server = await start();
+    let moment = 0;
+    /** Moves the routes to a cluster of its own, and removes the one before. */
+    const write = async (): Promise<void> => {
+      moment += 1;
+      const body = {
+        upsert: [
+          cluster({ name: `c${moment}`, source, serviceName: `s${moment}` }),
+          loadAssignment(`s${moment}`, [backends[moment % 2]?.port ?? assert.fail()]),
+          routeConfiguration("routes", `c${moment}`),
+        ],
+        delete: [
+          { type: "cluster", name: `c${moment - 1}` },
+          { type: "endpoint", name: `s${moment - 1}` },
+        ],
+      };
+      const response = await fetch(`http://${server.admin}/api/v1/layers/api/changes`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(body),
+      });
+      assert.ok(response.ok, await response.text());
+    };
+    await write();
+    await startEnvoy(scene, { path, server: grpc, variant });
+    const load = startLoad(scene, port);
+    const reaches = () => load.reaches(moment % 2 === 0 ? "red" : "green");
+    await reaches();
+
+    for (let kill = 1; kill <= kills; kill += 1) {
+      await scene.step(`no request fails when it is killed in the middle of a change, ${kill}`, async () => {
+        for (let changes = 0; changes < 3; changes += 1) {
+          await sleep(500);
+          await write();
+        }
+        // A change reaches Envoy within some milliseconds.
+        await sleep(random(15));
+        await server.process.stop("SIGKILL");
+        server = await start();
+        // The next change comes before Envoy is back.
+        await write();
+        await reaches();
+        assert.deepEqual(load.failures(), []);
+      });
+    }
+    t.diagnostic(`${load.answered()} requests, ${load.failed()} failed`);
+    await load.stop();
+  });
+}
