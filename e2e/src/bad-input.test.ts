@@ -312,7 +312,7 @@ test("bad files", { timeout: 300_000 }, async (t) => {
     },
     fix: () => rename(`${folder.path}.away`, folder.path),
   });
-  // What users do wrong is told in the log's own words, never by a stack trace.
+  // The log tells users' errors in its own words, never by a stack trace.
   assert.deepEqual(
     server.process.stderr.filter((line) => /^\s+at /.test(line)),
     [],

@@ -32,7 +32,7 @@ const route = (name: string, host: string): ResourceText => ({
   virtual_hosts: [{ name: host, domains: ["*"] }],
 });
 
-/** What watchers have now, and all that they were told of errors. */
+/** The contents that watchers have now, and all errors that they were told. */
 interface Seen {
   readonly clusters: () => string;
   readonly named: ReadonlyMap<string, string>;

@@ -17,7 +17,7 @@ interface Heads {
   }[];
 }
 
-test("what the dashboard does is what it showed", { timeout: 240_000 }, async (t) => {
+test("the dashboard does exactly the changes that it showed", { timeout: 240_000 }, async (t) => {
   const scene = await createScene(t);
   const browser = await startBrowser(scene, t);
   if (browser === undefined) return;

@@ -30,7 +30,7 @@ const mutating = (value: string): ResourceText =>
 const scripted = (script: string): ResourceText =>
   extension({ "@type": lua, default_source_code: { inline_string: script } });
 
-/** A listener with a filter whose configuration is to be discovered. */
+/** A listener with a filter whose configuration must be discovered. */
 const files: StageOptions["files"] = ({ port, source }) => ({
   "listeners.yaml": [
     listener({

@@ -15,7 +15,7 @@ const responseSchema = envoySchema<typeof DeltaDiscoveryResponseSchema>(
 );
 const method = "/envoy.service.discovery.v3.AggregatedDiscoveryService/DeltaAggregatedResources";
 
-/** What Envoy said to one response: nothing against it, or why it refuses. */
+/** Envoy's answer to one response: accepted, or refused with a reason. */
 export interface Answer {
   readonly error: string | undefined;
 }
@@ -27,8 +27,8 @@ export interface Sent {
 }
 
 /**
- * A server of one client's delta ADS stream, that sends what it is told when it is told, valid or not. Our own server
- * would hold back, order and put together what is to be judged one by one.
+ * A server of one client's delta ADS stream, that sends what it is told when it is told, valid or not. xdskit's server
+ * would hold back, order and combine resources that Envoy must judge one by one.
  */
 export interface DeltaServer {
   /** `127.0.0.1:port` */

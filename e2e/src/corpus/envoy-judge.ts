@@ -164,7 +164,7 @@ async function startEnvoy(path: string, directory: string, server: DeltaServer, 
   }
 }
 
-/** The address of its admin listener, once it asks for what is to be judged. */
+/** The address of its admin listener, once it asks for the resources to judge. */
 async function adminOf(process: Process, file: string, server: DeltaServer): Promise<string> {
   const ended = (): Error => new Error(`Envoy ended: ${process.stderr.slice(-5).join("\n")}`);
   const step = async (what: string, done: Promise<unknown>): Promise<void> => {

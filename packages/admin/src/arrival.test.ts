@@ -13,7 +13,7 @@ import { EventReader } from "./testing/event-reader.js";
 import { cluster, runningApi } from "./testing/running-api.js";
 
 describe("the arrival of a revision", () => {
-  it("counts who acknowledged, rejected, and is silent, with the client's words", async () => {
+  it("counts the nodes that acknowledged, rejected, and are silent, with the client's words", async () => {
     await using api = await runningApi();
     await api.ask("POST", "layers/api/changes", { upsert: [cluster("old")] });
     const transport = createMemoryTransport();
@@ -42,7 +42,7 @@ describe("the arrival of a revision", () => {
     assert.deepEqual([told.data.node, told.data.message], ["bad", 'no: password: "[redacted]"']);
   });
 
-  it("waits for what comes to light where a resource of a higher layer is removed", async () => {
+  it("waits for the content that appears when a resource of a higher layer is removed", async () => {
     await using api = await runningApi();
     await api.ask("POST", "layers/under/changes", { upsert: [cluster("w", "1s")] });
     await api.ask("POST", "layers/api/changes", { upsert: [cluster("w", "2s")] });
@@ -59,7 +59,7 @@ describe("the arrival of a revision", () => {
     await until(counts, ({ acknowledged }) => acknowledged === 1);
   });
 
-  it("is nothing where no stream asks for it", async () => {
+  it("counts no node if no stream asks for the revision", async () => {
     await using api = await runningApi();
     const { body } = await api.ask("POST", "layers/api/changes", { upsert: [cluster("a")] });
     const arrival = await api.ask("GET", `revisions/${body.revision.id}/arrival`);
@@ -154,7 +154,7 @@ async function twoServers() {
 
 const clusterUrl = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
 
-/** A client that has acknowledged what there was, and now answers when it is told to. */
+/** A client that has acknowledged the first configuration, and now answers when the test tells it to. */
 async function client(transport: ReturnType<typeof createMemoryTransport>, id: string) {
   const responses: DiscoveryResponse[] = [];
   const ads = { variant: "sotw", api: "v3", only: undefined, unary: false } as const;
@@ -182,7 +182,7 @@ async function client(transport: ReturnType<typeof createMemoryTransport>, id: s
   };
 }
 
-/** What a question is answered with, once the answer fits. */
+/** The answer to a question, once it fits. */
 async function until<T>(ask: () => Promise<T>, fits: (answer: T) => boolean): Promise<T> {
   for (let tries = 0; tries < 500; tries += 1) {
     const answer = await ask();

@@ -18,7 +18,7 @@ const route = (to: string) => ({
 const many = (count: number) => Array.from({ length: count }, (_, index) => cluster(`many-${index}`));
 
 describe("a change", () => {
-  it("of many resources is one revision, served, with its stages", async () => {
+  it("makes one served revision of many resources, and answers with its stages", async () => {
     await using api = await runningApi();
     const upsert = [cluster("a"), route("a")];
     const { status, body } = await api.ask("POST", "layers/api/changes", { upsert, message: "first", author: "me" });
@@ -75,7 +75,7 @@ describe("a change", () => {
     );
   });
 
-  it("that alters nothing makes no revision", async () => {
+  it("makes no revision if it alters nothing", async () => {
     await using api = await runningApi();
     const { body: first } = await api.ask("POST", "layers/api/changes", { upsert: [cluster("a")] });
     const { body: second } = await api.ask("POST", "layers/api/changes", { upsert: [cluster("a")] });
@@ -84,7 +84,7 @@ describe("a change", () => {
     assert.deepEqual([none.revision, none.changed], [null, []]);
   });
 
-  it("comes in YAML and as a DiscoveryResponse, too", async () => {
+  it("can be sent in YAML and as a DiscoveryResponse, too", async () => {
     await using api = await runningApi();
     const yaml = `message: by yaml\nupsert:\n  - "@type": ${cluster("y")["@type"]}\n    name: y\n    connect_timeout: 1s\n`;
     const inYaml = await api.ask("POST", "layers/api/changes", yaml, { "content-type": "application/yaml" });
@@ -102,7 +102,7 @@ describe("a change", () => {
     assert.deepEqual([large.status, large.body.code], [413, "XDSKIT_API_REQUEST"]);
   });
 
-  it("with errors changes nothing, and says where each of them is", async () => {
+  it("changes nothing if it has errors, and says where each of them is", async () => {
     await using api = await runningApi();
     const lines = ['{"upsert": [', JSON.stringify(cluster("good")), ",", JSON.stringify(cluster("bad", "-1s")), "]}"];
     const { status, headers, body } = await api.ask("POST", "layers/api/changes", lines.join("\n"), {
@@ -118,7 +118,7 @@ describe("a change", () => {
     assert.equal((await api.ask("GET", "revisions?layer=api")).body.revisions.length, 0);
   });
 
-  it("that cannot be understood is told apart from one that breaks a rule", async () => {
+  it("has another status if it cannot be understood than if it breaks a rule", async () => {
     await using api = await runningApi();
     const wrong: readonly [body: string, code: string, field: string | undefined][] = [
       ['{"upsert": []', "XDSKIT_SYNTAX", undefined],
@@ -152,7 +152,7 @@ describe("a change", () => {
     assert.deepEqual([late.status, late.body.revision.id], [412, second.body.revision.id]);
   });
 
-  it("of many writers with If-Match loses none of their work", async () => {
+  it("loses no work of many writers with If-Match", async () => {
     await using api = await runningApi();
     const writer = async (name: string): Promise<number> => {
       for (let tries = 1; tries <= 200; tries += 1) {
@@ -160,7 +160,7 @@ describe("a change", () => {
           (one: { name: string }) => one.name === "api",
         );
         const held = (await api.ask("GET", "layers/api/resources")).body.resources;
-        // All that was there, and one more: a lost update would drop somebody else's.
+        // Everything that was there, and one more: a lost update would drop a resource of another writer.
         const upsert = [...held.map((one: { resource: object }) => one.resource), cluster(name)];
         const condition = head === null ? { "if-none-match": "*" } : { "if-match": `"${head.id}"` };
         const { status } = await api.ask("POST", "layers/api/changes", { upsert, replace: true }, condition as never);
@@ -179,7 +179,7 @@ describe("a change", () => {
     assert.equal((await api.ask("GET", "revisions?layer=api")).body.revisions.length, names.length);
   });
 
-  it("as a dry run says what would happen, and nothing does", async () => {
+  it("says as a dry run what would happen, and changes nothing", async () => {
     await using api = await runningApi();
     api.folder(resource("a"), resource("b"));
     const body = { upsert: [cluster("a", "2s")], replace: true, dryRun: true };
@@ -238,7 +238,7 @@ describe("a change", () => {
     assert.deepEqual([back.body.changed.length, back.body.counts.removed], [1, 1_001]);
   });
 
-  it("says what it changes when its turn comes, also if it is large and others come first", async () => {
+  it("reports its changes as of its turn, also if it is large and others come first", async () => {
     await using api = await runningApi();
     const post = (more: object) => api.ask("POST", "layers/api/changes?limit=1", more);
     const upsert = many(3_000);
@@ -260,7 +260,7 @@ describe("a change", () => {
     );
   });
 
-  it("that would take away what others name is refused, and says who", async () => {
+  it("is refused if it removes a resource that others name, and says which do", async () => {
     await using api = await runningApi({ server: { references: "refuse" } });
     await api.ask("POST", "layers/api/changes", { upsert: [cluster("a"), route("a")] });
     for (const dryRun of [true, false]) {
@@ -272,12 +272,12 @@ describe("a change", () => {
     const whole = { upsert: [cluster("b"), route("b")], delete: [{ type: "cds", name: "a" }] };
     const moved = await api.ask("POST", "layers/api/changes", whole);
     assert.deepEqual([moved.status, moved.body.stages[0].stages.length], [200, 3]);
-    // What is compared is not judged: the first revision has no cluster of the route of now.
+    // A comparison is not judged: the first revision lacks the cluster of the present route.
     const { revisions } = (await api.ask("GET", "revisions?layer=api")).body;
     assert.equal((await api.ask("GET", `diff?from=${revisions[1].id}`)).status, 200);
   });
 
-  it("that puts a listener where another layer has one is refused, and names both", async () => {
+  it("is refused if it puts a listener at an address of another layer's listener, and names both", async () => {
     await using api = await runningApi({ server: { addresses: "refuse" } });
     const listener = (name: string, port: number) => ({
       "@type": "type.googleapis.com/envoy.config.listener.v3.Listener",
@@ -299,7 +299,7 @@ describe("a change", () => {
     assert.equal((await put("api", listener("b", 81))).status, 200);
     const back = await put("under", listener("a", 81));
     assert.deepEqual([back.status, back.body.findings[0].resource], [422, "a"]);
-    // In place of the other one, it may have its address.
+    // A listener that replaces the other one may have its address.
     assert.equal((await put("api", listener("a", 80))).status, 200);
   });
 
@@ -322,7 +322,7 @@ describe("a change", () => {
     assert.deepEqual([back.status, back.body.code], [422, "XDSKIT_SECRET_LEFT_OUT"]);
   });
 
-  it("that cannot be kept is answered with 503, and nothing is changed", async () => {
+  it("is answered with 503 if it cannot be stored, and changes nothing", async () => {
     const store = await createMemoryStore();
     let isFull = false;
     const commit: Store["commit"] = (...args) =>
@@ -416,7 +416,7 @@ describe("layers of the API", () => {
     );
   });
 
-  it("have after a restart what they had", async () => {
+  it("keep their content over a restart", async () => {
     const store = await createMemoryStore();
     {
       await using api = await runningApi({ store });
@@ -469,7 +469,7 @@ describe("a lease", () => {
     assert.deepEqual([unknown.status, unknown.body.code], [404, "XDSKIT_LEASE_UNKNOWN"]);
   });
 
-  it("is refused where what is wanted is neither a time nor an id", async () => {
+  it("is refused if its value is neither a time nor an id", async () => {
     await using api = await runningApi();
     for (const wanted of ["30", "30sec", "nobody", "", "1d"]) {
       const { status, body } = await api.ask("PUT", `layers/api/resources/cds/a?lease=${wanted}`, cluster("a"));

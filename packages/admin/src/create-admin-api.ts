@@ -25,16 +25,16 @@ import { revisionRoutes } from "./routes/revisions.js";
 export interface AdminApi {
   /** Answers a request below `/api/v1/`, whatever its path. Never rejects. */
   respond(request: IncomingMessage, response: ServerResponse): Promise<void>;
-  /** What other servers of the store may ask this one: about the nodes with streams to it, and no others. */
+  /** Answers questions of other servers of the store, only about the nodes with streams to this server. */
   readonly answers: PeerAnswers;
-  /** Requests so far by HTTP status, and who reads events now. */
+  /** Requests so far by HTTP status, and the number of readers of events now. */
   stats(): { readonly requests: ReadonlyMap<number, number>; readonly eventReaders: number };
   close(): Promise<void>;
 }
 
 /**
- * Makes the API of a server: a handler for an HTTP server, which decides who may call it. What it holds ends with
- * `close`.
+ * Makes the API of a server: a handler for an HTTP server, which decides who may call it. `close` ends everything that
+ * it holds.
  */
 export function createAdminApi(options: AdminApiOptions): AdminApi {
   const { app, answers, stats, close } = createApp(options);
@@ -49,7 +49,7 @@ export function createAdminApi(options: AdminApiOptions): AdminApi {
   };
 }
 
-/** The routes, without what carries their requests. `close` ends what goes on. */
+/** The routes, without an HTTP server. `close` ends their work. */
 export function createApp(options: AdminApiOptions): {
   readonly app: OpenAPIHono;
   readonly answers: PeerAnswers;

@@ -29,7 +29,7 @@ describe("the files of the dashboard", () => {
     assert.doesNotMatch(dashboardPolicy, /unsafe|\*|https?:/);
   });
 
-  it("are none where nothing was built", async () => {
+  it("are none if nothing was built", async () => {
     const folder = await mkdtemp(join(tmpdir(), "xdskit-"));
     assert.equal((await dashboardFiles(`${folder}/missing/`)).size, 0);
     await rm(folder, { recursive: true });

@@ -14,7 +14,7 @@ export interface DashboardFile {
   readonly isImmutable: boolean;
 }
 
-/** What the build made of the workspace `dashboard`. In the bundle of the command it stands at the same place. */
+/** The output of the build of the workspace `dashboard`. The bundle of the command has it at the same place. */
 const built = fileURLToPath(new URL("../dist/dashboard/", import.meta.url));
 
 const contentTypes: Readonly<Record<string, string>> = {
@@ -24,7 +24,7 @@ const contentTypes: Readonly<Record<string, string>> = {
   ".svg": "image/svg+xml",
 };
 
-/** What the page may load: its own files, and the API beside it. */
+/** The page may load only its own files, and the API beside it. */
 export const dashboardPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -36,7 +36,7 @@ export const dashboardPolicy = [
   "form-action 'none'",
 ].join("; ");
 
-/** The files of the dashboard by their paths: `/` is its page. Empty where it was not built. */
+/** The files of the dashboard by their paths: `/` is its page. Empty if it was not built. */
 export async function dashboardFiles(folder = built): Promise<ReadonlyMap<string, DashboardFile>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   const files = new Map<string, DashboardFile>();

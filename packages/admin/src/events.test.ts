@@ -39,7 +39,7 @@ describe("events", () => {
     );
   });
 
-  it("say that some are missing where nobody knows them any more", async () => {
+  it("report missing ones if nobody knows them any more", async () => {
     await using api = await runningApi();
     await using first = await EventReader.open(api.base);
     await post(api, "a");
@@ -92,7 +92,7 @@ describe("the ring of events", () => {
 });
 
 describe("streams of events", () => {
-  it("have a bound on their number, and on what waits for one", async () => {
+  it("have a bound on their number, and on the bytes that wait for one", async () => {
     const ring = new EventRing();
     const streams = new EventStreams(ring);
     const opened = Array.from({ length: 100 }, () => streams.open(undefined));

@@ -21,7 +21,7 @@ async function scene() {
   return {
     api,
     get,
-    /** A client that answers each response so, once it has the first. */
+    /** A client that answers each response after the first one in this way. */
     async client(id: string, answer: "ack" | "nack" | "silence", request = {}, type = typeUrl) {
       let answered: () => void = () => {};
       const first = new Promise<void>((resolve) => {
@@ -48,11 +48,11 @@ async function scene() {
   };
 }
 
-/** Lists are looked at anew after half a second. */
+/** Lists are renewed after half a second. */
 const renewed = () => new Promise((resolve) => setTimeout(resolve, 600));
 
 describe("the fleet", () => {
-  it("lists nodes in few words, by what is asked for", async () => {
+  it("lists the nodes that a query selects, in few words", async () => {
     const { api, get, client } = await scene();
     await using _ = api;
     for (const [id, answer] of [
@@ -108,7 +108,7 @@ describe("the fleet", () => {
     assert.deepEqual((await get("problems")).problems, []);
   });
 
-  it("says of a node what it runs beside what it is to run, and what happened", async () => {
+  it("shows for a node its content beside its target, and its history", async () => {
     const { api, get, client } = await scene();
     await using _ = api;
     const stream = await client("n/1", "ack");
@@ -129,7 +129,7 @@ describe("the fleet", () => {
     assert.deepEqual([gone.isConnected, gone.moments[0].kind], [false, "disconnected"]);
   });
 
-  it("says a rejection of the resources that it blames, and of no other", async () => {
+  it("shows a rejection at the resources that it blames, and at no other", async () => {
     const { api, get, client } = await scene();
     await using _ = api;
     await client("picky", "ack");
@@ -171,8 +171,8 @@ describe("the fleet", () => {
   });
 });
 
-describe("what a group is served", () => {
-  it("is listed with who uses what, what dangles, and what nobody uses", async () => {
+describe("the list of a group's resources", () => {
+  it("has the uses, the dangling names, and the unused resources", async () => {
     await using api = await runningApi();
     const listener = {
       "@type": "type.googleapis.com/envoy.config.listener.v3.Listener",
@@ -243,8 +243,8 @@ describe("what a group is served", () => {
   });
 });
 
-describe("what a field is", () => {
-  it("is said from the protos, through messages, lists and maps", async () => {
+describe("the description of a field", () => {
+  it("comes from the protos, through messages, lists and maps", async () => {
     await using api = await runningApi();
     const get = async (path: string) => (await api.ask("GET", `fields/${path}`)).body;
     const timeout = await get(`${encodeURIComponent(typeUrl)}/connect_timeout`);

@@ -47,7 +47,7 @@ describe("revisions", () => {
     assert.equal((await api.ask("GET", "revisions/none")).status, 404);
   });
 
-  it("are compared page by page, with the counts of all that differs", async () => {
+  it("are compared page by page, with the counts of all differences", async () => {
     await using api = await runningApi();
     const post = async (upsert: readonly object[]) =>
       (await api.ask("POST", "layers/api/changes", { upsert, replace: true })).body.revision.id;
@@ -94,7 +94,7 @@ describe("revisions", () => {
 });
 
 describe("a rollback", () => {
-  it("of a layer of the API goes to its parent, or to a revision, and can be taken back itself", async () => {
+  it("takes a layer of the API to its parent, or to a revision, and can be taken back itself", async () => {
     await using api = await runningApi();
     const post = async (name: string) =>
       (await api.ask("POST", "layers/api/changes", { upsert: [cluster(name)] })).body.revision;
@@ -121,7 +121,7 @@ describe("a rollback", () => {
     assert.deepEqual(await names(), ["a", "b"]);
   });
 
-  it("to the parent does not take back a change that came in between", async () => {
+  it("does not take back a change that came in between", async () => {
     const store = await createMemoryStore();
     await using api = await runningApi({ store });
     const post = (name: string) => api.ask("POST", "layers/api/changes", { upsert: [cluster(name)] });
@@ -146,7 +146,7 @@ describe("a rollback", () => {
   });
 
   for (const layer of ["api", "folder"]) {
-    it(`of ${layer} says what it changed in the end, also of what came in between`, async () => {
+    it(`of ${layer} reports its final changes, also those that came in between`, async () => {
       const store = await createMemoryStore();
       await using api = await runningApi({ store, folder: [resource("first")] });
       const change = async (...names: readonly string[]) => {
@@ -171,7 +171,7 @@ describe("a rollback", () => {
     });
   }
 
-  it("of a layer's only revision leaves it empty", async () => {
+  it("leaves a layer empty that has only one revision", async () => {
     await using api = await runningApi();
     assert.equal((await api.ask("POST", "layers/api/rollback")).status, 409);
     await api.ask("POST", "layers/api/changes", { upsert: [cluster("a")] });
@@ -179,7 +179,7 @@ describe("a rollback", () => {
     assert.deepEqual([body.revision.removed, body.changed[0].change], [1, "removed"]);
   });
 
-  it("of a source's layer holds until the source changes", async () => {
+  it("holds in a source's layer until the source changes", async () => {
     await using api = await runningApi();
     const served = () =>
       [...(api.server.snapshotOf("all")?.of(resource("a").type) ?? [])].map(
@@ -213,7 +213,7 @@ describe("a rollback of a source's layer", () => {
   const old = [resource("a"), resource("b")];
   const now = [resource("a", 2), resource("b"), resource("c")];
 
-  /** A store in which the newest revision of the source's layer is a rollback, with what it led to. */
+  /** A store in which the newest revision of the source's layer is a rollback, and the revision that it restored. */
   async function rolledBack() {
     const store = await createMemoryStore();
     await using api = await runningApi({ store, folder: old });
@@ -224,7 +224,7 @@ describe("a rollback of a source's layer", () => {
     return store;
   }
 
-  it("holds across restarts while the source has what it had", async () => {
+  it("holds across restarts while the source's content stays", async () => {
     const store = await rolledBack();
     for (let restart = 0; restart < 2; restart += 1) {
       await using api = await runningApi({ store, folder: now });
@@ -242,7 +242,7 @@ describe("a rollback of a source's layer", () => {
     assert.deepEqual(api.kept.rolledBack, []);
   });
 
-  it("is over where the source changed while the server was stopped", async () => {
+  it("is over if the source changed while the server was stopped", async () => {
     await using api = await runningApi({ store: await rolledBack(), folder: [...now, resource("d")] });
     assert.equal((await api.ask("GET", "layers/folder/resources")).body.resources.length, 4);
     assert.deepEqual(api.kept.rolledBack, []);

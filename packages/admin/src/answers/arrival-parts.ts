@@ -13,19 +13,19 @@ export interface ArrivalPart {
   readonly nodes: ArrivalJson["nodes"];
 }
 
-/** What one server says, or why it says nothing. */
+/** The part of one server, or the reason why it did not answer. */
 export type PartOfServer = { readonly replica: string } & (
   | { readonly part: ArrivalPart }
   | { readonly silent: string }
 );
 
-/** Of many that are not there only some are named. */
+/** How many of the nodes that do not have the revision are named. */
 const mostNamed = 200;
 
-/** Of several states of a node this one counts that is furthest from the end. */
+/** Of several states of a node, the one furthest from the end counts. */
 const ranks: Readonly<Record<NodeArrival, number>> = { acknowledged: 0, pending: 1, rejected: 2 };
 
-/** What all servers say together. */
+/** The arrival of a revision, from the parts of all servers. */
 export function arrivalOfParts(servers: readonly PartOfServer[]): Omit<ArrivalJson, "revision"> {
   const each = new Map<string, NodeArrival>();
   const nodes = new Map<string, ArrivalJson["nodes"][number]>();

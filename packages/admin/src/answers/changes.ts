@@ -7,7 +7,7 @@ import type { changedSchema } from "../contract/schemas.js";
 import { inHundreds, type Steps } from "./in-turns.js";
 import type { ShowResource } from "./resource-json.js";
 
-/** What becomes of one resource of a layer. */
+/** The change of one resource of a layer. */
 export interface ResourceChange {
   /** Undefined: there was none. */
   readonly before: Resource | undefined;
@@ -15,7 +15,7 @@ export interface ResourceChange {
   readonly after: Resource | undefined;
 }
 
-/** What an update changes of a layer, by the order of delivery, then by key. */
+/** The changes that an update makes to a layer, in delivery order, then by key. */
 export function* changesOf(layer: Snapshot | undefined, update: LayerUpdate): Steps<readonly ResourceChange[]> {
   const changes = new Map<string, ResourceChange>();
   const goes = (before: Resource) => void changes.set(idOf(before), { before, after: undefined });

@@ -12,7 +12,7 @@ export function atOnce<T>(steps: Steps<T>): T {
   }
 }
 
-/** Does the work in several turns of the event loop. What it reads may change in between. */
+/** Does the work in several turns of the event loop. The data that it reads may change in between. */
 export async function inTurns<T>(steps: Steps<T>): Promise<T> {
   for (let began = performance.now(); ; ) {
     const { done, value } = steps.next();

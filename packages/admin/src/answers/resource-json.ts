@@ -6,14 +6,14 @@ import { receivedResource } from "@xdskit/protocol";
 /** A resource as JSON without its secrets. */
 export type ShowResource = (resource: Resource) => Readonly<Record<string, unknown>>;
 
-/** How fields are called: `connectTimeout` as in JSON, or `connect_timeout` as in protos and most files. */
+/** The spelling of fields: `connectTimeout` as in JSON, or `connect_timeout` as in protos and most files. */
 export type FieldNames = "json" | "proto";
 
 const wrapperUrl = "type.googleapis.com/envoy.service.discovery.v3.Resource";
 
 /**
- * Shows resources as files hold them: in a wrapper where the message does not say everything. Kept as long as the
- * resource lives.
+ * Shows resources as files hold them: in a wrapper if the message does not say everything. Kept as long as the resource
+ * lives.
  */
 export function createShowResource(registry: Registry, fieldNames: FieldNames = "json"): ShowResource {
   const known = new WeakMap<Resource, Readonly<Record<string, unknown>>>();

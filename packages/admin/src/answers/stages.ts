@@ -5,8 +5,8 @@ import type { GroupStages } from "../contract/answers.js";
 import { inHundreds, type Steps } from "./in-turns.js";
 
 /**
- * How the clients of each group are brought to a change. Each list has at most `names` names, and says how many further
- * ones it would have.
+ * The stages in which the clients of each group reach a change. Each list has at most `names` names, and the number of
+ * further ones.
  */
 export function* stagesOf(previews: readonly GroupPreview[], names: number): Steps<GroupStages[]> {
   const found: GroupStages[] = [];
@@ -81,7 +81,7 @@ export function* danglingIn(
   }));
 }
 
-/** A name that stands for all below it. */
+/** Whether a name stands for all names below it. */
 function isMany(name: string): boolean {
   return name === "*" || name.endsWith("/*") || isGlobName(name);
 }

@@ -11,7 +11,7 @@ import { createLocalFleet, type LocalFleet } from "../fleet/local-fleet.js";
 import { createReplicatedFleet } from "../fleet/replicated-fleet.js";
 import { type Bodies, createBodies } from "../requests/read-body.js";
 
-/** What all routes share. */
+/** The parts that all routes share. */
 export class ApiContext {
   readonly options: AdminApiOptions;
   readonly show: ShowResource;
@@ -22,7 +22,7 @@ export class ApiContext {
   readonly localFleet: LocalFleet;
   readonly peers: () => readonly Peer[];
   readonly bodies: Bodies = createBodies();
-  /** Ends what it listens to. */
+  /** Ends its listeners. */
   readonly close: () => void;
   #applied = 0;
 
@@ -78,18 +78,18 @@ export class ApiContext {
     return revisionJson(revision, this.layerName(revision.layer));
   }
 
-  /** What the API calls a layer of the server. */
+  /** The name of a server's layer in the API. */
   layerName(layer: LayerName): string {
     return this.options.layers.find((one) => one.layer === layer)?.name ?? layer;
   }
 
-  /** What a layer held at a revision. */
+  /** The content of a layer at a revision. */
   async contents(store: Store, id: RevisionId): Promise<readonly Resource[]> {
     const { registry, server } = this.options;
     return (await store.read(id)).map((stored) => decodeStored(stored, { registry, types: server.types }));
   }
 
-  /** Where a revision is. Throws a problem if it is nowhere. */
+  /** A revision and its place. Throws a problem if there is no such revision. */
   async revision(id: RevisionId): Promise<{ readonly revision: Revision; readonly store: Store }> {
     const stores = new Set(this.options.layers.flatMap(({ store }) => store ?? []));
     for (const store of stores) {

@@ -17,7 +17,7 @@ export interface AskedChange extends Pick<ReadChange, "upsert" | "remove" | "rep
   readonly condition?: (() => void) | undefined;
   readonly info: CommitInfo;
   readonly lease?: LayerWrite["lease"];
-  /** What the answer has of the changes. Default: the first page. */
+  /** The page of the changes in the answer. Default: the first one. */
   readonly page?: ChangesPage;
 }
 
@@ -52,7 +52,7 @@ export async function changeLayer(context: ApiContext, layer: ApiLayer, asked: A
     });
     if (result.kind === "conflict") throw conflict(context, layer, result.head);
     head = result.head;
-    // A lease that was there before keeps its time: only its renewal gives it the whole again.
+    // A lease that was there before keeps its time. Only its renewal gives it the whole time again.
     const { lease: held } = result;
     if (held !== undefined) lease = leaseJson(held, layer.name, filled.written.lease(held.id)?.leftMs ?? held.ttlMs);
   }
@@ -60,7 +60,7 @@ export async function changeLayer(context: ApiContext, layer: ApiLayer, asked: A
   return lease === undefined ? answered : { ...answered, lease };
 }
 
-/** Looks at a large change before its turn; undefined: it is small, or wrong, which its turn says. */
+/** Looks at a large change before its turn. Undefined: it is small, or wrong, which its turn reports. */
 async function lookedAt(context: ApiContext, update: LayerUpdate, page: ChangesPage) {
   if (!isLarge(context, update)) return undefined;
   return await outlookInTurns(context, update, page).catch((error: unknown) => {
@@ -69,12 +69,12 @@ async function lookedAt(context: ApiContext, update: LayerUpdate, page: ChangesP
   });
 }
 
-/** Rolls a layer back to what it was at a revision. */
+/** Rolls a layer back to its content at a revision. */
 export async function rollBackLayer(
   context: ApiContext,
   layer: ApiLayer,
   asked: {
-    /** Undefined: to before its first revision, which only layers of the API have. */
+    /** Undefined: the layer becomes empty, as before its first revision. Only layers of the API allow that. */
     readonly to: string | undefined;
     readonly contents: readonly Resource[];
     readonly expected: LayerWrite["expected"];
@@ -107,7 +107,7 @@ function rolledBack(layer: ApiLayer, to: string | undefined, rest: RollbackTerms
   return filled.kept.rollBack(name, to, rest);
 }
 
-/** The problem of a layer whose revisions nobody keeps. */
+/** The problem of a layer without stored revisions. */
 export function noRevisions({ name }: ApiLayer): ApiProblem {
   const message = `no revisions of layer ${JSON.stringify(name)} are kept: start the server with --state`;
   return ApiProblem.of(409, "XDSKIT_STORE", message);

@@ -8,14 +8,14 @@ import { danglingIn, stagesOf } from "../answers/stages.js";
 import type { GroupStages } from "../contract/answers.js";
 import type { ApiContext } from "./api-context.js";
 
-/** What a change does. */
+/** The effect of a change. */
 export interface Outlook {
   readonly changes: readonly ResourceChange[];
   readonly stages: GroupStages[];
   readonly warnings: readonly Finding[];
 }
 
-/** What an answer has of changes. */
+/** The page of the changes in an answer. */
 export interface ChangesPage extends Page {
   /** Names in each list of a stage, at most. */
   readonly names: number;
@@ -26,14 +26,14 @@ export interface ChangesPage extends Page {
 /** A change of so many resources is looked at in several turns. */
 const many = 1_000;
 
-/** What a change does, found in this turn. Throws what a plan of it throws. */
+/** The effect of a change, computed in this turn. Throws what a plan of it throws. */
 export function outlookOf({ options: { server } }: ApiContext, update: LayerUpdate, page: ChangesPage): Outlook {
   return atOnce(steps(server, update, page));
 }
 
 /**
- * What a change does, found in several turns if it is large: others are served meanwhile. `isNow` says whether it holds
- * still, in the turn in which it is asked.
+ * The effect of a change, computed in several turns if it is large: others are served meanwhile. `isNow` says whether
+ * it still holds at the moment of the call.
  */
 export async function outlookInTurns(
   context: ApiContext,
@@ -46,7 +46,7 @@ export async function outlookInTurns(
   return { outlook, isNow: () => context.applied === began };
 }
 
-/** Whether it is worth to look at a change before its turn. */
+/** Whether a change is worth a look before its turn. */
 export function isLarge(
   { options: { server } }: ApiContext,
   { layer, kind, upsert, remove = [] }: LayerUpdate,

@@ -2,7 +2,7 @@ import type { ResourceType } from "@xdskit/api";
 import { type ConfigArrival, decodeStored, type Revision, type Store, type StoredChange } from "@xdskit/server";
 import type { ApiContext } from "./api-context.js";
 
-/** A revision, and how far the nodes with streams to this server are with it. */
+/** A revision, and its arrival at the nodes with streams to this server. */
 export interface RevisionArrival {
   readonly arrival: ConfigArrival;
   /** False: this server has not served it yet, so its clients cannot have it. */

@@ -15,7 +15,10 @@ export interface ApiLayer {
   readonly durable: boolean;
   /** Where its revisions are; undefined: none are kept. */
   readonly store: Store | undefined;
-  /** Who fills it. `written`: the API. `kept`: a source whose revisions are kept, so that it can be rolled back. */
+  /**
+   * The writer of the layer. `written`: the API. `kept`: a source whose revisions are kept, so that it can be rolled
+   * back.
+   */
   readonly filled:
     | { readonly by: "api"; readonly written: WrittenLayers }
     | { readonly by: "source"; readonly kept: KeptSource | undefined };
@@ -55,7 +58,7 @@ export interface Trouble {
   readonly since: number;
 }
 
-/** What the API shows, and acts on. */
+/** The parts that the API shows, and acts on. */
 export interface AdminApiOptions {
   readonly server: XdsServer;
   readonly registry: Registry;
@@ -63,11 +66,11 @@ export interface AdminApiOptions {
   readonly layers: readonly ApiLayer[];
   /** Calls a function at each new revision; returns a function that ends it. Undefined: no event tells of revisions. */
   readonly onRevision?: ((listener: (revision: Revision) => void) => () => void) | undefined;
-  /** What is asked about nodes. Default: the nodes with streams to this server. */
+  /** Answers questions about nodes. Default: about the nodes with streams to this server. */
   readonly fleet?: Fleet | undefined;
   /** The other servers of the store, as they are known now; what they say of nodes and changes counts here, too. */
   readonly peers?: (() => readonly Peer[]) | undefined;
-  /** What this server is called among others. Default: the name of its host. */
+  /** The name of this server among others. Default: the name of its host. */
   readonly replica?: string | undefined;
   /** Where a resource of a group is written, if that is known. `type`: a type URL. */
   readonly whereIs?: WhereIs | undefined;
@@ -75,7 +78,7 @@ export interface AdminApiOptions {
   readonly whereField?: WhereField | undefined;
   /** The sources and what is wrong with them. */
   readonly sources?: (() => readonly SourceReport[]) | undefined;
-  /** What is wrong besides nodes and sources: certificates, the store. */
+  /** The troubles besides nodes and sources: certificates, the store. */
   readonly troubles?: (() => readonly Trouble[]) | undefined;
   /** The version of the program, for the OpenAPI document. */
   readonly version: string;

@@ -21,7 +21,7 @@ import type {
   revisionSchema,
 } from "./schemas.js";
 
-/** What the API answers, as the schemas of its routes say: for clients in TypeScript. */
+/** The answers of the API, typed by the schemas of its routes, for clients in TypeScript. */
 export type {
   FleetMap,
   FleetSummary,
@@ -34,9 +34,9 @@ export type {
   NodeStateName,
   NodeTimeline,
 } from "./fleet.js";
-/** What a field of a message is. */
+/** The description of a field of a message. */
 export type Field = z.output<typeof fieldSchema>;
-/** How many nodes are how far. */
+/** The number of nodes in each state. */
 export type StateCounts = z.output<typeof stateCountsSchema>;
 /** One type of a node in a list. */
 export type NodeRowType = z.output<typeof rowTypeSchema>;
@@ -46,13 +46,13 @@ export type GroupResource = z.output<typeof groupResourceSchema>;
 export type GroupResources = z.output<typeof groupResourcesSchema>;
 /** One of them with its content. */
 export type GroupContent = z.output<typeof groupContentSchema>;
-/** Who uses what. */
+/** The graph of uses. */
 export type Graph = z.output<typeof graphSchema>;
 /** Something that is wrong. */
 export type ProblemEntry = z.output<typeof problemEntrySchema>;
 /** All that is wrong. */
 export type ProblemList = z.output<typeof problemListSchema>;
-/** What is wrong or may be wrong with an input, and where. */
+/** An error or a warning about an input, with its place. */
 export type Finding = z.output<typeof findingSchema>;
 /** An error (RFC 9457). */
 export type Problem = z.output<typeof problemSchema>;
@@ -60,17 +60,17 @@ export type Problem = z.output<typeof problemSchema>;
 export type Revision = z.output<typeof revisionSchema>;
 /** A named set of resources. */
 export type Layer = z.output<typeof layerSchema>;
-/** What became of a resource. */
+/** The change of a resource. */
 export type ChangedResource = z.output<typeof changedSchema>;
 /** The answer to a change. */
 export type ChangeAnswer = z.output<typeof changeAnswerSchema>;
-/** How the clients of a group get to a change. */
+/** The stages in which the clients of a group reach a change. */
 export type GroupStages = z.output<typeof groupStagesSchema>;
-/** How far the clients are with a revision. */
+/** The arrival of a revision at the clients. */
 export type Arrival = z.output<typeof arrivalSchema>;
 /** A source: a folder, or an origin. */
 export type Source = z.output<typeof sourceSchema>;
 /** A change that goes to the nodes of a group by steps. */
 export type Rollout = z.output<typeof rolloutSchema>;
-/** A content that nodes are not given. */
+/** A content that is withheld from nodes. */
 export type Quarantine = z.output<typeof quarantineSchema>;

@@ -7,7 +7,7 @@ export const nodeStateSchema = z
 const time = z.iso.datetime();
 const milliseconds = z.number().openapi({ description: "Milliseconds" });
 
-/** What a client said against a response. */
+/** The rejection of a response. */
 export const rejectionSchema = z
   .object({
     at: time,
@@ -33,7 +33,7 @@ export const rowTypeSchema = z
   })
   .openapi("NodeRowType");
 
-/** Who a client's certificate says that it is. */
+/** The identity in a client's certificate. */
 export const certificateSchema = z
   .object({
     subject: z.string().openapi({ example: "CN=edge-1, O=shop" }),
@@ -68,7 +68,7 @@ export const stateCountsSchema = z
 
 const countedSchema = z.object({ name: z.string(), states: stateCountsSchema }).openapi("CountedNodes");
 
-/** How many nodes are how far, by everything that they are told apart by. */
+/** The numbers of nodes, by state and by every other property that lists distinguish. */
 export const fleetSummarySchema = z
   .object({
     asOf: time,
@@ -111,7 +111,7 @@ export const nodeRowsSchema = z
   })
   .openapi("NodeRows");
 
-/** Which nodes. Each is one value, or several with commas. */
+/** Selects nodes. Each field is one value, or several with commas. */
 export const nodeFilterSchema = z.object({
   q: z.string().max(200).optional().openapi({ description: "A part of its id, cluster, client, locality or reason" }),
   state: z.string().optional(),
@@ -151,7 +151,7 @@ const content = z
 
 const place = z.object({ file: z.string(), line: z.int().optional(), column: z.int().optional() });
 
-/** What a node runs of one resource, and what it is to run. */
+/** The content of one resource that a node runs, and its target. */
 export const nodeContentsSchema = nodeResourceSchema
   .extend({
     wanted: content.nullable(),

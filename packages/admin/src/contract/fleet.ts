@@ -13,7 +13,7 @@ import type {
   timelineSchema,
 } from "./fleet-schemas.js";
 
-/** How far a node is. */
+/** The state of a node. */
 export type NodeStateName = z.output<typeof nodeStateSchema>;
 /** One node in a list. */
 export type NodeRow = z.output<typeof nodeRowSchema>;
@@ -21,22 +21,22 @@ export type NodeRow = z.output<typeof nodeRowSchema>;
 export type NodeRows = z.output<typeof nodeRowsSchema>;
 /** By what a list of nodes is sorted. */
 export type NodeSort = z.output<typeof nodeSortSchema>;
-/** How many nodes are how far. */
+/** The numbers of nodes by state. */
 export type FleetSummary = z.output<typeof fleetSummarySchema>;
 /** Nodes × types. */
 export type FleetMap = z.output<typeof fleetMapSchema>;
 /** A page of the resources of a node. */
 export type NodeResources = z.output<typeof nodeResourcesSchema>;
-/** What a node runs of one resource, and what it is to run. */
+/** The content of one resource that a node runs, and its target. */
 export type NodeContentsJson = z.output<typeof nodeContentsSchema>;
-/** What happened between a node and the server. */
+/** The history of a node with the server. */
 export type NodeTimeline = z.output<typeof timelineSchema>;
 /** The last load report of a node about one cluster. */
 export type NodeLoad = z.output<typeof loadSchema>;
 /** Nodes that have one problem. */
 export type NodeProblem = z.output<typeof nodeProblemSchema>;
 
-/** Which nodes; what is left out selects all. */
+/** Selects nodes; a field that is left out selects all. */
 export interface NodeFilter {
   /** A part of its id, cluster, client, locality or reason; the case does not matter. */
   readonly q?: string | undefined;
@@ -56,7 +56,7 @@ export interface NodeFilter {
 export interface NodeRowsQuery extends NodeFilter {
   readonly sort: NodeSort;
   readonly descending: boolean;
-  /** How many come before the page: a list on a screen goes anywhere at once. */
+  /** How many nodes come before the page. A list on a screen jumps anywhere. */
   readonly offset: number;
   readonly limit: number;
 }
@@ -71,7 +71,7 @@ export interface NodeResourcesQuery {
   readonly limit: number;
 }
 
-/** What `GET /api/v1/nodes` asks. */
+/** The query of `GET /api/v1/nodes`. */
 export interface NodeListQuery {
   readonly state?: string | undefined;
   readonly group?: string | undefined;
@@ -103,11 +103,11 @@ export interface Fleet {
   /** The same node as it stands in lists. */
   row(id: string): Promise<NodeRow | undefined>;
   resources(id: string, query: NodeResourcesQuery): Promise<NodeResources | undefined>;
-  /** What it runs of one resource beside what it is to run. */
+  /** The content of one resource that it runs, beside its target. */
   contents(id: string, type: string, name: string): Promise<NodeContentsJson | undefined>;
   timeline(id: string): Promise<NodeTimeline | undefined>;
   /** Its last load reports, by cluster; at most 200. */
   loads(id: string): Promise<readonly NodeLoad[]>;
-  /** What is wrong with nodes, those with the same problem together; the worst first. */
+  /** The problems of nodes, one entry for all nodes with the same problem, the worst first. */
   problems(): Promise<readonly NodeProblem[]>;
 }

@@ -41,7 +41,7 @@ export const groupContentSchema = groupResourceSchema
   })
   .openapi("GroupContent");
 
-/** Who uses what. */
+/** The graph of uses. */
 export const graphSchema = z
   .object({
     nodes: z.array(

@@ -1,10 +1,10 @@
 /** Bytes of a body. */
 export const mostBodyBytes = 64 * 1024 * 1024;
-/** Of one in YAML, which takes much longer to read: about a second for so much. */
+/** Bytes of a body in YAML, which takes much longer to read: about a second for so much. */
 export const mostYamlBytes = 4 * 1024 * 1024;
 /** Bytes of all bodies whose requests are not answered yet. */
 export const mostHeldBytes = 256 * 1024 * 1024;
-/** So long a body may take, however small it is, and so much longer for each MiB that has come. */
+/** How long any body may take, and how much longer for each MiB that has come. */
 export const bodyGraceMs = 10_000;
 export const bodyMsPerMib = 1_000;
 /** Resources in one change. */

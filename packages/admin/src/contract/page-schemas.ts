@@ -75,7 +75,7 @@ export const rolloutSchema = z
   })
   .openapi("Rollout");
 
-/** A content that nodes are not given. */
+/** A content that is withheld from nodes. */
 export const quarantineSchema = z
   .looseObject({
     group: z.string(),
@@ -104,7 +104,7 @@ const blockSchema = z.looseObject({
   work: z.looseObject({}),
 });
 
-/** How long clients had to wait for the server. Empty where it is not watched. */
+/** How long clients had to wait for the server. Empty if it is not measured. */
 export const eventLoopSchema = z
   .object({
     blockedMs: z.number(),

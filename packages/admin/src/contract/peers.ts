@@ -9,5 +9,5 @@ export interface Peer {
   ask(question: string, asked: unknown, timeoutMs?: number): Promise<unknown>;
 }
 
-/** What servers of one store answer each other, by the name of the question. Both are JSON. */
+/** The answers of a server to others of its store, by the name of the question. Both are JSON. */
 export type PeerAnswers = Readonly<Record<string, (asked: never) => Promise<unknown>>>;

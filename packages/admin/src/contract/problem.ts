@@ -57,7 +57,7 @@ const titles: Readonly<Record<number, string>> = {
   503: "The server cannot do it now",
 };
 
-/** The status of errors that are not the fault of what was sent. Others are 422. */
+/** The status of errors that the request did not cause. Others are 422. */
 const statuses: Partial<Record<XdskitErrorCode, number>> = {
   XDSKIT_API_REQUEST: 400,
   XDSKIT_SYNTAX: 400,
@@ -71,7 +71,7 @@ const statuses: Partial<Record<XdskitErrorCode, number>> = {
   XDSKIT_REVISION_CONFLICT: 412,
 };
 
-/** What a thrown error is answered with. */
+/** The problem that answers a thrown error. */
 export function problemOf(error: unknown): ProblemDocument {
   if (error instanceof ApiProblem) return problem(error.status, error.findings, error.extensions);
   if (error instanceof XdskitError) {

@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 
-/** What is wrong or may be wrong, and where. */
+/** An error or a warning, with its place. */
 export const findingSchema = z
   .object({
     code: z.string().openapi({ example: "XDSKIT_RULE_BROKEN" }),
@@ -71,7 +71,7 @@ export const resourceSchema = z
   })
   .openapi("LayerResource");
 
-/** What became of a resource. */
+/** The change of a resource. */
 export const changedSchema = z
   .object({
     type: z.string().openapi({ description: "A type URL" }),
@@ -95,7 +95,7 @@ const waitSchema = z
   })
   .openapi("Wait");
 
-/** How the clients of a group get there. */
+/** The stages in which the clients of a group reach a change. */
 export const groupStagesSchema = z
   .object({
     group: z.string(),
@@ -149,7 +149,7 @@ export const changeAnswerSchema = z
 
 const selectorSchema = z.strictObject({ type: z.string().min(1), name: z.string().min(1) });
 
-/** What a change says besides its resources. */
+/** The fields of a change besides its resources. */
 export const changeFieldsSchema = z.strictObject({
   delete: z.array(selectorSchema).optional(),
   replace: z.boolean().optional(),
@@ -184,7 +184,7 @@ export const rollbackSchema = z
   })
   .openapi("Rollback");
 
-/** How far the clients are with a revision. */
+/** The arrival of a revision at the clients. */
 export const arrivalSchema = z
   .object({
     revision: z.string(),

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 
-/** What an event is about. */
+/** The subject of an event. */
 export type EventKind = "revision" | "node" | "rollout" | "problem";
 
 /** Something that happened, as it is sent. */
@@ -11,12 +11,12 @@ export interface ApiEvent {
   readonly data: object;
 }
 
-/** So many events are kept for those who come back. */
+/** How many events are kept for readers that come back. */
 const mostKept = 1_000;
 
-/** Remembers the last events, and tells those who listen. */
+/** Remembers the last events, and tells its listeners. */
 export class EventRing {
-  /** Another one with each start: ids of an earlier one are of events that nobody knows any more. */
+  /** Different at each start: nobody knows the events of an earlier one any more. */
   readonly #life = randomBytes(6).toString("base64url");
   readonly #kept: ApiEvent[] = [];
   readonly #listeners = new Set<(event: ApiEvent) => void>();

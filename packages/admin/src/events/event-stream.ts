@@ -1,9 +1,9 @@
 import { ApiProblem } from "../contract/problem.js";
 import type { ApiEvent, EventRing } from "./event-ring.js";
 
-/** So many readers there may be. */
+/** How many readers there may be. */
 const mostReaders = 100;
-/** What waits for a slow reader, in bytes. It is let go then, and comes back to where it was. */
+/** The bytes that may wait for a slow reader. With more, the reader is cut off, and resumes later where it was. */
 const mostWaiting = 4 * 1024 * 1024;
 /** A comment after so much silence keeps the connection open. */
 const heartbeatMs = 15_000;
@@ -68,7 +68,7 @@ export class EventStreams {
           if ((controller.desiredSize ?? 0) > 0) return;
           controller.error(new Error("the reader is too slow"));
         } catch {
-          // It has gone already, and nobody who changes something must hear of it.
+          // The reader has gone already. The writer of a change must not hear of that.
         }
         this.#readers.delete(reader);
       },
@@ -94,7 +94,7 @@ function textOf({ id, kind, data }: ApiEvent): string {
   return `id: ${id}\nevent: ${kind}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
-/** Events are missing: whoever follows them must look at everything again. */
+/** Events are missing: a reader must look at everything again. */
 function resetText(last: string): string {
   return `id: ${last}\nevent: reset\ndata: {"reason":"events were missed: read everything again"}\n\n`;
 }

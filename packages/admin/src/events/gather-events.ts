@@ -2,7 +2,7 @@ import { type Finding, redactErrorText } from "@xdskit/api";
 import type { ServerEvent, XdsServer } from "@xdskit/server";
 import type { EventRing } from "./event-ring.js";
 
-/** More of one event are not told: the pages have all of them. */
+/** The most findings of one event: the pages have all of them. */
 const mostFindings = 10;
 const mostNames = 20;
 
@@ -16,7 +16,7 @@ const wanted: ReadonlySet<ServerEvent["kind"]> = new Set([
   "quarantine",
 ] as const);
 
-/** Puts what happens in a server into a ring; returns a function that ends it. */
+/** Puts the events of a server into a ring; returns a function that ends it. */
 export function gatherEvents(server: Pick<XdsServer, "on">, ring: EventRing): () => void {
   return server.on(
     (event) => note(event, ring),

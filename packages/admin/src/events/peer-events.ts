@@ -2,34 +2,34 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Peer } from "../contract/peers.js";
 import type { ApiEvent, EventRing } from "./event-ring.js";
 
-/** Which events somebody has already; undefined: those from now on. */
+/** Asks for the events after one that the reader has. Undefined: for those from now on. */
 export interface EventsAsked {
   readonly after: string | undefined;
 }
 
-/** What came after them. */
+/** The events after it. */
 export interface EventsAnswer {
-  /** To be asked with next. */
+  /** The id for the next question. */
   readonly last: string;
   readonly events: readonly ApiEvent[];
 }
 
-/** An answer waits so long for an event, in milliseconds. */
+/** How long an answer waits for an event, in milliseconds. */
 const holdMs = 10_000;
-/** Events that follow each other go together. */
+/** Events that follow each other within this time, in milliseconds, go together. */
 const gatherMs = 50;
-/** Who does not answer is asked again after so long. */
+/** A peer that does not answer is asked again after so many milliseconds. */
 const retryMs = 2_000;
-/** Peers come and go: it is looked for new ones as often. */
+/** New peers are looked for so often, in milliseconds. */
 const lookMs = 1_000;
 
-/** Waits for what happens after an event, and answers with all of it. */
+/** Waits for events after one, and answers with all of them. */
 export async function eventsAfter(ring: EventRing, { after = ring.last }: EventsAsked): Promise<EventsAnswer> {
   if (ring.after(after)?.length === 0) {
     await nextEvent(ring);
     await delay(gatherMs, undefined, { ref: false });
   }
-  // What is forgotten by now is lost: the one who asks has been away for too long.
+  // Forgotten events are lost: the peer has been away for too long.
   return { last: ring.last, events: ring.after(after) ?? [] };
 }
 
@@ -44,7 +44,7 @@ async function nextEvent(ring: EventRing): Promise<void> {
   stop();
 }
 
-/** Puts what happens to the nodes of other servers into a ring, while somebody reads it. */
+/** Puts the events of other servers' nodes into a ring, while the ring has readers. */
 export class PeerEvents {
   readonly #peers: () => readonly Peer[];
   readonly #ring: EventRing;
@@ -91,7 +91,7 @@ export class PeerEvents {
   }
 }
 
-/** Revisions, rollouts and refused changes are told by every server itself. */
+/** Every server reports revisions, rollouts and refused changes itself. */
 function isOfNodes({ kind, data }: Pick<ApiEvent, "kind" | "data">): boolean {
   if (kind === "node") return true;
   const about = (data as { readonly kind?: string }).kind;

@@ -3,7 +3,7 @@ import type { z } from "@hono/zod-openapi";
 import { formatEnvoyVersion, type Registry, sinceOf } from "@xdskit/api";
 import type { fieldSchema } from "../contract/field-schemas.js";
 
-/** What a field is. */
+/** The description of a field. */
 export type FieldJson = z.output<typeof fieldSchema>;
 
 /** Nobody reads more. */

@@ -5,7 +5,7 @@ import { problemsOf } from "./problem-groups.js";
 import type { RowsAsOf } from "./row-cache.js";
 import { fitting, pageOf } from "./select-rows.js";
 
-/** What a fleet says of many nodes. */
+/** The answers of a fleet about many nodes. */
 export type ListAnswers = Pick<Fleet, "rows" | "summary" | "map" | "problems">;
 
 /** Answers from the rows of all nodes, wherever these come from. */

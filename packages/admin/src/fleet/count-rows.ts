@@ -4,10 +4,10 @@ import type { RowsAsOf } from "./row-cache.js";
 
 type Counts = FleetSummary["states"];
 
-/** Clients choose their versions: more than so many are not told apart. */
+/** How many names are told apart: clients choose their versions freely. */
 const mostNames = 200;
 
-/** Counts nodes by everything that they are told apart by. `order`: types in the order of delivery. */
+/** Counts nodes by each property that lists distinguish. `order`: types in the order of delivery. */
 export function summaryOf({ at, rows, silent }: RowsAsOf, order: readonly string[]): FleetSummary {
   const states = noNodes();
   const [types, groups, clients, replicas] = [new Tally(), new Tally(), new Tally(), new Tally()];

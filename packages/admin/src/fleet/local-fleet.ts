@@ -22,11 +22,11 @@ const mostPageResources = 1_000;
 const mostLookedAt = 50_000;
 const mostLoads = 200;
 
-/** What a fleet of one server is made of. */
+/** The options of a fleet of one server. */
 export interface LocalFleetOptions {
   readonly server: XdsServer;
   readonly show: ShowResource;
-  /** What the server is called among others. */
+  /** The name of the server among others. */
   readonly replica: string;
   /** Where a resource of a group is written, if that is known. */
   readonly whereIs?: WhereIs | undefined;
@@ -104,7 +104,7 @@ function resourcesPage({ resources, isCut }: NodeConfig, query: NodeResourcesQue
   return { total: found.length, isCut, resources: rows.map(resourceRow) };
 }
 
-/** What somebody looks for comes first. */
+/** The states that people look for come first. */
 const order: readonly ResourceState[] = ["rejected", "not-sent", "sent", "missing", "synced"];
 
 /** Resources from the worst state on; those of one state stay as they are. */
@@ -132,10 +132,10 @@ function contentsOf(
     resource === undefined ? null : (show(resource) as NodeContentsJson["wanted"]);
   const types = node.streams.flatMap((stream) => stream.types);
   const saidOfType = types.find((one) => one.typeUrl === type.typeUrl && one.rejected !== undefined)?.rejected;
-  // A rejection is about those that it blames, and not about all others of the type.
+  // A rejection is about the resources that it blames, and about no others of the type.
   const said = state === "rejected" || saidOfType?.blamed?.includes(name) === true ? saidOfType : undefined;
   const where = whereIs?.(node.group, { type: type.typeUrl, key: wanted?.key ?? name });
-  /** The field that the client names in its words, while what it rejected is what is written. */
+  /** The field that the client names in its words, as long as the written content is the rejected one. */
   const causeOf = (): NodeContentsJson["cause"] => {
     const steps = state === "rejected" && said !== undefined ? fieldNamedIn(said.message) : undefined;
     if (steps === undefined) return null;

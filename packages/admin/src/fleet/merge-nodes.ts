@@ -26,7 +26,7 @@ export function mergedNode(parts: readonly object[]): object | undefined {
   return mergedNodes(parts.map((one) => [one]))[0];
 }
 
-/** What happened to a node at several servers, the newest first. */
+/** The history of a node at several servers, the newest entry first. */
 export function mergedTimeline(parts: readonly NodeTimeline[]): NodeTimeline | undefined {
   if (parts.length <= 1) return parts[0];
   const moments = parts.flatMap((one) => one.moments).sort((a, b) => (a.at < b.at ? 1 : -1));

@@ -2,7 +2,10 @@ import type { Fleet, NodeListQuery, NodeResourcesQuery, NodeRow } from "../contr
 import type { Peer } from "../contract/peers.js";
 import type { RowsAsOf, Silent } from "./row-cache.js";
 
-/** What servers ask each other about the nodes with streams to them. Null: nobody knows it there. */
+/**
+ * The questions of servers to each other about the nodes with streams to them. Null: that server does not know the
+ * node.
+ */
 export interface FleetQuestions {
   /** A page of rows by id. */
   rows(asked: { readonly after?: string | undefined; readonly most: number }): Promise<RowsPage>;
@@ -31,20 +34,20 @@ export interface RowsPage {
   readonly hasMore: boolean;
 }
 
-/** What the others say, and who says nothing. */
+/** The answers of the others, and the servers that did not answer. */
 export interface Gathered<T> {
   readonly answers: readonly T[];
   readonly silent: readonly Silent[];
 }
 
-/** So many rows come at once. */
+/** How many rows one answer has. */
 const rowsInPage = 2_000;
 /** So many nodes with their streams and types come at once. */
 const nodesInPage = 500;
 
 type NodesPage = Awaited<ReturnType<Fleet["nodes"]>>;
 
-/** What a server answers that knows it. */
+/** The answer of a server that knows the node. */
 type Known<Q extends keyof FleetQuestions> = NonNullable<Awaited<ReturnType<FleetQuestions[Q]>>>;
 
 /** Asks all peers the same, at once. Does not reject. */
@@ -86,7 +89,7 @@ export async function peersRows(peers: readonly Peer[]): Promise<Gathered<readon
   });
 }
 
-/** A page of what a server has. */
+/** A page of a server's rows. */
 export function rowsPage({ rows }: RowsAsOf, { after, most }: Parameters<FleetQuestions["rows"]>[0]): RowsPage {
   const from = after === undefined ? 0 : rows.findIndex(({ id }) => id > after);
   if (from < 0) return { rows: [], hasMore: false };

@@ -1,11 +1,11 @@
 import type { NodeRowType } from "../contract/answers.js";
 import type { NodeProblem, NodeRow } from "../contract/fleet.js";
 
-/** More problems of nodes are not told apart. */
+/** How many problems of nodes are told apart. */
 const mostProblems = 200;
 const mostIds = 20;
 
-/** What is wrong with nodes. Those that say the same of the same type are one problem; rejections come first. */
+/** The problems of nodes. Nodes with the same reason for the same type are one problem; rejections come first. */
 export function problemsOf(rows: readonly NodeRow[]): readonly NodeProblem[] {
   const found = new Map<string, NodeProblem>();
   for (const row of rows) {
@@ -40,7 +40,7 @@ function reasonOf({ state, why }: NodeRowType): string {
   return state === "rejected" ? why : `silent: ${why}`;
 }
 
-/** Clients write addresses and lengths into what is the same reason. */
+/** Clients write addresses and lengths into otherwise equal reasons. */
 function withoutNumbers(reason: string): string {
   return reason.replace(/\d+/g, "0");
 }

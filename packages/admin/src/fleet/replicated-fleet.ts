@@ -8,7 +8,7 @@ import { mergedNode, mergedNodes, mergedRows, mergedTimeline } from "./merge-nod
 import { askPeers, type FleetQuestions, type Gathered, peersNodes, peersRows, rowsPage } from "./peer-questions.js";
 import { type Looked, RowCache, type Silent } from "./row-cache.js";
 
-/** What this server answers its peers: about the nodes with streams to it, and no others. */
+/** The answers of this server to its peers, only about the nodes with streams to it. */
 export function fleetAnswers(local: LocalFleet): FleetQuestions {
   return {
     rows: async (asked) => rowsPage(await local.all(), asked),
@@ -63,7 +63,7 @@ export function createReplicatedFleet(local: LocalFleet, peers: () => readonly P
     async contents(id, type, name) {
       const asked = await askPeers(peers(), "contents", { id, type, name });
       const parts = partsOf(id, await local.contents(id, type, name), asked);
-      // A server where the node does not ask for it knows only that it runs nothing of it.
+      // A server to which the node has no stream for the resource knows only that the node does not run it from there.
       return parts.find(({ running }) => running !== null) ?? parts[0];
     },
     async timeline(id) {
@@ -75,7 +75,7 @@ export function createReplicatedFleet(local: LocalFleet, peers: () => readonly P
     },
   };
   const isAlone = () => peers().length === 0;
-  // Whoever is alone asks nobody, and keeps no second list.
+  // A server that is alone asks nobody, and keeps no second list.
   return Object.fromEntries(
     Object.entries(all).map(([name, answer]) => {
       const own = local[name as keyof Fleet] as (...asked: unknown[]) => unknown;

@@ -3,9 +3,12 @@ import type { XdsServer } from "@xdskit/server";
 import type { NodeRow } from "../contract/fleet.js";
 import { rowOf } from "./row.js";
 
-/** Rows are looked at anew after so long, */
+/** Rows are renewed after so many milliseconds, */
 const freshMs = 500;
-/** and after so many times what it took: those who look never take more than a tenth of the server's time. */
+/**
+ * and after so many times the duration of the last look, so that readers never take more than a tenth of the server's
+ * time.
+ */
 const restFactor = 10;
 /** So many nodes are looked at in one turn. */
 const nodesInTurn = 1_000;
@@ -16,7 +19,7 @@ export interface RowsAsOf {
   readonly at: number;
   /** By id. */
   readonly rows: readonly NodeRow[];
-  /** Servers that did not say what they have. */
+  /** Servers that did not answer. */
   readonly silent: readonly Silent[];
 }
 

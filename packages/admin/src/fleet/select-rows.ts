@@ -2,7 +2,7 @@ import type { NodeFilter, NodeRow, NodeRows, NodeRowsQuery, NodeSort } from "../
 import { rankOf } from "./row.js";
 import type { RowsAsOf } from "./row-cache.js";
 
-/** The rows that fit. */
+/** The rows that a filter selects. */
 export function fitting(rows: readonly NodeRow[], filter: NodeFilter): readonly NodeRow[] {
   const { q = "", state, group, client, replica, type, from, to } = filter;
   const wanted = q.toLowerCase();
@@ -44,7 +44,7 @@ function isIn(wanted: readonly string[] | undefined, value: string): boolean {
   return wanted === undefined || wanted.includes(value);
 }
 
-/** Whatever is smallest comes first. */
+/** The smallest value comes first. */
 const keys: Readonly<Record<NodeSort, (row: NodeRow) => string | number>> = {
   id: ({ id }) => id,
   state: ({ state }) => -rankOf(state),

@@ -16,7 +16,7 @@ const advice: Readonly<Record<ProblemEntry["kind"], string>> = {
   warning: "Nothing has to be done at once. The finding says what may go wrong.",
 };
 
-/** What to do about a problem. */
+/** The advice for a problem. */
 export function adviceOn(kind: ProblemEntry["kind"]): string {
   return advice[kind];
 }

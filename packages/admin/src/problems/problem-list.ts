@@ -18,7 +18,7 @@ export interface ProblemInputs {
   groupsOf(type: string, name: string): readonly string[];
 }
 
-/** Nobody reads more. */
+/** The most problems of a list: nobody reads more. */
 const mostProblems = 500;
 
 /** From the worst on. */
@@ -153,7 +153,7 @@ function ofRollout({ id, group, reason, step, steps, nodes, since }: RolloutStat
   });
 }
 
-/** Those of a group together. */
+/** One problem for all quarantines of a group. */
 function ofQuarantines(quarantines: readonly Quarantined[]): readonly ProblemEntry[] {
   const groups = [...new Set(quarantines.map(({ group }) => group))];
   return groups.map((group) => {

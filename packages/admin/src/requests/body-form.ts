@@ -1,6 +1,6 @@
 import { ApiProblem } from "../contract/problem.js";
 
-/** What a body is written in. */
+/** The form of a body. */
 export type BodyForm = "json" | "yaml" | "protobuf";
 
 const forms: Readonly<Record<string, BodyForm>> = {

@@ -6,7 +6,7 @@ import { ApiProblem } from "../contract/problem.js";
  */
 export type Expected = string | null | "any" | undefined;
 
-/** What `If-Match` and `If-None-Match` ask for. Lists are not read: a writer knows one state. */
+/** The state that `If-Match` and `If-None-Match` ask for. Lists are not read: a writer knows one state. */
 export function expectedTag(headers: Headers): Expected {
   const none = headers.get("if-none-match");
   if (none !== null) {

@@ -31,7 +31,7 @@ test("a body is counted until its request is answered", async () => {
   await bodies.read(withBody(60));
 });
 
-test("what came of a body that was refused is counted until its request is answered", async () => {
+test("the bytes of a refused body are counted until its request is answered", async () => {
   const bodies = createBodies(limits);
   const refused = withBody(60);
   const other = withBody(60);
@@ -42,7 +42,7 @@ test("what came of a body that was refused is counted until its request is answe
   await bodies.read(withBody(100));
 });
 
-test("bodies that come slowly keep no other one waiting, and are given up", { timeout: 5_000 }, async () => {
+test("bodies that come slowly delay no other one, and are given up", { timeout: 5_000 }, async () => {
   const bodies = createBodies({ ...limits, graceMs: 200 });
   const slow = Array.from({ length: 20 }, () => bodies.read(unfinished(1)));
   const given = Promise.all(slow.map((one) => assert.rejects(one, { status: 408 })));

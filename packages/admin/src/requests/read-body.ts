@@ -5,14 +5,14 @@ import { ApiProblem } from "../contract/problem.js";
 export interface Bodies {
   /** Its bytes are counted until `release`. Rejects with a problem if it is too large, or comes too slowly. */
   read(request: Request): Promise<Uint8Array>;
-  /** The request is answered: what was made of its body is needed no more. */
+  /** The request is answered: its body is not needed any more. */
   release(request: Request): void;
 }
 
 export interface BodyLimits {
   /** Bytes of all bodies that are held. */
   readonly heldBytes: number;
-  /** So long a body may take, however small it is. */
+  /** How long any body may take. */
   readonly graceMs: number;
 }
 
@@ -66,7 +66,7 @@ async function bytesOf(
   }
 }
 
-/** Rejects with a problem if it is not there at a time. */
+/** Rejects with a problem if the work is not done by `end`. */
 async function before<T>(end: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

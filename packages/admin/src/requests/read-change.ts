@@ -13,7 +13,7 @@ import { ApiProblem } from "../contract/problem.js";
 import { changeFieldsSchema } from "../contract/schemas.js";
 import type { BodyForm } from "./body-form.js";
 
-/** What findings call a body. */
+/** The name of a body in findings. */
 export const bodyName = "body";
 
 /** A change as it was asked for, read and checked by itself. */
@@ -34,7 +34,7 @@ export interface Reading {
   readonly types: ResourceTypes;
 }
 
-/** What the query says where a body cannot: beside a protobuf, or one resource. */
+/** The fields of a change that a body cannot have, as a protobuf or one resource, and that the query gives. */
 export interface ChangeQuery {
   readonly message?: string | undefined;
   readonly author?: string | undefined;
@@ -113,7 +113,7 @@ function refuseLarge(bytes: Uint8Array, form: BodyForm): void {
   throw ApiProblem.of(413, "XDSKIT_API_REQUEST", message);
 }
 
-/** Throws if there are errors. What cannot be understood at all is another status than what breaks a rule. */
+/** Throws if there are errors. A change that cannot be understood has another status than one that breaks a rule. */
 function refuse(findings: readonly Finding[]): void {
   const [first, ...rest] = findings.filter(({ severity }) => severity === "error");
   if (first === undefined) return;

@@ -17,10 +17,10 @@ const arrival = createRoute({
   responses: { 200: json(arrivalSchema, "Who acknowledged, who rejected, and who is silent"), ...problems(404, 503) },
 });
 
-/** Who waits for a revision asks for it again and again. */
+/** How many revisions are kept: a caller that waits for one asks for it again and again. */
 const mostKept = 16;
 
-/** The route that says how far a revision has come. Returns what is said of the nodes with streams to this server. */
+/** The route of the arrival of a revision. Returns the part of the nodes with streams to this server. */
 export function arrivalRoute(app: OpenAPIHono, context: ApiContext): (id: string) => Promise<ArrivalPart> {
   const { server, replica } = context.options;
   const known = new Map<string, RevisionArrival>();
@@ -33,7 +33,7 @@ export function arrivalRoute(app: OpenAPIHono, context: ApiContext): (id: string
       known.delete(oldest);
     }
     const isServed = await found.isServed();
-    // Looked at afterwards: nobody counts who has not been told of it.
+    // This look comes afterwards, so that no node counts that has not been told of the revision.
     const nodes = named(found.arrival.status(), (node) => server.node(node)?.group ?? "");
     return { isServed, each: Object.fromEntries(found.arrival.nodes()), nodes };
   };

@@ -134,20 +134,20 @@ export function changeRoutes(app: OpenAPIHono, context: ApiContext): void {
   });
 }
 
-/** Of a change that is made there is the first page only: to ask again would change the layer again. */
+/** A change that is made has only a first page: to ask again would change the layer again. */
 export function pageOfDryRun(page: ChangesPage, dryRun: boolean): ChangesPage {
   if (page.after === undefined || dryRun) return page;
   const message = "after: only a dry run has further pages; of a change, its revision lists all";
   throw ApiProblem.of(400, "XDSKIT_API_REQUEST", message);
 }
 
-/** Who asks, as far as the connection says. */
+/** The caller, as far as the connection tells. */
 export function callerOf(env: unknown): string {
   const { incoming } = (env ?? {}) as { readonly incoming?: { readonly socket?: { readonly remoteAddress?: string } } };
   return incoming?.socket?.remoteAddress ?? "";
 }
 
-/** What is said about a commit. `isLeased`: what it puts in belongs to a lease. */
+/** The description of a commit. `isLeased`: its resources belong to a lease. */
 export function infoOf(
   { message = "", author }: { readonly message?: string | undefined; readonly author?: string | undefined },
   caller: string,

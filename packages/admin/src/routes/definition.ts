@@ -67,13 +67,13 @@ export function limit(usual: number, most: number) {
 /** Where the next page begins: `next` of the page before. */
 export const after = z.string().max(10_000).optional().openapi({ description: "`next` of the page before" });
 
-/** How the fields of contents are called. */
+/** The spelling of fields in contents. */
 export const fieldNames = z.enum(["json", "proto"]).default("json").openapi({
   description:
     "How fields are called: `connectTimeout` as in JSON, which is the default, or `connect_timeout` as in protos",
 });
 
-/** What an answer about changes has of them. */
+/** The page of the changes in an answer. */
 export const changesPage = {
   fields: fieldNames,
   limit: limit(usualPage, mostPage),

@@ -25,13 +25,13 @@ const events = createRoute({
   },
 });
 
-/** What the route of events leaves behind. */
+/** The route of events, once it is there. */
 export interface EventRoute {
   /** How many readers there are. */
   readers(): number;
-  /** Answers other servers of the store: what happened here after an event. */
+  /** Answers other servers of the store with the events here after one. */
   answer(asked: EventsAsked): Promise<EventsAnswer>;
-  /** Ends readers, and what is gathered for them. */
+  /** Ends the readers, and the gathering of events. */
   close(): void;
 }
 
@@ -41,7 +41,7 @@ export function eventRoute(app: OpenAPIHono, context: ApiContext): EventRoute {
   let own: EventRing | undefined;
   const stops: (() => void)[] = [];
 
-  /** What happens here. Nothing is gathered before somebody reads. */
+  /** The events of this server. Nothing is gathered before the first reader. */
   function ownEvents(): EventRing {
     if (own !== undefined) return own;
     const { server, onRevision } = context.options;
@@ -53,7 +53,7 @@ export function eventRoute(app: OpenAPIHono, context: ApiContext): EventRoute {
     return ring;
   }
 
-  /** What happens at all servers of the store. */
+  /** The events of all servers of the store. */
   function started(): EventStreams {
     const ring = ownEvents();
     if (context.options.peers === undefined) return new EventStreams(ring);

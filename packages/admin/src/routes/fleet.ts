@@ -51,7 +51,7 @@ const listProblems = createRoute({
   responses: { 200: json(problemListSchema, "The problems") },
 });
 
-/** The routes about all nodes in few words, and about what is wrong. */
+/** The routes about all nodes in few words, and about problems. */
 export function fleetRoutes(app: OpenAPIHono, { fleet, options }: ApiContext): void {
   app.openapi(rows, async (c) => {
     const { sort, order, limit: most, offset: start, ...filter } = c.req.valid("query");

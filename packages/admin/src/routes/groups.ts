@@ -65,7 +65,7 @@ const graph = createRoute({
 
 const mostUsers = 200;
 
-/** The routes that show what groups are served. */
+/** The routes that show the resources of groups. */
 export function groupRoutes(app: OpenAPIHono, context: ApiContext): void {
   const { server, whereIs } = context.options;
   app.openapi(listGroups, (c) => {

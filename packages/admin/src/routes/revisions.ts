@@ -186,7 +186,7 @@ export function revisionRoutes(app: OpenAPIHono, context: ApiContext): void {
     const tag = await expectedRevision(context, layer, c.req.raw.headers);
     const read = head?.id ?? null;
     if (asked === undefined && tag !== undefined && tag !== read) throw conflict(context, layer, head);
-    // What is before the head is before this head only: a change that comes in between is not undone with it.
+    // The parent is that of this head: the rollback must not undo a change that comes in between.
     const expected = asked === undefined ? read : tag;
     const page = pageOfDryRun(c.req.valid("query"), dryRun);
     const info = { ...infoOf(said, callerOf(c.env)), cause: { kind: "rollback", to: to ?? "" } as const };
@@ -194,7 +194,7 @@ export function revisionRoutes(app: OpenAPIHono, context: ApiContext): void {
   });
 }
 
-/** What a layer held at a revision. Throws a problem for one of another layer. */
+/** The content of a layer at a revision. Throws a problem for one of another layer. */
 async function contentsOf(
   context: ApiContext,
   { name, layer }: ApiLayer,

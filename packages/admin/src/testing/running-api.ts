@@ -14,7 +14,7 @@ import {
 import type { Peer } from "../contract/peers.js";
 import { createAdminApi } from "../index.js";
 
-/** What the API answers. */
+/** An answer of the API. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
@@ -30,7 +30,7 @@ export async function runningApi(
     readonly store?: Store;
     readonly server?: ServerOptions;
     readonly clock?: Clock;
-    /** What the source has at its start. */
+    /** The resources of the source at its start. */
     readonly folder?: readonly Resource[];
     readonly peers?: () => readonly Peer[];
   } = {},
@@ -93,9 +93,9 @@ export async function runningApi(
   return {
     ...{ server, store, written, kept, problems, base, http },
     answers: api.answers,
-    /** How many read events. */
+    /** The number of readers of events. */
     readers: () => api.stats().eventReaders,
-    /** The source of the layer `folder` has this now. */
+    /** Gives the source of the layer `folder` these resources. */
     folder(...upsert: readonly Resource[]): void {
       sink?.apply([{ layer: "folder", kind: "replace", upsert }]);
     },

@@ -7,10 +7,10 @@ import { healthOf, resourceSummary } from "./summary.js";
 import { isUnused } from "./unused.js";
 import { type Named, usageOf } from "./usage.js";
 
-/** A picture with more cannot be looked at. */
+/** The most nodes of a graph: nobody can read a picture with more. */
 const mostNodes = 300;
 
-/** What the graph is made of. */
+/** The parts from which the graph is made. */
 export interface GraphContext {
   readonly snapshot: Snapshot;
   readonly types: ResourceTypes;
@@ -19,9 +19,9 @@ export interface GraphContext {
 }
 
 /**
- * Who uses what: everything that a resource uses, in the end, and everything that uses it. Without a resource: from all
- * listeners, and then everything that nothing names. Virtual hosts stand between their route configuration and the
- * clusters that they name.
+ * The graph of uses: everything that a resource uses, directly or not, and everything that uses it. Without a resource:
+ * from all listeners, and then everything that nothing names. Virtual hosts stand between their route configuration and
+ * the clusters that they name.
  */
 export function graphOf(context: GraphContext, root: Named | undefined): Graph {
   const drawing = new Drawing(context);
@@ -33,7 +33,7 @@ export function graphOf(context: GraphContext, root: Named | undefined): Graph {
   return drawing.graph();
 }
 
-/** What nothing names, as far as it is drawn. */
+/** The resources that nothing names, as far as they are drawn. */
 function unusedOf({ snapshot }: GraphContext): readonly Resource[] {
   const usage = usageOf(snapshot);
   const found: Resource[] = [];
@@ -62,7 +62,7 @@ class Drawing {
     return { nodes: this.#nodes, edges: [...this.#edges.values()], isCut: this.#isCut };
   }
 
-  /** Draws what a resource uses. */
+  /** Draws the resources that a resource uses. */
   down(root: Named): void {
     const waiting: Named[] = [root];
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
@@ -74,7 +74,7 @@ class Drawing {
     }
   }
 
-  /** Draws what uses a resource. */
+  /** Draws the resources that use a resource. */
   up(root: Named): void {
     const waiting: Named[] = [root];
     const seen = new Set<string>();

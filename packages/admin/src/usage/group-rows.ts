@@ -11,12 +11,12 @@ import { usageOf } from "./usage.js";
 export type GroupRow = z.output<typeof groupResourceSchema>;
 export type GroupRows = z.output<typeof groupResourcesSchema>;
 
-/** Nobody reads more. */
+/** The most dangling names of a row: nobody reads more. */
 const mostDangling = 20;
 /** Others get a turn after so many resources. */
 const inTurn = 200;
 
-/** What rows are made of. */
+/** The parts from which rows are made. */
 export interface GroupContext {
   readonly snapshot: Snapshot;
   readonly types: ResourceTypes;
@@ -26,7 +26,7 @@ export interface GroupContext {
   layerOf(resource: Resource): string | null;
 }
 
-/** Which resources of a group. */
+/** Selects resources of a group. */
 export interface GroupQuery {
   readonly type?: string | undefined;
   /** A part of the name, or of the content with `contents`. */
@@ -37,7 +37,7 @@ export interface GroupQuery {
   readonly limit: number;
 }
 
-/** A page of what a group is served, by type and name. */
+/** A page of a group's resources, by type and name. */
 export async function groupRows(context: GroupContext, query: GroupQuery): Promise<GroupRows> {
   const { snapshot, types, show } = context;
   const usage = usageOf(snapshot);

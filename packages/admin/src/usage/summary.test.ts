@@ -6,7 +6,7 @@ const endpoints = (...health: readonly (string | undefined)[]) => ({
   endpoints: [{ lb_endpoints: health.map((health_status) => ({ health_status })) }],
 });
 
-it("endpoints are well, some of them are, or none", () => {
+it("the health of endpoints is well, some or none", () => {
   assert.equal(healthOf(endpoints("HEALTHY", undefined, "UNKNOWN")), "well");
   assert.equal(healthOf(endpoints("HEALTHY", "DRAINING")), "some");
   assert.equal(healthOf(endpoints("UNHEALTHY", "TIMEOUT")), "none");

@@ -1,6 +1,6 @@
 import { hostsOf, type Json, list, record } from "./json-parts.js";
 
-/** What a resource is, in a few words. `json`: its content with the names of fields as in protos. */
+/** Describes a resource in a few words. `json`: its content with the names of fields as in protos. */
 export function resourceSummary(type: string, json: Json): string {
   const content = record(json.resource) ?? json;
   switch (type) {

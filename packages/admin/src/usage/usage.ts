@@ -7,11 +7,11 @@ export interface Named {
   readonly name: string;
 }
 
-/** Who names whom in one snapshot. */
+/** The references in one snapshot. */
 export interface Usage {
-  /** Those that name it. */
+  /** The resources that name it. */
   usedBy(named: Named): readonly Resource[];
-  /** What a resource names and the snapshot lacks. */
+  /** The names in a resource that the snapshot lacks. */
   dangling(resource: Resource): readonly Named[];
   has(named: Named): boolean;
 }
@@ -27,7 +27,7 @@ export function usageOf(snapshot: Snapshot): Usage {
 
 function createUsage(snapshot: Snapshot): Usage {
   const referrers = new Map<string, Resource[]>();
-  /** Those that name everything with a prefix. */
+  /** The references to everything with a prefix. */
   const collections: { readonly resource: Resource; readonly reference: Resource["references"][number] }[] = [];
   for (const set of snapshot.sets.values()) {
     for (const resource of set) {

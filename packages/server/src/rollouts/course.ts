@@ -33,7 +33,7 @@ export interface Course {
 
 /** The counts of one server's members in a rollout. */
 export interface Count {
-  /** Who says it, where several carry it out. */
+  /** The server of these counts, if several carry out the rollout. */
   readonly server?: string | undefined;
   readonly list: number;
   /** The order that it has carried out. */

@@ -262,7 +262,10 @@ export class GroupView {
     };
   }
 
-  /** What was rolled back is nobody's: what comes next is compared with what all have in its place. */
+  /**
+   * No node has a content that was rolled back. The next change is compared with the content that all have in its
+   * place.
+   */
   *#effective(changes: Iterable<KeyChange>): Iterable<KeyChange> {
     for (const change of changes) {
       const entry = this.#quarantine.find(change, change.before?.version);

@@ -33,7 +33,7 @@ for (const variant of ["sotw", "delta"] as const) {
 
         // A client that does not name the bad one of two contents says nothing about the one once the other is fixed.
         server.config.update({ upsert: [cluster("a", "2")] });
-        await waitFor("what was mended", () => second.held.get("a") === "2" && second.held.get("c") === "1");
+        await waitFor("the fixed content", () => second.held.get("a") === "2" && second.held.get("c") === "1");
         await waitFor("the same at who rejected", () => first.held.get("a") === "2");
         assert.deepEqual(server.quarantines(), []);
         assert.deepEqual(

@@ -51,7 +51,7 @@ export class RolloutChange {
     return isOther;
   }
 
-  /** What it does, without contents. */
+  /** The effect of the change, without contents. */
   *list(): Iterable<ChangedResource> {
     for (const { type, key, resource, wanted } of this.undo.values())
       yield { type: type.typeUrl, key, from: resource?.version, wanted };

@@ -141,7 +141,7 @@ for (const variant of ["sotw", "delta"] as const) {
           assert.equal(rollout().state, "halted");
           server.config.update({ upsert: [cluster("a", "2")] });
           await reaches("soaking", 1);
-          await waitFor("the mended change at the first step", () => using("2").length === 1);
+          await waitFor("the fixed change at the first step", () => using("2").length === 1);
           await use("2", [canary]);
         },
       );

@@ -47,7 +47,7 @@ interface RolloutContext {
  */
 const mostRejections = 1_000;
 
-/** What was decided by others: times in milliseconds since 1970. */
+/** A course that others decided, with times in milliseconds since 1970. */
 interface FollowedCourse {
   readonly course: Course;
   readonly id: number;
@@ -100,7 +100,7 @@ export class RolloutMachine {
     return !isOver(this.#course);
   }
 
-  /** What members that are not reached have instead of the newest. */
+  /** The contents that members that are not reached have in place of the newest. */
   get undo(): Overrides {
     return this.#change.undo;
   }
@@ -109,12 +109,12 @@ export class RolloutMachine {
     return !this.isUnderWay || this.#reached.has(member);
   }
 
-  /** What it brings; another one may take it over. */
+  /** Its change. Another rollout may take it over. */
   get brings(): RolloutChange {
     return this.#change;
   }
 
-  /** What its members say, looked at when it is asked for. */
+  /** The counts of its members, made when they are asked for. */
   get count(): Count {
     return this.#count;
   }
@@ -374,7 +374,7 @@ function isStepOf(begun: Course | undefined, { list, step }: Course): boolean {
   return begun?.list === list && begun.step === step;
 }
 
-/** The outcome to report of a course that follows another; undefined: none. What came in between may be left out. */
+/** The outcome to report of a course that follows another; undefined: none. Courses in between may be left out. */
 function outcomeOf(before: Course, next: Course, begun: Course | undefined): RolloutOutcome | undefined {
   if (next.phase === "choosing") return undefined;
   const isHere = isOver(next) || next.phase === "halted";

@@ -89,7 +89,7 @@ export function createViews(clock: Clock, events: Pick<Events, "emit">) {
     }),
     /** The server closes: ends all rollouts. */
     close() {
-      // What cannot be said to the store now it finds out by itself.
+      // The store finds out by itself if it cannot be told now.
       void shared.hub?.close().catch(() => {});
       for (const { view } of groups) view?.close();
     },

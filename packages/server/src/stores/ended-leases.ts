@@ -4,7 +4,7 @@ import type { LayerName } from "../settings/group-settings.js";
 /** So many refusals are looked into in one turn: what is left is tried in a later one. */
 const mostRefusals = 20;
 
-/** What ends leases. */
+/** The options of ended leases. */
 export interface EndedLeasesOptions {
   /** Runs a task in its turn. */
   readonly run: (task: () => Promise<void>) => Promise<void>;

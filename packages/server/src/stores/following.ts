@@ -5,7 +5,7 @@ import type { LayerName } from "../settings/group-settings.js";
 const mostRevisions = 100;
 const mostChanges = 1_000;
 
-/** What others made of a layer. */
+/** The changes that others made to a layer. */
 export interface Followed {
   readonly layer: LayerName;
   /** `replace`: the layer holds exactly `upsert`. `patch`: only these resources differ from the known revision. */

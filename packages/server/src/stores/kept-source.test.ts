@@ -114,7 +114,7 @@ describe("a kept source", () => {
     assert.deepEqual(played.problems, []);
   });
 
-  it("serves the last good revision where the source has errors, until it has none", async () => {
+  it("serves the last good revision if the source has errors, until it has none", async () => {
     const played = new Played(await storeWith(one, two));
     const started = played.start();
     played.fail();
@@ -142,7 +142,7 @@ describe("a kept source", () => {
     assert.deepEqual(played.restored, []);
   });
 
-  it("says what it had when it was served last, and what it has now", async () => {
+  it("reports its last served content, and its content now", async () => {
     const changed = createResource(cluster("one", "changed"));
     const added = createResource(cluster("added"));
     const played = new Played(await storeWith(one, two));
@@ -159,7 +159,7 @@ describe("a kept source", () => {
     assert.deepEqual(forward?.remove?.map(({ name }) => name).sort(), ["one", "two"]);
   });
 
-  it("says what it had before that, step by step, whether this start changed something or not", async () => {
+  it("reports its earlier contents step by step, whether this start changed something or not", async () => {
     const states = [[one], [one, two], [two], [createResource(cluster("two", "changed"))]] as const;
     const store = await storeWith(...(states[0] ?? []));
     for (const state of [...states.slice(1), states[3]]) {
@@ -183,7 +183,7 @@ describe("a kept source", () => {
     }
   });
 
-  it("says nothing of before where there was nothing else", async () => {
+  it("reports no earlier content if there was none", async () => {
     for (const store of [await createMemoryStore(), await storeWith(one)]) {
       const played = new Played(store);
       const started = played.start();
@@ -224,7 +224,7 @@ describe("a kept source", () => {
     await played.kept.close();
   });
 
-  it("keeps nothing of what is no good configuration, and all of it later", async () => {
+  it("stores nothing of a bad configuration, and everything once it is good", async () => {
     const played = new Played(await createMemoryStore());
     played.isGood = false;
     const started = played.start();
@@ -238,7 +238,7 @@ describe("a kept source", () => {
     assert.deepEqual([...(await played.held())].sort(), [one, two].map(shown).sort());
   });
 
-  it("goes on where the store cannot be written, and says so", async () => {
+  it("goes on if the store cannot be written, and says so", async () => {
     const store = await createMemoryStore();
     store.commit = () => Promise.reject(XdskitError.of("XDSKIT_STORE", "the disk is full"));
     const played = new Played(store);
@@ -272,7 +272,7 @@ describe("a kept source", () => {
     assert.equal((await played.store.history(layer, { limit: 10 })).length, 2);
   });
 
-  it("goes on where nothing can be said of a change, and keeps it later", async () => {
+  it("goes on if nothing can be said of a change, and stores it later", async () => {
     const played = new Played(await createMemoryStore());
     const started = played.start();
     played.set("replace", one);
@@ -313,7 +313,7 @@ describe("a kept source", () => {
       assert.deepEqual([played.resumed, await played.held()], [[], [shown(two)]]);
     });
 
-  it("keeps what became a good configuration without a change", async () => {
+  it("stores a configuration that became good without a change", async () => {
     const played = new Played(await createMemoryStore());
     played.isGood = false;
     const started = played.start();
@@ -380,7 +380,7 @@ describe("a kept source that is paused", () => {
     assert.deepEqual(await played.held(), [shown(one)]);
   });
 
-  it("has committed what it brought before that", async () => {
+  it("has committed its changes from before the pause", async () => {
     const played = new Played(await storeWith(one), 2);
     const started = played.start();
     played.set("replace", two);
@@ -392,7 +392,7 @@ describe("a kept source that is paused", () => {
 });
 
 describe("a rollback", () => {
-  it("that the source is faster than is told as a revision all the same, since it is in the history", async () => {
+  it("is reported as a revision even if the source is faster, since it is in the history", async () => {
     const store = await storeWith(one);
     const played = new Played(store, 2);
     const started = played.start();
@@ -439,7 +439,7 @@ describe("a rollback", () => {
     assert.equal((await store.head(layer))?.number, 2);
   });
 
-  it("is over after a restart where the source changed to what it serves", async () => {
+  it("is over after a restart if the source changed to the served content", async () => {
     const store = await storeWith(one);
     const played = new Played(store, 2);
     const started = played.start();
@@ -476,7 +476,7 @@ describe("a stored resource", () => {
     }
   });
 
-  it("of a type that is not known any more is refused with its name", () => {
+  it("is refused with its name if its type is not known any more", () => {
     const stored = { ...encodeStored(one), type: "type.googleapis.com/a.b.Gone" };
     assert.throws(() => decodeStored(stored, reading), { code: "XDSKIT_TYPE_UNKNOWN", message: /"one"/ });
   });

@@ -12,7 +12,7 @@ import { ownBefore, Rollbacks, rolledBackBy } from "./rollbacks.js";
 import { stepsBack } from "./steps-back.js";
 import { decodeStored, encodeStored } from "./stored-content.js";
 
-/** What a source is kept with. */
+/** The options of a kept source. */
 export interface KeptSourceOptions {
   /** A folder needs `waits`: a source that rejects at the start has nothing kept served. */
   readonly source: Source;
@@ -31,20 +31,20 @@ export interface KeptSourceOptions {
   readonly describe: () => CommitInfo | undefined;
   /** The source has errors at the start: these revisions are served until it is valid. */
   readonly onRestored?: ((revisions: readonly Revision[]) => void) | undefined;
-  /** What the server would refuse a change for (`checkChange`). A rollback asks before it is kept. */
+  /** The reasons for which the server would refuse a change (`checkChange`). A rollback asks before it is kept. */
   readonly check?: ((updates: readonly LayerUpdate[]) => readonly Finding[]) | undefined;
   /** A new revision is in the store. */
   readonly onRevision?: ((revision: Revision) => void) | undefined;
   /** Other layers serve an older revision now: after a rollback, and when the source has changed a layer since. */
   readonly onRolledBack?: ((rolledBack: readonly RolledBack[]) => void) | undefined;
-  /** What of the store cannot be read or written: the source goes on without. Empty: it can be written again. */
+  /** Reports what the store cannot read or write. The source goes on without. Empty: it can be written again. */
   readonly onProblem: (findings: readonly Finding[]) => void;
 }
 
-/** What a rollback is asked for with. `condition`: throws in the rollback's turn what keeps it from being made. */
+/** The terms of a rollback. `condition` may throw in the rollback's turn, which prevents it. */
 export type RollbackTerms = Pick<LayerWrite, "expected" | "condition" | "info">;
 
-/** After so many milliseconds what could not be written is tried again. */
+/** How long after a failed write it is tried again, in milliseconds. */
 const retryMs = 5_000;
 
 /** A start waits at most so many milliseconds for what was served before. */
@@ -63,7 +63,7 @@ const mostConflicts = 10;
  */
 export class KeptSource implements Source {
   readonly name: string;
-  /** Undefined where the source itself cannot be asked to. */
+  /** Undefined if the source cannot be asked to try again. */
   readonly retry?: () => void;
   readonly #options: KeptSourceOptions;
   /** The source's own content was applied. */
@@ -75,9 +75,9 @@ export class KeptSource implements Source {
   /** The last commit failed. */
   #hasProblem = false;
   #retry: NodeJS.Timeout | undefined;
-  /** What was applied first, until something else is. */
+  /** The first applied content, until another one is applied. */
   #first: readonly LayerUpdate[] | undefined;
-  /** What is not written yet. */
+  /** The changes that are not written yet. */
   #pending: readonly LayerUpdate[] = [];
   #writing: Promise<void> | undefined;
   readonly #rollbacks = new Rollbacks();
@@ -121,7 +121,7 @@ export class KeptSource implements Source {
       report: (findings) => {
         sink.report(findings);
         const hasErrors = findings.some(({ severity }) => severity === "error");
-        // What was no good configuration may be one now, without a change.
+        // A bad configuration may be good now, without a change.
         if (this.#isLive && !hasErrors) this.#keep([]);
         if (this.#isLive || this.#isRestoring || !hasErrors || this.#options.restores === false) return;
         this.#isRestoring = true;

@@ -96,13 +96,13 @@ export class LeaseBook {
     return this.#layers.find((one) => leaseLayerOf(one.layer) === layer);
   }
 
-  /** Reads what the store has, instead of what was known. Who is new has its whole time. */
+  /** Reads the leases of the store, and forgets the known ones. A new lease has its whole time. */
   load(leases: LayerLeases, head: Revision | undefined, stored: readonly StoredResource[]): void {
     leases.load(head, stored);
     for (const { id, ttlMs } of this.all) if (this.#deadlines.left(id) === undefined) this.#deadlines.set(id, ttlMs);
   }
 
-  /** Gives every lease its whole time: whoever knew of their renewals is gone. */
+  /** Gives every lease its whole time: the server that knew of their renewals is gone. */
   restart(): void {
     for (const { id, ttlMs } of this.all) this.#deadlines.set(id, ttlMs);
   }

@@ -4,7 +4,7 @@ import { type Clock, XdskitError } from "@xdskit/api";
 import type { SharedEntry, SharedKeys, SharedSession, StoreWatch } from "../contracts/shared-keys.js";
 import { type Renewals, readRenewals, renewalsText } from "./renewals-text.js";
 
-/** What a server needs to tell the others of renewals, and to hear of theirs. */
+/** The options of renewals between servers. */
 export interface LeaseRenewalsOptions {
   readonly shared: SharedKeys;
   readonly clock: Clock;

@@ -22,7 +22,7 @@ interface HeldLease {
   readonly resources: ReadonlyMap<string, StoredKey>;
 }
 
-/** What a change of a layer does to its leases; undefined: the lease is gone. */
+/** The changes of leases with a change of a layer; undefined: the lease is gone. */
 export type LeaseChanges = ReadonlyMap<string, HeldLease | undefined>;
 
 /** The leases of one layer: each resource belongs to one at most. */
@@ -85,7 +85,7 @@ export class LayerLeases {
     return new Map(Array.from(changed, ([id, held]) => [id, held.resources.size === 0 ? undefined : held]));
   }
 
-  /** What undoes changes that have not been applied yet. */
+  /** The changes that undo changes that have not been applied yet. */
   reverse(changes: LeaseChanges): LeaseChanges {
     return new Map(Array.from(changes.keys(), (id) => [id, this.#leases.get(id)]));
   }

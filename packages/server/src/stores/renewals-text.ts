@@ -1,7 +1,7 @@
 /** Leases that were renewed at about the same time: how many milliseconds each has left. */
 export type Renewals = ReadonlyMap<string, number>;
 
-/** What a server says of its renewals. */
+/** The renewals that a server reports. */
 export interface RenewalsSaid {
   /** The number of the first batch that is still there. */
   readonly first: number;

@@ -8,9 +8,9 @@ import { mergedUpdates } from "./merged-updates.js";
 /** A rollback from before a restart: it goes on if the source has what it had then. */
 interface Remembered {
   readonly rolledBack: RolledBack;
-  /** What the source had. */
+  /** The content of the source before the rollback. */
   readonly own: ReadonlyMap<string, Version>;
-  /** What is served instead. */
+  /** The content that is served. */
   readonly served: readonly Resource[];
 }
 
@@ -33,7 +33,7 @@ export class Rollbacks {
     return rolledBack?.revision === revision || this.#ended.has(layer);
   }
 
-  /** What the source has of a layer that is rolled back. */
+  /** The source's content of a layer that is rolled back. */
   ownOf(layer: LayerName): readonly Resource[] | undefined {
     return this.#active.get(layer)?.own;
   }
@@ -77,8 +77,8 @@ export class Rollbacks {
   }
 
   /**
-   * What is to be served for what the source says: its own content of the layers that it changes, and the older one
-   * where the source starts with what it had when it was rolled back.
+   * The updates to serve for these of the source: its own content of the layers that it changes, but the older content
+   * of a layer if the source starts with the content that was rolled back.
    */
   served(updates: readonly LayerUpdate[]): readonly LayerUpdate[] {
     return updates.map((update) => {
@@ -117,8 +117,8 @@ export function rolledBackBy({ id, layer, cause, time }: Revision): RolledBack |
 }
 
 /**
- * What the source had when a layer was rolled back. Undefined: history does not go back so far, and the source counts
- * as changed.
+ * The content of the source when a layer was rolled back. Undefined: history does not go back so far, and the source
+ * counts as changed.
  */
 export async function ownBefore(store: Store, head: Revision): Promise<readonly StoredResource[] | undefined> {
   let before: Revision | undefined = head;

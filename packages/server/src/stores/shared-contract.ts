@@ -42,7 +42,7 @@ function itSwapsValues(under: StoreUnderTest): void {
       assert.equal(textOf(await other.shared.list("")), "a/one=4");
     }));
 
-  it("of many that put the same key one wins", () =>
+  it("lets one of many win that put the same key", () =>
     withTwo(under, async ({ shared }, other) => {
       const tries = Array.from({ length: 10 }, (_, index) =>
         put(index % 2 === 0 ? shared : other.shared, "leader", `${index}`),

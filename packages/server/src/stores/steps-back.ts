@@ -11,7 +11,7 @@ const mostChanges = 2_000;
 
 type RevisionReading = { readonly types: ResourceTypes; readonly registry: Registry };
 
-/** What a layer holds at a step, as far as a later revision changed it. */
+/** The content of a layer at a step, as far as a later revision changed it. */
 type HeldContent = Map<string, Resource | undefined>;
 
 /** Walks back from what layers hold now, which is their heads' content, through the revisions before. */

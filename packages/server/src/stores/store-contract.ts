@@ -15,7 +15,7 @@ function info(message: string, time = 1_000): CommitInfo {
   return { author: "a test", cause: { kind: "api", caller: "a test" }, message, time };
 }
 
-/** What tests do with a store. */
+/** A store, with helpers for tests. */
 class StoreTester {
   readonly #under: StoreUnderTest;
   #open: Store | undefined;
@@ -65,7 +65,7 @@ async function held(store: Store, { id }: Revision): Promise<Record<string, stri
   return Object.fromEntries(found.map(({ key, version }) => [key, version] as const).sort());
 }
 
-/** What every `Store` must do. Run it for each implementation, inside of `node:test`. */
+/** The tests of every `Store`. Run it for each implementation, inside of `node:test`. */
 export function describeStore(under: StoreUnderTest): void {
   const tester = new StoreTester(under);
   describe(`the contract of a store: ${under.name}`, () => {

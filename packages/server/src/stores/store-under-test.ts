@@ -17,7 +17,7 @@ export interface StoreUnderTest {
 /** A test waits at most so many milliseconds to hear of something. */
 const mostMs = 10_000;
 
-/** What a listener was told, in its order. */
+/** The values that a listener was told, in order. */
 export class Heard<T> {
   readonly all: T[] = [];
   readonly #waiting = new Set<() => void>();

@@ -15,7 +15,7 @@ export function putContent(writer: Writer, resource: StoredResource): void {
   writer.put("contents", contentKey(resource.type, resource.key, resource.version), resource.bytes);
 }
 
-/** Counts who names a content. Nobody: it goes. */
+/** Counts the references to a content, and removes it with the last one. */
 export function refer(writer: Writer, content: string, by: 1 | -1): void {
   const count = (writer.get<number>("references", content) ?? 0) + by;
   if (count > 0) writer.put("references", content, count);

@@ -15,12 +15,12 @@ import type { Reader } from "./tables.js";
  * Layers and resources stand there as hashes: names may be longer than a database's keys.
  */
 
-/** What the head of a layer holds of one resource. */
+/** The content of one resource at the head of a layer. */
 export interface IndexEntry extends StoredKey {
   readonly version: Version;
 }
 
-/** What a revision changed. */
+/** The changes of a revision. */
 export function changesOf(reader: Reader, id: RevisionId): readonly StoredChange[] {
   const parts = [...reader.range<readonly StoredChange[]>("changes", id)].flatMap(([, part]) => part);
   return parts.map(({ type, key, from, to }) => ({ type, key, from, to }));

@@ -240,7 +240,7 @@ function sessionIsOver(): XdskitError {
   return XdskitError.of("XDSKIT_STORE", "its session is over");
 }
 
-/** What to say of a store that cannot be read. */
+/** The finding about a store that cannot be read. */
 export function findingOf(error: unknown): Finding {
   const [first] = error instanceof XdskitError ? error.findings : [];
   return first ?? { code: "XDSKIT_STORE", severity: "error", message: (error as Error).message };

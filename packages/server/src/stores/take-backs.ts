@@ -21,13 +21,13 @@ interface TakeBacksOptions {
   readonly run: (task: () => Promise<void>) => Promise<void>;
   /** This is what the store has now. */
   readonly committed: (heads: readonly (Revision | undefined)[]) => void;
-  /** Another process has written over what was to be taken back: what it wrote counts. */
+  /** Another process has written over the change to take back. Its content counts. */
   readonly follow: (layer: LayerName, head: Revision | undefined) => Promise<void>;
   readonly failed: (error: unknown) => void;
 }
 
 /**
- * What of refused changes is in the store still, by the layer: a restart would serve it. Where the store fails, it is
+ * The refused changes that are still in the store, by layer. A restart would serve them. Where the store fails, it is
  * tried again before the next change of the layer, after some time, and at the end.
  */
 export class TakeBacks {

@@ -32,7 +32,7 @@ function watched(store: Store): Heard<readonly Revision[]> {
   return heard;
 }
 
-/** What every store must tell of heads that move. */
+/** The tests of a store's watch of heads. */
 export function describeWatching(under: StoreUnderTest): void {
   it("a watch begins with all heads, also where there is none", () =>
     withTwo(under, async (store) => {

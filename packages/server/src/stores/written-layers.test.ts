@@ -209,7 +209,7 @@ describe("written layers", () => {
     await Promise.all([mine.server.close(), other.server.close()]);
   });
 
-  it("refuse a change after the end, and finish those before", async () => {
+  it("refuse changes after the end, and finish the earlier ones", async () => {
     const store = await createMemoryStore();
     const { server, written } = await started(store);
     const before = written.write(write({ upsert: [one] }));
@@ -243,7 +243,7 @@ describe("a preview", () => {
     await server.close();
   });
 
-  it("of a group's first layer begins with nothing", async () => {
+  it("begins with an empty group for its first layer", async () => {
     const server = createServer({ groups: [{ name: "all", match: {}, layers: ["a", "b"] }] });
     const [preview] = server.preview([{ layer: "b", kind: "replace", upsert: [one] }]);
     assert.deepEqual([preview?.before.sets.size, preview?.after.of(one.type).size], [0, 1]);

@@ -23,7 +23,7 @@ import { decodeStored } from "./stored-content.js";
 import { TakeBacks, takeBackFailed } from "./take-backs.js";
 import { commitOf, restoring, touchedBy, updateOf } from "./written-update.js";
 
-/** What layers are written with. */
+/** The options of written layers. */
 export interface WrittenLayersOptions {
   /** The layers, which no source fills. */
   readonly layers: readonly LayerName[];
@@ -86,7 +86,7 @@ export class WrittenLayers implements Source {
   readonly #options: WrittenLayersOptions;
   readonly #queue = new Queue(mostWaiting);
   readonly #heads = new Map<LayerName, Revision>();
-  /** What others wrote could not be served: all of it is read next time. */
+  /** Layers whose changes by others could not be served. They are read as a whole next time. */
   readonly #torn = new Set<LayerName>();
   readonly #leases: LeaseBook;
   readonly #takeBacks: TakeBacks;
@@ -94,7 +94,7 @@ export class WrittenLayers implements Source {
   #sink: SourceSink | undefined;
   #watch: StoreWatch | undefined;
   #away: StoreAway | undefined;
-  /** What the store told last, until it is looked at. */
+  /** The heads that the store told last, until they are looked at. */
   #moved: readonly Revision[] | undefined;
 
   constructor(options: WrittenLayersOptions) {
@@ -233,7 +233,7 @@ export class WrittenLayers implements Source {
   }
 
   /**
-   * Makes a layer what it was at a revision; empty where that is undefined. Rejects as `write` does, and with
+   * Gives a layer its content at a revision; makes it empty if that is undefined. Rejects as `write` does, and with
    * XDSKIT_REVISION_UNKNOWN.
    */
   async rollBack(

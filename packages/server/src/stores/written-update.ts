@@ -8,7 +8,7 @@ import { encodeStored } from "./stored-content.js";
 
 type Layer = ReturnType<XdsServer["layerSnapshot"]>;
 
-/** What a write changes of a layer: with the keys of what is removed, as a store needs them. */
+/** The update that a write makes to a layer, with the keys of removed resources, as a store needs them. */
 export function updateOf({ layer, upsert, remove, replace }: LayerWrite, now: Layer): LayerUpdate {
   if (replace) return { layer, kind: "replace", upsert };
   const keys = remove.flatMap(

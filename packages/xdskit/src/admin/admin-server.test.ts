@@ -26,7 +26,7 @@ describe("admin pages", () => {
   const server = createServer();
   let document: Parameters<typeof assertDescribed>[0];
   const fetched = (path: string, init?: RequestInit) => fetch(`http://${formatAddress(admin.address)}${path}`, init);
-  /** What is answered below `/api/v1` must be as the document says. */
+  /** Answers below `/api/v1` must match the document. */
   const get = async (path: string, init?: RequestInit) => {
     const response = await fetched(path, init);
     const { status, headers } = response;
@@ -259,7 +259,7 @@ describe("admin pages", () => {
     }
   });
 
-  test("on this machine, only those are answered who call it by an address or localhost", async () => {
+  test("on this machine, only callers by an address or localhost are answered", async () => {
     const statusOf = (host: string) =>
       new Promise((resolve, reject) => {
         const { port } = admin.address;
@@ -290,7 +290,7 @@ describe("admin pages", () => {
     );
   });
 
-  test("/ is the dashboard for who asks for HTML, on this machine only by an address or localhost", async () => {
+  test("/ is the dashboard for clients that ask for HTML, on this machine only by an address or localhost", async () => {
     const headers = { accept: "text/html,application/xhtml+xml" };
     const page = await get("/", { headers });
     assert.equal(page.headers.get("content-type"), "text/html; charset=utf-8");
@@ -333,7 +333,7 @@ describe("admin pages", () => {
           .on("error", reject)
           .end();
       });
-    // There is no such rollout; the request was let in.
+    // The request was let in, but there is no such rollout.
     assert.equal(await statusOf(own), 409);
     assert.equal(await statusOf({ ...own, "sec-fetch-site": undefined }), 409);
     const foreign: readonly Readonly<Record<string, string | undefined>>[] = [

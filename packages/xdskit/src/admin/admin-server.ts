@@ -48,7 +48,7 @@ const pages: ReadonlyMap<string, AdminPage> = new Map<string, AdminPage>([
 
 const apiPrefix = "/api/v1/";
 
-/** What people find first. `@xdskit/admin` answers the other paths of the API. */
+/** The pages that people find first. `@xdskit/admin` answers the other paths of the API. */
 const listed = [
   ...["/livez", "/readyz", "/metrics", "/api/v1/sources", "/api/v1/nodes", "/api/v1/rollouts", "/api/v1/event-loop"],
 ];
@@ -93,7 +93,7 @@ async function respond(request: IncomingMessage, response: ServerResponse, state
   response.end(request.method === "HEAD" ? undefined : body);
 }
 
-/** The API answers it; this is said where it cannot be loaded. */
+/** The answer if the API, which answers this path, cannot be loaded. */
 const toApi = problem(500, "XDSKIT_FAULT", "the API cannot be loaded: is the installation complete?");
 
 async function answer({ method, url = "/", headers, socket }: IncomingMessage, state: AdminState): Promise<Answer> {

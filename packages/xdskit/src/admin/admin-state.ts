@@ -6,9 +6,9 @@ import type { AnySourceStatus } from "./source-status.js";
 /** `starting`: nothing to serve yet. `stopping`: streams are ending. */
 export type Readiness = "starting" | "ready" | "stopping";
 
-/** What the admin pages show. */
+/** The state that the admin pages show. */
 export interface AdminState {
-  /** What answers below `/api/v1/` besides the pages; loaded when it is first asked for. */
+  /** Answers paths below `/api/v1/` besides the pages. Loaded at the first request. */
   api(): Promise<Pick<AdminApi, "respond">>;
   readiness(): Readiness;
   /** In Prometheus' text format. */

@@ -8,7 +8,7 @@ const ownHeader = "x-xdskit-dashboard";
 export const foreignPage =
   "a page in a browser may change nothing, but the dashboard of this server, called by its address or localhost";
 
-/** Whether an address of ours is one of this machine alone. */
+/** Whether an address of this server is reachable from this machine only. */
 export function isLoopbackHost(address = ""): boolean {
   return /^(::ffff:)?127\.|^::1$/.test(address);
 }

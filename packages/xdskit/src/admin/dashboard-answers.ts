@@ -22,7 +22,7 @@ function load() {
 }
 
 /**
- * The file of the dashboard at a path; undefined: there is none. `/` is the page for who asks for HTML: other clients,
+ * The file of the dashboard at a path; undefined: there is none. `/` is the page for clients that ask for HTML. Others,
  * such as curl, get the list of pages.
  */
 export async function fileFor(path: string, headers: IncomingHttpHeaders): Promise<FileAnswer | undefined> {

@@ -18,7 +18,7 @@ interface QuarantineJson {
   readonly version?: string | undefined;
 }
 
-/** What one server says. */
+/** The rollouts and quarantines of one server. */
 export interface RolloutsJson {
   readonly rollouts: readonly RolloutJson[];
   readonly quarantines: readonly QuarantineJson[];
@@ -28,8 +28,8 @@ export interface RolloutsJson {
 const shownAtMost = 100;
 
 /**
- * One rollout for each group, from what servers say of it: the first of them that has the newest one tells its state,
- * and all of them the nodes. A node with streams at two servers counts twice.
+ * One rollout for each group, from the answers of all servers: the first one with the newest rollout gives its state,
+ * and all of them give the nodes. A node with streams at two servers counts twice.
  */
 export function mergedRollouts(said: readonly (readonly RolloutJson[])[]): readonly RolloutJson[] {
   const groups = new Map<string, RolloutJson[]>();
@@ -55,7 +55,7 @@ export function mergedRollouts(said: readonly (readonly RolloutJson[])[]): reado
   });
 }
 
-/** Each content once, whoever keeps it from nodes. */
+/** Each content once, however many servers keep it from nodes. */
 export function mergedQuarantines(said: readonly (readonly QuarantineJson[])[]): readonly QuarantineJson[] {
   const all = new Map<string, QuarantineJson>();
   for (const each of said.flat()) {

@@ -12,7 +12,7 @@ export interface MetricsInput {
   readonly server: Pick<XdsServer, "stats" | "snapshotOf" | "loadTotals" | "rollouts" | "quarantines" | "nodeStates">;
   readiness(): Readiness;
   sources(): readonly AnySourceStatus[];
-  /** What the API counts; undefined: it has none. */
+  /** The counts of the API; undefined: there is no API. */
   readonly api?: (() => ApiNumbers) | undefined;
   /** What is wrong with the server's certificates. */
   readonly troubles?: (() => readonly Pick<Trouble, "severity">[]) | undefined;
@@ -72,7 +72,7 @@ function addProcessMetrics(scrape: Scrape, { readiness, troubles }: MetricsInput
   );
 }
 
-/** Discovery streams and what went over them. */
+/** Discovery streams, with their requests and responses. */
 function addStreamMetrics(scrape: Scrape): void {
   const streams = (field: "open" | "behind" | "opened" | "requests" | "requestBytes") => () =>
     scrape.stats.streams.map((row): Row => [row.api, row.variant, row.service, row[field]]);
@@ -180,7 +180,7 @@ function addEventLoopMetrics(scrape: Scrape): void {
   scrape.gauge("xdskit_event_loop_longest_seconds", longest, [], seconds("lastMinuteMs"));
 }
 
-/** Groups, what they are served, and changes of it. */
+/** Groups, their resources, and changes. */
 function addConfigurationMetrics(scrape: Scrape, { server }: MetricsInput): void {
   scrape.gauge("xdskit_group_streams", "Open streams of a group's nodes.", ["group"], () =>
     scrape.stats.groups.map(({ name, streams }) => [name, streams]),

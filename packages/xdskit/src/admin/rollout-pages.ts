@@ -3,30 +3,30 @@ import { type Finding, XdskitError } from "@xdskit/api";
 import type { Rollout, SharedRollouts, XdsServer } from "@xdskit/server";
 import { mergedQuarantines, mergedRollouts, type RolloutsJson } from "./merge-rollouts.js";
 
-/** The pages about rollouts read and act here, for all servers of the store. */
+/** The parts that the pages about rollouts read and act on, for all servers of the store. */
 export interface RolloutsInput {
   readonly server: Pick<XdsServer, "rollouts" | "quarantines">;
-  /** Rollouts are one for all servers; undefined: this one has its own. */
+  /** Undefined: this server has rollouts of its own, and shares none with others. */
   readonly shared: SharedRollouts | undefined;
   /** The other servers. */
   readonly peers: () => readonly Peer[];
 }
 
-/** What quarantines somebody means; what is left out means all. */
+/** Selects quarantines; a field that is left out selects all. */
 export type QuarantineQuery = Readonly<Partial<Record<"group" | "type" | "name", string>>>;
 
-/** What came of a POST. `conflict`: it does not apply now, or to another rollout. */
+/** The result of a POST. `conflict`: it does not apply now, or to another rollout. */
 export type CarriedOut =
   | { readonly kind: "done"; readonly body: object }
   | { readonly kind: "conflict" | "unknown" }
   | { readonly kind: "refused"; readonly status: number; readonly finding: Finding };
 
-/** What this server knows, as JSON. */
+/** The rollouts and quarantines of this server, as JSON. */
 export function ownRollouts(server: RolloutsInput["server"]): RolloutsJson {
   return JSON.parse(JSON.stringify({ rollouts: server.rollouts(), quarantines: server.quarantines() })) as RolloutsJson;
 }
 
-/** The answer of `/api/v1/rollouts`: what all servers know. One that does not answer is left out. */
+/** The answer of `/api/v1/rollouts`, from all servers. One that does not answer is left out. */
 export async function rolloutsPage({ server, peers }: RolloutsInput): Promise<RolloutsJson> {
   const own = ownRollouts(server);
   const said = await Promise.allSettled(peers().map(({ ask }) => ask("rollouts", null) as Promise<RolloutsJson>));

@@ -7,14 +7,14 @@ interface ApiErrorDetails {
   readonly findings?: readonly Finding[] | undefined;
 }
 
-/** What a server said against a request, or why it could not be asked. */
+/** The refusal of a request by a server, or the reason why it could not be asked. */
 export class ApiError extends Error {
   override readonly name = "ApiError";
   /** HTTP's; undefined: there was no answer. */
   readonly status: number | undefined;
   /** `XDSKIT_…`, if the server named one. */
   readonly code: string | undefined;
-  /** What is wrong in what was sent. */
+  /** The errors in the request. */
   readonly findings: readonly Finding[];
 
   constructor(message: string, { status, code, findings = [] }: ApiErrorDetails = {}) {

@@ -39,7 +39,7 @@ export interface ChangeRequest {
   readonly dryRun?: boolean;
 }
 
-/** What a change did, or would do. */
+/** The effect of a change, made or planned. */
 export interface ChangeAnswer {
   /** Null for a dry run, and for a layer that nothing was ever put in. */
   readonly revision: contract.Revision | null;
@@ -49,14 +49,14 @@ export interface ChangeAnswer {
   readonly findings: readonly Finding[];
 }
 
-/** What differs between two revisions. */
+/** The differences between two revisions. */
 export interface DiffAnswer {
   readonly to: contract.Revision;
   readonly changes: readonly ChangedView[];
   readonly stages: readonly GroupStagesView[];
 }
 
-/** Which nodes have a revision. */
+/** The arrival of a revision at nodes. */
 export interface ArrivalView {
   readonly counts: { readonly acknowledged: number; readonly rejected: number; readonly pending: number };
   readonly nodes: readonly NodeArrivalView[];
@@ -69,6 +69,6 @@ export interface NodeArrivalView {
   readonly id: string;
   readonly group?: string;
   readonly state: string;
-  /** What the client said, or what it waits for. */
+  /** The words of the client, or the thing that it waits for. */
   readonly message?: string;
 }

@@ -12,7 +12,7 @@ import { registryWith } from "../settings/descriptors.js";
 import { checkDirectory } from "../validate/check-directory.js";
 import { bytesOfInput, standardInput } from "./input-bytes.js";
 
-/** Resources that are to be sent, and where they are written. */
+/** The resources to send, and their places in files. */
 export interface Input {
   readonly resources: readonly Resource[];
   readonly findings: readonly Finding[];

@@ -1,4 +1,4 @@
-/** What became of a resource, for people and programs. */
+/** The change of a resource, for people and programs. */
 export interface ShownChange {
   /** The name of its type: `cluster`. */
   readonly type: string;
@@ -23,7 +23,7 @@ export interface ShownContent {
 /** Whether a resource came, has another content, or went. */
 export type ChangeKind = "added" | "changed" | "removed";
 
-/** What kind of change it is. */
+/** The kind of change. */
 export function kindOf({ before, after }: Pick<ShownChange, "before" | "after">): ChangeKind {
   if (before === undefined) return "added";
   return after === undefined ? "removed" : "changed";

@@ -12,12 +12,12 @@ import { readWorkerOutput } from "./worker-output.js";
 /** A process that ended by itself is started again after so many milliseconds, and after twice as long each time. */
 const firstRestartMs = 100;
 const mostRestartMs = 30_000;
-/** Who served so long has earned the short wait again. */
+/** A process that served for so long starts again after the short wait. */
 const longRunMs = 60_000;
 /** The contract allows 5 s for a stop; whoever needs longer is ended. */
 const stopMs = 4_800;
 
-/** What a process is for the others. */
+/** A process, as the others see it. */
 interface Slot {
   readonly slot: number;
   worker: Worker | undefined;

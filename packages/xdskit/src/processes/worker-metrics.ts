@@ -1,4 +1,4 @@
-/** What one process says of itself, in Prometheus' text format. */
+/** The metrics of one process, in Prometheus' text format. */
 export interface WorkerMetrics {
   readonly worker: number;
   readonly text: string;

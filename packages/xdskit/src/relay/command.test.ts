@@ -49,7 +49,7 @@ test("relays, keeps what it has on disk, starts with it while the origin is away
     const { status, out } = await first.ended();
     assert.deepEqual([status, out.split("\n").at(-2)], [0, "ready"]);
   }
-  // What is kept can be read and served as any folder.
+  // The cache can be read and served as any folder.
   const valid = await xdskitEnds("validate", join(cache, "all"));
   assert.equal(valid.status, 0, valid.err);
   await using second = relay();
@@ -67,7 +67,7 @@ test("waits for an origin that is away, and is stopped while it waits", async ()
   assert.deepEqual([status, out], [0, ""]);
 });
 
-test("what is wrong with the usage is one clear line, and status 2", async () => {
+test("an error in the usage is one clear line, and status 2", async () => {
   await using folder = await testFolder({ "relay.yaml": "upstream: { server: a }\n", "bad/all/x": "" });
   const cases: readonly (readonly [readonly string[], RegExp])[] = [
     [[], /no origin is named: --server/],

@@ -48,7 +48,7 @@ const upstreams: readonly Omit<GrpcServerSettings, "address">[] = (["sotw", "del
 
 for (const upstream of [...upstreams, { kind: "grpc" as const, variant: "sotw" as const, api: "v2" as const }]) {
   const { variant, aggregated = true, api = "v3" } = upstream;
-  test(`what an origin has, changes and removes reaches clients: ${variant}, ${aggregated ? "ADS" : "per type"}, ${api}`, () =>
+  test(`resources, changes and removals of an origin reach clients: ${variant}, ${aggregated ? "ADS" : "per type"}, ${api}`, () =>
     withStage(async ({ origin, relay, client }) => {
       const { server, address } = await origin();
       server.config.set(resourcesOf(cluster("a"), cluster("b"), endpoints("a", 1)));
@@ -101,7 +101,7 @@ test("an origin may be files", () =>
     await becomes(fromFile.names, "x,y");
   }));
 
-test("a name that does not exist is told at once, and reaches who asked once it is there", () =>
+test("a name that does not exist is told at once, and its resource reaches the client once it is there", () =>
   withStage(async ({ origin, relay, client }) => {
     const { server, address } = await origin();
     server.config.set(resourcesOf(cluster("a")));
@@ -196,7 +196,7 @@ test("clients are served on while the origin is away, and a relay that starts th
   }));
 
 for (const variant of ["sotw", "delta"] as const) {
-  test(`an origin that has nothing, or nothing but what was kept, is there all the same: ${variant}`, () =>
+  test(`an origin that has nothing, or only the cached resources, counts as connected: ${variant}`, () =>
     withStage(async ({ origin, relay, directory }) => {
       const { server, address } = await origin();
       server.config.set([]);
@@ -217,7 +217,7 @@ for (const variant of ["sotw", "delta"] as const) {
     }));
 }
 
-test("what was taken of a response that was rejected is not kept as what the version before had", () =>
+test("resources of a rejected response are not cached under the version before", () =>
   withStage(async ({ origin, relay, directory }) => {
     const { server, address } = await origin();
     const upstream: GrpcServerSettings = { kind: "grpc", address, variant: "sotw" };
@@ -250,11 +250,11 @@ test("what was taken of a response that was rejected is not kept as what the ver
     server.config.set(resourcesOf(cluster("a", "2s"), cluster("bad")));
     await becomes(() => rejected, 1);
     await second.relay.close({ timeoutMs: 100 });
-    // An origin that goes back to that version sends nothing to whom it thinks to have it.
+    // An origin that goes back to that version sends nothing to a client that claims to have it.
     assert.deepEqual(await kept(), ["", "2s"]);
   }));
 
-test("what every client rejects is rejected at the origin, with their reasons; one that takes it is enough by default", () =>
+test("a response that every client rejects is rejected at the origin, with their reasons; by default one that accepts it is enough", () =>
   withStage(async ({ origin, relay, client }) => {
     const { server, address } = await origin();
     server.config.set(resourcesOf(cluster("a")));
@@ -291,7 +291,7 @@ test("what every client rejects is rejected at the origin, with their reasons; o
     await becomes(two.names, "a,bad,bad-2,bad-3");
   }));
 
-test("who says nothing holds nothing up", () =>
+test("a client that does not answer delays nothing", () =>
   withStage(async ({ origin, relay }) => {
     const { server, address } = await origin();
     server.config.set(resourcesOf(cluster("a")));
@@ -310,7 +310,7 @@ test("who says nothing holds nothing up", () =>
     silent.cancel();
   }));
 
-test("what has a TTL lives as long as the origin says so, and clients get heartbeats of their own", () =>
+test("a resource with a TTL lives as long as the origin says, and clients get heartbeats of their own", () =>
   withStage(async ({ origin, relay, client }) => {
     const { server, address } = await origin({ ttl: "always" });
     server.config.set(resourcesOf(cluster("a"), perishable("b", "2s", cluster("b"))));
@@ -326,7 +326,7 @@ test("what has a TTL lives as long as the origin says so, and clients get heartb
     await becomes(clusters.names, "a");
   }));
 
-test("what has a TTL does not come back with a relay that starts while the origin is away", () =>
+test("a resource with a TTL does not come back with a relay that starts while the origin is away", () =>
   withStage(async ({ origin, relay, client, directory }) => {
     const cache = join(directory, "cache");
     const first = await origin({ ttl: "always" });
@@ -338,7 +338,7 @@ test("what has a TTL does not come back with a relay that starts while the origi
     await becomes(served.names, "a,b");
     await before.relay.close({ timeoutMs: 100 });
     await first.server.close({ timeoutMs: 100 });
-    // However long it was stopped: of what was lost meanwhile nobody told it.
+    // This holds however long it was stopped: nobody told it about the changes meanwhile.
     const after = await relay(upstream, { cache });
     const again = see(client(after.address), "cluster");
     await becomes(again.names, "a");
@@ -378,7 +378,7 @@ test("collections that resources name are asked for with them", () =>
     await becomes(() => members, [glob.replace("*", "x"), glob.replace("*", "y")].join());
   }));
 
-test("with prefetch everything that is named is there before a client asks", () =>
+test("prefetch brings everything that is named before a client asks", () =>
   withStage(async ({ origin, relay, client }) => {
     const { server, address } = await origin();
     server.config.set(resourcesOf(cluster("a"), endpoints("a", 1)));
@@ -442,7 +442,7 @@ test("virtual hosts come by the name that was asked for, with their aliases", ()
     await becomes(missing, "b");
   }));
 
-test("versions in the cache are believed of the server that gave them alone", () =>
+test("versions in the cache are claimed only to the server that gave them", () =>
   withStage(async ({ origin, relay, client, directory }) => {
     const cache = join(directory, "cache");
     const resources = resourcesOf(cluster("a"), cluster("b"));
@@ -457,7 +457,7 @@ test("versions in the cache are believed of the server that gave them alone", ()
     assert.equal(other.server.stats().types.find(({ type }) => type === "cluster")?.resources, 3);
   }));
 
-test("while the origin is away, what nobody asks for any more is not let go of", () =>
+test("while the origin is away, resources are kept that nobody asks for any more", () =>
   withStage(async ({ origin, relay, client }) => {
     const { server, address } = await origin();
     server.config.set(resourcesOf(endpoints("a", 1)));

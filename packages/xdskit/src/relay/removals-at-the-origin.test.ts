@@ -32,7 +32,7 @@ function likeEnvoy(client: XdsClient) {
   return { target, ever, clusters: () => [...watches.keys()].sort().join() };
 }
 
-describe("what an origin removed, which orders its changes", () => {
+describe("a resource that an ordering origin removed", () => {
   for (const aggregated of [true, false]) {
     it(`is given to no client of the relay that comes after it is known: ${aggregated ? "ADS" : "a stream a type"}`, () =>
       withStage(async ({ origin, relay, client }) => {

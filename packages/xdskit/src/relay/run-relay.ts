@@ -61,7 +61,7 @@ async function startRelay(options: RelayCommandOptions, serving: Serving): Promi
     settingsFile: loaded.file,
     groups: loaded.settings.groups,
     tls: upstream.server.tls,
-    // They can be looked at. What an origin sends has no revisions here, and nothing lies over it.
+    // They can be looked at. Resources of an origin have no revisions here, and no layer lies over them.
     layers: upstream.groups.map(({ layer }) => {
       const filled = { by: "source", kept: undefined } as const;
       return { name: layer, layer, place: null, durable: false, store: undefined, filled };

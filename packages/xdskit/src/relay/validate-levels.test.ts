@@ -14,9 +14,9 @@ const timeless = (name: string) =>
 const clusterType = resourceTypes.find("cluster")!;
 const none: readonly Finding[] = [];
 
-describe("how far a relay judges", () => {
+describe("the validate level of a relay", () => {
   for (const validate of [undefined, "types", "off"] as const) {
-    it(`passes on what breaks the rules, and begins with it after a restart: ${validate}`, () =>
+    it(`lets resources pass that break the rules, also after a restart: ${validate}`, () =>
       withStage(async ({ origin, relay, client, directory, findings }) => {
         const { server, address } = await origin();
         server.config.set([timeless("a"), createResource(create(ClusterSchema, { name: "b" }))]);
@@ -37,7 +37,7 @@ describe("how far a relay judges", () => {
       }));
   }
 
-  it("rejects it where it is asked to, and serves the rest", () =>
+  it("rejects them if it is asked to, and serves the rest", () =>
     withStage(async ({ origin, relay, client }) => {
       const { server, address } = await origin();
       server.config.set([timeless("a"), createResource(create(ClusterSchema, { name: "b" }))]);

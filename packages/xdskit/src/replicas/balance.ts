@@ -6,39 +6,39 @@ export interface ReplicaSpread {
   readonly others: readonly number[];
 }
 
-/** What to do about it. */
+/** The clients to ask to go, and the times for it. */
 export interface Wave {
-  /** So many clients are asked to go, one after the other within `askMs`. */
+  /** How many clients are asked to go, one after the other within `askMs`. */
   readonly ask: number;
   /** In milliseconds. */
   readonly askMs: number;
-  /** So many milliseconds later it is looked again: by then they are back, here or elsewhere. */
+  /** The time until the next look, in milliseconds: by then the clients are back, here or elsewhere. */
   readonly restMs: number;
 }
 
-/** A server may have so many times the mean: clients come and go by themselves. */
+/** A server may have so many times the mean, since clients come and go by themselves. */
 const tolerance = 1.1;
-/** And so many more than the mean: in a small fleet one client more or less says nothing. */
+/** A server may also have so many more than the mean: in a small fleet one client more or less says nothing. */
 const mostMore = 1;
-/** Together at most ten a second. */
+/** The most clients of a wave: at most ten a second. */
 const mostInWave = 200;
 
 /** Times, in milliseconds. */
 export interface BalanceTimes {
-  /** From one look to the next while nothing is to be done. */
+  /** The time from one look to the next while clients are spread well. */
   readonly look: number;
-  /** Clients of one wave go within this. */
+  /** The time in which the clients of one wave go. */
   readonly wave: number;
-  /** From a wave to the next look. */
+  /** The time from a wave to the next look. */
   readonly rest: number;
-  /** The same after waves that did not help, at most. */
+  /** The longest such time, after waves that did not help. */
   readonly mostRest: number;
 }
 
 /** The rest is more than the grace that clients have by default, and the time that Envoy takes to come back. */
 const usualTimes: BalanceTimes = { look: 5_000, wave: 20_000, rest: 15_000, mostRest: 10 * 60_000 };
 
-/** How many connections this server has more than its part; 0 where it is not worth a word. */
+/** The surplus of connections of this server; 0 if it is too small to matter. */
 export function surplusOf({ own, others }: ReplicaSpread): number {
   if (others.length === 0) return 0;
   const mean = others.reduce((sum, each) => sum + each, own) / (others.length + 1);
@@ -46,8 +46,8 @@ export function surplusOf({ own, others }: ReplicaSpread): number {
 }
 
 /**
- * Decides how many clients a server asks to go to the others. Where that brings nobody there, because a load balancer
- * sends each client to the server that it had, it asks more and more rarely.
+ * Decides how many clients a server asks to go to the others. If that brings nobody there, because a load balancer
+ * sends each client back to its server, it asks more and more rarely.
  */
 export class Balance {
   readonly #times: BalanceTimes;

@@ -6,9 +6,9 @@ import type { SharedEntry, SharedKeys, SharedSession, StoreWatch } from "@xdskit
 export interface Replica {
   /** Another one with each start. */
   readonly id: string;
-  /** For people: the host and the process, or what its place is called. */
+  /** For people: the host and the process, or the name of its place. */
   readonly name: string;
-  /** Where the others ask it: `unix:PATH`, `http://HOST:PORT` or `https://HOST:PORT`. */
+  /** The address for the others: `unix:PATH`, `http://HOST:PORT` or `https://HOST:PORT`. */
   readonly address: string;
   /** The version of xdskit that it runs. */
   readonly version: string;
@@ -16,22 +16,22 @@ export interface Replica {
   readonly since: number;
 }
 
-/** What a membership is made of. */
+/** The options of a membership. */
 export interface MembershipOptions {
   readonly shared: SharedKeys;
   readonly self: Replica;
   /** A replica that was there is gone: it was stopped, or is taken for dead. */
   readonly gone: (replica: Replica) => void;
-  /** What goes wrong with being known; it is tried again. Undefined: it is well again. */
+  /** Reports that this server cannot make itself known; it tries again. Undefined: the problem is over. */
   readonly problem: (finding: Finding | undefined) => void;
 }
 
-/** Who says nothing for so long is taken for dead. */
+/** A server that is silent for so many milliseconds is taken for dead. */
 const ttlMs = 6_000;
 const retryMs = 1_000;
 const prefix = "replicas/members/";
 
-/** Who serves from the same store. While the store is away, those stay known who were there last. */
+/** Knows the servers of the same store. While the store is away, the last known servers stay known. */
 export class Membership {
   readonly #options: MembershipOptions;
   readonly #watch: StoreWatch;
@@ -50,7 +50,7 @@ export class Membership {
     });
   }
 
-  /** Who is there has been read at least once. */
+  /** Whether the list of servers has been read at least once. */
   get isKnown(): boolean {
     return this.#isKnown;
   }
@@ -60,7 +60,7 @@ export class Membership {
     return [...this.#others.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  /** The others are told at once, and not only when the session is over. */
+  /** Tells the others at once, before the session is over. */
   async close(): Promise<void> {
     this.#watch.close();
     this.#stopped.abort();

@@ -1,6 +1,6 @@
 /**
- * What servers of one store answer each other, by the name of the question. Both are JSON. Who runs what never goes
- * through the store: whoever wants to know asks all of them.
+ * The answers of servers of one store to each other, by the name of the question. Both are JSON. The state of nodes
+ * never goes through the store: a server that needs it asks all others.
  */
 export type ReplicaAnswers = Readonly<Record<string, (asked: never) => Promise<unknown>>>;
 

@@ -1,13 +1,13 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { Balance, type BalanceTimes, type Wave } from "./balance.js";
 
-/** What spreading clients needs. */
+/** The options of rebalancing. */
 export interface RebalancingOptions {
   /** This server. */
   readonly server: { connections(): number; askToGo(count: number): number };
   /** Asks all others for their connections; undefined: one of them does not answer, or there is none. */
   readonly others: () => Promise<readonly number[] | undefined>;
-  /** So many clients were told to go. */
+  /** Called with the number of clients that were told to go. */
   readonly asked: (count: number) => void;
   /** For tests. */
   readonly times?: BalanceTimes | undefined;

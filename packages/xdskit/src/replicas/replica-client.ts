@@ -11,12 +11,12 @@ import type { Replica } from "./membership.js";
 import { askPath, mostAnswerBytes } from "./questions.js";
 import { readReplicaTls } from "./replica-tls.js";
 
-/** What every question is asked with. */
+/** The options of every question. */
 export interface AskOptions {
   readonly token: string;
   /** Undefined: replicas are reached without TLS. */
   readonly tls: ServerTls | undefined;
-  /** A replica that says nothing for so many milliseconds is silent. */
+  /** After so many milliseconds without an answer a replica counts as silent. */
   readonly timeoutMs: number;
 }
 

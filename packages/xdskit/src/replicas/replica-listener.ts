@@ -20,7 +20,7 @@ export interface ReplicaListener {
   close(): Promise<void>;
 }
 
-/** Certificates are read again so often, in milliseconds: files are replaced. */
+/** How often certificates are read again, in milliseconds, since files are replaced. */
 const renewMs = 10_000;
 
 /** Answers other servers of the store. Rejects with the system's error when it cannot listen. */
@@ -63,7 +63,7 @@ async function serverFor(
   const isMutual = first.ca !== undefined;
   const server = createTlsServer({ ...first, requestCert: isMutual, rejectUnauthorized: isMutual }, handle);
   const renew = async () => server.setSecureContext(await readReplicaTls(tls));
-  // What cannot be read now is read later; the old ones serve meanwhile.
+  // Certificates that cannot be read now are read later; the old ones serve meanwhile.
   const timer = setInterval(() => void renew().catch(() => {}), renewMs).unref();
   return { server, scheme: "https", stop: () => clearInterval(timer) };
 }

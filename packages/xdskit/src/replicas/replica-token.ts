@@ -4,8 +4,8 @@ import type { SharedKeys } from "@xdskit/server";
 const key = "replicas/token";
 
 /**
- * What the servers of a store show each other: whoever can read the store may ask. The first one makes it. Rejects with
- * XDSKIT_STORE if the store cannot be read.
+ * The token that the servers of a store show each other: a server that can read the store may ask. The first one makes
+ * it. Rejects with XDSKIT_STORE if the store cannot be read.
  */
 export async function replicaToken(shared: SharedKeys): Promise<string> {
   const [found] = await shared.list(key);

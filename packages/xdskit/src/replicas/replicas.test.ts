@@ -35,7 +35,7 @@ async function joined(t: TestContext, shared: SharedKeys, name: string, place: R
     problem: (finding) => assert.equal(finding, undefined),
   });
   t.after(() => replicas.close());
-  /** What each of the others answers, or why it does not. */
+  /** The answer of each other server, or the reason why it has none. */
   const askAll = (question: string, asked: unknown) =>
     Promise.all(
       replicas.others.map((one) =>
@@ -55,7 +55,7 @@ async function store(t: TestContext): Promise<SharedKeys> {
 }
 
 describe("the servers of a store", () => {
-  it("know and answer each other, over sockets and ports, and hear who is gone", async (t) => {
+  it("know and answer each other, over sockets and ports, and hear when one is gone", async (t) => {
     const [shared, directory] = [await store(t), await folder(t)];
     const a = await joined(t, shared, "a", { kind: "socket", path: join(directory, "a.sock") });
     const b = await joined(t, shared, "b", port());
@@ -71,7 +71,7 @@ describe("the servers of a store", () => {
     assert.deepEqual([a.gone, c.gone], [["b"], ["b"]]);
   });
 
-  it("say who is silent, and why", async (t) => {
+  it("name the silent ones, with the reason", async (t) => {
     const shared = await store(t);
     const [a, b] = [await joined(t, shared, "a", port()), await joined(t, shared, "b", port())];
     await waitFor("it is known", () => a.names() === "b");

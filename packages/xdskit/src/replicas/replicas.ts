@@ -6,7 +6,7 @@ import { type AskOptions, ask } from "./replica-client.js";
 import { type ReplicaPlace, startReplicaListener } from "./replica-listener.js";
 import { replicaToken } from "./replica-token.js";
 
-/** What a server needs to be one of several. */
+/** The options of a server that is one of several. */
 export interface ReplicasOptions {
   readonly shared: SharedKeys;
   readonly self: Pick<Replica, "id" | "name" | "version">;
@@ -18,10 +18,10 @@ export interface ReplicasOptions {
   readonly problem: (finding: Finding | undefined) => void;
 }
 
-/** A replica that says nothing for so many milliseconds is left out of an answer, which says so. */
+/** A replica that is silent for so many milliseconds is left out of an answer, which says so. */
 const usualTimeoutMs = 3_000;
 
-/** The other servers of a store: who they are, and what they say. */
+/** The other servers of a store, and their answers. */
 export class Replicas {
   readonly self: Replica;
   readonly #membership: Membership;
@@ -40,7 +40,7 @@ export class Replicas {
     this.#stop = stop;
   }
 
-  /** Listens, and is known to the others soon. Rejects if it cannot listen, or the store cannot be read. */
+  /** Listens, and makes itself known to the others. Rejects if it cannot listen, or the store cannot be read. */
   static async join(options: ReplicasOptions): Promise<Replicas> {
     const { shared, place, advertise, answers, gone, problem } = options;
     const token = await replicaToken(shared);
@@ -55,7 +55,7 @@ export class Replicas {
     });
   }
 
-  /** False soon after the start: there may be others. */
+  /** Whether the others are known. False soon after the start. */
   get isKnown(): boolean {
     return this.#membership.isKnown;
   }

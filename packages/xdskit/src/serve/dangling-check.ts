@@ -99,12 +99,12 @@ export function createDanglingCheck({ groups, snapshotOf, namesOf, whereIs, type
   };
 }
 
-/** Who names what in a group. */
+/** The references in a group. */
 interface GroupNames {
   /** The server's own index, if it is that. */
   readonly shared: FollowedNames | undefined;
   readonly names: FollowedNames;
-  /** What changed since the last call. */
+  /** The changes since the last call. */
   changes(snapshot: Snapshot): DanglingChange;
 }
 

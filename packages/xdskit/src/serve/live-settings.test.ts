@@ -91,7 +91,7 @@ describe("settings that are edited while the server runs", () => {
     await running.seen(/settings in use: groups/, "err");
     assert.equal(await clusters(running, "n"), "cluster/c");
     assert.doesNotMatch(running.err(), /XDSKIT_STORE/);
-    // What was read with the new settings is the last good revision.
+    // The content that was read with the new settings is the last good revision.
     running.kill("SIGTERM");
     await running.ended();
     await folder.write("c/c.yaml", "name: no type\n");

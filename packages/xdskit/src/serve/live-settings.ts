@@ -8,10 +8,10 @@ import { liveKeys, settingsChange } from "../settings/settings-change.js";
 import { writtenLayers } from "../settings/written-layers.js";
 import { folderLayers, type ServedFolder } from "./served-folder.js";
 
-/** What can take other settings over. */
+/** The parts of the command that can take over other settings. */
 export interface LiveParts {
   readonly server: XdsServer;
-  /** What the command line says, which wins. */
+  /** The options of the command line, which win. */
   readonly references: References | undefined;
   /** All streams are in one thread, and no files are written: groups and limits can change. */
   readonly isWhole: boolean;

@@ -37,7 +37,7 @@ export interface ServeOptions extends ServingOptions, ServedFolderOptions {
   readonly state?: string;
   /** Where they are kept instead. */
   readonly store?: StoreUrl;
-  /** What becomes of changes that break references; undefined: what the settings say. */
+  /** The policy for changes that break references; undefined: the settings decide. */
   readonly references?: References;
   /** Undefined: what the settings say. */
   readonly workers?: number | "auto";
@@ -56,7 +56,7 @@ export interface ServeOptions extends ServingOptions, ServedFolderOptions {
  */
 export async function runServe(options: ServeOptions, terminal: Terminal): Promise<number> {
   const place = processPlace();
-  // What is wrong is said by the start below.
+  // The start below reports errors.
   const count = place === undefined ? await processCount(options).catch(() => 1) : 1;
   if (count > 1) {
     const { superviseProcesses } = await import("../processes/supervisor.js");

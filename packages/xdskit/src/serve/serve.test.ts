@@ -97,7 +97,7 @@ describe("xdskit serve", () => {
     await eventually(codes, (found) => found.length === 0);
   });
 
-  test("applies a change, refuses a bad one whole and says where, and takes the mended one", async () => {
+  test("applies a change, refuses a bad one whole and says where, and takes the fixed one", async () => {
     await using folder = await testFolder({ "a.yaml": clusterYaml("a"), "b.yaml": clusterYaml("b") });
     await using running = xdskit("serve", folder.path, ...anyPorts);
     const { admin } = await ready(running);
@@ -375,7 +375,7 @@ limits: { streams: 10 }
     }
   });
 
-  test("how long a poll is held needs a unit: 5 could be seconds", async () => {
+  test("the hold time of a poll needs a unit: 5 could be seconds", async () => {
     const { status, err } = await inProcessEnds("serve", ".", ...anyPorts, "--rest-hold", "5");
     assert.equal(status, 2);
     assert.match(err, /with its unit, such as "800ms" or "50s"/);
@@ -440,7 +440,7 @@ limits: { streams: 10 }
     );
   });
 
-  test("what serve does not have is an error that says so", async () => {
+  test("an option that serve does not have is an error that says so", async () => {
     const { status, err } = await xdskitEnds("serve", "--colour");
     assert.equal(status, 2);
     assert.match(err, /unknown option '--colour'/);

@@ -341,7 +341,7 @@ describe("a server's certificates", () => {
     const sockets = [serving.grpc, serving.rest].map((port) => connect(port, "127.0.0.1"));
     const gone = sockets.map((socket) => new Promise((resolve) => socket.on("error", () => {}).on("close", resolve)));
     await Promise.all(sockets.map((socket) => once(socket, "connect")));
-    // What is accepted is known a moment after the client knows.
+    // The server knows of an accepted client a moment after the client does.
     assert.equal(typeof (await statusByRest(serving.rest, { ca: stranger.ca })), "number");
     assert.deepEqual(await clustersByGrpc(serving.grpc, nobody), ["a"]);
     await within("the server to close", serving.server.close({ timeoutMs: 600_000 }));

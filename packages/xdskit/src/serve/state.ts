@@ -43,16 +43,16 @@ export interface StateOptions {
   /** The served folder. */
   readonly served: string;
   readonly url?: StoreUrl | undefined;
-  /** One of several processes: they must share a store, also where nothing is to be kept. */
+  /** One of several processes. They must share a store, even if nothing must be kept. */
   readonly place?: ProcessPlace | undefined;
   /** Hears what goes wrong with a copy of the store on this machine; undefined: it is well again. */
   readonly problem: (finding: Finding | undefined) => void;
 }
 
 /**
- * Opens the state of a served folder: in the store of `url`, else in a folder of this machine. What is wrong with that
- * folder is in the findings: without it the server goes on. Rejects with XDSKIT_STORE if etcd cannot be reached, and
- * this machine has no copy of it.
+ * Opens the state of a served folder: in the store of `url`, else in a folder of this machine. The findings have the
+ * errors of that folder. The server goes on without it. Rejects with XDSKIT_STORE if etcd cannot be reached, and this
+ * machine has no copy of it.
  */
 export async function openState(options: StateOptions): Promise<ServerState> {
   const { option, served, url, place, problem } = options;

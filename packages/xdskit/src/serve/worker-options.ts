@@ -2,7 +2,7 @@ import { XdskitError } from "@xdskit/api";
 import type { StoreUrl } from "../settings/store-url.js";
 import { workerCount } from "../settings/worker-count.js";
 
-/** What says how many processes serve, and what they must fit. */
+/** The options that give the number of processes, and those that limit it. */
 export interface WorkerOptions {
   readonly workers: number | "auto" | undefined;
   readonly store: StoreUrl | undefined;
@@ -10,7 +10,7 @@ export interface WorkerOptions {
 }
 
 /**
- * How many processes are to serve. Throws an XdskitError (XDSKIT_SERVER_OPTION) for more than there may be, and where
+ * How many processes must serve. Throws an XdskitError (XDSKIT_SERVER_OPTION) for more than there may be, and where
  * they cannot share what the options say: workers share a store of their machine, and speak for each other there.
  */
 export function workersOf({ workers, store, replica }: WorkerOptions): number {

@@ -11,7 +11,7 @@ import { createFieldLines } from "./field-places.js";
 import type { Served } from "./served.js";
 import { createTroubles } from "./troubles.js";
 
-/** What the admin port is made of. */
+/** The parts of the admin port. */
 export interface ServedAdminOptions {
   readonly served: Served;
   readonly readiness: () => Readiness;
@@ -41,7 +41,7 @@ export class ServedAdmin {
     return { ...shown, api: () => this.#apiNow(), metrics: () => this.#allMetrics() };
   }
 
-  /** What other servers of the store may ask. */
+  /** The questions that other servers of the store may ask. */
   async answers(): Promise<PeerAnswers> {
     const { answers } = await this.#apiNow();
     return {

@@ -14,7 +14,7 @@ export interface ServedPeering {
   join(answers: PeerAnswers): Promise<void>;
 }
 
-/** What a command serves. */
+/** The served parts of a command. */
 export interface Served {
   readonly server: XdsServer;
   readonly registry: Registry;

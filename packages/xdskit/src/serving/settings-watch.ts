@@ -8,7 +8,7 @@ import { logFinding } from "./logs/source-log.js";
 /** Settings that could not be taken over are tried again after so many looks. */
 const retryLooks = 5;
 
-/** What became of settings that a running command was given. */
+/** The result of new settings for a running command. */
 export interface TakenSettings {
   /** The keys that are in use from now on. */
   readonly applied: readonly string[];

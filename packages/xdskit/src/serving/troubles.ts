@@ -9,7 +9,7 @@ const wanted: ReadonlySet<ServerEvent["kind"]> = new Set([
   "certificates-mended",
 ] as const);
 
-/** What is wrong with a server's certificates, as its events said last. Follows them from the start. */
+/** The troubles with a server's certificates, from its last events. Follows them from the start. */
 export function createTroubles(server: Pick<XdsServer, "on">): { now(): readonly Trouble[] } {
   let untimely: Trouble | undefined;
   let refused: Trouble | undefined;

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { fixedLimits } from "@xdskit/server";
 import type { Settings } from "./schema.js";
 
-/** What an edit of the settings changes, by key. */
+/** The changes of an edit of the settings, by key. */
 export interface SettingsChange {
   /** These can be taken while the server runs. */
   readonly live: readonly string[];
@@ -14,7 +14,7 @@ export interface SettingsChange {
 
 type Key = keyof Settings;
 
-/** What a running server can take over. */
+/** The settings that a running server can take over. */
 export const liveKeys: ReadonlySet<Key> = new Set([
   "groups",
   "references",

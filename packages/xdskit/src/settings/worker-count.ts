@@ -4,7 +4,7 @@ import { XdskitError } from "@xdskit/api";
 /** More processes than this are refused. */
 export const mostWorkers = 64;
 
-/** How many processes are to serve. Throws an XdskitError (XDSKIT_SERVER_OPTION) for more than there may be. */
+/** How many processes must serve. Throws an XdskitError (XDSKIT_SERVER_OPTION) for more than there may be. */
 export function workerCount(workers: number | "auto" = 1): number {
   if (workers === "auto") return Math.min(availableParallelism(), mostWorkers);
   if (workers <= mostWorkers) return workers;

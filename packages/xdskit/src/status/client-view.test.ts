@@ -29,7 +29,7 @@ function viewOf(entries: readonly Entry[], more: Pick<ClientConfigInit, "clientS
 const old = "0123456789abcdef";
 const newer = "fedcba9876543210";
 
-describe("what xdskit says of a client", () => {
+describe("the view of a client", () => {
   const error = { details: "no such\nthing", versionInfo: newer, lastUpdateAttempt: at(3) };
   const view = viewOf([
     {
@@ -67,7 +67,7 @@ describe("what xdskit says of a client", () => {
     { typeUrl: clusterUrl, name: "d", configStatus: ConfigStatus.NOT_SENT, clientStatus: Client.DOES_NOT_EXIST },
   ]);
 
-  test("versions of each type, how far it is behind, the worst state", () => {
+  test("has the versions of each type, its distance from the target, and the worst state", () => {
     assert.deepEqual([view.id, view.userAgent, view.state], ["edge-1", "envoy 1.40.0", "rejected"]);
     const [cluster, listener] = view.types;
     assert.deepEqual(
@@ -85,7 +85,7 @@ describe("what xdskit says of a client", () => {
     );
   });
 
-  test("as a table", () => {
+  test("is shown as a table", () => {
     assert.equal(
       statusTable([view], now),
       [
@@ -99,7 +99,7 @@ describe("what xdskit says of a client", () => {
     assert.equal(statusTable([], now), "no nodes\n");
   });
 
-  test("one by one, with the reasons", () => {
+  test("is shown in detail, with the reasons", () => {
     assert.equal(
       clientDetails(view, now),
       [
@@ -115,7 +115,7 @@ describe("what xdskit says of a client", () => {
     );
   });
 
-  test("that there may be more, where a hundred are listed", () => {
+  test("says that there may be more if a hundred resources are listed", () => {
     const listed = Array.from({ length: 100 }, (_, index) => ({
       typeUrl: clusterUrl,
       name: `${index}`,
@@ -129,7 +129,7 @@ describe("what xdskit says of a client", () => {
   });
 });
 
-describe("what a summary says besides", () => {
+describe("the view of a summary", () => {
   const summary = (value: JsonObject) => ({
     typeUrl: url("google.protobuf.Struct"),
     value: toBinary(StructSchema, fromJson(StructSchema, value)),
@@ -142,7 +142,7 @@ describe("what a summary says besides", () => {
   const routes = { type: "route", names: ["r1", "r2", "r3", "r4", "r5"] };
   const waits = [{ kind: "break", type: "cluster", names: ["gone"], for: routes }];
 
-  test("how many are behind, what is held back and for what, and who is silent", () => {
+  test("counts the resources behind, and names each held resource with the others that it waits for", () => {
     const view = typeWith({ state: "stale", behind: 12, waits });
     assert.deepEqual([view.types[0]?.state, view.types[0]?.behind, view.types[0]?.behindIsLeast], ["stale", 12, false]);
     const reason = "stays until the change or removal of route r1, r2, r3 and 2 more is acknowledged";
@@ -151,7 +151,7 @@ describe("what a summary says besides", () => {
     assert.ok(details.endsWith(`\n    gone: ${reason}\n    … and more\n`), details);
   });
 
-  test("what was rejected, where that holds the rest back", () => {
+  test("names the rejected resource if it holds others back", () => {
     const held = { kind: "make", type: "route", names: ["r"], for: { type: "cluster", names: ["a", "b"] } };
     const routeUrl = url("envoy.config.route.v3.RouteConfiguration");
     const value = { state: "pending", behind: 1, waits: [held] };
@@ -165,7 +165,7 @@ describe("what a summary says besides", () => {
     assert.ok(clientDetails(view, now).endsWith(`    ${reason}`), clientDetails(view, now));
   });
 
-  test("how many TTLs a client is not told, though it is synced", () => {
+  test("counts the TTLs that a synced client is not told", () => {
     const config = { typeUrl: clusterUrl, versionInfo: old, configStatus: ConfigStatus.SYNCED };
     const view = viewOf([{ ...config, xdsConfig: summary({ state: "synced", behind: 0, waits: [], untoldTtls: 2 }) }]);
     assert.deepEqual([view.state, view.types[0]?.untoldTtls], ["synced", 2]);
@@ -173,7 +173,7 @@ describe("what a summary says besides", () => {
     assert.match(clientDetails(view, now), /cluster: synced, .*, 2 TTLs not told to the client/);
   });
 
-  test("nothing, where it is not as it should be", () => {
+  test("leaves out values of a wrong form", () => {
     const values: readonly JsonObject[] = [
       {},
       { state: "fine", behind: 1, waits },
@@ -193,8 +193,8 @@ describe("what a summary says besides", () => {
   });
 });
 
-describe("what others say", () => {
-  test("a gRPC client, of itself: no status of a server, an age of nothing", () => {
+describe("the view of an answer of another program", () => {
+  test("reads the answer of a gRPC client about itself, which has no server status and no time", () => {
     const never = { seconds: -62_135_596_800n };
     const view = viewOf(
       [
@@ -232,7 +232,7 @@ describe("what others say", () => {
     assert.match(statusTable([view], now), /^edge-1 \(xds:\/\/\/one\) {2}cluster/m);
   });
 
-  test("a server that speaks of types alone, as Istio's", () => {
+  test("reads the answer of a server with types alone, such as Istio's", () => {
     const view = viewOf([
       { typeUrl: clusterUrl, configStatus: ConfigStatus.SYNCED },
       { typeUrl: listenerUrl, configStatus: ConfigStatus.STALE },
@@ -246,7 +246,7 @@ describe("what others say", () => {
     );
   });
 
-  test("an older server, in the field that went before", () => {
+  test("reads the older field of an older server", () => {
     const listenerConfig = { case: "listenerConfig", value: {} } as const;
     const view = viewOf([], { xdsConfig: [{ status: ConfigStatus.ERROR, perXdsConfig: listenerConfig }] });
     assert.deepEqual(
@@ -255,7 +255,7 @@ describe("what others say", () => {
     );
   });
 
-  test("a type that is not known, and a status of later times", () => {
+  test("reads an unknown type, and a status of a later version", () => {
     const [type] = viewOf([{ typeUrl: url("own.Type"), name: "a", clientStatus: 5 as Client }]).types;
     assert.deepEqual([type?.type, type?.state], ["own.Type", "rejected"]);
   });

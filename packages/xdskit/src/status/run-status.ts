@@ -72,7 +72,7 @@ export async function runStatus(options: StatusOptions, terminal: Terminal): Pro
   }
 }
 
-/** What a server says. */
+/** The answer of a server. */
 interface StatusView {
   readonly clients: readonly ClientView[];
   /** Its sources whose newest content is not served. */

@@ -61,7 +61,7 @@ export function resourcesOf(...texts: readonly object[]): readonly Resource[] {
   return resources.map(({ resource }) => resource);
 }
 
-/** What a test of relays has running; all of it ends with the test. */
+/** The running parts of a relay test; all of them end with the test. */
 export interface Stage {
   readonly directory: string;
   readonly findings: readonly Finding[];
@@ -190,7 +190,7 @@ export function seeOne<T>(client: XdsClient, type: string, name: string, show: (
   return () => seen;
 }
 
-/** Waits until something shows what it is to show. */
+/** Waits until a function returns the expected value. */
 export async function becomes<T>(read: () => T, expected: T): Promise<void> {
   await eventually(
     async () => read(),

@@ -4,10 +4,10 @@ import type { Course } from "../course.js";
 import type { ServerCount } from "./group-side.js";
 import type { RolloutRecord } from "./record.js";
 
-/** What a server says of a rollout under way, as JSON. */
+/** The counts of a server for a rollout in progress, as JSON. */
 export interface CountJson {
   readonly group: string;
-  /** Which rollout, and which change of it. */
+  /** Identifies the rollout, and its change. */
   readonly id: number;
   readonly change: string;
   readonly list: number;
@@ -38,7 +38,7 @@ export function countJson(record: RolloutRecord, count: ServerCount, isWhole: bo
   };
 }
 
-/** What a server said; one that speaks of another change has not carried this one out. */
+/** Reads the counts of a server. A server with counts for another change has not carried this one out. */
 export function countIn(said: CountJson | undefined, { id, change }: RolloutRecord, server: string): ServerCount {
   if (said === undefined || said.id !== id || said.change !== change) return silentCount(server);
   return {

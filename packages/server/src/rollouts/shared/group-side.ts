@@ -3,14 +3,14 @@ import type { Count } from "../course.js";
 import type { ChangedResource, RolloutRecord } from "./record.js";
 import type { NextRecord } from "./record-store.js";
 
-/** What a server wants to write for a group. */
+/** The record that a server wants to write for a group. */
 export interface Proposal {
   readonly next: NextRecord;
   /** Of a change that the known record does not have. */
   readonly list?: readonly ChangedResource[] | undefined;
 }
 
-/** What the nodes of one server say of a rollout. */
+/** The answers of one server's nodes to a rollout. */
 export interface ServerCount extends Count {
   /** Nodes that acknowledge: where there is none anywhere, nothing can be proven. */
   readonly members: number;
@@ -22,9 +22,9 @@ export interface GroupSide {
   heard(): void;
   /** Clients of other servers rejected other contents now. */
   rejectedHeard(): void;
-  /** What to write now, after this record; undefined: nothing. */
+  /** The record to write now, after this one; undefined: none. */
   proposal(record: RolloutRecord | undefined): Proposal | undefined;
-  /** What its nodes say of the change of a record; undefined: it does not carry that out. */
+  /** The answers of its nodes to the change of a record; undefined: it does not carry that change out. */
   count(record: RolloutRecord): ServerCount | undefined;
 }
 
@@ -41,7 +41,7 @@ export interface PreparedResource {
 /** By type and key. */
 export type Prepared = ReadonlyMap<string, PreparedResource>;
 
-/** What the shared rollouts of a server are for one of its groups. */
+/** The shared rollouts of a server, as one of its groups sees them. */
 export interface GroupShare {
   /** False: the store was away, and nothing is known yet. */
   readonly isRead: boolean;

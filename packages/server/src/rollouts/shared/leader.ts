@@ -8,15 +8,15 @@ import type { ServerCount } from "./group-side.js";
 import type { RolloutRecord } from "./record.js";
 import type { RecordStore } from "./record-store.js";
 
-/** What leads rollouts. */
+/** The options of a leader of rollouts. */
 export interface LeaderOptions {
   readonly shared: SharedKeys;
   readonly clock: Clock;
-  /** What the others call this server. */
+  /** The name of this server among others. */
   readonly replica: string;
   readonly records: RecordStore;
   readonly peers: () => readonly RolloutPeer[] | undefined;
-  /** What the nodes of this server say. */
+  /** The answers of this server's nodes. */
   readonly count: (record: RolloutRecord) => ServerCount | undefined;
   readonly problem: (finding: Finding) => void;
 }
@@ -85,7 +85,7 @@ export class Leader {
     this.#cancel = clock.after(Math.max(0, this.#looked + leastMs - clock.now()), () => this.#run());
   }
 
-  /** What all servers say, by group; this one first. */
+  /** The answers of all servers, by group; this one first. */
   async counts(isWhole: boolean): Promise<ReadonlyMap<string, readonly ServerCount[]>> {
     const { peers, count, replica } = this.#options;
     const others = peers() ?? [];

@@ -8,7 +8,7 @@ interface KnownRecord {
   readonly version: SharedVersion;
 }
 
-/** What a change is written with. */
+/** The parts with which a change is written. */
 export type NextRecord = Omit<RolloutRecord, "group" | "writes">;
 
 /** So many characters of a list go into one value. */
@@ -16,7 +16,7 @@ const mostPart = 400_000;
 
 /**
  * The records of all groups, as this server has heard of them. A record changes only by compare-and-swap from the
- * version that the writer knows, so that all servers see one line of courses. What is heard late is left out.
+ * version that the writer knows, so that all servers see one line of courses. Values that come late are left out.
  */
 export class RecordStore {
   readonly #shared: SharedKeys;
@@ -39,7 +39,7 @@ export class RecordStore {
     return Array.from(this.#known.values(), ({ record }) => record);
   }
 
-  /** What there is was read at least once. */
+  /** Whether the records were read at least once. */
   get isRead(): boolean {
     return this.#isRead;
   }

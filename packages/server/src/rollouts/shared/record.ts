@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { ResourceName, TypeUrl, Version } from "@xdskit/api";
 import type { Course } from "../course.js";
 
-/** What all servers know of the rollout of a group: the one under way, or the last one. */
+/** The shared record of a group's rollout: the one in progress, or the last one. */
 export interface RolloutRecord {
   readonly group: string;
   /** Counted from 1 in the life of the store. */
@@ -20,7 +20,7 @@ export interface RolloutRecord {
   readonly since: number;
 }
 
-/** What a change does to one resource: from which version to which one; undefined: there is none. */
+/** The change of one resource: its versions before and after; undefined: the resource is not there. */
 export interface ChangedResource {
   readonly type: TypeUrl;
   readonly key: ResourceName;

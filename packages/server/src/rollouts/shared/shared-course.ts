@@ -29,7 +29,7 @@ export interface SharedView {
 /** For so many milliseconds a server takes a change that it does not have for one that comes. */
 const patienceMs = 2_000;
 
-/** What is to be written: a rollout of the change begins (again), or it is withdrawn. */
+/** The intended record: a rollout of the change begins (again), or it is withdrawn. */
 type Wanted = "begin" | "withdraw";
 
 /**
@@ -239,7 +239,7 @@ export class SharedCourse implements GroupSide {
       return undefined;
     }
     const isAhead = this.#isFresh || (!isSame && this.#history.has(record.change));
-    // Who is not ahead hears of what was withdrawn soon.
+    // A server that is not ahead hears of the withdrawn change soon.
     if (phase === "withdrawn" && !isAhead) return undefined;
     if (phase === "completed" && !this.#isAligned(record, machine)) return undefined;
     this.#lastId = record.id;
@@ -290,7 +290,7 @@ export class SharedCourse implements GroupSide {
     return this.#view.renew((this.#share.record?.id ?? 0) + 1, brings);
   }
 
-  /** What was rolled back stays away from all, also after a restart. */
+  /** Contents that were rolled back stay away from all nodes, also after a restart. */
   #keepBack(record: RolloutRecord): void {
     const newest = this.#view.newest();
     if (newest === undefined || this.#back === record.change) return;

@@ -19,7 +19,7 @@ import { type ChangedResource, changeOf, type RolloutRecord } from "./record.js"
 import { RecordStore } from "./record-store.js";
 import { type RejectedContent, RejectedContents } from "./rejected-contents.js";
 
-/** What could not be written or read is tried again after so many milliseconds. */
+/** How long after a failed read or write it is tried again, in milliseconds. */
 const retryMs = 1_000;
 /** So many contents are read at once. */
 const readAtOnce = 64;
@@ -32,8 +32,8 @@ interface Preparing {
 }
 
 /**
- * The rollouts that this server carries out together with others. What was decided is in the records; the server that
- * leads asks all what their nodes say, and decides.
+ * The rollouts that this server carries out together with others. The records have the decisions. The leading server
+ * asks all servers for their nodes' answers, and decides.
  */
 export class SharedRolloutHub implements SharedRollouts {
   readonly #sharing: RolloutSharing;
@@ -78,7 +78,7 @@ export class SharedRolloutHub implements SharedRollouts {
     const hub = new SharedRolloutHub(sharing, clock, types);
     try {
       await Promise.all([hub.#records.read(), hub.#rejected.read()]);
-      // What is completed holds nothing back.
+      // A completed rollout holds nothing back.
       const holding = hub.#records.all.filter(
         ({ course: { phase } }) => phase !== "completed" && phase !== "withdrawn",
       );
@@ -115,7 +115,7 @@ export class SharedRolloutHub implements SharedRollouts {
     }
   }
 
-  /** What somebody asked for by hand could not be written. */
+  /** An order that somebody gave by hand could not be written. */
   failed(error: unknown): void {
     this.#trouble(findingOf(error));
   }
@@ -137,7 +137,7 @@ export class SharedRolloutHub implements SharedRollouts {
     };
   }
 
-  /** What the nodes of this server say may be something else now. */
+  /** The answers of this server's nodes may have changed. */
   nudge(): void {
     this.#leader.nudge();
   }

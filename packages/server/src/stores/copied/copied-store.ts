@@ -18,7 +18,7 @@ import { Copying } from "./copying.js";
 import { LateShared, lateWatch } from "./late-shared.js";
 import type { StoreCopy } from "./store-copy.js";
 
-/** What a store with a copy is opened with. */
+/** The options of a store with a copy. */
 export interface CopiedStoreOptions {
   /** Where the store is, for messages. */
   readonly name: string;
@@ -26,7 +26,7 @@ export interface CopiedStoreOptions {
   readonly open: () => Promise<Store>;
   /** Undefined: there can be none on this machine. */
   readonly copy: StoreCopy | undefined;
-  /** What goes wrong with the copy, once; undefined: it is well again. */
+  /** Reports a problem with the copy, once; undefined: it is over. */
   readonly problem: (finding: Finding | undefined) => void;
 }
 

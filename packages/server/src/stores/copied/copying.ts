@@ -5,7 +5,7 @@ import type { StoreCopy } from "./store-copy.js";
 
 /** So often the copy says that it is still the newest, in milliseconds. */
 const stillMs = 60_000;
-/** What could not be copied is tried again after so many milliseconds. */
+/** How long after a failure it tries again to copy, in milliseconds. */
 const retryMs = 5_000;
 
 /** Keeps a copy up to date while its store is there. */

@@ -28,7 +28,7 @@ export class StoreCopy {
     return (await this.#store.heads()).map(copied);
   }
 
-  /** What a head holds; undefined: it is not copied. */
+  /** The content of a head; undefined: it is not copied. */
   async read(id: RevisionId): Promise<readonly StoredResource[] | undefined> {
     const head = (await this.#store.heads()).find((one) => copied(one).id === id);
     return head && (await this.#store.read(head.id));
@@ -70,7 +70,7 @@ export class StoreCopy {
     await this.isNewest();
   }
 
-  /** What is copied is the newest until now. */
+  /** The copied heads are the newest ones until now. */
   async isNewest(): Promise<void> {
     await this.#store.shared.put({ key: seenKey, value: `${Date.now()}`, expected: "any" });
   }

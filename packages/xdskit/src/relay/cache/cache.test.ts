@@ -104,7 +104,7 @@ describe("a cache whose clusters cannot be believed", () => {
         });
         assert.deepEqual([told, polled.status], [0, 503]);
 
-        // It was set aside as it was.
+        // The file was set aside unchanged.
         const aside = (await readdir(cache)).filter((name) => name.startsWith("cluster"));
         assert.match(aside.join(), /^cluster\.pb\.set-aside-[0-9TZ]+$/);
         assert.deepEqual(await readFile(join(cache, aside[0] ?? "")), Buffer.from(damaged));
@@ -169,7 +169,7 @@ describe("a cache of the old format, JSON", () => {
       assert.deepEqual((await readdir(cache)).sort(), ["cluster.pb", "listener.pb"]);
     }));
 
-  it("is set aside where it is damaged, and a secret in it is told to nobody", () =>
+  it("is set aside if it is damaged, and a secret in it is told to nobody", () =>
     withStage(async ({ origin, relay, client, directory, findings }) => {
       const text = '{"resources": [{"@type": "x", "key": "SECRET"';
       const cache = await write(directory, text);

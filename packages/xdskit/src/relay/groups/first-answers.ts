@@ -1,4 +1,4 @@
-/** Waits for the first answers to what is asked for at the start. */
+/** Waits for the first answers to the requests of the start. */
 export function createFirstAnswers() {
   const expected = new Set<object>();
   let over = false;

@@ -143,7 +143,7 @@ export class GroupRelay {
       mostMs: options.holdMs,
       report,
     });
-    // What was asked for by name is served by the end of the turn.
+    // Resources that were asked for by name are served by the end of the turn.
     this.#stopListening = server.on(({ kind }) => {
       if (kind === "on-demand") this.#changes.lookLater();
     });

@@ -52,7 +52,8 @@ const tcpListener = (name: string, clusterName: string) => ({
 });
 
 /**
- * What is served, of an origin that is asked for all clusters, and in which order the origin's changes came into it.
+ * The served resources of an origin that is asked for all clusters, and the order in which the origin's changes came
+ * into them.
  */
 function served(mostMs: number, ...resources: readonly object[]) {
   let snapshot = updateSnapshot(emptySnapshot(), { upsert: resourcesOf(...resources) });
@@ -89,7 +90,7 @@ function served(mostMs: number, ...resources: readonly object[]) {
 }
 
 describe("a removal that is held back", () => {
-  it("waits while something else that is served names it, and goes when nothing does", () => {
+  it("waits while another served resource names it, and goes when none does", () => {
     const { changes, log, put, remove } = served(60_000, cluster("a"), cluster("b"), cluster("c"), route("r", "a"));
     remove(clusterType, "a", "b");
     assert.deepEqual(log, ["-b"]);
@@ -99,7 +100,7 @@ describe("a removal that is held back", () => {
     changes.close();
   });
 
-  it("keeps what it names itself, though nothing else does", () => {
+  it("keeps the resources that it names itself, though nothing else names them", () => {
     const { changes, log, put, remove } = served(
       60_000,
       cluster("a"),
@@ -115,7 +116,7 @@ describe("a removal that is held back", () => {
     changes.close();
   });
 
-  it("does not wait for the sake of what goes with it, or of what is not removed where only waiting ones count", () => {
+  it("does not wait for a resource that goes with it, or for one that stays if only waiting ones count", () => {
     const { changes, log, remove } = served(60_000, cluster("a"), endpoints("a", 1));
     remove(endpointType, "a");
     assert.deepEqual(log, ["-a"]);
@@ -144,13 +145,13 @@ describe("a removal that is held back", () => {
 });
 
 describe("a resource that is held back", () => {
-  it("waits with the content of before, or out, until all that it newly names is there", () => {
+  it("keeps its old content, or stays out, until all its new names are there", () => {
     const { changes, log, put, remove, targetOf } = served(60_000, cluster("a"), route("r", "a"));
     put(route("r", "b"), route("new", "b"), route("other", "a"));
     assert.deepEqual([log, targetOf("r")], [["other"], "a"]);
     assert.equal(changes.isWaiting(resourceTypes.find("route")!, "new"), true);
     put(route("other", "c"));
-    // What still is as before keeps what it names.
+    // A resource that is still as before keeps the resources that it names.
     remove(clusterType, "a");
     put(cluster("b"));
     assert.deepEqual(log, ["other", "b", "r new"]);
@@ -159,7 +160,7 @@ describe("a resource that is held back", () => {
     changes.close();
   });
 
-  it("is served with what it names where that comes in the same change, or waits for it in turn", () => {
+  it("is served together with resources that come in the same change, or waits for them in turn", () => {
     const { changes, log, put } = served(60_000, cluster("a"));
     put(aggregate("x", "y"), aggregate("y", "x", "a"), aggregate("low", "b"), aggregate("high", "low"));
     put(route("r", "high"));
@@ -169,7 +170,7 @@ describe("a resource that is held back", () => {
     changes.close();
   });
 
-  it("is replaced by what the origin says next: another content, or that there is none", () => {
+  it("is replaced by the next content of the origin, or by its removal", () => {
     const { changes, log, put, remove } = served(60_000, cluster("a"), cluster("b"), route("r", "a"));
     put(route("r", "c"), route("new", "c"));
     put(route("r", "b"));
@@ -179,7 +180,7 @@ describe("a resource that is held back", () => {
     changes.close();
   });
 
-  it("does not wait for what nobody can know to be missing, or what something names in vain already", () => {
+  it("does not wait for a name that nobody knows to be missing, or that something names in vain already", () => {
     const { changes, log, put } = served(60_000, route("r", "gone"));
     put(cluster("a"), route("r", "gone"), route("s", "gone"));
     assert.deepEqual(log, ["a r s"]);
@@ -218,7 +219,7 @@ function randomOf(seed: number): () => number {
 
 describe("a relay of an origin that does not order its changes", () => {
   for (const seed of [1, 2, 3]) {
-    it(`never leaves a client with a route to a cluster that it has no more (seed ${seed})`, () =>
+    it(`never leaves a client with a route to a cluster that it lost (seed ${seed})`, () =>
       withStage(async ({ origin, relay, client }) => {
         const random = randomOf(seed);
         const pick = (most: number) => Math.floor(random() * most);
@@ -260,7 +261,7 @@ describe("a relay of an origin that does not order its changes", () => {
       }));
   }
 
-  it("lets what the origin removed for good go in the end, though a route names it", () =>
+  it("lets a resource go in the end that the origin removed for good, though a route names it", () =>
     withStage(async ({ origin, relay, client, findings }) => {
       const { server, address } = await origin({ ordering: false });
       server.config.set(resourcesOf(cluster("a"), cluster("b"), route("r", "a")));
@@ -274,7 +275,7 @@ describe("a relay of an origin that does not order its changes", () => {
       assert.match(findings[0]?.message ?? "", /route "r" still names it/);
     }));
 
-  it("waits at a start for nothing, and later for what never comes once", () =>
+  it("waits for nothing at a start, and later only once for a name that never comes", () =>
     withStage(async ({ origin, relay, client, findings }) => {
       const { server, address } = await origin({ ordering: false });
       server.config.set(resourcesOf(cluster("a"), tcpListener("l", "own"), route("r", "elsewhere")));

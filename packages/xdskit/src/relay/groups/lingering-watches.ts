@@ -3,7 +3,7 @@ export function createLingeringWatches(isConnected: () => boolean) {
   const waiting = new Set<() => void>();
   let closed = false;
   return {
-    /** Ends one, at once or when the origin is back. */
+    /** Ends a watch, at once or when the origin is back. */
     end(cancel: () => void) {
       if (closed) return;
       if (isConnected()) cancel();

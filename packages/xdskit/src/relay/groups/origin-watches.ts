@@ -80,7 +80,7 @@ export function createOriginWatches(
   };
 }
 
-/** What the watches of one group share. */
+/** The parts that the watches of one group share. */
 interface NameWatchContext {
   start(watch: NameWatch): Watch;
   /** The watch is not needed any more. */

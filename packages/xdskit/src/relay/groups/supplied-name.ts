@@ -6,7 +6,7 @@ import { type GroupLayerOptions, servedAs } from "./group-layer.js";
 import type { HeldChanges } from "./held-changes.js";
 import { NameWatch, type OriginWatches } from "./origin-watches.js";
 
-/** What all names of one group share. */
+/** The parts that all names of one group share. */
 export interface SuppliedNameContext {
   readonly origin: Pick<OriginWatches, "name">;
   readonly followed: Followed;

@@ -19,7 +19,7 @@ const outcome = (acknowledged: number, ...rejections: readonly ConfigArrivalReje
   rejections,
 });
 
-test("who accepts, and who says nothing, rejects nothing", () => {
+test("clients that accept, or do not answer, reject nothing", () => {
   for (const policy of ["all", "any"] as const) {
     assert.equal(verdictOf(outcome(3), policy), undefined);
     assert.equal(verdictOf(outcome(0), policy), undefined);
