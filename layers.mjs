@@ -87,7 +87,7 @@ export const layers = {
     "changes",
     ["bench/figures", "plan", "admin", "watch", "relay/groups", "serving/logs"],
     ["bench/fleet", "get", "serving", "apply"],
-    ["bench", "relay", "serve", "diff", "rollout", "history", "transfer"],
+    ["bench", "relay", "serve", "diff", "rollout", "history", "transfer", "top"],
     "commands",
     ".",
   ],

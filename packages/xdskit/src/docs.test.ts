@@ -24,6 +24,7 @@ import { planCommand } from "./commands/plan.js";
 import { relayCommand } from "./commands/relay.js";
 import { serveCommand } from "./commands/serve.js";
 import { statusCommand } from "./commands/status.js";
+import { topCommand } from "./commands/top.js";
 import { validateCommand } from "./commands/validate.js";
 import { watchCommand } from "./commands/watch.js";
 import { readSettings, readSettingsAs } from "./settings/read-settings.js";
@@ -37,7 +38,8 @@ const optionsOf = (command: typeof watchCommand) => command(terminal, exit).opti
 
 test("each command's page has every option, and no others", () => {
   const commands = [
-    ...[serveCommand, relayCommand, validateCommand, planCommand, statusCommand, watchCommand, benchCommand],
+    ...[serveCommand, relayCommand, validateCommand, planCommand],
+    ...[statusCommand, topCommand, watchCommand, benchCommand],
   ].map((command) => command(terminal, exit));
   for (const command of [...commands, bootstrapCommand(terminal)]) {
     const text = page(command.name());

@@ -15,6 +15,7 @@ Examples:
   $ xdskit history                         list the changes, with who made them and why
   $ xdskit rollback                        serve what was before the newest change
   $ xdskit status                          show what each client has and what it rejected
+  $ xdskit top                             watch a whole fleet, the worst nodes first
   $ xdskit rollout status                  show the changes that reach nodes by steps
   $ xdskit get cluster                     print the clusters that a server sends
   $ xdskit watch endpoint web              show endpoints and their changes

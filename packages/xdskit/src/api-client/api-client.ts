@@ -8,6 +8,8 @@ export interface ApiClient {
   /** Resolves to the JSON of the answer. Rejects with an ApiError. */
   get<T>(path: string): Promise<T>;
   post<T>(path: string, body?: object, headers?: Readonly<Record<string, string>>): Promise<T>;
+  /** The same for a page that is not JSON, such as that of the metrics. */
+  text(path: string): Promise<string>;
   /** Ends connections that are still open. */
   close(): void;
 }
@@ -24,12 +26,12 @@ export interface ApiClientOptions {
 export function createApiClient({ server, timeoutMs }: ApiClientOptions): ApiClient {
   const shown = server.href.replace(/\/$/, "");
   const closed = new AbortController();
-  const ask = async <T>(
+  const send = async (
     method: "GET" | "POST",
     path: string,
     body?: object,
     headers?: Readonly<Record<string, string>>,
-  ): Promise<T> => {
+  ): Promise<string> => {
     const url = new URL(`${server.pathname.replace(/\/$/, "")}${path}`, server);
     let answer: ApiAnswer;
     try {
@@ -38,8 +40,12 @@ export function createApiClient({ server, timeoutMs }: ApiClientOptions): ApiCli
       throw unreachable(shown, error, timeoutMs);
     }
     if (answer.status >= 300) throw problemOf(shown, answer);
+    return answer.body;
+  };
+  const ask = async <T>(...asked: Parameters<typeof send>): Promise<T> => {
+    const body = await send(...asked);
     try {
-      return JSON.parse(answer.body) as T;
+      return JSON.parse(body) as T;
     } catch {
       throw new ApiError(`${shown} answers with something else than JSON: is it the admin address of a server?`);
     }
@@ -47,6 +53,7 @@ export function createApiClient({ server, timeoutMs }: ApiClientOptions): ApiCli
   return {
     server: shown,
     get: (path) => ask("GET", path),
+    text: (path) => send("GET", path),
     post: (path, body, headers) => ask("POST", path, body, headers),
     close: () => closed.abort(),
   };

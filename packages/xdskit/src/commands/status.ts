@@ -3,10 +3,12 @@ import { Command, Option } from "commander";
 import type { Terminal } from "../output/terminal.js";
 import type { TlsOptions } from "../settings/tls-options.js";
 import { collect, readAddress, readDurationBetween, readDurationWithUnit, readOption } from "./arguments.js";
+import { readServer } from "./changes/server-options.js";
+import { terminalScreen } from "./screen.js";
 import { addTlsOptions, refuseHalfPair } from "./tls-options.js";
 
 interface StatusArguments extends Omit<TlsOptions, "tokenFile"> {
-  readonly server: Address;
+  readonly server: Address | URL;
   readonly node?: readonly string[];
   readonly type?: readonly string[];
   readonly json?: boolean;
@@ -16,7 +18,9 @@ interface StatusArguments extends Omit<TlsOptions, "tokenFile"> {
 }
 
 const details = `
-Uses CSDS, which xdskit, other control planes and gRPC's clients (their admin services) serve.
+Uses CSDS, which xdskit, other control planes and gRPC's clients (their admin services) serve. With a URL it asks the
+API of xdskit's admin listener, which also knows group, replica and lag of each node. --watch does so by itself where one
+answers at 127.0.0.1:19000 and no other server, node or type is named.
 Docs: docs/status.md
 
 Exit status: 0 if the server answered, 1 if not or if there is no NODE, 2 if the usage is wrong.
@@ -34,7 +38,9 @@ export function statusCommand(terminal: Terminal, exit: (status: number) => void
   const command = new Command("status")
     .description("Shows what each client of a running server has, what it was sent, and what it rejected and why.")
     .argument("[node]", "the ID of a node to show in detail")
-    .addOption(readOption("--server <host:port>", "the server, over gRPC", readAddress, "127.0.0.1:18000"))
+    .addOption(
+      readOption("--server <address>", "HOST:PORT for gRPC, or an admin listener's URL", readEither, "127.0.0.1:18000"),
+    )
     .option("--node <id>", "only nodes with this ID; may contain * and ?; may be repeated", collect)
     .option("--type <type>", "only this type, such as cluster; may be repeated", collect)
     .option("--json", "print JSON")
@@ -56,11 +62,52 @@ export function statusCommand(terminal: Terminal, exit: (status: number) => void
     .addHelpText("after", details)
     .action(async (node: string | undefined, options: StatusArguments, command: Command) => {
       refuseHalfPair(options, command);
+      const { node: nodes = [], type: types = [], json = false, watch = false } = options;
+      const screen = terminalScreen();
+      const server = await placeOf(options, node, command);
+      if (server instanceof URL) {
+        const { runTop } = await import("../top/run-top.js");
+        const { interval, timeout } = options;
+        const times = watch ? { screen } : { screen: undefined, count: 1 };
+        const output = json ? "json" : "text";
+        exit(await runTop({ command: "status", server, filter: {}, output, interval, timeout, ...times }, terminal));
+        return;
+      }
       // Loaded only now: other commands start faster without gRPC and the messages.
       const { runStatus } = await import("../status/run-status.js");
-      const { node: nodes = [], type: types = [], json = false, watch = false } = options;
-      const { stdout } = process;
-      const screen = stdout.isTTY ? { rows: () => stdout.rows } : undefined;
-      exit(await runStatus({ ...options, node, nodes, types, json, watch, screen }, terminal));
+      exit(await runStatus({ ...options, server, node, nodes, types, json, watch, screen }, terminal));
     });
+}
+
+/** Where to ask. The admin listener knows most of all nodes; over gRPC there are details of one, and other programs. */
+async function placeOf(options: StatusArguments, node: string | undefined, command: Command): Promise<Address | URL> {
+  const { server, watch = false, json = false } = options;
+  const given = Object.keys(options).filter((name) => command.getOptionValueSource(name) !== "default");
+  const ofGrpc = given.filter((name) => name === "node" || name === "type" || name.startsWith("tls"));
+  if (server instanceof URL) {
+    if (node !== undefined || ofGrpc.length > 0)
+      command.error("error: NODE, --node, --type and --tls… ask over gRPC: --server must be HOST:PORT then");
+    return server;
+  }
+  if (!watch || json || node !== undefined || ofGrpc.length > 0 || given.includes("server")) return server;
+  const admin = new URL("http://127.0.0.1:19000");
+  return (await answers(admin)) ? admin : server;
+}
+
+/** Whether an admin listener of xdskit is there. */
+async function answers(admin: URL): Promise<boolean> {
+  const { createApiClient } = await import("../api-client/api-client.js");
+  const client = createApiClient({ server: admin, timeoutMs: 1_000 });
+  try {
+    await client.get("/api/v1/fleet/summary");
+    return true;
+  } catch {
+    return false;
+  } finally {
+    client.close();
+  }
+}
+
+function readEither(text: string): Address | URL {
+  return /^https?:\/\//.test(text) ? readServer(text) : readAddress(text);
 }

@@ -98,6 +98,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./status.js")).statusCommand,
   },
   {
+    name: "top",
+    usage: "[options]",
+    summary: "show a whole fleet in the terminal, the worst nodes first",
+    load: async () => (await import("./top.js")).topCommand,
+  },
+  {
     name: "get",
     usage: "[options] [type] [name...]",
     summary: "print the resources that a management server sends",

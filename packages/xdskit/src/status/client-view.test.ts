@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
+import { describe, it, test } from "node:test";
 import { create, fromJson, type JsonObject, type JsonValue, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { StructSchema } from "@bufbuild/protobuf/wkt";
 import { ClientResourceStatus as Client } from "@xdskit/api/envoy/admin/v3/config_dump_shared";
@@ -9,7 +9,7 @@ import {
   ConfigStatus,
 } from "@xdskit/api/envoy/service/status/v3/csds";
 import { clientView } from "./client-view.js";
-import { clientDetails, statusTable } from "./table.js";
+import { clientDetails, fittedTable, statusTable } from "./table.js";
 
 const url = (name: string) => `type.googleapis.com/${name}`;
 const clusterUrl = url("envoy.config.cluster.v3.Cluster");
@@ -258,5 +258,24 @@ describe("the view of an answer of another program", () => {
   test("reads an unknown type, and a status of a later version", () => {
     const [type] = viewOf([{ typeUrl: url("own.Type"), name: "a", clientStatus: 5 as Client }]).types;
     assert.deepEqual([type?.type, type?.state], ["own.Type", "rejected"]);
+  });
+});
+
+describe("a table for a terminal", () => {
+  it("has the total first and the worst node next, and no line that is wider", () => {
+    const views = [...Array.from({ length: 50 }, (_, index) => `a${index}`), "zz"].map((id) => {
+      const isBad = id === "zz";
+      const type = {
+        typeUrl: clusterUrl,
+        versionInfo: old,
+        configStatus: isBad ? ConfigStatus.ERROR : ConfigStatus.SYNCED,
+        errorState: isBad ? { details: "x".repeat(300), versionInfo: newer } : undefined,
+      };
+      return clientView(create(ClientConfigSchema, { node: { id }, genericXdsConfigs: [type] }));
+    });
+    const lines = fittedTable(views, now, 60).trimEnd().split("\n");
+    assert.equal(lines[0], "51 nodes: 1 rejected, 50 synced");
+    assert.match(lines[2] ?? "", /^zz .*…$/);
+    for (const line of lines) assert.ok(line.length <= 60, line);
   });
 });

@@ -214,6 +214,11 @@ const inOrderOfConcern: readonly ClientState[] = [
   "rejected",
 ];
 
+/** How urgent a state is, from 0. */
+export function concernOf(state: ClientState): number {
+  return inOrderOfConcern.indexOf(state);
+}
+
 /** The most urgent state; synced if there is none. */
 export function worst(states: readonly ClientState[]): ClientState {
   return inOrderOfConcern.findLast((state) => states.includes(state)) ?? "synced";

@@ -14,13 +14,13 @@ import { connectError } from "../output/connect-error.js";
 import { reportFailure } from "../output/failure.js";
 import { grpcStatusName } from "../output/grpc-status.js";
 import { printable } from "../output/printable.js";
+import { createScreenPage, type Screen } from "../output/screen-page.js";
 import { paintOf, type Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
 import { listenForStop } from "../process/signals.js";
 import { type TlsOptions, tlsOf } from "../settings/tls-options.js";
 import { type ClientView, clientView, worst } from "./client-view.js";
-import { createPage, type Screen } from "./page.js";
-import { clientDetails, statusTable, troubleLine } from "./table.js";
+import { clientDetails, fittedTable, statusTable, troubleLine } from "./table.js";
 
 /** The options of `status`. */
 export interface StatusOptions extends Omit<TlsOptions, "tokenFile"> {
@@ -115,19 +115,20 @@ async function watch(look: () => Promise<Look>, options: StatusOptions, terminal
   const stop = Promise.race([signals.stop, ...(terminal.closed === undefined ? [] : [terminal.closed])]).then(() =>
     stopped.abort(),
   );
-  const page = createPage(terminal, options.json ? undefined : options.screen);
+  const page = createScreenPage(terminal, options.json ? undefined : options.screen);
   try {
     while (!stopped.signal.aborted) {
       const found = await Promise.race([look(), stop]);
       if (found === undefined) break;
       // Waits for a server that restarts.
-      if ("problem" in found) page.problem(found.problem);
+      if ("problem" in found) page.problem(`xdskit status: ${printable(found.problem)}`);
       else page.show(shown(found, options, undefined, paintOf(terminal, "out")));
       await delay(options.interval, undefined, { signal: stopped.signal }).catch(() => {});
     }
     return exitStatus.ok;
   } finally {
     signals.release();
+    page.end();
   }
 }
 
@@ -142,6 +143,9 @@ function shown(
     return `${JSON.stringify({ server: formatAddress(options.server), at: now, troubles, nodes: clients }, undefined, indent)}\n`;
   }
   const said = troubles.map((trouble) => troubleLine(trouble, paint)).join("");
+  const { screen } = options;
+  if (options.node === undefined && options.watch && screen !== undefined)
+    return said + fittedTable(clients, now, screen.columns() - 1, paint);
   if (options.node === undefined) return said + statusTable(clients, now, paint);
   return said + clients.map((client) => clientDetails(client, now, paint)).join("");
 }

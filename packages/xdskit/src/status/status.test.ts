@@ -6,7 +6,6 @@ import { main } from "../main.js";
 import { eventually, xdskit } from "../testing/command.js";
 import { inProcess } from "../testing/in-process.js";
 import { cluster } from "../testing/odd-responses.js";
-import { createPage } from "./page.js";
 
 /** Runs the command in this process. */
 async function run(...args: readonly string[]) {
@@ -132,16 +131,4 @@ describe("xdskit status", () => {
       await using watching = inProcess(["status", "--server", address, "--watch", "--interval", "1h"]);
       assert.equal(await watching.stop(), 0);
     }));
-
-  test("a page on a screen takes the place of the one before, and is cut at its end", () => {
-    let out = "";
-    const draw = (text: string) => {
-      out += text;
-    };
-    const page = createPage({ out: draw, err: () => assert.fail("it is a screen") }, { rows: () => 5 });
-    page.show("1\n2\n3\n4\n5\n6\n");
-    assert.equal(out, "\u001b[H1\u001b[K\n2\u001b[K\n3\u001b[K\n… and 3 more lines\u001b[K\n\u001b[J");
-    page.problem("gone\u001b[2J");
-    assert.ok(out.endsWith("\u001b[Hxdskit status: gone\\u{1b}[2J\u001b[K\n\u001b[J"), JSON.stringify(out));
-  });
 });

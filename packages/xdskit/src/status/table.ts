@@ -1,8 +1,16 @@
 import type { SourceTrouble } from "@xdskit/server/status-client";
 import { type Colour, type Paint, plain } from "../output/colours.js";
 import { counted } from "../output/counts.js";
+import { cutToWidth } from "../output/fit.js";
 import { printable } from "../output/printable.js";
-import type { ClientState, ClientView, ErrorView, ResourceStatusView, TypeView } from "./client-view.js";
+import {
+  type ClientState,
+  type ClientView,
+  concernOf,
+  type ErrorView,
+  type ResourceStatusView,
+  type TypeView,
+} from "./client-view.js";
 import { waitReason, waitText } from "./wait-text.js";
 
 const columns = ["NODE", "TYPE", "STATE", "ACKED", "SENT", "REJECTED", "BEHIND", "UPDATED", "REASON"] as const;
@@ -16,6 +24,16 @@ export function statusTable(clients: readonly ClientView[], now: Date, paint: Pa
   );
   const lines = rows.length === 0 ? [] : aligned([[...columns], ...rows], paint);
   return [...lines, totals(clients)].map((line) => `${line}\n`).join("");
+}
+
+/**
+ * The same for a terminal with so many columns that may have no room for all: how many there are in each state comes
+ * first, then the worst, and lines are cut.
+ */
+export function fittedTable(clients: readonly ClientView[], now: Date, width: number, paint: Paint = plain): string {
+  const worstFirst = clients.toSorted((a, b) => concernOf(b.state) - concernOf(a.state));
+  const [total = "", ...table] = statusTable(worstFirst, now, paint).trimEnd().split("\n").toReversed();
+  return [total, ...table.toReversed()].map((line) => `${cutToWidth(line, width)}\n`).join("");
 }
 
 /** A source whose newest content is not served, or a server that does not answer. */

@@ -1,0 +1,47 @@
+import { Command } from "commander";
+import type { Terminal } from "../output/terminal.js";
+import { readCount, readDurationBetween, readDurationWithUnit, readOption } from "./arguments.js";
+import { outputOption, type ServerOptions, serverOption } from "./changes/server-options.js";
+import { terminalScreen } from "./screen.js";
+
+interface TopArguments extends ServerOptions {
+  readonly group?: string;
+  readonly state?: string;
+  readonly search?: string;
+  readonly interval: number;
+  readonly timeout: number;
+  readonly count?: number;
+}
+
+const details = `
+Reads the HTTP API of the admin listener. On a terminal the page is drawn again and fits it; elsewhere there is a block
+for each change, without colours. Docs: docs/top.md
+
+Exit status: 0 after a signal or the last page, 1 if no server answered with --count, 2 if the usage is wrong.
+
+Examples:
+  $ xdskit top
+  $ xdskit top --group edge --state rejected,stale
+  $ xdskit top --count 1 --output json | jq .states
+`;
+
+/** `xdskit top`: shows a whole fleet, the worst nodes first. */
+export function topCommand(terminal: Terminal, exit: (status: number) => void): Command {
+  return new Command("top")
+    .description("Shows nodes by state, pushes per second, how long changes take, problems, and the worst nodes.")
+    .addOption(serverOption())
+    .option("--group <names>", "only nodes of these groups; several with commas")
+    .option("--state <states>", "only nodes that are synced, pending, stale or rejected; several with commas")
+    .option("--search <text>", "only nodes with this text in id, cluster, client, locality or reason")
+    .addOption(readOption("--interval <duration>", "between two looks", readDurationBetween(500, 3_600_000), "2s"))
+    .addOption(readOption("--timeout <duration>", "how long to wait for an answer", readDurationWithUnit, "10s"))
+    .addOption(readOption("--count <number>", "end after so many pages", readCount))
+    .addOption(outputOption())
+    .addHelpText("after", details)
+    .action(async ({ server, output, group, state, search, interval, timeout, count }: TopArguments) => {
+      const { runTop } = await import("../top/run-top.js");
+      const filter = { group, state, q: search };
+      const options = { command: "top", server, filter, output, interval, timeout, count } as const;
+      exit(await runTop({ ...options, screen: terminalScreen() }, terminal));
+    });
+}

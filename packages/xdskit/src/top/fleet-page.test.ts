@@ -1,0 +1,106 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { createPaint, plain } from "../output/colours.js";
+import { widthOf } from "../output/fit.js";
+import type { FleetLook } from "./fleet-look.js";
+import { durationText, fleetPage } from "./fleet-page.js";
+
+type Row = FleetLook["rows"][number];
+
+function row(id: string, state: Row["state"], parts: Partial<Row> = {}): Row {
+  return {
+    ...{ id, group: "edge", cluster: "", client: "envoy 1.38.0", locality: "", replica: "one", streams: 1, state },
+    ...{ connectedSince: "2030-01-01T00:00:00.000Z", behind: 0, lagMs: 12, why: "", types: [], ...parts },
+  };
+}
+
+function look(rows: readonly Row[], parts: Partial<FleetLook> = {}): FleetLook {
+  const states = { synced: 9_990, pending: 7, stale: 2, rejected: 1 };
+  const replicas = ["one", "two"].map((name) => ({ name, states }));
+  const summary = { asOf: "2030-01-01T00:00:00.000Z", nodes: 10_000, states, replicas };
+  return {
+    summary: { ...summary, types: [], groups: [], clients: [], silent: [] },
+    rows,
+    total: 10_000,
+    problems: [{ severity: "error", title: "1 node rejects cluster a", count: 1 }],
+    metrics: { at: 0, pushes: 0, lags: new Map() },
+    ...parts,
+  };
+}
+
+const rates = { pushesPerSecond: 1_234.4, lag: { p50Ms: 10, p99Ms: 2_500 } };
+const around = { server: "http://here", rates, paint: plain };
+const bad = row("edge-7", "rejected", {
+  lagMs: null,
+  behind: 1,
+  why: "cluster: no such thing, and much more to say of it",
+});
+const many = Array.from({ length: 200 }, (_, index) =>
+  row(`node-with-a-long-name-${index}`, "pending", { why: "日本語".repeat(30) }),
+);
+
+describe("a page of top", () => {
+  it("says how many nodes are how far, what is wrong, and which are the worst", () => {
+    const text = fleetPage(look([bad, row("a", "synced")]), { ...around, size: undefined });
+    assert.equal(
+      text,
+      `10,000 nodes: 1 rejected, 2 stale, 7 pending, 9,990 synced   http://here
+pushes 1,234/s   lag 10ms, slowest 2.5s
+1 problem:
+  error  1 node rejects cluster a
+
+NODE    STATE     GROUP  CLIENT        REPLICA  LAG   BEHIND  WHY
+edge-7  rejected  edge   envoy 1.38.0  one      -     1       cluster: no such thing, and much more to say of it
+a       synced    edge   envoy 1.38.0  one      12ms  0
+… and 9,998 more nodes
+`,
+    );
+  });
+
+  it("fits any terminal in width and height, with the total and the worst node on it", () => {
+    const paint = createPaint(true, {});
+    for (const columns of [20, 30, 40, 60, 80, 120, 300]) {
+      for (const rows of [8, 10, 24, 100]) {
+        const text = fleetPage(look([bad, ...many]), { ...around, paint, size: { rows, columns } });
+        const lines = text.trimEnd().split("\n");
+        assert.ok(lines.length <= rows, `${lines.length} lines in ${rows}`);
+        for (const line of lines) assert.ok(widthOf(line) <= columns, `${columns}: ${JSON.stringify(line)}`);
+        assert.match(lines[0] ?? "", /10,000 nodes/);
+        assert.ok(
+          lines.some((line) => line.includes("edge-7")),
+          text,
+        );
+        if (columns >= 40) assert.match(lines.at(-1) ?? "", /… and [\d,]+ more nodes/);
+      }
+    }
+  });
+
+  it("keeps the node, its state and its lag where there is no room for more", () => {
+    const [, , , , , head] = fleetPage(look([bad]), { ...around, size: { rows: 20, columns: 58 } }).split("\n");
+    assert.match(head ?? "", /^NODE +STATE +.*LAG .*WHY$/);
+    assert.doesNotMatch(head ?? "", /REPLICA|CLIENT/);
+  });
+
+  it("names servers that do not answer, and forges no line", () => {
+    const { summary } = look([]);
+    const silent = [{ replica: "two\u001b[2J", reason: "no\nanswer" }];
+    const text = fleetPage(look([row("x\ny", "synced")], { summary: { ...summary, silent } }), {
+      ...around,
+      size: undefined,
+    });
+    assert.match(text, /two\\u\{1b\}\[2J does not answer: no\\u\{a\}answer/);
+    assert.match(text, /^x\\u\{a\}y/m);
+  });
+
+  it("writes durations short", () => {
+    assert.deepEqual([null, 0, 999, 1_000, 59_949, 60_000, 7_200_000].map(durationText), [
+      "-",
+      "0ms",
+      "999ms",
+      "1.0s",
+      "59.9s",
+      "1m",
+      "2h",
+    ]);
+  });
+});

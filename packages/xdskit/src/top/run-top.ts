@@ -1,0 +1,108 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { type ApiClient, createApiClient } from "../api-client/api-client.js";
+import { ApiError } from "../api-client/api-error.js";
+import { printable } from "../output/printable.js";
+import { createScreenPage, type Screen } from "../output/screen-page.js";
+import { paintOf, type Terminal } from "../output/terminal.js";
+import { exitStatus } from "../process/exit-status.js";
+import { listenForStop } from "../process/signals.js";
+import { type FleetFilter, type FleetLook, lookAtFleet } from "./fleet-look.js";
+import { fleetPage } from "./fleet-page.js";
+import { type MetricRates, ratesBetween } from "./metric-totals.js";
+
+/** The options of `top`, and of `status --watch` at an admin listener. */
+export interface TopOptions {
+  /** For messages. */
+  readonly command: "top" | "status";
+  /** The admin listener. */
+  readonly server: URL;
+  readonly filter: FleetFilter;
+  readonly output: "text" | "json";
+  /** Milliseconds. */
+  readonly interval: number;
+  readonly timeout: number;
+  /** Ends after so many pages; undefined: when a signal comes. */
+  readonly count?: number | undefined;
+  /** Where a page is drawn again; undefined: pages follow each other, each where something is different. */
+  readonly screen: Screen | undefined;
+}
+
+/** Where there is no terminal, `top` lists so many nodes, */
+const mostPlain = 20;
+/** and `status` so many. */
+const mostListed = 1_000;
+
+/**
+ * Shows the state of a fleet again and again, until a signal comes or the reader is gone. Resolves to the exit status:
+ * 0, or 1 if a server did not answer for one of the counted pages.
+ */
+export async function runTop(options: TopOptions, terminal: Terminal): Promise<number> {
+  const { server, timeout, interval, count = Number.POSITIVE_INFINITY } = options;
+  const signals = listenForStop();
+  const stopped = new AbortController();
+  const stop = Promise.race([signals.stop, ...(terminal.closed === undefined ? [] : [terminal.closed])]).then(() =>
+    stopped.abort(),
+  );
+  const client = createApiClient({ server, timeoutMs: timeout });
+  const show = shower(options, client, terminal);
+  try {
+    for (let shown = 0; shown < count && !stopped.signal.aborted; ) {
+      const found = await Promise.race([look(options, client), stop]);
+      if (found === undefined) break;
+      if (show(found)) shown += 1;
+      // It waits for a server that restarts, but not for pages that were counted.
+      else if (options.count !== undefined) return exitStatus.failed;
+      if (shown < count) await delay(interval, undefined, { signal: stopped.signal }).catch(() => {});
+    }
+    return exitStatus.ok;
+  } finally {
+    signals.release();
+    client.close();
+    show.end();
+  }
+}
+
+async function look({ filter, screen, command, output }: TopOptions, client: ApiClient) {
+  try {
+    const rows = screen?.rows() ?? (command === "status" ? mostListed : mostPlain);
+    return await lookAtFleet(client, filter, { rows, isTop: command === "top" || output === "json" });
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return error;
+  }
+}
+
+/** Shows what a look found; false where it found nothing. */
+function shower({ command, output, screen }: TopOptions, client: ApiClient, terminal: Terminal) {
+  const page = createScreenPage(terminal, output === "json" ? undefined : screen);
+  const paint = paintOf(terminal, "out");
+  let last: FleetLook | undefined;
+  let before = "";
+  const show = (found: FleetLook | ApiError): boolean => {
+    if (found instanceof ApiError) {
+      page.problem(`xdskit ${command}: ${printable(found.message)}`);
+      return false;
+    }
+    const isBoth = last?.metrics !== undefined && found.metrics !== undefined;
+    const rates = isBoth && last?.metrics && found.metrics ? ratesBetween(last.metrics, found.metrics) : undefined;
+    last = found;
+    if (output === "json") {
+      terminal.out(`${JSON.stringify(jsonOf(found, client.server, rates))}\n`);
+      return true;
+    }
+    const size = screen && { rows: Math.max(3, screen.rows() - 1), columns: Math.max(20, screen.columns() - 1) };
+    const text = fleetPage(found, { server: client.server, rates, size, paint });
+    // Without a terminal: one block for each change, with an empty line between two.
+    if (screen !== undefined) page.show(text);
+    else if (text !== before) terminal.out(before === "" ? text : `\n${text}`);
+    before = text;
+    return true;
+  };
+  return Object.assign(show, { end: () => page.end() });
+}
+
+function jsonOf({ summary, rows, problems }: FleetLook, server: string, rates: MetricRates | undefined): object {
+  const { asOf, nodes, states } = summary;
+  const { pushesPerSecond = null, lag = null } = rates ?? {};
+  return { server, at: asOf, nodes, states, pushesPerSecond, lag, problems, worst: rows };
+}

@@ -1,0 +1,87 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { createClient, type XdsClient } from "@xdskit/client";
+import { eventually } from "../testing/command.js";
+import { clusterYaml } from "../testing/folder.js";
+import { inProcess, inProcessEnds } from "../testing/in-process.js";
+import { type Served, served } from "../testing/served.js";
+
+describe("xdskit top, at a real server", () => {
+  let server: Served;
+  const clients: XdsClient[] = [];
+  before(async () => {
+    server = await served({ "a.yaml": clusterYaml("a") });
+    for (const id of ["good", "picky"]) {
+      const client = createClient({
+        servers: [server.grpc],
+        node: { id },
+        checks: {
+          cluster: (message) =>
+            id === "picky" && "altStatName" in message && message.altStatName !== "" ? "no, I will not" : undefined,
+        },
+      });
+      client.watch("cluster", "*", { onChanged() {} });
+      clients.push(client);
+    }
+    await synced(2);
+  });
+  after(async () => {
+    for (const client of clients) await client.close();
+    await server[Symbol.asyncDispose]();
+  });
+  const synced = (count: number) =>
+    eventually(
+      () => server.ask("/api/v1/fleet/summary") as Promise<{ states: { synced: number } }>,
+      ({ states }) => states.synced === count,
+    );
+
+  it("prints a block for each change where there is no terminal, the node that rejects first", async () => {
+    await using watching = inProcess(["top", "--server", server.admin, "--interval", "500ms"]);
+    await eventually(
+      async () => watching.out(),
+      (out) => out.includes("2 nodes: 0 rejected, 0 stale, 0 pending, 2 synced"),
+    );
+    await server.folder.write("a.yaml", `${clusterYaml("a")}alt_stat_name: new\n`);
+    const out = await eventually(
+      async () => watching.out(),
+      (text) => /1 rejected.*\n(.*\n)*picky .*no, I will not/.test(text),
+    );
+    assert.equal(await watching.stop(), 0);
+    assert.ok(!out.includes("\u001b"), "no escape codes");
+    const last = out.split("\n\n2 nodes").at(-1) ?? "";
+    assert.match(last, /: 1 rejected, 0 stale, 0 pending, 1 synced/);
+    assert.ok(last.indexOf("picky") < last.indexOf("good"), last);
+    assert.match(last, /^ {2}error {2}\S/m);
+  });
+
+  it("prints JSON for programs, and only nodes that fit", async () => {
+    const { status, out, err } = await inProcessEnds(
+      ...["top", "--server", server.admin, "--count", "1", "--output", "json", "--state", "rejected"],
+    );
+    assert.deepEqual([status, err], [0, ""]);
+    const { states, worst, problems, nodes } = JSON.parse(out);
+    assert.deepEqual([nodes, states], [1, { synced: 0, pending: 0, stale: 0, rejected: 1 }]);
+    assert.deepEqual(
+      worst.map(({ id }: { id: string }) => id),
+      ["picky"],
+    );
+    assert.ok(problems.length >= 1);
+  });
+
+  it("says that no server runs there", async () => {
+    const { status, out, err } = await inProcessEnds("top", "--server", "http://127.0.0.1:1", "--count", "1");
+    assert.deepEqual([status, out], [1, ""]);
+    assert.match(err, /^xdskit top: no server runs at http:\/\/127\.0\.0\.1:1: /);
+  });
+
+  it("is what status shows of an admin listener, in the words of the dashboard", async () => {
+    const { status, out } = await inProcessEnds("status", "--server", server.admin);
+    assert.equal(status, 0);
+    assert.match(out, /^2 nodes: 1 rejected, 0 stale, 0 pending, 1 synced/);
+    assert.match(out, /^NODE +STATE +GROUP +CLIENT +LAG +BEHIND +WHY$/m);
+    assert.match(out, /^picky +rejected +all +xdskit \S+ +- /m);
+    const wrong = await inProcessEnds("status", "--server", server.admin, "good");
+    assert.equal(wrong.status, 2);
+    assert.match(wrong.err, /--server must be HOST:PORT/);
+  });
+});
