@@ -83,8 +83,8 @@ test("snapshots that are published during a quarantine without streams are not h
     for (const each of [client, later]) each.leave();
     await waitFor("nobody", () => server.nodes().length === 0);
     const between: WeakRef<object>[] = [];
-    // The last ten are kept for clients that come from other servers (`recent-snapshots.ts`).
-    for (let round = 0; round < 30; round++) {
+    // The last hundred are kept for clients that come from other servers (`recent-snapshots.ts`).
+    for (let round = 0; round < 120; round++) {
       server.config.update({ upsert: [cluster("b", `${round}`)] });
       const resource = server.snapshotOf("all")?.of(type).get("b");
       if (round < 18 && resource !== undefined) between.push(new WeakRef(resource));
