@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import { stringify } from "yaml";
+import { openDashboard, startBrowser } from "./dashboard/browser.js";
 import { createConfigFolder, type ResourceText } from "./harness/config-folder.js";
 import { startEnvoy } from "./harness/envoy.js";
 import { startGrpcBackend } from "./harness/grpc-backend.js";
@@ -101,6 +102,18 @@ for (const variant of ["ads-delta", "per-type-sotw"] as const) {
         async () => (await metric(server.admin, "xdskit_load_requests_in_progress", { cluster: "web" })) === 0,
       );
     });
+    if (variant === "ads-delta")
+      await scene.step("shows the last report on the page of the node", async () => {
+        const browser = await startBrowser(scene, t);
+        if (browser === undefined) return;
+        const { page, goTo, faults } = await openDashboard(browser, server.admin);
+        const answer = await fetch(`http://${server.admin}/api/v1/fleet/nodes`);
+        const { nodes } = (await answer.json()) as { readonly nodes: readonly { readonly id: string }[] };
+        await goTo(`node/${encodeURIComponent(nodes[0]?.id ?? "")}`);
+        await page.getByRole("heading", { name: "Load that it reports" }).waitFor();
+        await page.getByRole("row", { name: /^web/ }).waitFor();
+        assert.deepEqual(faults, []);
+      });
     await scene.step("counts what it drops, by category", async () => {
       const dropAll = { category: "throttle", drop_percentage: { numerator: 100, denominator: "HUNDRED" } };
       const policy = { drop_overloads: [dropAll] };

@@ -23,6 +23,11 @@ export function Arrival({ revision }: { readonly revision: string }) {
       <StateBar counts={{ synced: acknowledged, pending, stale: 0, rejected }} />
       <Reasons nodes={data.nodes} />
       <NotListed data={data} />
+      {data.uncounted.map(({ replica, reason }) => (
+        <p key={replica} class="notice">
+          ⚠ {replica}: {reason}. Its nodes are not all counted.
+        </p>
+      ))}
     </div>
   );
 }

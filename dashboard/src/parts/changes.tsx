@@ -37,19 +37,9 @@ export function Stages({ stages }: { readonly stages: readonly GroupStages[] }) 
             Group {group}: {counted(steps.length, "stage")}
           </h3>
           <ol class="stages">
-            {steps.map(({ after, changes }, index) => (
+            {steps.map((stage, index) => (
               <li key={index}>
-                {changes.map((change) => (
-                  <p key={change.type}>
-                    <b>{typeName(change.type)}</b> {namesOf("adds", change.added)} {namesOf("changes", change.changed)}{" "}
-                    {namesOf("removes", change.removed)}
-                  </p>
-                ))}
-                {after.length === 0 ? null : (
-                  <small>
-                    after {after.map(({ for: awaited, type }) => `${awaited?.type ?? type} is acknowledged`).join(", ")}
-                  </small>
-                )}
+                <StageChanges stage={stage} />
               </li>
             ))}
           </ol>
@@ -60,6 +50,26 @@ export function Stages({ stages }: { readonly stages: readonly GroupStages[] }) 
           )}
         </section>
       ))}
+    </>
+  );
+}
+
+/** What a stage brings, and what it waits for. */
+export function StageChanges({
+  stage: { after, changes },
+}: {
+  readonly stage: Pick<GroupStages["stages"][number], "after" | "changes">;
+}) {
+  const awaited = [...new Set(after.map(({ for: cause, type }) => cause?.type ?? type))];
+  return (
+    <>
+      {changes.map((change) => (
+        <p key={change.type}>
+          <b>{typeName(change.type)}</b> {namesOf("adds", change.added)} {namesOf("changes", change.changed)}{" "}
+          {namesOf("removes", change.removed)}
+        </p>
+      ))}
+      {awaited.length === 0 ? null : <small>after {awaited.map((type) => `${type} is acknowledged`).join(", ")}</small>}
     </>
   );
 }

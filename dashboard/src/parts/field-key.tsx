@@ -1,36 +1,123 @@
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { get, pathOf } from "../api/request.js";
 import type { Field } from "../api/types.js";
 
 /** What was asked before. */
 const known = new Map<string, Promise<Field | undefined>>();
 
-/** The name of a field. What it is, is asked for when somebody points at it; a click leads to Envoy's documentation. */
+/**
+ * The name of a field. Who points at it, or comes to it by keys, is told what the field is; Escape closes that. It leads
+ * to Envoy's documentation. Of the keys of a text only one is a stop of the tabulator: the arrows go on from there.
+ */
 export function Key({
   name,
   message,
   path,
+  isStop = false,
 }: {
   readonly name: string;
   readonly message: string;
   readonly path: readonly string[];
+  /** The tabulator stops here. */
+  readonly isStop?: boolean;
 }) {
   const [field, setField] = useState<Field | undefined>(undefined);
-  const look = () => {
-    if (message !== "" && !name.startsWith('"@')) void fieldOf(message, path).then(setField);
+  /** Where its card stands, in pixels of the window; undefined: it is closed. */
+  const [place, setPlace] = useState<CardPlace | undefined>(undefined);
+  const isKnown = message !== "" && !name.startsWith('"@');
+  const isGone = useRef(false);
+  useEffect(
+    () => () => {
+      isGone.current = true;
+    },
+    [],
+  );
+  if (!isKnown) return <span class="key">{name}</span>;
+  const open = ({ currentTarget }: { readonly currentTarget: Element }) => {
+    setPlace(besides(currentTarget));
+    void fieldOf(message, path).then((found) => {
+      if (!isGone.current) setField(found);
+    });
   };
-  const title = field === undefined ? path.join(".") : textOf(field);
-  if (field?.docs == null)
+  const close = () => setPlace(undefined);
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the link inside has the focus; to point at it does the same.
+    <span class="key-place" onMouseEnter={open} onMouseLeave={close}>
+      <a
+        class="key"
+        href={field?.docs ?? undefined}
+        target="_blank"
+        rel="noreferrer"
+        tabIndex={isStop ? 0 : -1}
+        onFocus={open}
+        onBlur={close}
+        onKeyDown={(event) => {
+          if (event.key === "Escape") close();
+          const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+          if (step !== 0 && moved(event.currentTarget, step)) event.preventDefault();
+        }}
+      >
+        {name}
+      </a>
+      {place === undefined ? null : <FieldCard name={path.join(".")} field={field} place={place} />}
+    </span>
+  );
+}
+
+/** To the key on another line of the same text. */
+function moved(from: Element, step: number): boolean {
+  const keys = [...(from.closest("pre")?.querySelectorAll<HTMLElement>("a.key") ?? [])];
+  const next = keys[keys.indexOf(from as HTMLElement) + step];
+  next?.focus();
+  return next !== undefined;
+}
+
+interface CardPlace {
+  readonly left: string;
+  readonly top?: string;
+  readonly bottom?: string;
+}
+
+/** Below the key, or above it near the end of the window. A text that scrolls does not cut it off. */
+function besides(element: Element): CardPlace {
+  const { left, top, bottom } = element.getBoundingClientRect();
+  const side = { left: `${Math.max(8, Math.min(left, innerWidth - mostWidth))}px` };
+  return bottom > innerHeight - 160
+    ? { ...side, bottom: `${innerHeight - top + 2}px` }
+    : { ...side, top: `${bottom + 2}px` };
+}
+
+/** Of a card, in pixels: what the style says, and the rim of the window. */
+const mostWidth = 440;
+
+function FieldCard({
+  name,
+  field,
+  place,
+}: {
+  readonly name: string;
+  readonly field: Field | undefined;
+  readonly place: CardPlace;
+}) {
+  if (field === undefined)
     return (
-      // biome-ignore lint/a11y/noStaticElementInteractions: to point at it only says more in its title.
-      <span class="key" title={title} onMouseEnter={look}>
+      <span class="field-card" role="tooltip" style={{ ...place }}>
         {name}
       </span>
     );
+  const { message, type, oneof, values, deprecated, since, docs } = field;
   return (
-    <a class="key" title={title} href={field.docs} target="_blank" rel="noreferrer" tabIndex={-1}>
-      {name}
-    </a>
+    <span class="field-card" role="tooltip" style={{ ...place }}>
+      <b>{field.name}</b> <span class="quiet">{type}</span>
+      {deprecated ? <b class="missing"> deprecated</b> : null}
+      <span class="quiet below">
+        in {message}
+        {oneof === null ? "" : `, one of ${oneof}`}
+        {since === null ? "" : `, since Envoy ${since}`}
+      </span>
+      {values.length === 0 ? null : <span class="below">{values.join(", ")}</span>}
+      {docs === null ? null : <span class="quiet below">Enter or a click leads to Envoy's documentation.</span>}
+    </span>
   );
 }
 
@@ -39,16 +126,4 @@ function fieldOf(message: string, path: readonly string[]): Promise<Field | unde
   const answer = known.get(asked) ?? get<Field>(asked).catch(() => undefined);
   known.set(asked, answer);
   return answer;
-}
-
-function textOf({ name, message, type, oneof, values, deprecated, since }: Field): string {
-  return [
-    `${name}: ${type}`,
-    `in ${message}${oneof === null ? "" : `, one of ${oneof}`}`,
-    values.length === 0 ? "" : `values: ${values.join(", ")}`,
-    deprecated ? "deprecated" : "",
-    since === null ? "" : `since Envoy ${since}`,
-  ]
-    .filter((line) => line !== "")
-    .join("\n");
 }

@@ -9,12 +9,13 @@ const mostLines = 5_000;
 /** JSON as YAML, with the keys in a colour of their own. */
 export function YamlView({ json, label }: { readonly json: unknown; readonly label: string }) {
   const lines = useMemo(() => yamlLines(json), [json]);
+  const stop = lines.findIndex(({ key, message, path }) => key !== undefined && message !== "" && path[0] !== "@type");
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: who has no mouse must be able to scroll.
     <section class="code" aria-label={label} tabIndex={0}>
       <pre>
         {lines.slice(0, mostLines).map((line, index) => (
-          <YamlRow key={index} line={line} number={index + 1} />
+          <YamlRow key={index} line={line} number={index + 1} isStop={index === stop} />
         ))}
         {lines.length > mostLines ? `… ${lines.length - mostLines} more lines\n` : null}
       </pre>
@@ -22,19 +23,41 @@ export function YamlView({ json, label }: { readonly json: unknown; readonly lab
   );
 }
 
-function YamlRow({ line: { text, key, message, path }, number }: { readonly line: YamlLine; readonly number: number }) {
-  const [before, name, after] =
-    key === undefined ? [text, "", ""] : [text.slice(0, key.from), text.slice(key.from, key.to), text.slice(key.to)];
+function YamlRow({
+  line,
+  number,
+  isStop,
+}: {
+  readonly line: YamlLine;
+  readonly number: number;
+  readonly isStop: boolean;
+}) {
   return (
     <span class="line">
       <span class="line-number" aria-hidden="true">
         {number}
       </span>
-      {before}
-      {name === "" ? null : <Key name={name} message={message} path={path} />}
-      {after}
+      <YamlText line={line} isStop={isStop} />
       {"\n"}
     </span>
+  );
+}
+
+/** A line with its key, which says what its field is. */
+function YamlText({
+  line: { text, key, message, path },
+  isStop,
+}: {
+  readonly line: YamlLine;
+  readonly isStop: boolean;
+}) {
+  if (key === undefined) return <>{text}</>;
+  return (
+    <>
+      {text.slice(0, key.from)}
+      <Key name={text.slice(key.from, key.to)} message={message} path={path} isStop={isStop} />
+      {text.slice(key.to)}
+    </>
   );
 }
 
@@ -52,8 +75,13 @@ export function YamlDiff({
   readonly label: string;
 }) {
   const lines = useMemo(() => {
-    const text = (json: unknown) => (json === null ? [] : yamlLines(json).map((line) => line.text));
-    return diffLines(text(before), text(after));
+    const sides = [before, after].map((json) => (json === null ? [] : yamlLines(json)));
+    const [from = [], to = []] = sides;
+    const text = ({ text }: YamlLine) => text;
+    return diffLines(from.map(text), to.map(text)).map((line) => ({
+      ...line,
+      yaml: line.right === undefined ? from[(line.left ?? 1) - 1] : to[line.right - 1],
+    }));
   }, [before, after]);
   const shown = useMemo(() => {
     const near = new Set<number>();
@@ -71,7 +99,7 @@ export function YamlDiff({
     // biome-ignore lint/a11y/noNoninteractiveTabindex: who has no mouse must be able to scroll.
     <section class="code diff" aria-label={label} tabIndex={0}>
       <pre>
-        {shown.map(({ line: { kind, text, left, right }, index }, place) => (
+        {shown.map(({ line: { kind, text, left, right, yaml }, index }, place) => (
           <span key={index}>
             {place > 0 && shown[place - 1]?.index !== index - 1 ? <span class="line gap">⋯{"\n"}</span> : null}
             <span class={`line ${kind}`}>
@@ -82,7 +110,7 @@ export function YamlDiff({
                 {right ?? ""}
               </span>
               {kind === "added" ? "+ " : kind === "removed" ? "- " : "  "}
-              {text}
+              {yaml === undefined ? text : <YamlText line={yaml} isStop={place === 0} />}
               {"\n"}
             </span>
           </span>

@@ -34,6 +34,12 @@ describe("the arrival of a revision", () => {
       ({ counts }) => counts.acknowledged === 1 && counts.rejected === 1,
     );
     assert.deepEqual(arrival.counts, { acknowledged: 1, rejected: 1, pending: 1 });
+    const { groups } = (await api.ask("GET", `revisions/${body.revision.id}/stages`)).body;
+    assert.equal(groups.length, 1);
+    const [{ group, stages }] = groups;
+    assert.deepEqual([group, stages.length], ["all", 1]);
+    assert.deepEqual(stages[0].changes[0].added, ["new"]);
+    assert.deepEqual(stages[0].counts, { acknowledged: 1, rejected: 1, pending: 1 });
     const [rejected, pending] = arrival.nodes;
     assert.deepEqual([rejected.id, rejected.group, rejected.state], ["bad", "all", "rejected"]);
     assert.equal(rejected.message, 'cluster: no: password: "[redacted]"');
@@ -66,6 +72,7 @@ describe("the arrival of a revision", () => {
     assert.deepEqual(arrival.body.counts, { acknowledged: 0, rejected: 0, pending: 0 });
     assert.deepEqual(arrival.body.nodes, []);
     assert.equal((await api.ask("GET", "revisions/none/arrival")).status, 404);
+    assert.equal((await api.ask("GET", "revisions/none/stages")).status, 404);
   });
 });
 
@@ -104,6 +111,8 @@ describe("the arrival of a revision at several servers", () => {
     await until(counts, ({ pending, acknowledged }) => pending === 1 && acknowledged === 0);
     there.acknowledge();
     await until(counts, ({ pending, acknowledged }) => pending === 0 && acknowledged === 1);
+    const { groups } = (await one.ask("GET", `revisions/${body.revision.id}/stages`)).body;
+    assert.deepEqual(groups[0].stages[0].counts, { acknowledged: 1, rejected: 0, pending: 0 });
   });
 });
 

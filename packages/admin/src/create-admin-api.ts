@@ -19,6 +19,7 @@ import { layerRoutes } from "./routes/layers.js";
 import { leaseRoutes } from "./routes/leases.js";
 import { nodeRoutes } from "./routes/nodes.js";
 import { describePages } from "./routes/pages.js";
+import { revisionStagesRoute } from "./routes/revision-stages.js";
 import { revisionRoutes } from "./routes/revisions.js";
 
 /** The HTTP API of a server. */
@@ -80,6 +81,7 @@ export function createApp(options: AdminApiOptions): {
   revisionRoutes(app, context);
   leaseRoutes(app, context);
   const arrival = arrivalRoute(app, context);
+  const stages = revisionStagesRoute(app, context);
   nodeRoutes(app, context);
   fleetRoutes(app, context);
   groupRoutes(app, context);
@@ -92,7 +94,7 @@ export function createApp(options: AdminApiOptions): {
     context.close();
   };
   const fleet = Object.entries(fleetAnswers(context.localFleet)).map(([name, answer]) => [`fleet.${name}`, answer]);
-  const answers: PeerAnswers = { ...Object.fromEntries(fleet), arrival, events: events.answer };
+  const answers: PeerAnswers = { ...Object.fromEntries(fleet), arrival, stages, events: events.answer };
   return { app, answers, stats: () => ({ requests, eventReaders: events.readers() }), close };
 }
 

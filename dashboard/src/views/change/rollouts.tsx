@@ -1,46 +1,13 @@
 import { useState } from "preact/hooks";
-import { pathOf, post } from "../../api/request.js";
+import { post } from "../../api/request.js";
+import type { Quarantine, Rollout } from "../../api/types.js";
 import { useLive } from "../../api/use-live.js";
 import { Failure } from "../../parts/message.js";
 import { StateBar } from "../../parts/state.js";
 import { Time } from "../../parts/time.js";
 import { linkTo } from "../../router.js";
 import { counted } from "../../text/counts.js";
-
-interface Rollout {
-  readonly id: number;
-  readonly group: string;
-  readonly state: string;
-  readonly reason: string;
-  readonly step: number;
-  readonly steps: readonly unknown[];
-  readonly since: string;
-  readonly changed: number;
-  readonly nodes: {
-    readonly reached: number;
-    readonly pending: number;
-    readonly rejected: number;
-    readonly held: number;
-  };
-  readonly rejections: readonly { readonly node: string; readonly type: string; readonly message: string }[];
-}
-
-interface Quarantine {
-  readonly group: string;
-  readonly type: string;
-  readonly name: string;
-  readonly cause: string;
-  readonly message: string;
-}
-
-const actions = {
-  resume: ["halted"],
-  halt: ["waiting", "soaking"],
-  promote: ["waiting", "soaking", "halted"],
-  "roll-back": ["waiting", "soaking", "halted"],
-} as const;
-
-const words = { resume: "Resume", halt: "Halt", promote: "Promote to all", "roll-back": "Undo" } as const;
+import { LeadRollout, type RolloutAction, rolloutActions, rolloutWords } from "./lead-rollout.js";
 
 /** Changes that go out by steps, and what is in quarantine. */
 export function Rollouts() {
@@ -49,6 +16,7 @@ export function Rollouts() {
     readonly quarantines: readonly Quarantine[];
   }>("rollouts");
   const [error, setError] = useState<Error | undefined>(undefined);
+  const [led, setLed] = useState<{ readonly rollout: Rollout; readonly action: RolloutAction } | undefined>(undefined);
   if (data === undefined || (data.rollouts.length === 0 && data.quarantines.length === 0)) return null;
   const act = (path: string) =>
     post(path).then(
@@ -63,12 +31,9 @@ export function Rollouts() {
       <h2>Rollouts</h2>
       {error === undefined ? null : <Failure error={error} />}
       {data.rollouts.map((rollout) => (
-        <RolloutPanel
-          key={rollout.group}
-          rollout={rollout}
-          act={(action) => void act(`rollouts/${pathOf(rollout.group)}/${action}`)}
-        />
+        <RolloutPanel key={rollout.group} rollout={rollout} lead={(action) => setLed({ rollout, action })} />
       ))}
+      {led === undefined ? null : <LeadRollout {...led} done={renew} close={() => setLed(undefined)} />}
       {data.quarantines.length === 0 ? null : (
         <section class="panel" aria-label="Quarantine">
           <h3>{counted(data.quarantines.length, "content")} in quarantine</h3>
@@ -92,10 +57,10 @@ export function Rollouts() {
   );
 }
 
-function RolloutPanel({ rollout, act }: { readonly rollout: Rollout; act(action: string): void }) {
+function RolloutPanel({ rollout, lead }: { readonly rollout: Rollout; lead(action: RolloutAction): void }) {
   const { group, state, reason, step, steps, since, changed, nodes, rejections } = rollout;
-  const possible = (Object.keys(actions) as (keyof typeof actions)[]).filter((action) =>
-    (actions[action] as readonly string[]).includes(state),
+  const possible = (Object.keys(rolloutActions) as RolloutAction[]).filter((action) =>
+    rolloutActions[action].includes(state),
   );
   const acknowledged = Math.max(0, nodes.reached - nodes.pending - nodes.rejected);
   return (
@@ -113,9 +78,9 @@ function RolloutPanel({ rollout, act }: { readonly rollout: Rollout; act(action:
               type="button"
               key={action}
               class={action === "roll-back" ? "danger" : ""}
-              onClick={() => act(action)}
+              onClick={() => lead(action)}
             >
-              {words[action]}
+              {rolloutWords[action]}
             </button>
           ))}
         </div>

@@ -1,16 +1,8 @@
-import type { Finding } from "../../api/types.js";
+import type { Source } from "../../api/types.js";
 import { useLive } from "../../api/use-live.js";
 import { Findings } from "../../parts/message.js";
 import { Time } from "../../parts/time.js";
 import { counted } from "../../text/counts.js";
-
-interface Source {
-  readonly name: string;
-  readonly state: string;
-  readonly files?: number;
-  readonly findings: readonly Finding[];
-  readonly lastApplied: string | null;
-}
 
 const signs: Readonly<Record<string, string>> = { applied: "●", connected: "●", refused: "✕", partial: "◐" };
 

@@ -38,7 +38,8 @@ function RevisionList({ layer }: { readonly layer: string }) {
   const newest = data?.revisions ?? [];
   const known = new Set(newest.map(({ id }) => id));
   const revisions = [...newest, ...older.revisions.filter(({ id }) => !known.has(id))];
-  const choose = ({ layer: of, number }: Revision) => setPair((before) => chosen(before, `${of} ${number}`));
+  const names = revisions.map(({ layer: of, number }) => `${of} ${number}`);
+  const choose = ({ layer: of, number }: Revision) => setPair((before) => chosen(before, `${of} ${number}`, names));
   const current = useCursor(
     revisions.length,
     (index) => go(linkTo("history", [revisions[index]?.id ?? ""])),
@@ -121,12 +122,14 @@ function Head() {
   );
 }
 
-/** Another choice, or one less. The older one is the first, as lists go from the newest on. */
-function chosen({ from, to }: Pair, name: string): Pair {
+/** Another choice, or one less. The older one is the first: `names` go from the newest on. */
+function chosen({ from, to }: Pair, name: string, names: readonly string[]): Pair {
   if (from === name) return { from: "", to };
   if (to === name) return { from, to: "" };
-  if (to === "") return { from, to: name };
-  return from === "" ? { from: name, to } : { from: name, to: from };
+  // Of two that are chosen already, the one that was typed or chosen last stays.
+  const other = to === "" ? from : to;
+  if (other === "") return { from: name, to: "" };
+  return names.indexOf(name) > names.indexOf(other) ? { from: name, to: other } : { from: other, to: name };
 }
 
 /** The pages behind the first one. */

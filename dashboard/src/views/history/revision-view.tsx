@@ -7,6 +7,7 @@ import { Changes } from "../../parts/changes.js";
 import { curlOf, xdskitOf } from "../../parts/commands.js";
 import { Copy } from "../../parts/copy.js";
 import { Failure, Loading } from "../../parts/message.js";
+import { StagesArrival } from "../../parts/stages-arrival.js";
 import { Time } from "../../parts/time.js";
 import { linkTo } from "../../router.js";
 import { counted } from "../../text/counts.js";
@@ -64,6 +65,7 @@ export function RevisionView({ id }: { readonly id: string }) {
       <section class="panel" aria-labelledby="arrival-title">
         <h2 id="arrival-title">How far it came</h2>
         <Arrival revision={id} />
+        <StagesArrival revision={id} />
       </section>
       <section class="panel" aria-labelledby="changes-title">
         <h2 id="changes-title">

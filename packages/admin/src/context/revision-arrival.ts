@@ -1,5 +1,6 @@
 import type { ResourceType } from "@xdskit/api";
 import { type ConfigArrival, decodeStored, type Revision, type Store, type StoredChange } from "@xdskit/server";
+import type { ChangedContents } from "../answers/revision-stages.js";
 import type { ApiContext } from "./api-context.js";
 
 /** A revision, and its arrival at the nodes with streams to this server. */
@@ -11,20 +12,9 @@ export interface RevisionArrival {
 
 /** Throws a problem if there is no such revision. */
 export async function revisionArrival(context: ApiContext, id: string): Promise<RevisionArrival> {
-  const { server, registry } = context.options;
   const { revision, store } = await context.revision(id);
-  const reading = { registry, types: server.types };
   const changes = await store.changes(id);
-  const upserted = [];
-  const removed: { type: ResourceType; name: string }[] = [];
-  for (const { type, key, to } of changes) {
-    const found = server.types.byTypeUrl(type);
-    if (found === undefined) continue;
-    const bytes = to === undefined ? undefined : await store.content(type, key, to);
-    if (to === undefined) removed.push({ type: found.type, name: key });
-    else if (bytes !== undefined) upserted.push(decodeStored({ type, key, version: to, bytes }, reading));
-  }
-  const arrival = server.contentArrival({ layer: revision.layer, upserted, removed });
+  const arrival = context.options.server.contentArrival(await contentsOf(context, { revision, store, changes }));
   let isServed = false;
   return {
     arrival,
@@ -35,12 +25,37 @@ export async function revisionArrival(context: ApiContext, id: string): Promise<
   };
 }
 
+/** What a revision changed. Throws a problem if there is no such revision. */
+export async function changedContents(context: ApiContext, id: string): Promise<ChangedContents> {
+  const { revision, store } = await context.revision(id);
+  return contentsOf(context, { revision, store, changes: await store.changes(id) });
+}
+
+interface KeptRevision {
+  readonly revision: Revision;
+  readonly store: Store;
+  readonly changes: readonly StoredChange[];
+}
+
+async function contentsOf(
+  { options: { server, registry } }: ApiContext,
+  { revision, store, changes }: KeptRevision,
+): Promise<ChangedContents> {
+  const reading = { registry, types: server.types };
+  const upserted = [];
+  const removed: { type: ResourceType; name: string }[] = [];
+  for (const { type, key, to } of changes) {
+    const found = server.types.byTypeUrl(type);
+    if (found === undefined) continue;
+    const bytes = to === undefined ? undefined : await store.content(type, key, to);
+    if (to === undefined) removed.push({ type: found.type, name: key });
+    else if (bytes !== undefined) upserted.push(decodeStored({ type, key, version: to, bytes }, reading));
+  }
+  return { layer: revision.layer, upserted, removed };
+}
+
 /** Whether this server serves a revision, or a newer one of its layer. */
-async function servesRevision(
-  context: ApiContext,
-  asked: { readonly revision: Revision; readonly store: Store; readonly changes: readonly StoredChange[] },
-): Promise<boolean> {
-  const { revision, store, changes } = asked;
+async function servesRevision(context: ApiContext, { revision, store, changes }: KeptRevision): Promise<boolean> {
   const { server, layers } = context.options;
   const filled = layers.find(({ layer }) => layer === revision.layer)?.filled;
   if (filled?.by === "api") return (filled.written.head(revision.layer)?.number ?? 0) >= revision.number;

@@ -19,6 +19,7 @@ import type {
   layerSchema,
   problemSchema,
   revisionSchema,
+  revisionStagesSchema,
 } from "./schemas.js";
 
 /** The answers of the API, typed by the schemas of its routes, for clients in TypeScript. */
@@ -74,3 +75,5 @@ export type Source = z.output<typeof sourceSchema>;
 export type Rollout = z.output<typeof rolloutSchema>;
 /** A content that is withheld from nodes. */
 export type Quarantine = z.output<typeof quarantineSchema>;
+/** How far the nodes are with each stage of a revision. */
+export type RevisionStages = z.output<typeof revisionStagesSchema>;

@@ -95,26 +95,27 @@ const waitSchema = z
   })
   .openapi("Wait");
 
+/** What clients get at once, after what they acknowledged. */
+const stageSchema = z
+  .object({
+    after: z.array(waitSchema),
+    changes: z.array(
+      z.object({
+        type: z.string(),
+        added: z.array(z.string()),
+        changed: z.array(z.string()),
+        removed: z.array(z.string()),
+        more: countsSchema.optional().openapi({ description: "How many further names the lists would have" }),
+      }),
+    ),
+  })
+  .openapi("Stage");
+
 /** The stages in which the clients of a group reach a change. */
 export const groupStagesSchema = z
   .object({
     group: z.string(),
-    stages: z.array(
-      z
-        .object({
-          after: z.array(waitSchema),
-          changes: z.array(
-            z.object({
-              type: z.string(),
-              added: z.array(z.string()),
-              changed: z.array(z.string()),
-              removed: z.array(z.string()),
-              more: countsSchema.optional().openapi({ description: "How many further names the lists would have" }),
-            }),
-          ),
-        })
-        .openapi("Stage"),
-    ),
+    stages: z.array(stageSchema),
     held: z.array(waitSchema).openapi({ description: "What is never sent, since it waits for itself" }),
   })
   .openapi("GroupStages");
@@ -205,3 +206,20 @@ export const arrivalSchema = z
     }),
   })
   .openapi("Arrival");
+
+/** How far the nodes are with each stage of a revision. */
+export const revisionStagesSchema = z
+  .object({
+    revision: z.string(),
+    groups: z.array(
+      z.object({
+        group: z.string(),
+        stages: z.array(
+          stageSchema.extend({
+            counts: z.object({ acknowledged: z.int(), rejected: z.int(), pending: z.int() }),
+          }),
+        ),
+      }),
+    ),
+  })
+  .openapi("RevisionStages");

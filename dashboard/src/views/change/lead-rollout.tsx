@@ -1,0 +1,98 @@
+import { useState } from "preact/hooks";
+import { pathOf, post } from "../../api/request.js";
+import type { Rollout } from "../../api/types.js";
+import { Dialog } from "../../parts/dialog.js";
+import { Failure } from "../../parts/message.js";
+import { linkTo } from "../../router.js";
+import { counted } from "../../text/counts.js";
+
+/** What somebody may do with a rollout. */
+export type RolloutAction = "resume" | "halt" | "promote" | "roll-back";
+
+/** In which states each makes sense. */
+export const rolloutActions: Readonly<Record<RolloutAction, readonly string[]>> = {
+  resume: ["halted"],
+  halt: ["waiting", "soaking"],
+  promote: ["waiting", "soaking", "halted"],
+  "roll-back": ["waiting", "soaking", "halted"],
+};
+
+export const rolloutWords: Readonly<Record<RolloutAction, string>> = {
+  resume: "Resume",
+  halt: "Halt",
+  promote: "Promote to all",
+  "roll-back": "Undo",
+};
+
+/** What it will do, in numbers that are true now. */
+function outlookOf(action: RolloutAction, { group, step, steps, changed, nodes }: Rollout): string {
+  const what = counted(changed, "resource");
+  const [reached, held] = [counted(nodes.reached, "node"), counted(nodes.held, "node")];
+  switch (action) {
+    case "resume":
+      return `It goes on at step ${step} of ${steps.length}. As many rejections as before halt it again.`;
+    case "halt":
+      return `The change stays on ${reached} of ${group}, and ${held} keep what was before. No further node gets it.`;
+    case "promote": {
+      const against = nodes.rejected > 0 ? ` ${counted(nodes.rejected, "node")} rejected it.` : "";
+      return `The change of ${what} goes to all of ${group} now, without further steps: to ${held} more.${against}`;
+    }
+    case "roll-back":
+      return `The change of ${what} is taken back from ${reached} of ${group}. Nobody gets it again until it changes, or its quarantine is lifted.`;
+  }
+}
+
+/** Says what it will do, and does it only then. */
+export function LeadRollout({
+  rollout,
+  action,
+  done,
+  close,
+}: {
+  readonly rollout: Rollout;
+  readonly action: RolloutAction;
+  done(): void;
+  close(): void;
+}) {
+  const [error, setError] = useState<Error | undefined>(undefined);
+  const [isBusy, setBusy] = useState(false);
+  const { id, group, resources } = rollout;
+  const lead = async () => {
+    setBusy(true);
+    try {
+      // The id: what was shown may be over, and another one under way.
+      await post(`rollouts/${pathOf(group)}/${action}?${new URLSearchParams({ id: String(id) })}`);
+      done();
+      close();
+    } catch (problem) {
+      setError(problem as Error);
+      setBusy(false);
+    }
+  };
+  return (
+    <Dialog title={`${rolloutWords[action]}: the rollout of ${group}`} close={close}>
+      {error === undefined ? null : <Failure error={error} />}
+      <p>{outlookOf(action, rollout)}</p>
+      <ul class="names">
+        {resources.slice(0, mostNames).map(({ type, name }) => (
+          <li key={`${type} ${name}`}>
+            <a href={linkTo("config", [group, type, name])}>{name}</a> <small>{type}</small>
+          </li>
+        ))}
+        {rollout.changed > mostNames ? <li class="quiet">and {rollout.changed - mostNames} more</li> : null}
+      </ul>
+      <div class="form-row dialog-end">
+        <button
+          type="button"
+          class={action === "roll-back" ? "danger" : "primary"}
+          disabled={isBusy}
+          onClick={() => void lead()}
+        >
+          {rolloutWords[action]}
+        </button>
+      </div>
+    </Dialog>
+  );
+}
+
+const mostNames = 20;

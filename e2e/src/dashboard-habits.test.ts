@@ -1,0 +1,225 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { promisify } from "node:util";
+import { stringify } from "yaml";
+import { type DashboardPage, mustBeAccessible, mustFit, openDashboard, startBrowser } from "./dashboard/browser.js";
+import { shopCluster, shopFiles } from "./dashboard/shop.js";
+import { createConfigFolder } from "./harness/config-folder.js";
+import { createScene } from "./harness/scene.js";
+import { eventually } from "./harness/wait.js";
+import { serve, xdskitCommand } from "./harness/xdskit.js";
+
+const run = promisify(execFile);
+const nodes = 5;
+
+interface RolloutPage {
+  readonly rollouts: readonly { readonly state: string; readonly step: number }[];
+}
+
+test("the habits of the dashboard", { timeout: 400_000 }, async (t) => {
+  const scene = await createScene(t);
+  const browser = await startBrowser(scene, t);
+  if (browser === undefined) return;
+  const empty = join(scene.directory, "empty");
+  await mkdir(empty);
+  const idle = await serve(scene, empty, { args: ["--state", join(scene.directory, "idle"), "--allow-empty"] });
+
+  await scene.step("what is empty says the next step", async () => {
+    const shown = await openDashboard(browser, idle.admin);
+    for (const [place, text] of [
+      ["fleet", "No node is connected yet."],
+      ["config", "Nothing is served yet."],
+      ["history?layer=api", "There is no revision yet."],
+      ["problems", "Nothing is wrong."],
+      ["config/nowhere", "There is no group nowhere."],
+    ] as const) {
+      await shown.goTo(place);
+      await shown.page.getByText(text).waitFor();
+      await mustBeAccessible(shown, place);
+    }
+    assert.deepEqual(shown.faults, []);
+    await shown.page.context().close();
+  });
+
+  const folder = await createConfigFolder(scene.directory, shopFiles());
+  const rollout = { steps: [{ count: 1 }], soak: "1h" };
+  await folder.putText("xdskit.yaml", stringify({ groups: [{ name: "edge", match: {}, folders: ["."], rollout }] }));
+  const server = await serve(scene, folder.path, { args: ["--state", join(scene.directory, "state")] });
+  const { command, args } = xdskitCommand();
+  scene.start({
+    name: "xdskit bench",
+    command,
+    args: [
+      ...args,
+      "bench",
+      "--server",
+      server.grpc,
+      "--ads",
+      "--nodes",
+      `${nodes}`,
+      "--node-id",
+      "edge-{n}",
+      "--duration",
+      "1h",
+    ],
+  });
+  const api = async <T>(path: string) => (await (await fetch(`http://${server.admin}/api/v1/${path}`)).json()) as T;
+  await eventually(
+    "the nodes",
+    async () => (await api<{ readonly states: { readonly synced: number } }>("fleet/summary")).states.synced === nodes,
+    { withinMs: 90_000 },
+  );
+  const large = await openDashboard(browser, server.admin);
+  const { page, goTo, faults } = large;
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+
+  await scene.step("colours are chosen by a button, and kept", async () => {
+    const theme = () => page.evaluate<string | undefined>("document.documentElement.dataset.theme");
+    await page.getByRole("button", { name: "Auto colours" }).click();
+    assert.equal(await theme(), "light");
+    await page.getByRole("button", { name: "Light colours" }).click();
+    await page.reload();
+    await page.getByRole("button", { name: "Dark colours" }).waitFor();
+    assert.equal(await theme(), "dark");
+    await page.getByRole("button", { name: "Dark colours" }).click();
+    assert.equal(await theme(), undefined);
+  });
+
+  await scene.step("what is copied does the same in a shell", async () => {
+    const copied = async (label: string) => {
+      await page.getByRole("button", { name: label, exact: true }).first().click();
+      await page.getByRole("button", { name: "Copied" }).first().waitFor();
+      return await page.evaluate<string>("navigator.clipboard.readText()");
+    };
+    await goTo("fleet?state=synced");
+    await page.getByText(`${nodes} nodes shown`).waitFor();
+    const { stdout } = await run("sh", ["-c", await copied("Copy curl")]);
+    assert.equal((JSON.parse(stdout) as { readonly total: number }).total, nodes);
+    await goTo("history");
+    const words = (await copied("Copy command")).split(" ");
+    assert.equal(words[0], "xdskit");
+    const history = await run(command, [...args, ...words.slice(1)]);
+    assert.match(history.stdout, /#1 .*clusters\.yaml/);
+    await goTo("config/edge/cluster/cart");
+    assert.match(
+      await copied("Copy YAML"),
+      /^"@type": type.googleapis.com\/envoy.config.cluster.v3.Cluster\nname: cart$/m,
+    );
+  });
+
+  await scene.step("endpoints are shown as people think of them", async () => {
+    await goTo("config/edge/endpoint/payments");
+    const row = page.getByRole("row", { name: /10\.4\.2\.11:8080/ });
+    assert.match(await row.innerText(), /draining\s+eu\/eu-2\s+0\s+1/);
+    await goTo("config/edge?graph=all");
+    await page.locator(".graph-box.graph-some", { hasText: "payments" }).waitFor();
+    await page.locator(".graph-box.graph-unused", { hasText: "recommendations-old" }).waitFor();
+  });
+
+  const state = async () => (await api<RolloutPage>("rollouts")).rollouts[0]?.state;
+  const lead = async (button: string, says: RegExp) => {
+    await page.getByRole("button", { name: button }).first().click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText(says).waitFor();
+    await dialog.getByRole("button", { name: button }).click();
+    await dialog.waitFor({ state: "hidden" });
+  };
+  await scene.step("a rollout is led by hand, and each action says what it will do", async () => {
+    await folder.put({ "clusters.yaml": changedClusters(2) });
+    await goTo("change");
+    await page.getByText(/^edge: soaking/).waitFor({ timeout: 30_000 });
+    await lead("Halt", /4 nodes keep what was before. No further node gets it/);
+    await eventually("the halt", async () => (await state()) === "halted");
+    await lead("Resume", /It goes on at step 1 of 1/);
+    await eventually("the rest", async () => (await state()) === "soaking");
+    await page.getByText(/^edge: soaking/).waitFor();
+    await lead("Promote to all", /The change of 1 resource goes to all of edge now/);
+    await eventually("all", async () => (await state()) === "completed");
+    // The revision says how many nodes are how far in each of its stages.
+    await goTo("history");
+    await page.getByRole("link", { name: "folder 2", exact: true }).click();
+    const stage = page.locator(".stages > li", { hasText: "changes cart" });
+    await stage.getByText(`${nodes} of ${nodes} nodes acknowledged`).waitFor();
+    await goTo("change");
+    await folder.put({ "clusters.yaml": changedClusters(3) });
+    await page.getByText(/^edge: soaking/).waitFor({ timeout: 30_000 });
+    await page.getByRole("button", { name: "Undo" }).click();
+    await mustBeAccessible(large, "the question of a rollout");
+    await page.keyboard.press("Escape");
+    await lead("Undo", /is taken back from 1 node of edge/);
+    await eventually("the end", async () => (await state()) === "rolled-back");
+  });
+
+  await scene.step("any two revisions are compared, by choice and by name", async () => {
+    await goTo("history");
+    await page.getByRole("checkbox", { name: "Compare folder 1" }).check();
+    await page.getByRole("checkbox", { name: "Compare folder 3" }).check();
+    await page.getByRole("button", { name: "Compare", exact: true }).click();
+    await page.getByRole("heading", { name: /folder 1 → 3/ }).waitFor();
+    await page.locator(".line.added", { hasText: "connect_timeout: 3s" }).waitFor();
+    await goTo("history");
+    await page
+      .getByRole("textbox", { name: "Compare" })
+      .or(page.getByRole("combobox", { name: "Compare" }))
+      .fill("folder 2");
+    await page.getByLabel("with").fill("folder 99");
+    await page.getByRole("button", { name: "Compare", exact: true }).click();
+    await page.getByText("There is no revision folder 99.").waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("heading", { name: "History" }).click();
+    for (const key of ["j", "j", "Enter"]) await page.keyboard.press(key);
+    await page.getByRole("heading", { name: /folder 2/ }).waitFor();
+  });
+
+  await scene.step("dialogs, plans and comparisons are accessible", async () => {
+    await lookAround(large, "1280 px");
+    assert.deepEqual([...faults], []);
+  });
+
+  await scene.step("they are on a screen of 360 px, too, and fit", async () => {
+    const small = await openDashboard(browser, server.admin, { viewport: { width: 360, height: 740 } });
+    await lookAround(small, "360 px");
+    assert.deepEqual(small.faults, []);
+    await small.page.context().close();
+  });
+});
+
+function changedClusters(timeout: number) {
+  return [shopCluster("cart", timeout), ...(shopFiles()["clusters.yaml"] ?? []).slice(1)];
+}
+
+/** Opens what a static look at the views does not show. */
+async function lookAround(shown: DashboardPage, what: string): Promise<void> {
+  const { page, goTo } = shown;
+  const look = async (name: string) => {
+    await mustBeAccessible(shown, `${name}, ${what}`);
+    await mustFit(shown, `${name}, ${what}`);
+  };
+  await goTo("history");
+  await page.getByRole("link", { name: "folder 1", exact: true }).click();
+  await page.getByRole("heading", { name: /folder 1/ }).waitFor();
+  await look("a revision");
+  await page.getByRole("button", { name: "Roll back to this" }).click();
+  await page
+    .getByRole("dialog")
+    .getByText(/It changes/)
+    .waitFor();
+  await look("a rollback");
+  await page.keyboard.press("Escape");
+  await page.getByRole("link", { name: "Compare with the newest" }).click();
+  await page.getByRole("heading", { name: /folder 1 →/ }).waitFor();
+  await look("a comparison");
+  await goTo("change");
+  await page.locator("textarea").fill(stringify(shopCluster("planned")));
+  await page.getByRole("button", { name: "What would it do?" }).click();
+  await page.getByRole("heading", { name: /It changes/ }).waitFor();
+  await look("a plan");
+  await page.getByRole("heading", { name: "Change", exact: true }).click();
+  await page.keyboard.press("?");
+  await page.getByRole("dialog", { name: "Keys" }).waitFor();
+  await look("the keys");
+  await page.keyboard.press("Escape");
+}

@@ -1,0 +1,93 @@
+import type { Resource, ResourceType } from "@xdskit/api";
+import type { ConfigArrival, NodeArrival, XdsServer } from "@xdskit/server";
+import type { GroupStages, RevisionStages } from "../contract/answers.js";
+
+/** What a revision changed. */
+export interface ChangedContents {
+  readonly layer: string;
+  readonly upserted: readonly Resource[];
+  readonly removed: readonly { readonly type: ResourceType; readonly name: string }[];
+}
+
+/** The stages of a revision, each with the arrival of what it brings. */
+export interface StageArrivals {
+  readonly groups: readonly {
+    readonly group: string;
+    readonly stages: readonly { readonly stage: GroupStages["stages"][number]; readonly arrival: ConfigArrival }[];
+  }[];
+}
+
+/** Splits a change into the arrivals of its stages. Costs nothing until somebody asks how far they are. */
+export function stageArrivals(
+  server: Pick<XdsServer, "contentArrival">,
+  stages: readonly GroupStages[],
+  { layer, upserted, removed }: ChangedContents,
+): StageArrivals {
+  const groups = stages.map(({ group, stages: steps }) => ({
+    group,
+    stages: steps.map((stage) => {
+      const named = new Set<string>();
+      for (const { type, added, changed, removed: gone } of stage.changes)
+        for (const name of [...added, ...changed, ...gone]) named.add(`${type} ${name}`);
+      const isOf = (type: ResourceType, name: string) =>
+        named.has(`${type.name} ${name}`) || named.has(`${type.typeUrl} ${name}`);
+      const arrival = server.contentArrival({
+        layer,
+        upserted: upserted.filter((one) => isOf(one.type, one.name)),
+        removed: removed.filter((one) => isOf(one.type, one.name)),
+      });
+      return { stage, arrival };
+    }),
+  }));
+  return { groups };
+}
+
+/** How far the nodes with streams to one server are, as servers tell each other. */
+export interface StagesPart {
+  readonly groups: readonly {
+    readonly group: string;
+    readonly stages: readonly (GroupStages["stages"][number] & {
+      /** By id: one node may have streams to several servers. */
+      readonly each: Readonly<Record<string, NodeArrival>>;
+    })[];
+  }[];
+}
+
+/** How far they are now. `groupOf`: the group of a node. */
+export function stagesPart({ groups }: StageArrivals, groupOf: (node: string) => string | undefined): StagesPart {
+  return {
+    groups: groups.map(({ group, stages }) => ({
+      group,
+      stages: stages.map(({ stage, arrival }) => {
+        const all = [...arrival.nodes()];
+        const own = groups.length === 1 ? all : all.filter(([id]) => groupOf(id) === group);
+        return { ...stage, each: Object.fromEntries(own) };
+      }),
+    })),
+  };
+}
+
+/** Of several states of a node this one counts that is furthest from the end. */
+const ranks: Readonly<Record<NodeArrival, number>> = { acknowledged: 0, pending: 1, rejected: 2 };
+
+/** What all servers say together. The stages are those of the first: contents decide, and others have the same. */
+export function stagesOfParts(own: StagesPart, others: readonly StagesPart[]): Omit<RevisionStages, "revision"> {
+  const groups = own.groups.map(({ group, stages }) => ({
+    group,
+    stages: stages.map(({ each, ...stage }, index) => {
+      const known = new Map(Object.entries(each));
+      for (const other of others) {
+        const same = other.groups.find((one) => one.group === group)?.stages;
+        if (same?.length !== stages.length) continue;
+        for (const [id, state] of Object.entries(same[index]?.each ?? {})) {
+          const before = known.get(id);
+          if (before === undefined || ranks[state] > ranks[before]) known.set(id, state);
+        }
+      }
+      const counts = { acknowledged: 0, rejected: 0, pending: 0 };
+      for (const state of known.values()) counts[state] += 1;
+      return { ...stage, counts };
+    }),
+  }));
+  return { groups };
+}

@@ -1,0 +1,66 @@
+import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
+import { inTurns } from "../answers/in-turns.js";
+import {
+  type StageArrivals,
+  type StagesPart,
+  stageArrivals,
+  stagesOfParts,
+  stagesPart,
+} from "../answers/revision-stages.js";
+import { previewsBetween, stagesOf } from "../answers/stages.js";
+import type { ApiContext } from "../context/api-context.js";
+import { changedContents } from "../context/revision-arrival.js";
+import { mostNames } from "../contract/limits.js";
+import { revisionStagesSchema } from "../contract/schemas.js";
+import { json, problems } from "./definition.js";
+
+const stages = createRoute({
+  method: "get",
+  path: "/api/v1/revisions/{id}/stages",
+  summary: "Says how far the clients are with each stage of a revision",
+  description:
+    "The stages are those from the revision before, with the other layers as they are now. Nodes are counted as in `arrival`.",
+  request: { params: z.object({ id: z.string() }) },
+  responses: { 200: json(revisionStagesSchema, "The stages of each group"), ...problems(404, 503) },
+});
+
+/** Who looks at a revision asks again and again. */
+const mostKept = 8;
+
+/** The route of stages. Returns what is said of the nodes with streams to this server. */
+export function revisionStagesRoute(app: OpenAPIHono, context: ApiContext): (id: string) => Promise<StagesPart> {
+  const known = new Map<string, StageArrivals>();
+  const here = async (id: string): Promise<StagesPart> => {
+    const found = known.get(id) ?? (await arrivalsOf(context, id));
+    known.delete(id);
+    known.set(id, found);
+    for (const oldest of known.keys()) {
+      if (known.size <= mostKept) break;
+      known.delete(oldest);
+    }
+    // Rows are looked at for many who ask, and no more often than others may bear.
+    const rows = found.groups.length < 2 ? [] : (await context.localFleet.all()).rows;
+    const groups = new Map(rows.map((row) => [row.id, row.group]));
+    return stagesPart(found, (node) => groups.get(node));
+  };
+  app.openapi(stages, async (c) => {
+    const { id } = c.req.valid("param");
+    const own = await here(id);
+    const others = await Promise.allSettled(context.peers().map((peer) => peer.ask("stages", id)));
+    const parts = others.flatMap((one) => (one.status === "fulfilled" ? [one.value as StagesPart] : []));
+    return c.json({ revision: id, ...stagesOfParts(own, parts) }, 200);
+  });
+  return here;
+}
+
+async function arrivalsOf(context: ApiContext, id: string): Promise<StageArrivals> {
+  const { server } = context.options;
+  const { revision, store } = await context.revision(id);
+  const before = revision.parent === undefined ? [] : await context.contents(store, revision.parent);
+  const after = await context.contents(store, id);
+  const preview = (upsert: typeof before) => server.preview([{ layer: revision.layer, kind: "replace", upsert }]);
+  const previews = previewsBetween(preview(before), preview(after), server.snapshotOf);
+  const found = await inTurns(stagesOf(previews, mostNames));
+  const asked = found.filter((one) => one.stages.length > 0);
+  return stageArrivals(server, asked, await changedContents(context, id));
+}
