@@ -13,7 +13,7 @@ const nodes = 10_000;
  * card, on a machine that runs other tests as well, draws slower than a person's; a page that drew ten thousand rows
  * would take seconds.
  */
-const mostFrameMs = { usual: 150, worst: 1_000 };
+const mostFrameMs = { usual: 400, worst: 2_000 };
 
 test("the dashboard of ten thousand nodes", { timeout: 400_000 }, async (t) => {
   const scene = await createScene(t);
