@@ -11,11 +11,22 @@ export class LmdbTables implements Tables {
   readonly #databases: ReadonlyMap<TableName, Database<unknown, string>>;
 
   readonly #damaged: () => void;
+  readonly isReadOnly: boolean;
 
-  /** Opens or makes the file. Throws what LMDB throws. `damaged` is called where a part cannot be read. */
-  constructor(file: string, damaged: () => void = () => {}) {
+  /**
+   * Opens the file, or makes it unless it is `readOnly`. Throws what LMDB throws. `damaged` is called where a part
+   * cannot be read.
+   */
+  constructor(
+    file: string,
+    {
+      damaged = () => {},
+      readOnly = false,
+    }: { readonly damaged?: (() => void) | undefined; readonly readOnly?: boolean } = {},
+  ) {
     this.#damaged = damaged;
-    this.#root = open({ path: file, noSubdir: true, maxDbs: tableNames.length, cache: false });
+    this.isReadOnly = readOnly;
+    this.#root = open({ path: file, noSubdir: true, maxDbs: tableNames.length, cache: false, readOnly });
     this.#databases = new Map(
       tableNames.map((name) => {
         const encoding = name === "contents" ? "binary" : "json";
@@ -40,6 +51,7 @@ export class LmdbTables implements Tables {
   }
 
   async write<T>(work: (writer: Writer) => T): Promise<T> {
+    if (this.isReadOnly) throw XdskitError.of("XDSKIT_STORE", "it cannot be written, only read");
     let failed: { readonly error: unknown } | undefined;
     let result: T | undefined;
     try {

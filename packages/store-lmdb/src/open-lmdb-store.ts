@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { access, chmod, mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { constants } from "node:os";
 import { join } from "node:path";
 import { type Finding, XdskitError } from "@xdskit/api";
 import { RevisionStore, type Store } from "@xdskit/server";
@@ -17,8 +18,18 @@ const openingName = "opening";
 /** An open store. */
 export interface OpenedStore {
   readonly store: Store;
-  /** What was found wrong and set aside. */
+  /** What was found wrong and set aside, or why it cannot be written. */
   readonly findings: readonly Finding[];
+  /** What it held before is not in it: the file was damaged, and is set aside. */
+  readonly isLost: boolean;
+  /** It can be read, and nothing can be written. */
+  readonly isReadOnly: boolean;
+}
+
+/** How a store is opened. */
+export interface OpenLmdbOptions {
+  /** Why the file that is there must be set aside: reading it failed before. Undefined: it must not, if it is whole. */
+  readonly damage?: string | undefined;
 }
 
 /**
@@ -26,34 +37,80 @@ export interface OpenedStore {
  * resources may hold private keys. Several processes may have it open. A damaged file is set aside under another name,
  * never deleted, and the findings say so.
  *
- * Rejects with XDSKIT_STORE if the folder cannot be written, or if a newer xdskit wrote the file.
+ * A file that is there and cannot be written is opened to be read, and the findings say so.
+ *
+ * Rejects with XDSKIT_STORE if the folder cannot be written and there is no file, or if a newer xdskit wrote the file.
  */
-export async function openLmdbStore(directory: string): Promise<OpenedStore> {
+export async function openLmdbStore(directory: string, options: OpenLmdbOptions = {}): Promise<OpenedStore> {
   const file = join(directory, fileName);
   try {
     await mkdir(directory, { recursive: true, mode: 0o700 });
-    const damage = await damageOf(directory, file);
+    const damage = (await exists(file)) ? (options.damage ?? (await damageOf(directory, file))) : undefined;
     const findings = damage === undefined ? [] : [await setAside(file, damage)];
     await writeFile(join(directory, openingName), "", { mode: 0o600 });
     const store = await opened(directory, file);
     await rm(join(directory, openingName), { force: true });
-    return { store, findings };
+    return { store, findings, isLost: damage !== undefined, isReadOnly: false };
   } catch (error) {
     if (error instanceof XdskitError) throw error;
-    const reason = (error as NodeJS.ErrnoException).code ?? (error as Error).message;
+    const reason = reasonOf(error as NodeJS.ErrnoException);
+    if (unwritable.has(reason) && options.damage === undefined && (await exists(file)))
+      return await openedToRead(directory, file, reason);
     throw XdskitError.of("XDSKIT_STORE", `it cannot be opened: ${reason}`, { file: directory }, { cause: error });
   }
 }
 
+/** A disk that is full, or only to be read; a file or folder of somebody else. */
+const unwritable: ReadonlySet<string> = new Set(["EACCES", "EPERM", "EROFS", "ENOSPC", "EDQUOT"]);
+
+/** LMDB's errors have the system's number in the place of its name. */
+function reasonOf({
+  code,
+  message,
+}: {
+  readonly code?: string | number | undefined;
+  readonly message: string;
+}): string {
+  const named = Object.entries(constants.errno).find(([, number]) => number === code)?.[0];
+  return named ?? (code === undefined ? message : `${code}`);
+}
+
+async function openedToRead(directory: string, file: string, reason: string): Promise<OpenedStore> {
+  const damage = await damageOf(directory, file);
+  if (damage !== undefined)
+    throw XdskitError.of("XDSKIT_STORE", `${damage}, and it cannot be set aside: ${reason}`, { file });
+  const tables = new LmdbTables(file, { readOnly: true });
+  try {
+    mustBeReadable(tables, file);
+    const store = await RevisionStore.open(`lmdb ${directory}`, tables);
+    const message = `it cannot be written (${reason}): what it held is served, no revisions are kept, and the API refuses changes`;
+    const finding: Finding = { code: "XDSKIT_STORE", severity: "warning", message, file };
+    return { store, findings: [finding], isLost: false, isReadOnly: true };
+  } catch (error) {
+    await tables.close();
+    throw error;
+  }
+}
+
+/** Returns the format of the file; undefined: nothing was written yet. Throws if this version would misread it. */
+function mustBeReadable(tables: LmdbTables, file: string): number | undefined {
+  const found = tables.read((reader) => reader.get<number>("meta", "format"));
+  if (found === undefined || found <= format) return found;
+  const message = `a newer xdskit wrote it, in format ${found}; this one reads format ${format}`;
+  throw XdskitError.of("XDSKIT_STORE", message, { file });
+}
+
 async function opened(directory: string, file: string): Promise<Store> {
-  const tables = new LmdbTables(file, () => writeFileSync(join(directory, openingName), "", { mode: 0o600 }));
+  const marked = join(directory, openingName);
+  const tables = new LmdbTables(file, { damaged: () => writeFileSync(marked, "", { mode: 0o600 }) });
   try {
     for (const path of [file, `${file}-lock`]) await chmod(path, 0o600);
-    const found = tables.read((reader) => reader.get<number>("meta", "format"));
-    if (found !== undefined && found > format) {
-      await rm(join(directory, openingName), { force: true });
-      const message = `a newer xdskit wrote it, in format ${found}; this one reads format ${format}`;
-      throw XdskitError.of("XDSKIT_STORE", message, { file });
+    let found: number | undefined;
+    try {
+      found = mustBeReadable(tables, file);
+    } catch (error) {
+      await rm(marked, { force: true });
+      throw error;
     }
     if (found === undefined) await tables.write((writer) => writer.put("meta", "format", format));
     return await RevisionStore.open(`lmdb ${directory}`, tables, new WriteThread(file));
@@ -64,7 +121,6 @@ async function opened(directory: string, file: string): Promise<Store> {
 }
 
 async function damageOf(directory: string, file: string): Promise<string | undefined> {
-  if (!(await exists(file))) return undefined;
   const wrong = await wrongHead(file);
   if (wrong === undefined && !(await exists(join(directory, openingName)))) return undefined;
   // A file may also be shorter than its head says: only reading tells.

@@ -50,7 +50,7 @@ export interface SourceReport {
 
 /** Something that is wrong with the server itself now. */
 export interface Trouble {
-  /** `store`: revisions cannot be kept or read now. */
+  /** `store`: revisions cannot be kept or read now, or what the store held at the start is not served. */
   readonly kind: "certificate" | "store";
   readonly severity: "error" | "warning";
   readonly message: string;

@@ -174,7 +174,7 @@ function ofQuarantines(quarantines: readonly Quarantined[]): readonly ProblemEnt
 
 function ofTrouble({ kind, severity, message, since }: Trouble): ProblemEntry {
   const at = new Date(since).toISOString();
-  const titles = { certificate: "The server's certificate needs a look", store: "The store is away" };
+  const titles = { certificate: "The server's certificate needs a look", store: "The store is not what it should be" };
   const title = titles[kind];
   return entry({ id: `${kind} ${message}`, kind, severity, title, detail: message, since: at });
 }

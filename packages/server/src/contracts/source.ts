@@ -45,6 +45,11 @@ export interface SourceSink {
   resume?(steps: readonly StepBack[]): void;
   /** The state of the source as of its last attempt: no findings of severity `error` means that it was applied. */
   report(findings: readonly Finding[]): void;
+  /**
+   * Something that the source had before is not served, or what it has cannot be kept. The server's status shows it from
+   * now on.
+   */
+  incomplete?(finding: Finding): void;
   /** These layers, and no others, serve an older revision now. The server's status shows them. */
   rolledBack?(layers: readonly RolledBack[]): void;
 }

@@ -59,7 +59,7 @@ export class RevisionStore implements Store {
   /** Opens it, and removes what a killed process left of a commit. */
   static async open(name: string, tables: Tables, other?: OtherThread): Promise<RevisionStore> {
     const isMarked = (reader: Reader) => [...reader.range("meta", aheadPrefix)].length > 0;
-    if (tables.read(isMarked)) {
+    if (tables.isReadOnly !== true && tables.read(isMarked)) {
       await tables.write((writer) => {
         for (const [key] of [...writer.range("contents", "")]) {
           if (writer.get("references", key) === undefined) writer.remove("contents", key);

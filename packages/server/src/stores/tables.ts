@@ -3,6 +3,8 @@
  * ASCII and at most 100 characters. A value is what JSON can say, or bytes in the table `contents`.
  */
 export interface Tables {
+  /** Nothing can be written: `write` rejects. Missing: it can. */
+  readonly isReadOnly?: boolean;
   /** Reads a consistent state. `work` runs at once. */
   read<T>(work: (reader: Reader) => T): T;
   /**

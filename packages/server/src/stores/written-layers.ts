@@ -35,6 +35,8 @@ export interface WrittenLayersOptions {
   readonly retention: Retention;
   /** A new revision is durable and served. `isOwn`: it was written here, and not by another server of the store. */
   readonly onRevision?: ((revision: Revision, isOwn: boolean) => void) | undefined;
+  /** What is wrong with the store since the start, if it is not all that it should be: told to the server's status. */
+  readonly trouble?: Finding | undefined;
   /** For leases. Default: the system's. */
   readonly clock?: Clock | undefined;
   /** Asked before leases end: another server may have renewed them. Undefined: there is no other one. */
@@ -134,6 +136,8 @@ export class WrittenLayers implements Source {
 
   async start(sink: SourceSink): Promise<void> {
     this.#sink = sink;
+    const { trouble } = this.#options;
+    if (trouble !== undefined) sink.incomplete?.(trouble);
     const updates = this.#loaded;
     this.#loaded = [];
     if (updates.length > 0) {

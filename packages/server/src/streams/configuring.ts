@@ -153,6 +153,7 @@ export class Configuring {
       },
       resume: (steps) => this.#resume(steps),
       rolledBack: (layers) => this.#context.troubles.rolledBack(name, layers),
+      incomplete: (finding) => this.#context.troubles.incomplete(name, finding),
       report: (findings) => {
         const errors = findings.filter(({ severity }) => severity === "error");
         // It has something else by now, which cannot be applied.

@@ -5,6 +5,7 @@ import type { RolledBack } from "../contracts/source.js";
 /** Knows the sources whose newest content is not served. */
 export class SourceTroubles {
   readonly #troubles = new Map<string, SourceTrouble>();
+  readonly #incomplete = new Map<string, SourceTrouble>();
   readonly #rolledBack = new Map<string, readonly SourceTrouble[]>();
 
   /** The findings about a source's newest content. It is served if none of them is an error. */
@@ -23,8 +24,13 @@ export class SourceTroubles {
     this.#rolledBack.set(source, told);
   }
 
+  /** From now on, a source lacks something. */
+  incomplete(source: string, { message }: Finding): void {
+    this.#incomplete.set(source, { source, kind: "incomplete", message });
+  }
+
   /** Errors first, in the order in which they began. */
   all(): readonly SourceTrouble[] {
-    return [...this.#troubles.values(), ...[...this.#rolledBack.values()].flat()];
+    return [...this.#troubles.values(), ...this.#incomplete.values(), ...[...this.#rolledBack.values()].flat()];
   }
 }

@@ -153,19 +153,24 @@ function json(value: object): Answer {
 /** The errors that a start waits for, or that resources are skipped for. */
 function readyAnswer(state: AdminState): Answer {
   const readiness = state.readiness();
-  if (readiness === "ready") return { status: 200, body: readyBody(state.sources()) + awayLine(state.storeAway?.()) };
+  if (readiness === "ready") return { status: 200, body: readyBody(state) + awayLine(state.storeAway?.()) };
   const errors = state.sources().flatMap(errorsOf);
   if (readiness === "stopping" || errors.length === 0) return { status: 503, body: `${readiness}\n` };
   return { status: 503, body: `starting: nothing is served until these errors are fixed\n${findingLines(errors)}` };
 }
 
-function readyBody(sources: readonly AnySourceStatus[]): string {
+function readyBody(state: AdminState): string {
+  const { stateTrouble } = state;
+  const sources = state.sources();
   const degraded = sources.find(({ restored }) => restored != null);
-  if (degraded?.restored == null)
-    return `ready\n${sources.map(rolledBackLine).join("")}${sources.map(skippedLines).join("")}`;
+  if (degraded?.restored == null) {
+    const word = stateTrouble === undefined ? "ready" : `degraded: ${findingText(stateTrouble)}`;
+    return `${word}\n${sources.map(rolledBackLine).join("")}${sources.map(skippedLines).join("")}`;
+  }
   const { name, restored } = degraded;
   const reason = `${name} has errors; its revision ${restored.revision} of ${restored.time} is served`;
-  return `degraded: ${reason}\n${findingLines(errorsOf(degraded))}`;
+  const further = stateTrouble === undefined ? [] : [stateTrouble];
+  return `degraded: ${reason}\n${findingLines([...errorsOf(degraded), ...further])}`;
 }
 
 function awayLine(away: StoreAway | undefined): string {

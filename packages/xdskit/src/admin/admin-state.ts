@@ -1,4 +1,5 @@
 import type { AdminApi } from "@xdskit/admin";
+import type { Finding } from "@xdskit/api";
 import type { StoreAway, XdsServer } from "@xdskit/server";
 import type { RolloutsInput } from "./rollout-pages.js";
 import type { AnySourceStatus } from "./source-status.js";
@@ -16,6 +17,8 @@ export interface AdminState {
   sources(): readonly AnySourceStatus[];
   readonly rollouts: RolloutsInput;
   readonly stats: XdsServer["stats"];
+  /** What is wrong with the state since the start. */
+  readonly stateTrouble?: Finding | undefined;
   /** The store cannot be read; undefined: it can, or there is none. */
   readonly storeAway?: (() => StoreAway | undefined) | undefined;
 }

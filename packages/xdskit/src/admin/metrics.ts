@@ -12,6 +12,8 @@ export interface MetricsInput {
   readonly server: Pick<XdsServer, "stats" | "snapshotOf" | "loadTotals" | "rollouts" | "quarantines" | "nodeStates">;
   readiness(): Readiness;
   sources(): readonly AnySourceStatus[];
+  /** Whether the state has what it had before, and can be written. Default: true. */
+  readonly isStateWhole?: boolean;
   /** The counts of the API; undefined: there is no API. */
   readonly api?: (() => ApiNumbers) | undefined;
   /** What is wrong with the server's certificates. */
@@ -49,6 +51,7 @@ export function createMetrics(input: MetricsInput): Metrics {
   addRolloutMetrics(scrape, input);
   addSourceMetrics(scrape, input);
   addStoreMetrics(scrape, input);
+  addStateMetrics(scrape, input);
   addApiMetrics(scrape, input);
   addLoadMetrics(scrape);
   return { read: () => scrape.read() };
@@ -293,6 +296,12 @@ function addStoreMetrics(scrape: Scrape, { store }: MetricsInput): void {
   scrape.gauge("xdskit_store_revision", "The number of the newest revision of a layer.", ["layer"], () =>
     (store?.().revisions ?? []).map(({ layer, number }) => [layer, number]),
   );
+}
+
+/** The state. */
+function addStateMetrics(scrape: Scrape, { isStateWhole = true }: MetricsInput): void {
+  const help = "1 if, since the start, the state lacks what it held before, or cannot be written.";
+  scrape.gauge("xdskit_state_degraded", help, [], () => [[isStateWhole ? 0 : 1]]);
 }
 
 /** The HTTP API. */

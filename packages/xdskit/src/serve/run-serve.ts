@@ -26,7 +26,7 @@ import { LiveSettings } from "./live-settings.js";
 import { Peering } from "./peering.js";
 import { RevisionEvents } from "./revision-events.js";
 import { folderLayers, ServedFolder, type ServedFolderOptions } from "./served-folder.js";
-import { openState } from "./state.js";
+import { openAndRead } from "./state.js";
 import { workersOf } from "./worker-options.js";
 import { apiLayers, openWritten } from "./written-state.js";
 
@@ -102,9 +102,21 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
   });
   const { place, told: log } = serving;
   const problem = (finding: Finding | undefined) => finding && logFinding(log, finding);
-  const state = await openState({ option: options.state, served: directory, url: options.store, place, problem });
+  const stateOptions = { option: options.state, served: directory, url: options.store, place, problem };
+  let fromFolder: Promise<unknown> = Promise.resolve();
+  const ofWritten = { server, registry, types, log, settings, others: () => fromFolder };
+  const { state, found } = await openAndRead(stateOptions, async (opened) => {
+    const kept = opened.store && countedStore(opened.store);
+    const written = await openWritten({
+      ...ofWritten,
+      state: { store: kept?.store, trouble: opened.trouble },
+      changed: (revision) => changed(revision),
+      timeLeft: (ids) => peering.timeLeft(ids),
+    });
+    return { kept, written };
+  });
   const { heads, findings, isDurable } = state;
-  const kept = state.store && countedStore(state.store);
+  const { kept, written } = found;
   const store = kept?.store;
   for (const finding of findings) logFinding(log, finding);
   if (store !== undefined) serving.closers.push(() => store.close());
@@ -122,7 +134,7 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
     revisions.tell(revision);
     live.folder.checkNames();
   };
-  const peering = new Peering({
+  const peering: Peering = new Peering({
     ...{ shared: store?.shared, place, tls, listen: options.replica },
     advertise: options.advertise && formatAddress(options.advertise),
     gone(replica) {
@@ -135,10 +147,6 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
   if (settings.rebalance !== "off" && peering.isPossible) serving.closers.unshift(rebalanced(server, peering, log));
   const rollouts = await sharedRollouts(server, peering, { store, registry, log, url: options.store });
   if (rollouts !== undefined) serving.closers.unshift(() => rollouts.close());
-  const { timeLeft } = peering;
-  let fromFolder: Promise<unknown> = Promise.resolve();
-  const others = () => fromFolder;
-  const written = await openWritten({ ...around, settings, changed, timeLeft, others });
   const layers = [...apiLayers(settings, written, folder, { store, isDurable })];
   const live: LiveSettings = new LiveSettings(
     {
@@ -161,6 +169,7 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
     rollouts,
     storeAway: () => written.away,
     storeNumbers: kept?.numbers,
+    stateTrouble: state.trouble,
     onRevision: revisions.on,
     registry,
     settingsFile: loaded.file,

@@ -1,22 +1,32 @@
 import assert from "node:assert/strict";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { openLmdbStore } from "@xdskit/store-lmdb";
-import { eventually, type Running, xdskit, xdskitEnds } from "../testing/command.js";
+import { open } from "lmdb";
+import { commandFile, eventually, type Running, start, xdskit, xdskitEnds } from "../testing/command.js";
 import { clusterYaml, type TestFolder, testFolder } from "../testing/folder.js";
 import { gitCommit } from "./git-commit.js";
 import { stateFolder } from "./state.js";
 
 const anyPorts = ["--grpc", "127.0.0.1:0", "--rest", "127.0.0.1:0", "--admin", "127.0.0.1:0"];
 
+/** Runs the server as a user who may not write: root may everything. */
+const asNobody = process.getuid?.() === 0 ? ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] : [];
+
 /** A server on a folder, with a state of its own. */
 class Server implements AsyncDisposable {
   readonly running: Running;
 
   constructor(folder: TestFolder, state: string, ...further: readonly string[]) {
-    this.running = xdskit("serve", folder.path, "--state", state, "--settle", "20ms", ...anyPorts, ...further);
+    const args = ["serve", folder.path, "--state", state, "--settle", "20ms", ...anyPorts];
+    const isOther = further[0] === asNobody[0] && further.length > 0;
+    if (!isOther) this.running = xdskit(...args, ...further);
+    else {
+      const [program = "", ...rest] = [...further, process.execPath, ...process.execArgv, commandFile, ...args];
+      this.running = start(program, rest);
+    }
   }
 
   async address(listener: "grpc" | "admin"): Promise<string> {
@@ -147,6 +157,103 @@ describe("a server that starts with a folder that has errors", () => {
       assert.match((await server.readyz()).body, /^ready\n/);
       await server.stop();
     }
+  });
+});
+
+describe("a state that a server cannot use as it was", () => {
+  const clusterUrl = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
+  const fileOf = (folder: TestFolder, state: TestFolder) =>
+    join(stateFolder(state.path, folder.path) ?? "", "revisions.mdb");
+
+  /** Serves a folder once, with a cluster that is written over the API. */
+  async function written(folder: TestFolder, state: TestFolder): Promise<void> {
+    await using server = new Server(folder, state.path);
+    await server.running.seen(/^ready$/m);
+    const upsert = Array.from({ length: 50 }, (_, index) => ({ "@type": clusterUrl, name: `written-${index}` }));
+    const body = JSON.stringify({ upsert: [{ "@type": clusterUrl, name: "written" }, ...upsert] });
+    const init = { method: "POST", headers: { "content-type": "application/json" }, body };
+    const answer = await fetch(`http://${await server.address("admin")}/api/v1/layers/api/changes`, init);
+    assert.equal(answer.status, 200);
+    await server.stop();
+  }
+
+  /** It is said everywhere where somebody looks. */
+  async function assertTold(server: Server, what: RegExp): Promise<void> {
+    await server.running.seen(/^ready$/m);
+    const { status, body } = await server.readyz();
+    assert.equal(status, 200);
+    assert.match(body, /^degraded: /);
+    assert.match(body, what);
+    const admin = `http://${await server.address("admin")}`;
+    assert.match(await (await fetch(`${admin}/metrics`)).text(), /^xdskit_state_degraded 1$/m);
+    const { problems } = (await (await fetch(`${admin}/api/v1/problems`)).json()) as {
+      problems: { kind: string; detail: string }[];
+    };
+    assert.match(problems.find(({ kind }) => kind === "store")?.detail ?? "", what);
+    assert.match((await xdskitEnds("status", "--server", await server.address("grpc"))).out, what);
+  }
+
+  it("is set aside if it is cut off, and what was written is said to be missing", async () => {
+    await using folder = await testFolder({ "a.yaml": clusterYaml("a") });
+    await using state = await testFolder();
+    await written(folder, state);
+    truncateSync(fileOf(folder, state), 8_192);
+    await using server = new Server(folder, state.path);
+    assert.equal(await server.names(), "cluster/a");
+    await assertTold(server, /what was written over the API before is not served.*cut off/);
+    await server.stop();
+  });
+
+  it("is set aside at the first start if only reading finds that it is damaged", async () => {
+    await using folder = await testFolder({ "a.yaml": clusterYaml("a") });
+    await using state = await testFolder();
+    await written(folder, state);
+    const file = fileOf(folder, state);
+    const root = open({ path: file, noSubdir: true, maxDbs: 20 });
+    const contents = root.openDB({ name: "contents", encoding: "binary" });
+    const keys = [...contents.getKeys()];
+    assert.ok(keys.length > 50);
+    for (const key of keys) contents.removeSync(key);
+    await root.close();
+    await using server = new Server(folder, state.path);
+    assert.equal(await server.names(), "cluster/a");
+    await assertTold(server, /what was written over the API before is not served.*damaged/);
+    assert.ok(readdirSync(join(file, "..")).some((name) => name.includes(".set-aside-")));
+    await server.stop();
+  });
+
+  it("of a newer xdskit is left as it is, and what was written is said to be missing", async () => {
+    await using folder = await testFolder({ "a.yaml": clusterYaml("a") });
+    await using state = await testFolder();
+    await written(folder, state);
+    const root = open({ path: fileOf(folder, state), noSubdir: true, maxDbs: 20 });
+    root.openDB({ name: "meta", encoding: "json" }).putSync("format", 99);
+    await root.close();
+    await using server = new Server(folder, state.path);
+    assert.equal(await server.names(), "cluster/a");
+    await assertTold(server, /what was written over the API before is not served.*in format 99/);
+    await server.stop();
+  });
+
+  it("is read and served if it cannot be written, and changes are refused", async () => {
+    await using folder = await testFolder({ "config/a.yaml": clusterYaml("a") });
+    await using state = await testFolder();
+    const config: TestFolder = { ...folder, path: join(folder.path, "config") };
+    await written(config, state);
+    for (const path of [folder.path, state.path, config.path]) chmodSync(path, 0o755);
+    const own = join(fileOf(config, state), "..");
+    for (const name of readdirSync(own)) chmodSync(join(own, name), 0o444);
+    chmodSync(own, 0o555);
+    await using server = new Server(config, state.path, ...asNobody);
+    assert.match(await server.names(), /^cluster\/a cluster\/written cluster\/written-0 /);
+    await assertTold(server, /the state: it cannot be written \(EACCES\)/);
+    const path = `http://${await server.address("admin")}/api/v1/layers/api/resources/cluster/written`;
+    const refused = await fetch(path, { method: "DELETE" });
+    assert.equal(refused.status, 503);
+    assert.match(await refused.text(), /XDSKIT_STORE/);
+    assert.equal((await fetch(path)).status, 200);
+    await server.stop();
+    chmodSync(own, 0o755);
   });
 });
 

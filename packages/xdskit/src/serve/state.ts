@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { access } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { type Finding, XdskitError } from "@xdskit/api";
 import type { Revision, Store } from "@xdskit/server";
@@ -35,6 +36,8 @@ export interface ServerState {
   /** It outlives the server. */
   readonly isDurable: boolean;
   readonly findings: readonly Finding[];
+  /** It was there before, and what it held is not served, or it can only be read. Undefined: it is well. */
+  readonly trouble: Finding | undefined;
 }
 
 /** Where to keep the state of a server. */
@@ -47,6 +50,33 @@ export interface StateOptions {
   readonly place?: ProcessPlace | undefined;
   /** Hears what goes wrong with a copy of the store on this machine; undefined: it is well again. */
   readonly problem: (finding: Finding | undefined) => void;
+  /** Why a file of this machine must be set aside: it could not be read. */
+  readonly damage?: string | undefined;
+}
+
+/** So many times a file that cannot be read is opened again; then it is set aside. */
+const mostReadings = 2;
+
+/**
+ * Opens the state and reads from it, as `read` does. A file that turns out to be damaged only then is set aside: the
+ * server must not need a second start for that.
+ */
+export async function openAndRead<T>(
+  options: StateOptions,
+  read: (state: ServerState) => Promise<T>,
+): Promise<{ readonly state: ServerState; readonly found: T }> {
+  let damage: string | undefined;
+  for (let readings = 1; ; readings += 1) {
+    const state = await openState({ ...options, damage });
+    try {
+      return { state, found: await read(state) };
+    } catch (error) {
+      const isOfStore = error instanceof XdskitError && error.code === "XDSKIT_STORE";
+      await state.store?.close();
+      if (!isOfStore || options.url?.kind === "etcd" || readings > mostReadings) throw error;
+      if (readings === mostReadings) damage = error.message;
+    }
+  }
 }
 
 /**
@@ -58,31 +88,61 @@ export async function openState(options: StateOptions): Promise<ServerState> {
   const { option, served, url, place, problem } = options;
   if (url?.kind === "etcd") {
     const { store, findings } = await openEtcdState(url, problem);
-    return { store, findings, heads: await store.heads(), isDurable: true };
+    return { store, findings, heads: await store.heads(), isDurable: true, trouble: undefined };
   }
+  const directory = stateFolder(url?.directory ?? option, served);
   let found: Opened;
   try {
-    found = await openHere(url?.directory ?? option, served);
+    found = directory === undefined ? nowhere : await openLmdb(directory, options.damage);
   } catch (error) {
-    found = { store: undefined, findings: problemsOf(error).map(nothingKept) };
+    const findings = problemsOf(error).map(nothingKept);
+    found = { ...nowhere, findings, trouble: (await mayHoldRevisions(directory)) ? notServed(findings) : undefined };
   }
-  const { findings } = found;
-  const isDurable = found.store !== undefined;
-  if (!isDurable && place !== undefined) found = await openLmdb(join(place.directory, "state"));
-  return { ...found, heads: (await found.store?.heads()) ?? [], isDurable, findings };
+  const { findings, trouble } = found;
+  const isDurable = found.store !== undefined && !found.isReadOnly;
+  if (found.store === undefined && place !== undefined) found = await openLmdb(join(place.directory, "state"));
+  return { store: found.store, heads: (await found.store?.heads()) ?? [], isDurable, findings, trouble };
 }
 
-type Opened = Pick<ServerState, "store" | "findings">;
-
-async function openHere(option: string | undefined, served: string): Promise<Opened> {
-  const directory = stateFolder(option, served);
-  return directory === undefined ? { store: undefined, findings: [] } : await openLmdb(directory);
+interface Opened extends Pick<ServerState, "store" | "findings" | "trouble"> {
+  readonly isReadOnly: boolean;
 }
 
-async function openLmdb(directory: string): Promise<Opened> {
+const nowhere: Opened = { store: undefined, findings: [], trouble: undefined, isReadOnly: false };
+
+async function openLmdb(directory: string, damage?: string): Promise<Opened> {
   // Loaded only now: it is native, and may be missing on a machine.
   const { openLmdbStore } = await import("@xdskit/store-lmdb");
-  return await openLmdbStore(directory);
+  const { store, findings, isLost, isReadOnly } = await openLmdbStore(directory, { damage });
+  const trouble = isLost
+    ? notServed(findings)
+    : isReadOnly
+      ? findings[0] && asError("the state: ", findings[0])
+      : undefined;
+  return { store, findings, trouble, isReadOnly };
+}
+
+/** The file of a state, as the LMDB store calls it: that one may not be loaded here. */
+const stateFile = "revisions.mdb";
+
+/** Also where nobody can say. */
+async function mayHoldRevisions(directory: string | undefined): Promise<boolean> {
+  if (directory === undefined) return false;
+  return await access(join(directory, stateFile)).then(
+    () => true,
+    ({ code }: NodeJS.ErrnoException) => code !== "ENOENT" && code !== "ENOTDIR",
+  );
+}
+
+/** What the state held is not known to this server. */
+function notServed([finding]: readonly Finding[]): Finding | undefined {
+  return (
+    finding && asError("what was written over the API before is not served, since the state cannot be read: ", finding)
+  );
+}
+
+function asError(what: string, finding: Finding): Finding {
+  return { ...finding, severity: "error", message: what + finding.message };
 }
 
 type StateProblem = Omit<Finding, "severity">;

@@ -15,14 +15,15 @@ import type { Settings } from "../settings/schema.js";
 import { layerInApi, writtenLayers } from "../settings/written-layers.js";
 import { retentionNow } from "./retention.js";
 import { folderLayers, type ServedFolder } from "./served-folder.js";
+import type { ServerState } from "./state.js";
 
 interface WrittenStateOptions {
   readonly settings: Settings;
   readonly server: XdsServer;
   readonly registry: Registry;
   readonly types: ResourceTypes;
-  /** Undefined: what is written lasts as long as the process. */
-  readonly store: Store | undefined;
+  /** `store` undefined: what is written lasts as long as the process. */
+  readonly state: Pick<ServerState, "store" | "trouble">;
   readonly log: Log;
   /** Resolves once the folder is applied. */
   readonly others: () => Promise<unknown>;
@@ -52,7 +53,8 @@ export async function openWritten(options: WrittenStateOptions): Promise<Written
       else log.error({ reason: finding.message }, "the store is away: what is served stays as it is");
     },
     layers: writtenLayers(settings).map(({ name }) => name),
-    store: options.store ?? (await createMemoryStore()),
+    store: options.state.store ?? (await createMemoryStore()),
+    trouble: options.state.trouble,
   });
   await written.load();
   return written;

@@ -23,6 +23,7 @@ export interface ServedAdminOptions {
 /** What the admin port of a server shows, and what it says to other servers of the store. */
 export class ServedAdmin {
   readonly #options: ServedAdminOptions;
+  readonly #since = Date.now();
   readonly #troubles: ReturnType<typeof createTroubles>;
   #metrics: Promise<Metrics> | undefined;
   #api: Promise<AdminApi> | undefined;
@@ -35,9 +36,9 @@ export class ServedAdmin {
 
   get state(): AdminState {
     const { served, readiness, sources } = this.#options;
-    const { server, storeAway, peering } = served;
+    const { server, storeAway, stateTrouble, peering } = served;
     const rollouts = { server, shared: served.rollouts, peers: () => peering?.peers() ?? [] };
-    const shown = { readiness, sources, storeAway, rollouts, stats: server.stats };
+    const shown = { readiness, sources, storeAway, stateTrouble, rollouts, stats: server.stats };
     return { ...shown, api: () => this.#apiNow(), metrics: () => this.#allMetrics() };
   }
 
@@ -62,10 +63,16 @@ export class ServedAdmin {
 
   /** What is wrong with the server itself, and with what keeps its revisions. */
   readonly #troublesNow = (): readonly Trouble[] => {
-    const away = this.#options.served.storeAway?.();
-    if (away === undefined) return this.#troubles.now();
-    const { since, finding } = away;
-    return [...this.#troubles.now(), { kind: "store", severity: "error", message: finding.message, since }];
+    const { storeAway, stateTrouble } = this.#options.served;
+    const away = storeAway?.();
+    const ofStore = [
+      ...(stateTrouble === undefined ? [] : [{ finding: stateTrouble, since: this.#since }]),
+      ...(away === undefined ? [] : [away]),
+    ];
+    const told = ofStore.map(({ finding, since }): Trouble => {
+      return { kind: "store", severity: "error", message: finding.message, since };
+    });
+    return [...this.#troubles.now(), ...told];
   };
 
   /** Loaded with the first request: few servers are written to. */
@@ -94,6 +101,7 @@ export class ServedAdmin {
       createMetrics({
         ...{ server: served.server, readiness, sources, store: served.storeNumbers },
         troubles: this.#troubles.now,
+        isStateWhole: served.stateTrouble === undefined,
         api: () => this.#numbers(),
       }),
     );

@@ -32,6 +32,8 @@ export interface Served {
   readonly storeAway?: AdminState["storeAway"];
   /** For metrics; undefined: nothing is kept. */
   readonly storeNumbers?: (() => StoreNumbers) | undefined;
+  /** What is wrong with the state since the start; undefined: nothing. */
+  readonly stateTrouble?: Finding | undefined;
   /** Calls a function at each new revision; undefined: there are none. */
   readonly onRevision?: AdminApiOptions["onRevision"];
   /** Where a resource of a group is, if that is known. */

@@ -44,6 +44,7 @@ export function troubleLine({ source, kind, message }: SourceTrouble, paint: Pai
     const missing = "nodes that only it has are missing here";
     return `${paint("error", `the server ${printable(source)} does not answer, ${missing}: ${printable(message)}`)}\n`;
   }
+  if (kind === "incomplete") return `${paint("error", printable(message))}\n`;
   const text = `${printable(source)} has errors, and what was good last is served: ${printable(message)}`;
   return `${paint("error", text)}\n`;
 }
