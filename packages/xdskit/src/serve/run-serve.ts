@@ -5,6 +5,7 @@ import {
   type Revision,
   type ServerOptions,
   type Store,
+  type WrittenLayers,
   type XdsServer,
 } from "@xdskit/server";
 import { type Address, formatAddress } from "@xdskit/server/address";
@@ -123,8 +124,7 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
   // Of a part: the groups that have the rest would lose all of it.
   const hasLastGood = folderLayers(loaded).every((name) => heads.some(({ layer }) => layer === name));
   const revisions = new RevisionEvents();
-  const around = { server, registry, types, log, store };
-  const ofFolder = { ...around, onRevision: revisions.tell };
+  const ofFolder = { server, registry, types, log, store, onRevision: revisions.tell };
   const folder = new ServedFolder(options, {
     ...{ ...ofFolder, loaded, hasLastGood, before: undefined },
     nothingServed: () => serving.announceAdmin(),
@@ -134,15 +134,7 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
     revisions.tell(revision);
     live.folder.checkNames();
   };
-  const peering: Peering = new Peering({
-    ...{ shared: store?.shared, place, tls, listen: options.replica },
-    advertise: options.advertise && formatAddress(options.advertise),
-    gone(replica) {
-      log.info({ replica: replica.name }, "another server of the store is gone");
-      written.restartLeases();
-    },
-    problem: (finding) => finding && logFinding(serving.log, finding),
-  });
+  const peering: Peering = peeringOf(options, serving, { store, tls, log, written });
   serving.closers.unshift(() => peering.close());
   if (settings.rebalance !== "off" && peering.isPossible) serving.closers.unshift(rebalanced(server, peering, log));
   const rollouts = await sharedRollouts(server, peering, { store, registry, log, url: options.store });
@@ -193,6 +185,29 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
     }),
   });
   serving.takeSettings = (next) => live.take(next as Settings);
+}
+
+interface PeeringNeeds {
+  readonly store: Store | undefined;
+  readonly tls: ServerOptions["tls"];
+  readonly log: Log;
+  readonly written: WrittenLayers;
+}
+
+function peeringOf(
+  options: ServeOptions,
+  { place, log: own }: Serving,
+  { store, tls, log, written }: PeeringNeeds,
+): Peering {
+  return new Peering({
+    ...{ shared: store?.shared, place, tls, listen: options.replica },
+    advertise: options.advertise && formatAddress(options.advertise),
+    gone(replica) {
+      log.info({ replica: replica.name }, "another server of the store is gone");
+      written.restartLeases();
+    },
+    problem: (finding) => finding && logFinding(own, finding),
+  });
 }
 
 function optionsOfServer(options: ServeOptions, serving: Serving, settings: Settings): ServerOptions {
