@@ -46,8 +46,8 @@ export interface SourceSink {
   /** The state of the source as of its last attempt: no findings of severity `error` means that it was applied. */
   report(findings: readonly Finding[]): void;
   /**
-   * Something that the source had before is not served, or what it has cannot be kept. The server's status shows it from
-   * now on.
+   * Something that the source had before is not served, or what it has cannot be kept. The server's status shows it
+   * from now on.
    */
   incomplete?(finding: Finding): void;
   /** These layers, and no others, serve an older revision now. The server's status shows them. */
