@@ -3,11 +3,12 @@ import { describe, it } from "node:test";
 import { createResource, type ResourceType } from "@xdskit/api";
 import { emptySnapshot, type HeldSnapshot, type Snapshot, updateSnapshot } from "@xdskit/protocol";
 import { manualClock } from "../testing/manual-clock.js";
-import { cluster, listener } from "../testing/test-resources.js";
+import { cluster, listener, loadAssignment } from "../testing/test-resources.js";
 import { type ResumingStream, Resumption } from "./resumption.js";
 
 const clusters = createResource(cluster("a")).type;
 const listeners = createResource(listener("l")).type;
+const endpoints = createResource(loadAssignment("e", 80)).type;
 const earlier = updateSnapshot(emptySnapshot(), { upsert: [createResource(cluster("old"))] });
 const held = updateSnapshot(earlier, { upsert: [createResource(cluster("between"))] });
 const newest = updateSnapshot(held, { upsert: [createResource(cluster("new"))] });
@@ -92,6 +93,18 @@ describe("a client that comes back", () => {
       client.clock.advance(50);
     }
     assert.equal(client.changes, 1);
+  });
+
+  it("keeps what it has until it asks for the clusters whose endpoints it asks for", () => {
+    const client = new Client();
+    assert.equal(client.asks([endpoints, false]), undefined);
+    client.clock.advance(200);
+    assert.equal(client.asks([endpoints, false]), held);
+    client.clock.advance(1_000);
+    assert.equal(client.asks([endpoints, false]), held);
+    client.asks([endpoints, false], [clusters, false]);
+    client.clock.advance(200);
+    assert.equal(client.asks([endpoints, false], [clusters, false]), newest);
   });
 
   it("is waited for while it does not use what it asked for again, and not for ever", () => {

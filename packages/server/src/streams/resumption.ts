@@ -108,6 +108,18 @@ export class Resumption {
     this.#cancel = this.#clock.after(quietMs, () => this.#goOn());
   }
 
+  /**
+   * The client asks for what warms a type, such as endpoints for its clusters, and not for that type yet: Envoy asks
+   * for clusters on a new stream only once those that it was given before are warm. Until then nobody knows which ones
+   * it has, and none may go.
+   */
+  #isWarming(held: Snapshot): boolean {
+    const asked = new Set(Array.from(this.#stream.has(held).keys(), ({ typeUrl }) => typeUrl));
+    return [...held.sets.values()].some(({ type }) => {
+      return type.acknowledgedWarm && !asked.has(type.typeUrl) && type.warmedBy.some((one) => asked.has(one));
+    });
+  }
+
   /** The client has asked for no further type for some time. */
   #goOn(): void {
     const before = this.#phase;
@@ -124,6 +136,7 @@ export class Resumption {
       const { snapshot, isKnown } = this.#stream.held([newest, ...phase.known()]);
       return isKnown || waited >= newsMs ? { kind: "holding", held: snapshot } : phase;
     }
-    return this.#stream.isSettled || waited >= mostMs ? { kind: "over" } : phase;
+    const isDone = this.#stream.isSettled && phase.kind === "holding" && !this.#isWarming(phase.held);
+    return isDone || waited >= mostMs ? { kind: "over" } : phase;
   }
 }

@@ -71,6 +71,15 @@ describe("what a client has that comes back in the middle of a change", () => {
     assert.equal(contents(heldSnapshot(said, known).snapshot), "a r->a");
   });
 
+  it("has the clusters whose endpoints it asks for while it does not ask for clusters", () => {
+    const said: readonly Claim[] = [
+      { type: typeOf("endpoint"), subscription: { wildcard: false, names: NameSet.of(["a"]) }, claimed: undefined },
+      { type: route, subscription: named, claimed: older.of(route).version },
+    ];
+    assert.equal(contents(heldSnapshot(said, known).snapshot), "a,b r->a");
+    assert.equal(contents(heldSnapshot(said.slice(1), known).snapshot), "b r->a");
+  });
+
   it("keeps contents that only the client knows, which may name all that goes", () => {
     const said: readonly Claim[] = [
       { type: cluster, subscription: all, claimed: claims({ ahead: "x" }) },

@@ -42,13 +42,17 @@ export interface HeldSnapshot {
  *   all that it names.
  * - Content that nobody knows may name anything that goes: it stays in the place of that.
  *
- * Types that nothing was said about are as in the newest. `known`: newest first, of one lineage, at least one.
+ * - Of clusters that it has not asked for yet, it may have any whose endpoints it asks for: Envoy asks for clusters on
+ *   a new stream only once those that it was given before are warm.
+ *
+ * Other types that nothing was said about are as in the newest. `known`: newest first, of one lineage, at least one.
  */
 export function heldSnapshot(claims: readonly Claim[], known: readonly [Snapshot, ...Snapshot[]]): HeldSnapshot {
   const draft = new HeldDraft(claims, known);
   // What names ask for depends on what the client has of the types of which it has all.
   for (const claim of claims) if (claim.subscription.wildcard) draft.add(claim);
   for (const claim of claims) if (!claim.subscription.wildcard) draft.add(claim);
+  draft.keepUnasked(claims);
   return draft.finish();
 }
 
@@ -60,12 +64,14 @@ class HeldDraft {
   /** By type, the names that the client says to have and that the newest snapshot lacks. */
   readonly #going = new Map<ResourceType, readonly ResourceName[]>();
   readonly #versions = new Map<ResourceType, ReadonlyMap<ResourceName, Version>>();
+  readonly #asked: ReadonlyMap<TypeUrl, Subscription>;
   #isKnown = true;
 
   constructor(claims: readonly Claim[], known: readonly [Snapshot, ...Snapshot[]]) {
     this.#known = known;
     const [newest] = known;
     this.#sets = new Map(newest.sets);
+    this.#asked = new Map(claims.map(({ type, subscription }) => [type.typeUrl, subscription]));
     for (const { type, subscription, claimed } of claims) {
       if (claimed === undefined || typeof claimed === "string" || this.#exact(type, claimed) !== undefined) continue;
       const versions = claimed.toMap();
@@ -104,6 +110,16 @@ class HeldDraft {
     }
   }
 
+  keepUnasked(claims: readonly Claim[]): void {
+    const asked = new Set(claims.map(({ type }) => type));
+    const warm = new Set(this.#known.flatMap(({ sets }) => Array.from(sets.values(), ({ type }) => type)));
+    for (const type of warm) {
+      if (!type.acknowledgedWarm || asked.has(type)) continue;
+      const isWarming = type.warmedBy.some((one) => this.#asked.has(one));
+      if (isWarming) this.#sets.set(type.typeUrl, this.#unionOf(type));
+    }
+  }
+
   finish(): HeldSnapshot {
     return { snapshot: snapshotOf(this.#sets), isKnown: this.#isKnown };
   }
@@ -117,7 +133,7 @@ class HeldDraft {
     if (isOfAll && typeof claimed === "string" && held === undefined) this.#isKnown = false;
     if (isOfAll) {
       // More clusters than it has do no harm, and one that it has must not go before its routes do.
-      const set = held ?? (typeof claimed === "string" && type.acknowledgedWarm ? unionOf(sets) : undefined);
+      const set = held ?? (typeof claimed === "string" && type.acknowledgedWarm ? this.#unionOf(type) : undefined);
       if (set !== undefined) this.#put(type, set, subscription);
       return;
     }
@@ -138,6 +154,26 @@ class HeldDraft {
   #setsOf(type: ResourceType): readonly [ResourceSet, ...ResourceSet[]] {
     const sets = new Set(this.#known.map((snapshot) => snapshot.of(type)));
     return [...sets] as [ResourceSet, ...ResourceSet[]];
+  }
+
+  /**
+   * All that the client may have of a type, each in its newest content: what is gone only if the client still asks for
+   * what warms it. For other clusters nobody would answer, and Envoy would wait for their endpoints.
+   */
+  #unionOf(type: ResourceType): ResourceSet {
+    const [newest, ...others] = this.#setsOf(type);
+    const gone = new Map<ResourceName, Resource>();
+    for (const other of others)
+      for (const resource of changeBetween(other, newest).removed)
+        if (!gone.has(resource.key) && this.#mayHave(type, resource)) gone.set(resource.key, resource);
+    return sharedBranch(newest, gone);
+  }
+
+  #mayHave({ warmedBy }: ResourceType, { references }: Resource): boolean {
+    return references.every((one) => {
+      const asked = isCollection(one) || !warmedBy.includes(one.type) ? undefined : this.#asked.get(one.type);
+      return asked === undefined || isCollection(one) || asked.wildcard || asked.names.has(one.name);
+    });
   }
 
   #put(type: ResourceType, set: ResourceSet, { wildcard }: Subscription): void {
@@ -174,16 +210,6 @@ class HeldDraft {
 /** What the sets have under a name, newest first. */
 function contentsOf(sets: readonly ResourceSet[], name: ResourceName): readonly Resource[] {
   return sets.map((set) => ResourceSets.get(set, name)).filter((resource) => resource !== undefined);
-}
-
-/** All that the sets have, each in its newest content. */
-function unionOf(sets: readonly [ResourceSet, ...ResourceSet[]]): ResourceSet {
-  const [newest, ...others] = sets;
-  const gone = new Map<ResourceName, Resource>();
-  for (const other of others)
-    for (const resource of changeBetween(other, newest).removed)
-      if (!gone.has(resource.key)) gone.set(resource.key, resource);
-  return sharedBranch(newest, gone);
 }
 
 /** The same object for all clients that have the same. */
