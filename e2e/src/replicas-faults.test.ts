@@ -160,9 +160,11 @@ test("Envoys, replicas and etcd while each of them is killed and stopped in turn
       await sleep(writing.isPaused ? 20 : 500);
     }
   })();
+  /** Changes stop meanwhile: while they go on, somebody is always behind for a moment. */
   const heals = async (what: string) => {
-    // While changes go on, somebody is always behind for a moment.
+    writing.isPaused = true;
     await eventually(`all are well after ${what}`, async () => (await isWhole()) === true, { withinMs: healedMs });
+    writing.isPaused = false;
     assert.deepEqual(load.failures(), [], what);
   };
 

@@ -2,7 +2,8 @@ import type { ApiVersion, ResourceType } from "@xdskit/api";
 import type { PeerIdentity } from "@xdskit/grpc-server";
 import type { ResponseBody, SotwOrDelta, StatusCode } from "@xdskit/protocol";
 
-export { lastWordMs, type PeerIdentity } from "@xdskit/grpc-server";
+export { lastWordMs } from "@xdskit/grpc-server";
+export type { PeerIdentity };
 
 /** The discovery method that a client called. */
 export interface Method {
