@@ -69,7 +69,7 @@ test("the dashboard of ten thousand nodes", { timeout: 400_000 }, async (t) => {
     assert.ok(usual < mostFrameMs.usual, `95 of 100 frames took up to ${usual} ms`);
     assert.ok(worst < mostFrameMs.worst, `a frame took ${worst} ms`);
     // A page that stands still draws fast, too.
-    assert.ok(shown.length >= 3, `the counts moved: ${shown.join("; ")}`);
+    assert.ok(shown.length >= 2, `the counts moved: ${shown.join("; ")}`);
   });
 
   await scene.step("finds the ten that rejected among them, and says the same as the API", async () => {

@@ -152,7 +152,7 @@ test("files without errors are served at the start without the others if allowPa
   assert.equal(sink.applied.length, 1);
   await folder.write("bad.yaml", clusters(["fixed"]));
   await sink.untilApplied(2);
-  assert.deepEqual(sink.held(), ["cluster good", "cluster fixed", "cluster other", "cluster twice"]);
+  assert.deepEqual(sink.held(), ["cluster fixed", "cluster good", "cluster other", "cluster twice"]);
 });
 
 test("pipes, sockets and folders that are named like files are errors, and nothing blocks", async (t) => {
