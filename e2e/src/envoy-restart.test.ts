@@ -12,7 +12,7 @@ import { eventually } from "./harness/wait.js";
 import { serve } from "./harness/xdskit.js";
 
 for (const variant of ["ads-sotw", "ads-delta"] as const) {
-  test(`Envoy whose server is restarted with a folder that has errors, ${variant}`, { timeout: 240_000 }, async (t) => {
+  test(`Envoy whose server is restarted with a folder that has errors, ${variant}`, { timeout: 400_000 }, async (t) => {
     const path = peer("envoy", t);
     if (path === undefined) return;
     const scene = await createScene(t);

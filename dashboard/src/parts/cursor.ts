@@ -14,6 +14,8 @@ export function useCursor(
   // Keys may come faster than the page is drawn.
   const now = useRef({ current, count, open, mark });
   now.current = { ...now.current, count, open, mark };
+  /** The link of the row that was drawn last: keys may have gone on from there. */
+  const focused = useRef<HTMLAnchorElement | null | undefined>(undefined);
   const keys = useMemo<Keys>(() => {
     const move = (step: number) => {
       const { current: at = -1, count: rows } = now.current;
@@ -31,8 +33,8 @@ export function useCursor(
     return {
       j: () => move(1),
       k: () => move(-1),
-      // Enter on a link or a button is theirs, whatever row is chosen.
-      Enter: (target) => !isPressed(target) && act(now.current.open),
+      // Enter on another link or a button is theirs, whatever row is chosen.
+      Enter: (target) => (target === focused.current || !isPressed(target)) && act(now.current.open),
       o: () => act(now.current.open),
       x: () => act(now.current.mark),
     };
@@ -42,7 +44,8 @@ export function useCursor(
     if (current === undefined) return;
     const row = document.querySelector(".current");
     row?.scrollIntoView({ block: "nearest" });
-    row?.querySelector("a")?.focus({ preventScroll: true });
+    focused.current = row?.querySelector("a");
+    focused.current?.focus({ preventScroll: true });
   }, [current]);
   return current;
 }

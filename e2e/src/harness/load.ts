@@ -83,7 +83,8 @@ export function startLoad(scene: Scene, port: number, { lanes = 6, pauseMs = 8 }
             `${last.map((lane) => `${lane.times} × ${lane.backend}`).join(", ")}; ${load.failures().join("; ")}`,
           );
         },
-        { everyMs: 10 },
+        // An Envoy whose server was away waits for up to 30 s before it connects again.
+        { everyMs: 10, withinMs: 40_000 },
       ),
     reconnect() {
       connection += 1;

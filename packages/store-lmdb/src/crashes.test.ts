@@ -95,7 +95,7 @@ async function assertWhole(store: Store, layer: string, acknowledged: readonly s
 }
 
 describe("a store that is killed", () => {
-  it("loses no acknowledged revision and serves no half one", { timeout: 20_000 + 10_000 * effort }, async (t) => {
+  it("loses no acknowledged revision and serves no half one", { timeout: 60_000 + 30_000 * effort }, async (t) => {
     const directory = folder(t);
     const acknowledged: string[] = [];
     for (let round = 0; round < 4 * effort; round += 1) {
