@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import type { FieldStep, Registry, Resource, ResourceTypes, Where } from "@xdskit/api";
-import { fieldPlaces } from "../validate/field-places.js";
+import { fieldPlaces } from "../files/field-places.js";
 
 /** A larger file is not read again for a line: that takes the server too long. */
 const mostBytes = 1024 * 1024;

@@ -16,11 +16,11 @@ import {
   type LayerName,
   type SkippedCounts,
 } from "@xdskit/server";
+import { fieldPlaces } from "../files/field-places.js";
 import type { Settings } from "../settings/schema.js";
 import { folderSettings } from "../settings/server-settings.js";
 import { danglingReferences, type GroupResources } from "./dangling-references.js";
 import { extensionsThatEnvoyLacks } from "./envoys-extensions.js";
-import { fieldPlaces } from "./field-places.js";
 import { newerThanEnvoy } from "./newer-than-envoy.js";
 
 /** The options of a check. */
