@@ -17,7 +17,7 @@ it("a store that is away and servers that do not answer are problems, and stand 
   assert.deepEqual(
     problems.map(({ kind, title, detail }) => [kind, title, detail]),
     [
-      ["store", "The store is away", "etcd: connection refused"],
+      ["store", "The store is not what it should be", "etcd: connection refused"],
       ["replica", "xdskit-2 does not answer the other servers", "no answer in 2 s"],
       ["change-refused", "folder is refused", "wrong"],
     ],
