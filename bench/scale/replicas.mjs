@@ -59,7 +59,7 @@ async function startEtcd(directory, programs) {
       { stdio: "ignore" },
     );
     const end = new Promise((resolve) => child.once("exit", resolve));
-    programs.push({ pid: child.pid, stop: () => (child.kill("SIGKILL"), end) });
+    programs.push({ pid: child.pid, stop: () => child.kill("SIGKILL") && end });
   }
   for (const url of urls.slice(0, members)) await answers(`${url}/version`);
   return urls.slice(0, members);
