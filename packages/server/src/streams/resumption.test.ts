@@ -23,6 +23,7 @@ class Client implements ResumingStream {
   /** The snapshots that it was compared with. */
   known: readonly Snapshot[] = [];
   #claims: ReadonlyMap<ResourceType, boolean> = new Map();
+  readonly #asked = new Set<ResourceType>();
   readonly resumption: Resumption;
 
   constructor(isRestart = true) {
@@ -37,6 +38,10 @@ class Client implements ResumingStream {
     return this.#claims;
   }
 
+  status(): readonly { readonly type: ResourceType }[] {
+    return Array.from(this.#asked, (type) => ({ type }));
+  }
+
   held(known: readonly Snapshot[]): HeldSnapshot {
     this.known = known;
     return { snapshot: held, isKnown: this.isKnown };
@@ -45,7 +50,11 @@ class Client implements ResumingStream {
   /** It asks for types, and claims to have either their content in the newest snapshot or something else. */
   asks(...types: readonly [ResourceType, hasNewest: boolean][]): Snapshot | undefined {
     this.#claims = new Map(types);
-    return this.resumption.target(newest);
+    for (const [type] of types) this.#asked.add(type);
+    const target = this.resumption.target(newest);
+    // A stream that has a target has compared what its client claims with it.
+    if (target !== undefined) this.#claims = new Map();
+    return target;
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Clock, ResourceType } from "@xdskit/api";
-import type { HeldSnapshot, Snapshot } from "@xdskit/protocol";
+import type { HeldSnapshot, Snapshot, TypeStatus } from "@xdskit/protocol";
 
 /** A client that has asked for no further type for so many milliseconds has asked for everything that it had. */
 const quietMs = 100;
@@ -20,6 +20,8 @@ export interface ResumingStream {
   has(snapshot: Snapshot): ReadonlyMap<ResourceType, boolean>;
   /** See `Stream.held`. */
   held(known: readonly [Snapshot, ...Snapshot[]]): HeldSnapshot;
+  /** The types that it has asked for. */
+  status(): readonly Pick<TypeStatus, "type">[];
   readonly isSettled: boolean;
 }
 
@@ -114,7 +116,7 @@ export class Resumption {
    * it has, and none may go.
    */
   #isWarming(held: Snapshot): boolean {
-    const asked = new Set(Array.from(this.#stream.has(held).keys(), ({ typeUrl }) => typeUrl));
+    const asked = new Set(this.#stream.status().map(({ type }) => type.typeUrl));
     return [...held.sets.values()].some(({ type }) => {
       return type.acknowledgedWarm && !asked.has(type.typeUrl) && type.warmedBy.some((one) => asked.has(one));
     });

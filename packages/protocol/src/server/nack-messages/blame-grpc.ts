@@ -11,8 +11,8 @@ const nameless =
   /(?:INVALID_ARGUMENT|UNKNOWN|INTERNAL|UNAVAILABLE|UNIMPLEMENTED|FAILED_PRECONDITION|OUT_OF_RANGE): |[A-Za-z]+ message validation failed|incorrect resource type|Can't decode|No resource/y;
 
 /**
- * C++, Python and all wrappers of C++: `[resource index 0: NAME: INVALID_ARGUMENT: REASON; resource index 2: …]`. Valid
- * resources are used (gRFC A46). Node's client says the same without names.
+ * C++, Python and all wrappers of C++: `[resource index 0: NAME: INVALID_ARGUMENT: REASON; resource index 2: …]`.
+ * They use the valid resources (gRFC A46). Node's client says the same without names.
  */
 const coreTexts: TextReader = (text, carried) => {
   if (!text.startsWith(core)) return undefined;

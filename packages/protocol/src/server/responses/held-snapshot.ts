@@ -52,7 +52,7 @@ export function heldSnapshot(claims: readonly Claim[], known: readonly [Snapshot
   // What names ask for depends on what the client has of the types of which it has all.
   for (const claim of claims) if (claim.subscription.wildcard) draft.add(claim);
   for (const claim of claims) if (!claim.subscription.wildcard) draft.add(claim);
-  draft.keepUnasked(claims);
+  draft.keepUnasked();
   return draft.finish();
 }
 
@@ -63,6 +63,8 @@ class HeldDraft {
   readonly #has = new Map<TypeUrl, { has(name: ResourceName): boolean }>();
   /** By type, the names that the client says to have and that the newest snapshot lacks. */
   readonly #going = new Map<ResourceType, readonly ResourceName[]>();
+  /** By type, the set that the client says to have exactly. */
+  readonly #exact = new Map<ResourceType, ResourceSet>();
   readonly #versions = new Map<ResourceType, ReadonlyMap<ResourceName, Version>>();
   readonly #asked: ReadonlyMap<TypeUrl, Subscription>;
   #isKnown = true;
@@ -73,7 +75,12 @@ class HeldDraft {
     this.#sets = new Map(newest.sets);
     this.#asked = new Map(claims.map(({ type, subscription }) => [type.typeUrl, subscription]));
     for (const { type, subscription, claimed } of claims) {
-      if (claimed === undefined || typeof claimed === "string" || this.#exact(type, claimed) !== undefined) continue;
+      if (claimed === undefined || typeof claimed === "string") continue;
+      const exact = this.#setsOf(type).find((set) => isSet(claimed, set));
+      if (exact !== undefined) {
+        this.#exact.set(type, exact);
+        continue;
+      }
       const versions = claimed.toMap();
       this.#versions.set(type, versions);
       if (subscription.wildcard) this.#has.set(type.typeUrl, versions);
@@ -90,10 +97,10 @@ class HeldDraft {
     const [newest] = sets;
     // Which variants it has, the names do not say.
     if (sets.some((set) => ResourceSets.hasVariants(set))) return;
-    const versions = this.#versions.get(type);
+    const [exact, versions] = [this.#exact.get(type), this.#versions.get(type)];
     if (claimed === undefined || typeof claimed === "string") this.#addVersion(claim, sets);
-    else if (versions === undefined) this.#put(type, this.#exact(type, claimed) ?? newest, subscription);
-    else {
+    else if (exact !== undefined) this.#put(type, exact, subscription);
+    else if (versions !== undefined) {
       const changes = new Map<ResourceName, Resource | undefined>();
       for (const [name, version] of versions) {
         if (ResourceSets.get(newest, name)?.version === version) continue;
@@ -110,11 +117,10 @@ class HeldDraft {
     }
   }
 
-  keepUnasked(claims: readonly Claim[]): void {
-    const asked = new Set(claims.map(({ type }) => type));
+  keepUnasked(): void {
     const warm = new Set(this.#known.flatMap(({ sets }) => Array.from(sets.values(), ({ type }) => type)));
     for (const type of warm) {
-      if (!type.acknowledgedWarm || asked.has(type)) continue;
+      if (!type.acknowledgedWarm || this.#asked.has(type.typeUrl)) continue;
       const isWarming = type.warmedBy.some((one) => this.#asked.has(one));
       if (isWarming) this.#sets.set(type.typeUrl, this.#unionOf(type));
     }
@@ -144,11 +150,6 @@ class HeldDraft {
       else changes.set(name, resource);
     }
     this.#put(type, branchOf(newest, changes), subscription);
-  }
-
-  /** The set that the client says to have exactly. */
-  #exact(type: ResourceType, claimed: ClaimedVersions): ResourceSet | undefined {
-    return this.#setsOf(type).find((set) => isSet(claimed, set));
   }
 
   #setsOf(type: ResourceType): readonly [ResourceSet, ...ResourceSet[]] {

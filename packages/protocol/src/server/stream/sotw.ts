@@ -98,8 +98,8 @@ export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
         if (!repeated) return changeNames(subscriber, request, surroundings);
         return asksAgain(subscriber, surroundings) ? [] : [{ kind: "stale", type }];
       }
-      // Rules 27–29: an old nonce. New names are ignored too: the client repeats them when it answers the response that
-      // it has not seen yet. A rejection of a known response counts, whatever was sent since.
+      // Rules 27–29: an old nonce. New names are ignored too. The client repeats them when it answers the response on
+      // its way. A rejection of a known response counts, whatever was sent since.
       const known = subscriber.inFlight.find(({ nonce }) => nonce === request.nonce);
       const effect = known && answered(subscriber, known, request.error, now, "superseded");
       return [effect?.kind === "rejected" ? effect : { kind: "stale", type }];
