@@ -35,8 +35,8 @@ export interface ConfigArrivalWait {
   readonly typeUrl: TypeUrl;
   /**
    * - `not-sent`: its turn has not come yet, or the client takes no more for the moment.
-   * - `not-answered`: it was sent, and the client has not answered. - `held-back`: it must wait for the resources in
-   *   `waits`.
+   * - `not-answered`: it was sent, and the client has not answered.
+   * - `held-back`: it must wait for the resources in `waits`.
    * - `withheld`: its group keeps it from the node, for now or for good.
    */
   readonly reason: "not-sent" | "not-answered" | "held-back" | "withheld";

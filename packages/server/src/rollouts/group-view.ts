@@ -1,11 +1,19 @@
-import type { Clock, Resource, ResourceType } from "@xdskit/api";
+import type { Clock, Resource, ResourceType, Version } from "@xdskit/api";
 import type { Rejection, Snapshot } from "@xdskit/protocol";
 import { idOf } from "../basics/id-of.js";
 import type { RolloutOutcome } from "../contracts/rollout-status.js";
 import type { FullRolloutSettings } from "../settings/rollout-settings.js";
 import { LastGood, namedIn } from "./last-good.js";
 import type { Member } from "./member.js";
-import { changesBetween, type KeyChange, type Override, type Overrides, overlaid, resourceIn } from "./overrides.js";
+import {
+  changesBetween,
+  type KeyChange,
+  type Keyed,
+  type Override,
+  type Overrides,
+  overlaid,
+  resourceIn,
+} from "./overrides.js";
 import { Quarantine, type QuarantineEntry } from "./quarantine.js";
 import { RolloutMachine } from "./rollout.js";
 import type { RolloutChange } from "./rollout-change.js";
@@ -187,7 +195,11 @@ export class GroupView {
     for (const [id, each] of said) {
       if (this.#heard.has(id) || !this.#isTarget(each)) continue;
       this.#heard.add(id);
-      void this.#keepRejected(shared, each, this.#context.lastOrder).catch((error: unknown) => shared.failed(error));
+      void this.#keepRejected(shared, each, this.#context.lastOrder).catch((error: unknown) => {
+        // The next publication tries again.
+        this.#heard.delete(id);
+        shared.failed(error);
+      });
     }
   }
 
@@ -195,8 +207,7 @@ export class GroupView {
   async #keepRejected(shared: SharedRolloutHub, rejected: RejectedContent, after: number): Promise<void> {
     const { type: typeUrl, key, version, instead, node, message, since } = rejected;
     const good = instead === undefined ? undefined : await shared.content({ typeUrl, key, version: instead });
-    const newest = this.#context.newest();
-    const type = newest && [...newest.sets.values()].find((set) => set.type.typeUrl === typeUrl)?.type;
+    const type = this.#context.newest()?.sets.get(typeUrl)?.type;
     if (type === undefined || !this.#heard.has(contentId(rejected)) || !this.#isTarget(rejected)) return;
     if (instead !== undefined && good === undefined) return;
     const about = { cause: "rejected", suspicion: undefined, after, isElsewhere: true } as const;
@@ -207,12 +218,15 @@ export class GroupView {
     this.#spread();
   }
 
-  /** Some stream has it, or is to have it. */
   #isTarget({ type: typeUrl, key, version }: RejectedContent): boolean {
+    const type = this.#context.newest()?.sets.get(typeUrl)?.type;
+    return type !== undefined && this.#isServed({ type, key }, version);
+  }
+
+  /** Some stream has this content, or must get it. Undefined: it has none there. */
+  #isServed(about: Keyed, version: Version | undefined): boolean {
     const newest = this.#context.newest();
-    const set = newest && [...newest.sets.values()].find(({ type }) => type.typeUrl === typeUrl);
-    if (newest === undefined || set === undefined) return false;
-    const about = { type: set.type, key };
+    if (newest === undefined) return false;
     const held = this.#underWay?.undo.get(idOf(about));
     return resourceIn(newest, about)?.version === version || (held !== undefined && held.resource?.version === version);
   }
@@ -240,11 +254,7 @@ export class GroupView {
         if (change !== undefined) this.#spread();
         return this.#rollout;
       },
-      members: () => {
-        const nodes = new Set<string>();
-        for (const { node, client } of context.members) if (client.standing !== undefined) nodes.add(node.id);
-        return nodes.size;
-      },
+      isDeserted: () => this.#isDeserted(),
       keepFromAll: (undo) => {
         const newest = context.newest();
         const added = newest === undefined ? [] : this.#keepFromAll(undo, newest);
@@ -332,11 +342,7 @@ export class GroupView {
 
   /** Finds the contents that go into quarantine after a rejection. */
   #toQuarantine(known: LastGood, member: Member, contents: readonly Resource[], rejection: Rejection) {
-    const newest = this.#context.newest();
-    if (newest === undefined) return [];
-    const isServed = (content: Resource) =>
-      resourceIn(newest, content)?.version === content.version ||
-      this.#underWay?.undo.get(idOf(content))?.resource?.version === content.version;
+    const isServed = (content: Resource) => this.#isServed(content, content.version);
     const { blamed, message } = rejection;
     // The rejection may be about an outdated content, or one in quarantine already; if not, the next one shows it.
     const isOpen = (content: Resource) => isServed(content) && !this.#quarantine.find(content, content.version);

@@ -4,7 +4,7 @@ import type { Group } from "../configuration/groups.js";
 import type { Events } from "../contracts/events.js";
 import type { LiftableQuarantine, QuarantineCause, Quarantined } from "../contracts/quarantined.js";
 import type { RolloutAction } from "../contracts/rollout-sharing.js";
-import { type Rollout, type RolloutOutcome, type RolloutStatus, shownAtMost } from "../contracts/rollout-status.js";
+import { type Rollout, type RolloutOutcome, shownAtMost } from "../contracts/rollout-status.js";
 import type { ViewStats } from "../contracts/stats.js";
 import { fullSettings, type RolloutSettings } from "../settings/rollout-settings.js";
 import { GroupView, type GroupViewContext } from "./group-view.js";
@@ -203,7 +203,7 @@ class GroupOfViews implements GroupViewContext {
     const rollout = view?.rollout;
     if (rollout === undefined) return undefined;
     const { hub } = this.#shared;
-    if (hub !== undefined) return this.#ofAll(hub, rollout.status());
+    if (hub !== undefined) return this.#ofAll(hub, rollout);
     return {
       ...rollout.status(),
       promote: () => rollout.end("completed"),
@@ -214,9 +214,10 @@ class GroupOfViews implements GroupViewContext {
   }
 
   /** Led at the store: true says that it applies as far as this server knows. */
-  #ofAll(hub: SharedRolloutHub, status: RolloutStatus): Rollout {
+  #ofAll(hub: SharedRolloutHub, rollout: RolloutMachine): Rollout {
+    const { isUnderWay } = rollout;
+    const status = rollout.status();
     const { state, id } = status;
-    const isUnderWay = state === "waiting" || state === "soaking" || state === "halted";
     const lead = (applies: boolean, action: RolloutAction, reason?: string) => {
       if (applies) hub.lead(this.group, action, { id, reason }).catch((error: unknown) => hub.failed(error));
       return applies;

@@ -15,7 +15,7 @@ export interface CountJson {
   readonly pending: number;
   readonly acknowledged: number;
   readonly added: number;
-  readonly members: number;
+  readonly isDeserted: boolean;
   readonly rejected: number;
   readonly waitsFor: readonly string[];
   readonly rejections: readonly RejectionJson[];
@@ -27,11 +27,11 @@ type RejectionJson = Omit<RolloutRejection, "at"> & { readonly at: number };
 /** `isWhole`: with the nodes that are waited for, of which there may be many. */
 export function countJson(record: RolloutRecord, count: ServerCount, isWhole: boolean): CountJson {
   const { group, id, change, course } = record;
-  const { list, turn, pending, acknowledged, added, members, rejected } = count;
+  const { list, turn, pending, acknowledged, added, isDeserted, rejected } = count;
   const wantsMore = course.phase === "choosing" || course.reach.room > 0;
   const isRead = rejected > 0 && (isWhole || course.phase !== "halted");
   return {
-    ...{ group, id, change, list, turn, pending, acknowledged, added, members, rejected },
+    ...{ group, id, change, list, turn, pending, acknowledged, added, isDeserted, rejected },
     waitsFor: isWhole ? [...count.waitsFor()] : [],
     rejections: isRead ? count.rejections().map(({ at, ...told }) => ({ ...told, at: at.getTime() })) : [],
     candidates: wantsMore && turn === course.turn ? count.candidates() : [],
@@ -62,7 +62,7 @@ export function nobodyThere({ list, turn }: Course): ServerCount {
 }
 
 const nothing = {
-  ...{ pending: 0, acknowledged: 0, added: 0, members: 0, rejected: 0 },
+  ...{ pending: 0, acknowledged: 0, added: 0, isDeserted: true, rejected: 0 },
   waitsFor: () => new Set<string>(),
   rejections: () => [],
   candidates: () => [],

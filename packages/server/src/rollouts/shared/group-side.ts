@@ -12,8 +12,8 @@ export interface Proposal {
 
 /** The answers of one server's nodes to a rollout. */
 export interface ServerCount extends Count {
-  /** Nodes that acknowledge: where there is none anywhere, nothing can be proven. */
-  readonly members: number;
+  /** No node acknowledges. Where that is so at all servers, nothing can be proven. */
+  readonly isDeserted: boolean;
 }
 
 /** A group of one server, as its shared rollouts see it. */

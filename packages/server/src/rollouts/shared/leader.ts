@@ -211,6 +211,6 @@ export class Leader {
 /** Where no server has a node that acknowledges, nothing can break, and nothing can be proven: all may have it. */
 function decided(course: Course, counts: readonly ServerCount[], isDue: boolean): Course | undefined {
   const isFirst = course.phase === "choosing" && course.step === 0 && course.list === 1;
-  const isDeserted = counts.every(({ turn, members }) => turn === course.turn && members === 0);
+  const isDeserted = counts.every((count) => count.turn === course.turn && count.isDeserted);
   return isFirst && isDeserted && counts.length > 0 ? ended(course, "completed") : decide(course, counts, isDue);
 }

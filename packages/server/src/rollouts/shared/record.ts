@@ -39,6 +39,11 @@ export function changeOf(resources: Iterable<ChangedResource>): string {
   return shortHash(lines.sort().join("\n"));
 }
 
+/** Names the contents that are read for a record: of a completed rollout those that it brought. */
+export function preparedFor({ change, course }: Pick<RolloutRecord, "change" | "course">): string {
+  return `${change} ${course.phase === "completed"}`;
+}
+
 /** The past of a record that comes after this one. */
 export function pastAfter(record: RolloutRecord | undefined, change: string): readonly string[] {
   if (record === undefined) return [];

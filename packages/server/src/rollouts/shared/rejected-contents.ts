@@ -32,6 +32,12 @@ interface Said {
   readonly contents: readonly RejectedContent[];
 }
 
+/** A value of another server, as it was written and read. */
+interface HeardValue {
+  readonly value: string;
+  readonly said: Said;
+}
+
 const ttlMs = 6_000;
 const retryMs = 1_000;
 /** So many contents of a group are told, each with so much of the client's message. */
@@ -49,7 +55,8 @@ export class RejectedContents {
   /** What is to be said, by group; and what was. */
   readonly #wanted = new Map<string, string>();
   readonly #said = new Map<string, string>();
-  #others = new Map<string, string>();
+  /** What others say, by key. */
+  #others = new Map<string, HeardValue>();
   #session: SharedSession | undefined;
   #isClosed = false;
   #writing: Promise<void> | undefined;
@@ -67,10 +74,7 @@ export class RejectedContents {
 
   /** What clients of other servers rejected. */
   others(group: string): readonly RejectedContent[] {
-    return [...this.#others.values()].flatMap((value) => {
-      const said = JSON.parse(value) as Said;
-      return said.group === group ? said.contents : [];
-    });
+    return [...this.#others.values()].flatMap(({ said }) => (said.group === group ? said.contents : []));
   }
 
   /** Says this of a group from now on. */
@@ -110,8 +114,13 @@ export class RejectedContents {
       const [group, value] = next;
       const key = rejectedKey(group, this.#own);
       const { shared } = this.#options;
-      if (value === "") await shared.remove(key, "any");
-      else await shared.put({ key, value, expected: "any", session: await this.#openSession() });
+      if (value === "") {
+        await shared.remove(key, "any");
+        this.#said.delete(group);
+        if (this.#wanted.get(group) === "") this.#wanted.delete(group);
+        continue;
+      }
+      await shared.put({ key, value, expected: "any", session: await this.#openSession() });
       this.#said.set(group, value);
     }
   }
@@ -129,9 +138,14 @@ export class RejectedContents {
 
   #hear(entries: readonly SharedEntry[]): void {
     const before = this.#others;
-    this.#others = new Map(entries.flatMap(({ key, value }) => (key.endsWith(this.#own) ? [] : [[key, value]])));
+    this.#others = new Map();
+    for (const { key, value } of entries) {
+      if (key.endsWith(this.#own)) continue;
+      const known = before.get(key);
+      this.#others.set(key, known?.value === value ? known : { value, said: JSON.parse(value) as Said });
+    }
     const changed = [...before, ...this.#others].filter(([key]) => before.get(key) !== this.#others.get(key));
-    const groups = new Set(changed.map(([, value]) => (JSON.parse(value) as Said).group));
+    const groups = new Set(changed.map(([, { said }]) => said.group));
     for (const group of groups) this.#options.heard(group);
   }
 }

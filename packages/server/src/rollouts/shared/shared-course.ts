@@ -6,7 +6,7 @@ import type { RolloutMachine } from "../rollout.js";
 import type { RolloutChange } from "../rollout-change.js";
 import { nobodyThere } from "./count-json.js";
 import type { GroupShare, GroupSide, Proposal, ServerCount } from "./group-side.js";
-import { changeOf, pastAfter, type RolloutRecord } from "./record.js";
+import { changeOf, pastAfter, preparedFor, type RolloutRecord } from "./record.js";
 
 /** A group's view, as its shared course sees it. */
 export interface SharedView {
@@ -15,8 +15,8 @@ export interface SharedView {
   readonly underWay: RolloutMachine | undefined;
   /** Begins to carry out a change from the start. */
   renew(id: number, change?: RolloutChange): RolloutMachine;
-  /** How many nodes acknowledge. */
-  members(): number;
+  /** Whether no node acknowledges. */
+  isDeserted(): boolean;
   /** Each of these goes into quarantine for all, as it is in the newest. */
   keepFromAll(undo: Iterable<Override>): void;
   /** Of what was rolled back, only this stays in quarantine. */
@@ -136,7 +136,7 @@ export class SharedCourse implements GroupSide {
     const machine = this.#view.underWay;
     if (machine === undefined) return this.#isPast(record) ? nobodyThere(record.course) : undefined;
     if (this.#change !== record.change || this.#id !== record.id) return undefined;
-    return { ...machine.count, members: this.#view.members() };
+    return { ...machine.count, isDeserted: this.#view.isDeserted() };
   }
 
   close(): void {
@@ -252,8 +252,8 @@ export class SharedCourse implements GroupSide {
   }
 
   /** What is held back here is based on what the record says; false: that is being read. */
-  #isAligned({ change, course }: RolloutRecord, machine: RolloutMachine): boolean {
-    const aligned = `${change} ${course.phase === "completed"}`;
+  #isAligned(record: RolloutRecord, machine: RolloutMachine): boolean {
+    const aligned = preparedFor(record);
     if (this.#aligned === aligned) return true;
     const prepared = this.#share.prepared();
     if (prepared === undefined) return false;

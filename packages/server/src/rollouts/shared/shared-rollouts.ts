@@ -15,7 +15,7 @@ import { type Course, ended, halted, isOver, resumed } from "../course.js";
 import { type CountJson, countJson, nobodyThere } from "./count-json.js";
 import type { GroupShare, GroupSide, Prepared, PreparedResource } from "./group-side.js";
 import { Leader } from "./leader.js";
-import { type ChangedResource, changeOf, type RolloutRecord } from "./record.js";
+import { type ChangedResource, changeOf, preparedFor, type RolloutRecord } from "./record.js";
 import { RecordStore } from "./record-store.js";
 import { type RejectedContent, RejectedContents } from "./rejected-contents.js";
 
@@ -108,11 +108,16 @@ export class SharedRolloutHub implements SharedRollouts {
     for (let tries = 0; tries < mostConflicts; tries += 1) {
       const record = this.#records.of(group);
       if (record?.course.phase !== "rolled-back") return;
-      const list = (await this.#records.list(record)) ?? [];
+      const list = await this.#records.list(record);
+      if (list === undefined) {
+        await this.#records.read();
+        continue;
+      }
       const left = list.filter(({ type, key }) => !ids.has(idOf({ type: { typeUrl: type }, key })));
       if (left.length === list.length) return;
       if (await this.#records.write(group, record, { ...record, change: changeOf(left) }, left)) return;
     }
+    throw busy();
   }
 
   /** An order that somebody gave by hand could not be written. */
@@ -133,8 +138,17 @@ export class SharedRolloutHub implements SharedRollouts {
       },
       prepared: () => this.#preparedNow(group),
       propose: () => void this.#propose(group),
-      leave: () => void sides.delete(side),
+      leave: () => this.#left(group, sides, side),
     };
+  }
+
+  /** Groups that a function names come and go with their streams. */
+  #left(group: string, sides: Set<GroupSide>, side: GroupSide): void {
+    sides.delete(side);
+    if (sides.size > 0 || this.#sides.get(group) !== sides) return;
+    this.#sides.delete(group);
+    this.#preparing.delete(group);
+    this.#rejected.tell(group, []);
   }
 
   /** The answers of this server's nodes may have changed. */
@@ -166,7 +180,7 @@ export class SharedRolloutHub implements SharedRollouts {
       if (next === undefined) return "nothing";
       if (await this.#records.write(group, record, { ...record, course: next, since: Date.now() })) return "done";
     }
-    throw XdskitError.of("XDSKIT_BUSY", "others change this rollout again and again: try again in a moment");
+    throw busy();
   }
 
   async close(): Promise<void> {
@@ -273,7 +287,7 @@ export class SharedRolloutHub implements SharedRollouts {
         const record = this.#records.of(group);
         const proposal = this.#sideOf(group)?.proposal(record);
         if (proposal === undefined || this.#isClosed) break;
-        if (tries === mostConflicts) throw XdskitError.of("XDSKIT_BUSY", "others change this rollout again and again");
+        if (tries === mostConflicts) throw busy();
         await this.#records.write(group, record, proposal.next, proposal.list);
         // Those who hear of it answer first.
         await Promise.resolve();
@@ -312,6 +326,6 @@ export class SharedRolloutHub implements SharedRollouts {
   }
 }
 
-function preparedFor({ change, course }: RolloutRecord): string {
-  return `${change} ${course.phase === "completed"}`;
+function busy(): XdskitError {
+  return XdskitError.of("XDSKIT_BUSY", "others change this rollout again and again: try again in a moment");
 }
