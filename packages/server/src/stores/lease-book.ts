@@ -42,6 +42,7 @@ export class LeaseBook {
   readonly #deadlines: Deadlines;
   readonly #ended: EndedLeases;
   readonly #renewals: LeaseRenewals;
+  #isStarted = false;
   #isClosed = false;
 
   constructor(options: LeaseBookOptions) {
@@ -67,10 +68,11 @@ export class LeaseBook {
     });
   }
 
-  /** Begins to hear of the renewals of others. All leases have their whole time. */
+  /** Begins to hear of the renewals of others, as soon as there is a lease. All leases have their whole time. */
   start(): void {
+    this.#isStarted = true;
     this.restart();
-    this.#renewals.start();
+    this.#joinOthers();
   }
 
   /** All leases that there are. */
@@ -100,6 +102,7 @@ export class LeaseBook {
   load(leases: LayerLeases, head: Revision | undefined, stored: readonly StoredResource[]): void {
     leases.load(head, stored);
     for (const { id, ttlMs } of this.all) if (this.#deadlines.left(id) === undefined) this.#deadlines.set(id, ttlMs);
+    this.#joinOthers();
   }
 
   /** Gives every lease its whole time: the server that knew of their renewals is gone. */
@@ -121,9 +124,12 @@ export class LeaseBook {
     leases.apply(changes);
     leases.head = head ?? leases.head;
     for (const [id, held] of changes) {
-      if (held === undefined) this.#deadlines.forget(id);
-      else if (id === wanted && this.#deadlines.left(id) === undefined) this.#deadlines.set(id, held.ttlMs);
+      if (held === undefined) {
+        this.#deadlines.forget(id);
+        this.#renewals.forget(id);
+      } else if (id === wanted && this.#deadlines.left(id) === undefined) this.#deadlines.set(id, held.ttlMs);
     }
+    this.#joinOthers();
   }
 
   /**
@@ -180,6 +186,11 @@ export class LeaseBook {
     this.#isClosed = true;
     this.#deadlines.close();
     await this.#renewals.close();
+  }
+
+  /** A server that has no lease writes nothing to the store for them. */
+  #joinOthers(): void {
+    if (this.#isStarted && this.#layers.some(({ size }) => size > 0)) this.#renewals.start();
   }
 
   /** Another server knows it to have so many milliseconds left. */

@@ -57,7 +57,9 @@ export class LeaseRenewals {
     this.#options = options;
   }
 
+  /** Joins the others. Does nothing where that has begun. */
   start(): void {
+    if (this.#watch !== undefined || this.#stopped.signal.aborted) return;
     this.#joining = this.#join();
     this.#watch = this.#options.shared.watch(prefix, {
       changed: (entries) => this.#changed(entries),
@@ -89,6 +91,12 @@ export class LeaseRenewals {
       late.abort();
       patience.catch(() => {});
     }
+  }
+
+  /** The lease is over. */
+  forget(id: string): void {
+    this.#renewed.delete(id);
+    this.#pending.delete(id);
   }
 
   /** Reads what the others say now. Rejects with XDSKIT_STORE. */

@@ -82,6 +82,8 @@ export class Membership {
         if (hasProblem) problem(undefined);
         return;
       } catch (error) {
+        // One that was opened would go on saying that it is alive.
+        await this.#session?.close().catch(() => {});
         if (this.#stopped.signal.aborted) return;
         const message = `other servers of the store cannot find this one: ${(error as Error).message}`;
         if (!hasProblem) problem({ code: "XDSKIT_STORE", severity: "warning", message });

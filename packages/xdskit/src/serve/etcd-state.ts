@@ -54,7 +54,11 @@ async function openCopy(
   try {
     // Loaded only now: it is native, and may be missing on a machine.
     const { openLmdbStore } = await import("@xdskit/store-lmdb");
-    const { store, findings } = await openLmdbStore(directory);
+    const { store, findings, isReadOnly } = await openLmdbStore(directory);
+    if (isReadOnly) {
+      await store.close();
+      throw new Error(findings.map(({ message }) => message).join("; "));
+    }
     return { copy: new StoreCopy(store), findings };
   } catch (error) {
     const message = `no copy of etcd is kept on this machine: ${(error as Error).message}`;
