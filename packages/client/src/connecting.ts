@@ -3,7 +3,7 @@
 import type { ConnectionOptions } from "node:tls";
 import { toBinary } from "@bufbuild/protobuf";
 import { NodeSchema } from "@xdskit/api/envoy/config/core/v3/base";
-import { createTlsReader, explainHandshake, identityOfStats } from "@xdskit/api/tls-files";
+import { createTlsReader, explainHandshake, identityOf } from "@xdskit/api/tls-files";
 import { type Headers, readToken, refuseTokenInPlaintext } from "./credentials/call-headers.js";
 import { hostOf } from "./credentials/host-of.js";
 import { clientNode } from "./identity/client-node.js";
@@ -42,7 +42,7 @@ export function createConnecting(settings: GrpcServerSettings): Connecting {
     async tls() {
       if (reader === undefined) return undefined;
       const { context } = await reader.read();
-      return { secureContext: context, ALPNProtocols: ["h2"], ...identityOfStats(name) };
+      return { secureContext: context, ALPNProtocols: ["h2"], ...identityOf(name) };
     },
     async headers() {
       const headers: Headers = tokenFile === undefined ? {} : { authorization: await readToken(tokenFile) };

@@ -4,12 +4,15 @@ import type { arrivalSchema } from "../contract/schemas.js";
 
 type ArrivalJson = z.output<typeof arrivalSchema>;
 
+/** By id, the state of the nodes with streams to one server. */
+export type EachOfServer = Readonly<Record<string, NodeArrival>>;
+
 /** How far the nodes with streams to one server are with a revision. */
 export interface ArrivalPart {
   /** False: the server does not serve the revision yet. */
   readonly isServed: boolean;
   /** By id: one node may have streams to several servers. */
-  readonly each: Readonly<Record<string, NodeArrival>>;
+  readonly each: EachOfServer;
   readonly nodes: ArrivalJson["nodes"];
 }
 
@@ -25,9 +28,22 @@ const mostNamed = 200;
 /** Of several states of a node, the one furthest from the end counts. */
 const ranks: Readonly<Record<NodeArrival, number>> = { acknowledged: 0, pending: 1, rejected: 2 };
 
+/** Counts nodes by state: one with streams to several servers is one node. */
+export function countsOfNodes(servers: readonly EachOfServer[]): Record<NodeArrival, number> {
+  const each = new Map<string, NodeArrival>();
+  for (const own of servers)
+    for (const [id, state] of Object.entries(own)) {
+      const known = each.get(id);
+      if (known === undefined || ranks[state] > ranks[known]) each.set(id, state);
+    }
+  const counts = { acknowledged: 0, rejected: 0, pending: 0 };
+  for (const state of each.values()) counts[state] += 1;
+  return counts;
+}
+
 /** The arrival of a revision, from the parts of all servers. */
 export function arrivalOfParts(servers: readonly PartOfServer[]): Omit<ArrivalJson, "revision"> {
-  const each = new Map<string, NodeArrival>();
+  const each: EachOfServer[] = [];
   const nodes = new Map<string, ArrivalJson["nodes"][number]>();
   const uncounted: ArrivalJson["uncounted"] = [];
   for (const one of servers) {
@@ -38,13 +54,8 @@ export function arrivalOfParts(servers: readonly PartOfServer[]): Omit<ArrivalJs
     }
     const { part } = one;
     if (!part.isServed) uncounted.push({ replica, reason: "it does not serve the revision yet" });
-    for (const [id, state] of Object.entries(part.each)) {
-      const known = each.get(id);
-      if (known === undefined || ranks[state] > ranks[known]) each.set(id, state);
-    }
+    each.push(part.each);
     for (const node of part.nodes) if (nodes.get(node.id)?.state !== "rejected") nodes.set(node.id, node);
   }
-  const counts = { acknowledged: 0, rejected: 0, pending: 0 };
-  for (const state of each.values()) counts[state] += 1;
-  return { counts, nodes: [...nodes.values()].slice(0, mostNamed), uncounted };
+  return { counts: countsOfNodes(each), nodes: [...nodes.values()].slice(0, mostNamed), uncounted };
 }

@@ -1,6 +1,7 @@
 import type { Resource, ResourceType } from "@xdskit/api";
-import type { ConfigArrival, NodeArrival, XdsServer } from "@xdskit/server";
+import type { ConfigArrival, XdsServer } from "@xdskit/server";
 import type { GroupStages, RevisionStages } from "../contract/answers.js";
+import { countsOfNodes, type EachOfServer } from "./arrival-parts.js";
 
 /** What a revision changed. */
 export interface ChangedContents {
@@ -48,7 +49,7 @@ export interface StagesPart {
     readonly group: string;
     readonly stages: readonly (GroupStages["stages"][number] & {
       /** By id: one node may have streams to several servers. */
-      readonly each: Readonly<Record<string, NodeArrival>>;
+      readonly each: EachOfServer;
     })[];
   }[];
 }
@@ -67,26 +68,16 @@ export function stagesPart({ groups }: StageArrivals, groupOf: (node: string) =>
   };
 }
 
-/** Of several states of a node this one counts that is furthest from the end. */
-const ranks: Readonly<Record<NodeArrival, number>> = { acknowledged: 0, pending: 1, rejected: 2 };
-
 /** What all servers say together. The stages are those of the first: contents decide, and others have the same. */
 export function stagesOfParts(own: StagesPart, others: readonly StagesPart[]): Omit<RevisionStages, "revision"> {
   const groups = own.groups.map(({ group, stages }) => ({
     group,
     stages: stages.map(({ each, ...stage }, index) => {
-      const known = new Map(Object.entries(each));
-      for (const other of others) {
-        const same = other.groups.find((one) => one.group === group)?.stages;
-        if (same?.length !== stages.length) continue;
-        for (const [id, state] of Object.entries(same[index]?.each ?? {})) {
-          const before = known.get(id);
-          if (before === undefined || ranks[state] > ranks[before]) known.set(id, state);
-        }
-      }
-      const counts = { acknowledged: 0, rejected: 0, pending: 0 };
-      for (const state of known.values()) counts[state] += 1;
-      return { ...stage, counts };
+      const same = others.flatMap((other) => {
+        const theirs = other.groups.find((one) => one.group === group)?.stages;
+        return theirs?.length === stages.length ? [theirs[index]?.each ?? {}] : [];
+      });
+      return { ...stage, counts: countsOfNodes([each, ...same]) };
     }),
   }));
   return { groups };

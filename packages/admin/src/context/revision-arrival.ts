@@ -25,12 +25,6 @@ export async function revisionArrival(context: ApiContext, id: string): Promise<
   };
 }
 
-/** What a revision changed. Throws a problem if there is no such revision. */
-export async function changedContents(context: ApiContext, id: string): Promise<ChangedContents> {
-  const { revision, store } = await context.revision(id);
-  return contentsOf(context, { revision, store, changes: await store.changes(id) });
-}
-
 interface KeptRevision {
   readonly revision: Revision;
   readonly store: Store;

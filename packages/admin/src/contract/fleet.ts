@@ -108,6 +108,6 @@ export interface Fleet {
   timeline(id: string): Promise<NodeTimeline | undefined>;
   /** Its last load reports, by cluster; at most 200. */
   loads(id: string): Promise<readonly NodeLoad[]>;
-  /** The problems of nodes, one entry for all nodes with the same problem, the worst first. */
-  problems(): Promise<readonly NodeProblem[]>;
+  /** The problems of nodes, one entry for all nodes with the same problem, the worst first; and silent servers. */
+  problems(): Promise<{ readonly nodes: readonly NodeProblem[]; readonly silent: FleetSummary["silent"] }>;
 }

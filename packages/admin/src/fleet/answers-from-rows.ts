@@ -19,6 +19,9 @@ export function answersFromRows(all: () => Promise<RowsAsOf>, types: ResourceTyp
     rows: async (query) => pageOf(await all(), query),
     summary: async (filter) => summaryOf(await fittingNow(filter), order),
     map: async (filter, columns) => mapOf(await fittingNow(filter), columns, order),
-    problems: async () => problemsOf((await all()).rows),
+    problems: async () => {
+      const { rows, silent } = await all();
+      return { nodes: problemsOf(rows), silent: [...silent] };
+    },
   };
 }

@@ -34,8 +34,10 @@ export function arrivalRoute(app: OpenAPIHono, context: ApiContext): (id: string
     }
     const isServed = await found.isServed();
     // This look comes afterwards, so that no node counts that has not been told of the revision.
-    const nodes = named(found.arrival.status(), (node) => server.node(node)?.group ?? "");
-    return { isServed, each: Object.fromEntries(found.arrival.nodes()), nodes };
+    const each = found.arrival.nodes();
+    const behind = Array.from(each).flatMap(([node, state]) => (state === "acknowledged" ? [] : [node]));
+    const nodes = named(found.arrival.status({ nodes: behind }), (node) => server.node(node)?.group ?? "");
+    return { isServed, each: Object.fromEntries(each), nodes };
   };
   app.openapi(arrival, async (c) => {
     const { id } = c.req.valid("param");

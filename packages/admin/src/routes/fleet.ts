@@ -65,12 +65,10 @@ export function fleetRoutes(app: OpenAPIHono, { fleet, options }: ApiContext): v
   });
   app.openapi(listProblems, async (c) => {
     const { server, sources, troubles } = options;
-    const nodes = await fleet.problems();
-    const { silent } = await fleet.summary({});
+    const groups = server.stats().groups.map(({ name }) => name);
     const found = problemList({
-      nodes,
-      silent,
-      groupsOf: (type, name) => groupsWith(server, type, name),
+      ...(await fleet.problems()),
+      groupsOf: (type, name) => groupsWith(server, groups, type, name),
       sources: sources?.() ?? [],
       rollouts: server.rollouts(),
       quarantines: server.quarantines(),
@@ -80,12 +78,16 @@ export function fleetRoutes(app: OpenAPIHono, { fleet, options }: ApiContext): v
   });
 }
 
-/** The groups that are served a resource now. */
-function groupsWith(server: AdminApiOptions["server"], typeName: string, name: string): readonly string[] {
+/** Those of the groups that are served a resource now. */
+function groupsWith(
+  server: AdminApiOptions["server"],
+  groups: readonly string[],
+  typeName: string,
+  name: string,
+): readonly string[] {
   const type = server.types.find(typeName);
   if (type === undefined) return [];
-  const hasIt = (group: string) => (server.snapshotOf(group)?.of(type).named(name).length ?? 0) > 0;
-  return server.stats().groups.flatMap((group) => (hasIt(group.name) ? [group.name] : []));
+  return groups.filter((group) => (server.snapshotOf(group)?.of(type).named(name).length ?? 0) > 0);
 }
 
 function filterOf({ q, type, from, to, ...lists }: z.output<typeof nodeFilterSchema>): NodeFilter {

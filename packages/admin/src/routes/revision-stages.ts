@@ -1,4 +1,5 @@
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
+import { changesBetween } from "../answers/changes.js";
 import { inTurns } from "../answers/in-turns.js";
 import {
   type StageArrivals,
@@ -9,7 +10,6 @@ import {
 } from "../answers/revision-stages.js";
 import { previewsBetween, stagesOf } from "../answers/stages.js";
 import type { ApiContext } from "../context/api-context.js";
-import { changedContents } from "../context/revision-arrival.js";
 import { mostNames } from "../contract/limits.js";
 import { revisionStagesSchema } from "../contract/schemas.js";
 import { json, problems } from "./definition.js";
@@ -62,5 +62,9 @@ async function arrivalsOf(context: ApiContext, id: string): Promise<StageArrival
   const previews = previewsBetween(preview(before), preview(after), server.snapshotOf);
   const found = await inTurns(stagesOf(previews, mostNames));
   const asked = found.filter((one) => one.stages.length > 0);
-  return stageArrivals(server, asked, await changedContents(context, id));
+  const changed = await inTurns(changesBetween(before, after));
+  const upserted = changed.flatMap(({ after: content }) => content ?? []);
+  const gone = changed.flatMap(({ before: content, after: next }) => (next === undefined ? (content ?? []) : []));
+  const removed = gone.map(({ type, key }) => ({ type, name: key }));
+  return stageArrivals(server, asked, { layer: revision.layer, upserted, removed });
 }

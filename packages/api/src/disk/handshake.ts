@@ -36,9 +36,7 @@ export function explainHandshake(error: unknown, server: string, stale: XdskitEr
 }
 
 /** The server's name or IP address, which its certificate must match. */
-export function identityOfStats(
-  server: string,
-): Required<Pick<ConnectionOptions, "servername" | "checkServerIdentity">> {
+export function identityOf(server: string): Required<Pick<ConnectionOptions, "servername" | "checkServerIdentity">> {
   return {
     // RFC 6066 allows only names.
     servername: isIP(server) === 0 ? server : "",
@@ -61,7 +59,7 @@ export interface Handshake {
  */
 export function shakeHands(socket: Socket, { context, server, stale }: Handshake): Promise<Socket> {
   return new Promise((resolve, reject) => {
-    const options = { socket, secureContext: context, ALPNProtocols: ["h2"], ...identityOfStats(server) };
+    const options = { socket, secureContext: context, ALPNProtocols: ["h2"], ...identityOf(server) };
     const secure = connect(options, () => {
       secure.off("close", closed);
       resolve(secure);

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { createSecureContext, type SecureContext } from "node:tls";
 import { XdskitError } from "../errors/errors.js";
 
-export { explainHandshake, identityOfStats, shakeHands } from "./handshake.js";
+export { explainHandshake, identityOf, shakeHands } from "./handshake.js";
 
 /** Paths of certificates in PEM form. */
 export interface TlsPaths {

@@ -1,5 +1,5 @@
 import { XdskitError } from "@xdskit/api";
-import { createTlsReader, identityOfStats } from "@xdskit/api/tls-files";
+import { createTlsReader, identityOf } from "@xdskit/api/tls-files";
 import type { RestServerSettings } from "../options/client-options.js";
 import { hostOf } from "./host-of.js";
 
@@ -27,6 +27,6 @@ export function httpsOptionsOf({ url, tls }: RestServerSettings): () => Promise<
   const name = tls.serverName ?? hostOf(new URL(url).host);
   return async () => {
     const { ca, certificate, key } = await reader.read();
-    return { ca, cert: certificate, key, servername: identityOfStats(name).servername };
+    return { ca, cert: certificate, key, servername: identityOf(name).servername };
   };
 }
