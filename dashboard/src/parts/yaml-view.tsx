@@ -9,7 +9,7 @@ const mostLines = 5_000;
 /** JSON as YAML, with the keys in a colour of their own. */
 export function YamlView({ json, label }: { readonly json: unknown; readonly label: string }) {
   const lines = useMemo(() => yamlLines(json), [json]);
-  const stop = lines.findIndex(({ key, message, path }) => key !== undefined && message !== "" && path[0] !== "@type");
+  const stop = lines.findIndex(isStopOf);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: who has no mouse must be able to scroll.
     <section class="code" aria-label={label} tabIndex={0}>
@@ -21,6 +21,11 @@ export function YamlView({ json, label }: { readonly json: unknown; readonly lab
       </pre>
     </section>
   );
+}
+
+/** Whether the tabulator can stop at the key of a line: it says what its field is. */
+function isStopOf(line: YamlLine | undefined): boolean {
+  return line?.key !== undefined && line.message !== "" && line.path[0] !== "@type";
 }
 
 function YamlRow({
@@ -94,6 +99,7 @@ export function YamlDiff({
       .filter(({ index }) => near.has(index))
       .slice(0, mostLines);
   }, [lines]);
+  const stop = shown.findIndex(({ line }) => isStopOf(line.yaml));
   if (shown.length === 0) return <p class="quiet">The contents are equal.</p>;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: who has no mouse must be able to scroll.
@@ -110,7 +116,7 @@ export function YamlDiff({
                 {right ?? ""}
               </span>
               {kind === "added" ? "+ " : kind === "removed" ? "- " : "  "}
-              {yaml === undefined ? text : <YamlText line={yaml} isStop={place === 0} />}
+              {yaml === undefined ? text : <YamlText line={yaml} isStop={place === stop} />}
               {"\n"}
             </span>
           </span>

@@ -5,6 +5,7 @@ import { useLive } from "../../api/use-live.js";
 import { curlOf, xdskitOf } from "../../parts/commands.js";
 import { Copy } from "../../parts/copy.js";
 import { Failure, Loading } from "../../parts/message.js";
+import { useSaid } from "../../parts/reason.js";
 import { Select } from "../../parts/search.js";
 import type { Place } from "../../router.js";
 import { counted } from "../../text/counts.js";
@@ -12,7 +13,7 @@ import { type JoinedFiles, joinFiles } from "../../text/joined-files.js";
 import { Files, type Taken } from "./files.js";
 import { Looked, type Outlook } from "./outlook.js";
 import { Rollouts } from "./rollouts.js";
-import { placed, sendChange } from "./send-change.js";
+import { placed, placedFindings, sendChange } from "./send-change.js";
 import { Sources } from "./sources.js";
 
 const example = `"@type": type.googleapis.com/envoy.config.cluster.v3.Cluster
@@ -32,6 +33,8 @@ export function ChangeView({ place }: { readonly place: Place }) {
   const [note, setNote] = useState("");
   const [asked, setLayer] = useState(place.query.get("layer") ?? "");
   const [replace, setReplace] = useState(false);
+  // It stays where somebody looks again: a reason that was typed is one for the change.
+  const why = useSaid();
   const [outlook, setOutlook] = useState<Outlook | undefined>(undefined);
   const [error, setError] = useState<Error | undefined>(undefined);
   const [isBusy, setBusy] = useState(false);
@@ -45,7 +48,8 @@ export function ChangeView({ place }: { readonly place: Place }) {
       // What it is compared with must be what it is applied to: the newest by now, and not by the last look.
       const { layers: now } = await get<Layers>("layers");
       const head = now.find(({ name }) => name === layer.name)?.head?.id ?? null;
-      const answer = await sendChange(layer, text, { replace, dryRun: true, head });
+      const said = await sendChange(layer, text, { replace, dryRun: true, head });
+      const answer = { ...said, findings: [...placedFindings(said.findings, text, files)] };
       layers.renew();
       setOutlook({ text, layer: layer.name, replace, head, answer });
       setError(undefined);
@@ -122,7 +126,7 @@ export function ChangeView({ place }: { readonly place: Place }) {
         {error === undefined ? null : <Failure error={error} />}
       </section>
       {isLooked ? (
-        <Looked key={outlook.head} outlook={outlook} layer={layer} files={files} lookAgain={() => void look()} />
+        <Looked key={outlook.head} {...{ outlook, layer, files, why }} lookAgain={() => void look()} />
       ) : null}
       <Rollouts />
     </>

@@ -3,11 +3,11 @@ import { ApiError } from "../../api/request.js";
 import type { ChangeAnswer, Layer } from "../../api/types.js";
 import { Changes, Stages } from "../../parts/changes.js";
 import { Failure, Findings } from "../../parts/message.js";
-import { ReasonFields, useSaid } from "../../parts/reason.js";
+import { ReasonFields, type useSaid } from "../../parts/reason.js";
 import { go, linkTo } from "../../router.js";
 import { counted } from "../../text/counts.js";
 import type { JoinedFiles } from "../../text/joined-files.js";
-import { placed, placedFindings, sendChange } from "./send-change.js";
+import { placed, sendChange } from "./send-change.js";
 
 /** What was looked at: as long as the text is the same, it can be applied. */
 export interface Outlook {
@@ -24,14 +24,15 @@ export function Looked({
   outlook: { text, replace, head, answer },
   layer,
   files,
+  why: [said, change],
   lookAgain,
 }: {
   readonly outlook: Outlook;
   readonly layer: Layer;
   readonly files: JoinedFiles | undefined;
+  readonly why: ReturnType<typeof useSaid>;
   lookAgain(): void;
 }) {
-  const [said, change] = useSaid();
   const [error, setError] = useState<Error | undefined>(undefined);
   const [isBusy, setBusy] = useState(false);
   const { added, changed, removed } = answer.counts;
@@ -54,7 +55,7 @@ export function Looked({
         It changes {counted(total, "resource")}{" "}
         <small>{`${added} added, ${changed} changed, ${removed} removed`}</small>
       </h2>
-      <Findings findings={placedFindings(answer.findings, text, files)} />
+      <Findings findings={answer.findings} />
       {hasMoved ? (
         <p class="notice" role="alert">
           Somebody changed layer {layer.name} since you looked.{" "}

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { resourceTypes, XdskitError } from "@xdskit/api";
 import { connectWords } from "@xdskit/client/connecting";
 import { type Address, formatAddress } from "@xdskit/server/address";
@@ -17,7 +16,7 @@ import { printable } from "../output/printable.js";
 import { createScreenPage, type Screen } from "../output/screen-page.js";
 import { paintOf, type Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
-import { listenForStop } from "../process/signals.js";
+import { untilStopped } from "../process/until-stopped.js";
 import { type TlsOptions, tlsOf } from "../settings/tls-options.js";
 import { type ClientView, clientView, worst } from "./client-view.js";
 import { clientDetails, fittedTable, statusTable, troubleLine } from "./table.js";
@@ -110,24 +109,16 @@ async function once(look: () => Promise<Look>, options: StatusOptions, terminal:
 }
 
 async function watch(look: () => Promise<Look>, options: StatusOptions, terminal: Terminal): Promise<number> {
-  const signals = listenForStop();
-  const stopped = new AbortController();
-  const stop = Promise.race([signals.stop, ...(terminal.closed === undefined ? [] : [terminal.closed])]).then(() =>
-    stopped.abort(),
-  );
   const page = createScreenPage(terminal, options.json ? undefined : options.screen);
   try {
-    while (!stopped.signal.aborted) {
-      const found = await Promise.race([look(), stop]);
-      if (found === undefined) break;
+    await untilStopped(terminal, options.interval, look, (found) => {
       // Waits for a server that restarts.
       if ("problem" in found) page.problem(`xdskit status: ${printable(found.problem)}`);
       else page.show(shown(found, options, undefined, paintOf(terminal, "out")));
-      await delay(options.interval, undefined, { signal: stopped.signal }).catch(() => {});
-    }
+      return "again";
+    });
     return exitStatus.ok;
   } finally {
-    signals.release();
     page.end();
   }
 }

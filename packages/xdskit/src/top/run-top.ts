@@ -1,11 +1,10 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { type ApiClient, createApiClient } from "../api-client/api-client.js";
 import { ApiError } from "../api-client/api-error.js";
 import { printable } from "../output/printable.js";
 import { createScreenPage, type Screen } from "../output/screen-page.js";
 import { paintOf, type Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
-import { listenForStop } from "../process/signals.js";
+import { untilStopped } from "../process/until-stopped.js";
 import { type FleetFilter, type FleetLook, lookAtFleet } from "./fleet-look.js";
 import { fleetPage } from "./fleet-page.js";
 import { type MetricRates, ratesBetween } from "./metric-totals.js";
@@ -38,25 +37,20 @@ const mostListed = 1_000;
  */
 export async function runTop(options: TopOptions, terminal: Terminal): Promise<number> {
   const { server, timeout, interval, count = Number.POSITIVE_INFINITY } = options;
-  const signals = listenForStop();
-  const stopped = new AbortController();
-  const stop = Promise.race([signals.stop, ...(terminal.closed === undefined ? [] : [terminal.closed])]).then(() =>
-    stopped.abort(),
-  );
   const client = createApiClient({ server, timeoutMs: timeout });
   const show = shower(options, client, terminal);
   try {
-    for (let shown = 0; shown < count && !stopped.signal.aborted; ) {
-      const found = await Promise.race([look(options, client), stop]);
-      if (found === undefined) break;
+    let shown = 0;
+    let status: number = exitStatus.ok;
+    const showNext = (found: FleetLook | ApiError) => {
       if (show(found)) shown += 1;
       // It waits for a server that restarts, but not for pages that were counted.
-      else if (options.count !== undefined) return exitStatus.failed;
-      if (shown < count) await delay(interval, undefined, { signal: stopped.signal }).catch(() => {});
-    }
-    return exitStatus.ok;
+      else if (options.count !== undefined) status = exitStatus.failed;
+      return shown < count && status === exitStatus.ok ? "again" : "end";
+    };
+    await untilStopped(terminal, interval, () => look(options, client), showNext);
+    return status;
   } finally {
-    signals.release();
     client.close();
     show.end();
   }
@@ -83,8 +77,7 @@ function shower({ command, output, screen }: TopOptions, client: ApiClient, term
       page.problem(`xdskit ${command}: ${printable(found.message)}`);
       return false;
     }
-    const isBoth = last?.metrics !== undefined && found.metrics !== undefined;
-    const rates = isBoth && last?.metrics && found.metrics ? ratesBetween(last.metrics, found.metrics) : undefined;
+    const rates = last?.metrics && found.metrics && ratesBetween(last.metrics, found.metrics);
     last = found;
     if (output === "json") {
       terminal.out(`${JSON.stringify(jsonOf(found, client.server, rates))}\n`);
