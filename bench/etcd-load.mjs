@@ -11,27 +11,19 @@
  */
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openEtcdStore } from "../packages/store-etcd/dist/index.js";
+import { freePorts, median } from "./scale/processes.mjs";
 
 const [count = 100_000, rounds = 7] = process.argv.slice(2).map(Number);
 const peers = new URL("../.cache/peers/bin/", import.meta.url).pathname;
 const prefix = "bench";
 const type = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
 
-async function freePort() {
-  const server = createServer();
-  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
 async function startEtcd(directory) {
-  const [client, peer] = [`http://127.0.0.1:${await freePort()}`, `http://127.0.0.1:${await freePort()}`];
+  const [client, peer] = (await freePorts(2)).map((port) => `http://127.0.0.1:${port}`);
   const etcd = spawn(join(peers, "etcd"), [
     ...["--name", "one", "--data-dir", directory, "--log-level", "error", "--unsafe-no-fsync"],
     ...["--listen-client-urls", client, "--advertise-client-urls", client],
@@ -69,10 +61,6 @@ async function readWithEtcdctl(endpoint) {
 function textOf(times) {
   const sorted = times.toSorted((a, b) => a - b);
   return `${median(times).toFixed(0)} ms (${sorted[0].toFixed(0)} … ${sorted.at(-1).toFixed(0)})`;
-}
-
-function median(times) {
-  return times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)];
 }
 
 const directory = mkdtempSync(join(tmpdir(), "xdskit-etcd-load-"));

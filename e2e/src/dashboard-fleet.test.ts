@@ -51,7 +51,9 @@ test("the dashboard of ten thousand nodes", { timeout: 400_000 }, async (t) => {
   await scene.step("does not stutter while all of them change", async () => {
     await page.evaluate("scrollTo(0, 0)");
     await page.evaluate(watchFrames);
-    for (let round = 1; round <= 4; round += 1) {
+    const hasMoved = async () => (await page.evaluate<Watched>("watched")).shown.length >= 3;
+    // The server looks at all nodes now and then only: on a busy machine some rounds are over in between.
+    for (let round = 1; round <= 4 || (round <= 16 && !(await hasMoved())); round += 1) {
       await folder.put({ "clusters.yaml": changedClusters(round) });
       for (let place = 0; place < 30; place += 1) {
         await page.evaluate(`scrollTo(0, ${(place % 10) * 4_000})`);
@@ -69,7 +71,7 @@ test("the dashboard of ten thousand nodes", { timeout: 400_000 }, async (t) => {
     assert.ok(usual < mostFrameMs.usual, `95 of 100 frames took up to ${usual} ms`);
     assert.ok(worst < mostFrameMs.worst, `a frame took ${worst} ms`);
     // A page that stands still draws fast, too.
-    assert.ok(shown.length >= 2, `the counts moved: ${shown.join("; ")}`);
+    assert.ok(shown.length >= 3, `the counts moved: ${shown.join("; ")}`);
   });
 
   await scene.step("finds the ten that rejected among them, and says the same as the API", async () => {

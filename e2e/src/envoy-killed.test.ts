@@ -5,10 +5,11 @@ import { createConfigFolder } from "./harness/config-folder.js";
 import { startEnvoy } from "./harness/envoy.js";
 import { startHttpBackend } from "./harness/http-backend.js";
 import { startLoad } from "./harness/load.js";
+import { nextMove } from "./harness/moving-routes.js";
 import { peer } from "./harness/peers.js";
 import { freePort } from "./harness/ports.js";
 import { randomFrom } from "./harness/random.js";
-import { cluster, configSource, httpListener, loadAssignment, routeConfiguration } from "./harness/resources.js";
+import { configSource, httpListener } from "./harness/resources.js";
 import { createScene } from "./harness/scene.js";
 import { serve } from "./harness/xdskit.js";
 
@@ -36,17 +37,7 @@ for (const variant of ["ads-sotw", "ads-delta"] as const) {
     /** Moves the routes to a cluster of its own, and removes the one before. */
     const write = async (): Promise<void> => {
       moment += 1;
-      const body = {
-        upsert: [
-          cluster({ name: `c${moment}`, source, serviceName: `s${moment}` }),
-          loadAssignment(`s${moment}`, [backends[moment % 2]?.port ?? assert.fail()]),
-          routeConfiguration("routes", `c${moment}`),
-        ],
-        delete: [
-          { type: "cluster", name: `c${moment - 1}` },
-          { type: "endpoint", name: `s${moment - 1}` },
-        ],
-      };
+      const body = nextMove(moment, source, backends[moment % 2]?.port ?? assert.fail());
       const response = await fetch(`http://${server.admin}/api/v1/layers/api/changes`, {
         method: "POST",
         headers: { "content-type": "application/json" },

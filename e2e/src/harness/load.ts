@@ -83,8 +83,7 @@ export function startLoad(scene: Scene, port: number, { lanes = 6, pauseMs = 8 }
             `${last.map((lane) => `${lane.times} × ${lane.backend}`).join(", ")}; ${load.failures().join("; ")}`,
           );
         },
-        // An Envoy whose server was away waits for up to 30 s before it connects again.
-        { everyMs: 10, withinMs: 40_000 },
+        { everyMs: 10 },
       ),
     reconnect() {
       connection += 1;

@@ -1,15 +1,12 @@
 import { get } from "node:http";
+import type { Watched } from "./history-checker.js";
 import type { Scene } from "./scene.js";
 
-/** What one reader of a server's events was told. */
-export interface RevisionWatcher {
-  readonly watcher: string;
-  /** The revisions of the layer `api`, in the order of their events. */
-  readonly numbers: readonly number[];
-}
-
-/** Reads the events of a server, `HOST:PORT`, until it ends or the scene does; resolves once events come. */
-export function watchRevisions(scene: Scene, admin: string, watcher: string): Promise<RevisionWatcher> {
+/**
+ * Reads the revisions of the layer `api` from the events of a server, `HOST:PORT`, until it ends or the scene does.
+ * Resolves once events come.
+ */
+export function watchRevisions(scene: Scene, admin: string, watcher: string): Promise<Watched> {
   const numbers: number[] = [];
   return new Promise((resolve, reject) => {
     const request = get(`http://${admin}/api/v1/events`, (response) => {
