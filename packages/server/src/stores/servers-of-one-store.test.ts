@@ -22,6 +22,8 @@ function write(changes: Partial<LayerWrite>): LayerWrite {
   return { layer: "own", upsert: [], remove: [], replace: false, info, ...changes };
 }
 
+type Started = Awaited<ReturnType<typeof started>>;
+
 /** A server with a layer that is written, and one that a source fills. */
 async function started(t: TestContext, store: Store, timeLeft?: TimeLeft) {
   const server = createServer({ groups: [{ name: "all", match: {}, layers: ["source", "own"] }] });
@@ -60,6 +62,18 @@ async function started(t: TestContext, store: Store, timeLeft?: TimeLeft) {
       for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
     },
   };
+}
+
+/** Renews it at one server until the other one hears of that: servers join each other only when there is a lease. */
+async function renewedAtBoth(one: Started, other: Started, id: string): Promise<void> {
+  other.clock.advance(1_000);
+  const left = () => other.written.lease(id)?.leftMs ?? 0;
+  const before = left();
+  for (let round = 0; round < 1_000 && left() === before; round += 1) {
+    await one.written.renewLease(id);
+    await other.pass(0);
+  }
+  assert.ok(left() > before, "the other one hears of renewals");
 }
 
 /** The same, with another way to share values. */
@@ -156,7 +170,7 @@ describe("servers of one store", () => {
     assert.ok(result.kind === "written" && result.lease !== undefined);
     const { id } = result.lease;
     await waitFor("it is known there", () => b.written.lease(id) !== undefined);
-    await a.written.renewLease(id);
+    await renewedAtBoth(a, b, id);
     b.clock.advance(20_000);
     await a.server.close();
     await waitFor("it has its whole time", () => b.written.lease(id)?.leftMs === 60_000);
@@ -177,7 +191,7 @@ describe("servers of one store", () => {
     assert.ok(result.kind === "written" && result.lease !== undefined);
     const { id } = result.lease;
     await waitFor("it is known there", () => b.written.lease(id) !== undefined);
-    await a.written.renewLease(id);
+    await renewedAtBoth(a, b, id);
     isFull = true;
     await assert.rejects(a.written.renewLease(id), { code: "XDSKIT_STORE" });
     isFull = false;
