@@ -124,13 +124,38 @@ exec java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmx256m -cp "\$peers/java/cl
 START
 }
 
-once python requirements.txt
-once older_envoys older-envoys.txt
-once go go
-once go_v2 go-v2
-once go_control_plane go-control-plane
-once h2spec go-h2spec
-if command -v apt-get >/dev/null; then once etcd install.sh; else echo "e2e peers: etcd: left out, apt-get is missing"; fi
-if command -v apt-get >/dev/null; then once promtool install.sh; else echo "e2e peers: promtool: left out, apt-get is missing"; fi
-if command -v apt-get >/dev/null; then once chromium install.sh; else echo "e2e peers: chromium: left out, apt-get is missing"; fi
-if command -v javac >/dev/null && command -v mvn >/dev/null; then once java java; else echo "e2e peers: java: left out, javac or mvn is missing"; fi
+python_peers() {
+  once python requirements.txt
+  once older_envoys older-envoys.txt
+}
+
+go_peers() {
+  once go go
+  once go_v2 go-v2
+  once go_control_plane go-control-plane
+  once h2spec go-h2spec
+}
+
+debian_peers() {
+  if ! command -v apt-get >/dev/null; then
+    echo "e2e peers: etcd, promtool, chromium: left out, apt-get is missing"
+    return
+  fi
+  once etcd install.sh
+  once promtool install.sh
+  once chromium install.sh
+}
+
+java_peers() {
+  if command -v javac >/dev/null && command -v mvn >/dev/null; then once java java; else echo "e2e peers: java: left out, javac or mvn is missing"; fi
+}
+
+# Side by side: most of the time goes into downloads.
+lanes=()
+for lane in python_peers go_peers debian_peers java_peers; do
+  (set -e; "$lane") &
+  lanes+=($!)
+done
+failed=0
+for lane in "${lanes[@]}"; do wait "$lane" || failed=1; done
+exit "$failed"
