@@ -47,7 +47,7 @@ const staticLists: Readonly<Record<StaticList, string>> = {
   secrets: typeNames.secret,
 };
 
-/** Takes what a bootstrap holds, except for the lists that were taken from another section. */
+/** Takes the resources of a bootstrap, except for the lists that were taken from another section. */
 export function takeBootstrap(bootstrap: FormPart, taker: Taker, known: ReadonlySet<StaticList>): void {
   const staticResources = objectIn(bootstrap, "static_resources", taker);
   if (staticResources !== undefined) {

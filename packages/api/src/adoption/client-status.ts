@@ -3,7 +3,10 @@ import { isObject } from "../text/source-document.js";
 import { takeSections } from "./config-dump.js";
 import { type Form, type FormPart, fieldOf, objectIn, objectsIn, type Taker, textOf, typeOfForm } from "./form.js";
 
-/** What the status service (CSDS) says that clients have: `ClientStatusResponse`, or the `ClientConfig` of one. */
+/**
+ * The resources that clients have, as the status service (CSDS) lists them: `ClientStatusResponse`, or the
+ * `ClientConfig` of one.
+ */
 export function clientStatusForm(value: JsonValue): Form | undefined {
   if (!isObject(value)) return undefined;
   const type = typeOfForm(value);

@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { isObject } from "../text/source-document.js";
 import { type Form, type FormPart, fieldOf, objectsIn, type Taker, textOf, typeNames } from "./form.js";
 
-/** What Envoy's admin port answers to `/clusters?format=json`: the current endpoints of each cluster. */
+/** The answer of Envoy's admin port to `/clusters?format=json`: the current endpoints of each cluster. */
 export function clusterStatusesForm(value: JsonValue): Form | undefined {
   if (!isObject(value) || !Array.isArray(fieldOf(value, "cluster_statuses"))) return undefined;
   return {

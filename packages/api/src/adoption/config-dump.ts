@@ -7,7 +7,7 @@ import { adminType, type DumpContext, listOfElement, sectionOf, sections } from 
 import { type Form, type FormPart, fieldOf, objectsIn, type Taker, typeOfForm } from "./form.js";
 
 /**
- * What Envoy's admin port answers to `/config_dump`, whole or one section of it, as `istioctl` and `egctl` print it.
+ * The answer of Envoy's admin port to `/config_dump`, whole or one section of it, as `istioctl` and `egctl` print it.
  */
 export function configDumpForm(value: JsonValue): Form | undefined {
   if (!isObject(value) || !isDump(value)) return undefined;

@@ -5,7 +5,7 @@ import { type EndpointsWanted, takeEndpoints } from "./dump-endpoints.js";
 import { type FormPart, fieldOf, objectIn, objectsIn, type TakeAs, type Taker, textOf, typeOfForm } from "./form.js";
 import { ListenerNames } from "./listener-names.js";
 
-/** What the other sections of the same dump say. */
+/** Facts from the other sections of the same dump. */
 export interface DumpContext {
   /** Lists of the bootstrap that also have a section of their own. */
   readonly known: ReadonlySet<StaticList>;
@@ -14,7 +14,7 @@ export interface DumpContext {
   readonly servers: ReadonlySet<string>;
 }
 
-/** Takes what one section of a dump holds, such as `ClustersConfigDump`. */
+/** Takes the resources of one section of a dump, such as `ClustersConfigDump`. */
 export type TakeSection = (section: FormPart, taker: Taker, context: DumpContext) => void;
 
 /** The sections by their names in `envoy.admin.v3`. */
@@ -140,7 +140,7 @@ function takeListener(part: FormPart, taker: Taker): void {
   if (fieldOf(object, "draining_state") !== undefined) taker.leaveOut("draining listener", 1);
 }
 
-/** Envoy does not use what it rejected. */
+/** Envoy does not use a resource that it rejected. */
 function tellState(object: JsonObject, what: string, taker: Taker): void {
   if (fieldOf(object, "error_state") !== undefined) taker.leaveOut(`rejected ${what}`, 1);
 }

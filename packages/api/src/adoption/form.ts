@@ -8,7 +8,7 @@ import { isObject, keysOfStep, writtenAs } from "../text/source-document.js";
 
 /** A document form that holds resources among other things. */
 export interface Form {
-  /** What such a document is: `an Envoy bootstrap`. */
+  /** The name of such a document: `an Envoy bootstrap`. */
   readonly name: string;
   /**
    * Whether the program that wrote it hides secrets. A resource that lacks its secrets is then left out with a warning.
@@ -21,18 +21,18 @@ export interface Form {
 /** Takes resources out of a document. */
 export interface Taker {
   readonly registry: Registry;
-  /** Takes the value at the steps as a resource, and reports what is wrong with it. */
+  /** Takes the value at the steps as a resource, and reports its problems. */
   take(item: JsonValue | undefined, steps: readonly FieldStep[], as?: TakeAs): void;
-  /** Notes what is left out on purpose. With a count, `what` is a noun in the singular. */
+  /** Notes a part that is left out on purpose. With a count, `what` is a noun in the singular. */
   leaveOut(what: string, count?: number): void;
-  /** Reports what is wrong at a place. */
+  /** Reports a problem at a place. */
   find(code: XdskitErrorCode, message: Message, steps: readonly FieldStep[], severity?: Finding["severity"]): void;
 }
 
 /** A text, or a function that makes it: of a thousand problems only the first are reported. */
 export type Message = string | (() => string);
 
-/** What its place says about a resource. */
+/** Facts about a resource that follow from its place. */
 export interface TakeAs {
   /** The full name of its type, if the resource does not say it. */
   readonly type?: string | undefined;

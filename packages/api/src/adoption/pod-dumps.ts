@@ -15,7 +15,7 @@ export function podDumpsForm(value: JsonValue): Form | undefined {
   };
 }
 
-/** What `egctl x translate` prints: its input, and a dump for each gateway under `xds`. */
+/** The output of `egctl x translate`: its input, and a dump for each gateway under `xds`. */
 export function translationForm(value: JsonValue): Form | undefined {
   const xds = isObject(value) ? fieldOf(value, "xds") : undefined;
   if (!isObject(value) || value["@type"] !== undefined || !isObject(xds) || !hasOnly(xds, isDump)) return undefined;

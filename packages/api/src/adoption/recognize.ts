@@ -24,7 +24,7 @@ export function formOf(value: JsonValue): Form | undefined {
   return undefined;
 }
 
-/** What an object without `"@type"` was probably meant to be; empty if nothing tells. */
+/** A guess at the type of an object without `"@type"`; empty if nothing tells. */
 export function hintFor(object: JsonObject): string {
   const type = untypedType(object);
   if (type !== undefined) return `: its fields are those of "type.googleapis.com/${type}"`;

@@ -8,7 +8,7 @@ import { isDoubt } from "./doubt.js";
 import { Encoding } from "./encoding.js";
 import { type Kinds, kindsOf } from "./kinds.js";
 
-/** What it needs to know about the reading of a file. */
+/** The parts of a file's reading that are needed here. */
 type CompiledReading = Pick<FileReading, "registry" | "types" | "views" | "bodies">;
 
 /** A resource, and the name of its type. */

@@ -1,4 +1,4 @@
-/** What a compiled reader throws when it gives up. There is one for all, since nobody looks at its stack. */
+/** The error that a compiled reader throws when it gives up. All share one, since nobody looks at its stack. */
 class Doubt extends Error {}
 
 const doubt = new Doubt("left to the reader that explains");

@@ -13,7 +13,10 @@ const shortCopy = 400;
 const sizeToStart = 65_536;
 const sizeToKeep = 1 << 20;
 
-/** The bytes of one message while it is written, and what is gathered on the way. There is one for all messages. */
+/**
+ * The bytes of one message while it is written, and the facts that are gathered on the way. There is one for all
+ * messages.
+ */
 export class Encoding {
   /** The depth of the message that is being written. */
   depth = 0;
@@ -48,7 +51,7 @@ export class Encoding {
     return this.at;
   }
 
-  /** Copies what was written to the beginning of `target`. */
+  /** Copies the written bytes to the beginning of `target`. */
   copyTo(target: Uint8Array): void {
     const { bytes, at } = this;
     // A call costs more than copying a few hundred bytes here.
@@ -108,7 +111,7 @@ export class Encoding {
     this.at = this.bytes.writeFloatLE(value, this.at);
   }
 
-  /** A string with its length. Gives up at what UTF-8 cannot hold. */
+  /** A string with its length. Gives up at characters that UTF-8 cannot hold. */
   string(text: string): void {
     const { length } = text;
     if (length >= shortString) {
@@ -169,8 +172,8 @@ export class Encoding {
   }
 
   /**
-   * Writes the length of the message into the free bytes. Returns how many bytes the length took: the best guess for
-   * the next message of its kind.
+   * Writes the length of the message into the free bytes. Returns the number of bytes that the length took: the best
+   * guess for the next message of its kind.
    */
   close(start: number, reserved: number): number {
     const begin = start + reserved;
@@ -191,7 +194,7 @@ export class Encoding {
     return this.at === start + reserved;
   }
 
-  /** Drops what was written after `at`. */
+  /** Drops the bytes after `at`. */
   takeBack(at: number): void {
     this.at = at;
   }

@@ -6,7 +6,7 @@ import type { ResourceType, ResourceTypes } from "../resource-types/resource-typ
 import { writersOf } from "./message-writer.js";
 import type { MessageWriter } from "./writers.js";
 
-/** How resources of one type are made. */
+/** The way to make resources of one type. */
 export interface Kind {
   readonly type: ResourceType;
   readonly nameField: DescField;

@@ -155,7 +155,7 @@ function objectWriter(schema: DescMessage, members: Members, typed: boolean): Wr
 }
 
 /**
- * What judges messages of a schema before they are written: gives up at one that a rule refuses, and notes what it
+ * The judges of a schema's messages before these are written: they give up at one that a rule refuses, and note what it
  * names. Messages with `"@type"` may be resources.
  */
 function judgesOf(schema: DescMessage, typed: boolean): readonly Judge[] {
@@ -170,7 +170,7 @@ function judgesOf(schema: DescMessage, typed: boolean): readonly Judge[] {
   return refer === undefined ? judges : [...judges, (out, message) => refer(message, out.refer)];
 }
 
-/** What messages of a schema must and may have. */
+/** The fields that messages of a schema must and may have. */
 export function membersOf(
   schema: DescMessage,
   registry: Registry,

@@ -10,7 +10,7 @@ export interface Member {
   readonly write: WriteField;
 }
 
-/** Which fields the messages of one schema must and may have. */
+/** The fields that messages of one schema must and may have. */
 export interface Members {
   /** By either JSON name. Undefined if there is no such field, or it is not compiled. */
   readonly find: (key: string) => Member | undefined;
@@ -29,10 +29,10 @@ interface Order {
 /** How many sequences of keys are remembered for one schema. Others are looked up every time. */
 const mostShapes = 500;
 
-/** Gives up at a message that a rule refuses, or notes what the message names. */
+/** Gives up at a message that a rule refuses, or notes the resources that the message names. */
 export type Judge = (out: Encoding, message: Fields) => void;
 
-/** What the keys of an object mean, in their sequence. It is computed once for all objects with the same keys. */
+/** The meaning of an object's keys, in their sequence. It is computed once for all objects with the same keys. */
 export interface Shape {
   readonly parent: Shape | undefined;
   /** Undefined for `"@type"`, and at the start of an object. */
@@ -42,7 +42,7 @@ export interface Shape {
   readonly next: Map<string, Shape>;
   order: Order | undefined;
   /**
-   * Those that the values of such an object decide about. The others read no value of the first such object, so for
+   * The judges that depend on the values of such an object. The others read no value of the first such object, so for
    * them all are alike. Undefined until there was one.
    */
   judges: readonly Judge[] | undefined;

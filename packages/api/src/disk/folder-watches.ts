@@ -38,7 +38,7 @@ export class FolderWatches<State> {
     this.#renew = renew;
   }
 
-  /** Why the operating system refused to watch a folder in the last round; undefined: it did not. */
+  /** Why the operating system refused to watch a folder in the last round; undefined if it did not. */
   get refused(): string | undefined {
     return this.#refused;
   }
@@ -57,7 +57,7 @@ export class FolderWatches<State> {
     this.#refused = undefined;
   }
 
-  /** Watches a folder from now on. Undefined: it is not there, cannot be watched, or all is closed. */
+  /** Watches a folder from now on. Undefined if it does not exist or cannot be watched, or if all is closed. */
   want(directory: string, make: () => State): State | undefined {
     if (this.#closed) return undefined;
     const known = this.#folders.get(directory);

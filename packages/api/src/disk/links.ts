@@ -24,8 +24,8 @@ export interface FollowedPath {
   readonly problem: string | undefined;
   readonly links: readonly FollowedLink[];
   /**
-   * What to watch to learn that the path leads elsewhere: each link itself, the last name, and the folders on the way
-   * that only a link leads through.
+   * The paths to watch, to learn that the path leads elsewhere: each link itself, the last name, and the folders on the
+   * way that only a link leads through.
    */
   readonly turns: readonly Turn[];
 }

@@ -16,7 +16,7 @@ export function inodeOf({ dev, ino }: BigIntStats): string {
   return `${dev}:${ino}`;
 }
 
-/** Says what a thing is that is not a file. */
+/** Names the kind of a thing that is not a file. */
 export function fileKindOf(stats: BigIntStats): string {
   if (stats.isDirectory()) return "a folder";
   if (stats.isFIFO()) return "a pipe";

@@ -27,7 +27,7 @@ export function describeNewerPart({ kind, name, since }: NewerPart): string {
   return `${kind} ${JSON.stringify(shown)} is new in Envoy ${formatEnvoyVersion(since)}`;
 }
 
-/** What to do at one field, by its number. */
+/** The checks of one field, by its number. */
 interface NewFieldCheck {
   readonly field: DescField;
   readonly since: EnvoyVersion | undefined;
@@ -40,7 +40,7 @@ interface NewValue {
   readonly since: EnvoyVersion;
 }
 
-/** By field number: what is new, and where more may be inside. */
+/** By field number: new parts, and fields with more parts inside. */
 type Checks = ReadonlyMap<number, NewFieldCheck>;
 
 const planOf = createPlans<Checks>((schema) => schema.typeName === anyName || checksOf(schema).size > 0, checksOf);
@@ -121,7 +121,7 @@ export function missingExtensions(
   return missing;
 }
 
-/** Hears what a walk finds. */
+/** Receives the findings of a walk. */
 interface Visitor {
   readonly version: EnvoyVersion;
   readonly registry: Registry;
@@ -136,7 +136,7 @@ function walk(visitor: Visitor, schema: DescMessage, body: Uint8Array): void {
   try {
     new NewerPartsWalk(visitor).message(plan, body, undefined, 0);
   } catch {
-    // Readers of the message report what is wrong with it.
+    // Readers of the message report its problems.
   }
 }
 

@@ -1,10 +1,10 @@
-/** What an error code means. The errors page of the documentation is made from this registry. */
+/** The meaning of an error code. The errors page of the documentation is made from this registry. */
 export interface ErrorCode {
-  /** What happened, in one sentence. */
+  /** One sentence that says what happened. */
   readonly meaning: string;
   /** The usual cause. */
   readonly cause: string;
-  /** What to do about it. */
+  /** The fix, as an instruction to the user. */
   readonly fix: string;
 }
 

@@ -1,7 +1,7 @@
 import type { XdskitErrorCode } from "./error-codes.js";
 import { shortened } from "./shortened.js";
 
-/** Where something is wrong, as far as it is known. All of it may be shown to people: it never contains a secret. */
+/** The place of a problem, as far as it is known. All of it may be shown to people: it never contains a secret. */
 export interface Where {
   readonly file?: string | undefined;
   /** From 1. */
@@ -16,7 +16,7 @@ export interface Where {
   readonly node?: string | undefined;
 }
 
-/** One problem, or possible problem, in what was read. */
+/** One problem, or possible problem, in an input. */
 export interface Finding extends Where {
   readonly code: XdskitErrorCode;
   /** An `error` keeps the change from being applied; a `warning` does not. */

@@ -1,6 +1,6 @@
 /**
  * The name that was probably meant: the one with the fewest letters to change, add, drop or swap, if these are few;
- * otherwise the only one that continues what was written with more words (`port_value` for `port`). Undefined if there
+ * otherwise the only one that continues the written name with more words (`port_value` for `port`). Undefined if there
  * is none.
  */
 export function nearestName(written: string, known: Iterable<string>): string | undefined {

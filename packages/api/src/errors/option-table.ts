@@ -6,8 +6,8 @@ import { didYouMean } from "./nearest-name.js";
 export type OptionKind = "string" | "number" | "boolean" | "function" | "object" | "list" | "off" | "false";
 
 /**
- * What an option takes: one of some kinds, or an object with its own options, in a list, as each value of an object, or
- * as an alternative.
+ * The values that an option takes: one of some kinds, or an object with its own options, in a list, as each value of an
+ * object, or as an alternative.
  */
 export type OptionRule =
   | OptionKind
@@ -57,7 +57,7 @@ export function checkCall({ call, example, table, code }: CallWithOptions, optio
   if (first !== undefined) throw new XdskitError([first, ...rest]);
 }
 
-/** The same for a list or another iterable. `wanted` says what it must hold. */
+/** The same for a list or another iterable. `wanted` names the items that it must hold. */
 export function checkIterable(
   { call, example, code }: Pick<CallWithOptions, "call" | "example" | "code">,
   value: unknown,
@@ -129,7 +129,7 @@ function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Says what kind of value it is without showing it: it may be a secret. */
+/** Names the kind of a value without showing it: it may be a secret. */
 function nameOf(value: unknown): string {
   if (value === undefined) return "nothing";
   if (value === null) return "null";

@@ -1,4 +1,4 @@
-/** A text of any length, cut to what is worth reading in a message. */
+/** A text of any length, cut to a part that is worth reading in a message. */
 export function shortened(text: string, most = 100): string {
   return text.length <= most ? text : `${text.slice(0, most)}…`;
 }

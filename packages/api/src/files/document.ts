@@ -15,7 +15,7 @@ export interface PlacedDocument {
   /** An error about the part at these steps. The message must not contain anything that may be a secret. */
   error(code: XdskitErrorCode, message: string, steps: readonly (string | number)[]): XdskitError;
   /**
-   * Reads a part as a message, by the JSON mapping. `part` is the value to read, if it is not all of what stands at the
+   * Reads a part as a message, by the JSON mapping. `part` is the value to read, if it is not the whole value at the
    * steps. Throws an XdskitError with a finding for each invalid field.
    */
   message<Desc extends DescMessage>(

@@ -22,7 +22,7 @@ export interface ResourceFile {
   readonly findings: readonly Finding[];
   /** The `version_info` of a `DiscoveryResponse`; empty if there is none. */
   readonly version: string;
-  /** What was taken from other forms, such as an Envoy's bootstrap. Usually empty. */
+  /** The parts that were taken from other forms, such as an Envoy's bootstrap. Usually empty. */
   readonly adoptions: readonly Adoption[];
 }
 
@@ -37,7 +37,8 @@ export interface ReadResourcesOptions {
    */
   readonly validate?: boolean | undefined;
   /**
-   * Whether to check also for what Envoy itself refuses without a rule in the protos. Default: the value of `validate`.
+   * Whether to look also for values that Envoy itself refuses without a rule in the protos. Default: the value of
+   * `validate`.
    */
   readonly envoy?: boolean | undefined;
   /**

@@ -18,7 +18,7 @@ import { itemReader } from "./source-items.js";
 
 /** A request with resources in it: its valid ones, and all problems. */
 export interface ResourceRequest {
-  /** What else the mapping holds. Empty if the text is none. */
+  /** The other fields of the mapping. Empty if the text is none. */
   readonly fields: JsonObject;
   readonly resources: readonly PositionedResource[];
   /** At most 100, in the order of the text. */
@@ -32,13 +32,13 @@ export interface ReadResourceRequestOptions extends Omit<ReadResourcesOptions, "
   readonly form: "json" | "yaml";
   /** The key whose list holds the resources. Undefined: the text is one resource. */
   readonly list: string | undefined;
-  /** What findings call the text. */
+  /** The name of the text in findings. */
   readonly name: string;
 }
 
 /**
  * Reads a text in JSON or YAML that is a mapping with a list of resources, or one resource. Resources are read as
- * `readResources` reads them, a few in a turn of the event loop: a large request must not hold up what is served. Never
+ * `readResources` reads them, a few in a turn of the event loop: a large request must not hold up the clients. Never
  * rejects because of the text: problems become findings, with their positions.
  */
 export async function readResourceRequest(

@@ -21,7 +21,7 @@ import { isObject } from "../text/source-document.js";
 import { readBinaryForm } from "../unknown/json-reader.js";
 import { isBinaryForm } from "../unknown/keys.js";
 
-/** Reads what a YAML or JSON file holds: each document is a resource, a list of resources, or a discovery response. */
+/** Reads the documents of a YAML or JSON file: each is a resource, a list of resources, or a discovery response. */
 export function readSource(
   reading: FileReading,
   file: FileText,
@@ -249,13 +249,13 @@ function isResponse(value: JsonObject): boolean {
   return typeof url === "string" ? v3Name(url) === responseName : url === undefined && "resources" in value;
 }
 
-/** The name of the message, or of its successor where it is one of v2. */
+/** The name of the message, or of its successor for one of v2. */
 function v3Name(typeUrl: string): string {
   const name = typeNameOf(typeUrl);
   return v3NameOf(name) ?? name;
 }
 
-/** What a resource calls itself, for messages about it. */
+/** A resource's own name, for messages about it. */
 function nameIn(item: JsonObject): string | undefined {
   const name = item.name ?? item.cluster_name ?? item.clusterName;
   return typeof name === "string" && name !== "" ? name : undefined;

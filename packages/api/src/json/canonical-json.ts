@@ -13,7 +13,7 @@ import { isObject, keepWritten, setOwn, writtenAs } from "../text/source-documen
 import { hasOwnJsonForm } from "../unknown/unknown-fields.js";
 import { enumForm, scalarForm, wellKnownForm } from "./json-forms.js";
 
-/** What a field, a list item or the value of a map entry holds. */
+/** The type of a field, a list item or the value of a map entry. */
 type Held = Pick<DescField, "message" | "enum" | "scalar">;
 
 /**

@@ -27,7 +27,7 @@ export function explainJson(schema: DescMessage, json: JsonValue, registry: Regi
   return explanation.problems;
 }
 
-/** What replaced fields of v2 that v3 dropped. */
+/** The successors of v2 fields that v3 dropped. */
 const successors: Readonly<Record<string, readonly string[]>> = {
   hosts: ["load_assignment"],
   tls_context: ["transport_socket"],

@@ -19,8 +19,8 @@ export type ReadMessage =
   | { readonly kind: "problems"; readonly problems: readonly FieldProblem[] };
 
 /**
- * Reads one message by the proto3 JSON mapping: both spellings of fields, the other forms that Envoy accepts, and what
- * is in it in base64 (`unknown/keys.ts`). `@type` is not one of its fields. Without `careful` it accepts what
+ * Reads one message by the proto3 JSON mapping: both spellings of fields, the other forms that Envoy accepts, and its
+ * parts in base64 (`unknown/keys.ts`). `@type` is not one of its fields. Without `careful` it accepts the mistakes that
  * `mayHideMistakes` detects.
  */
 export function readJsonMessage(

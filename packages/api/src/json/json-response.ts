@@ -41,7 +41,7 @@ export type ReadResponseJson =
     }
   | { readonly kind: "problem"; readonly message: string };
 
-/** What is needed to read a response. */
+/** The context in which a response is read. */
 export interface ReadJsonResponseOptions {
   readonly registry?: Registry | undefined;
   readonly types?: ResourceTypes | undefined;

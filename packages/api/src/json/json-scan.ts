@@ -1,13 +1,13 @@
 /** A number with this many characters may be more than a double can hold. */
 const longNumber = 16;
 
-/** What a scan of a JSON text finds and JSON.parse does not say. */
+/** The results of a scan of a JSON text that JSON.parse does not report. */
 export interface JsonScan {
-  /** How many keys are written. If the value has fewer, some are duplicates: JSON.parse keeps the last. */
+  /** The number of written keys. If the value has fewer, some are duplicates: JSON.parse keeps the last. */
   readonly keys: number;
   /** Whether some numbers are too long for a double. */
   readonly hasLongNumbers: boolean;
-  /** How deep objects and arrays are nested. */
+  /** The depth to which objects and arrays are nested. */
   readonly depth: number;
   /** The offsets of values in a top-level array (depth 1), or in an array of a top-level object (depth 2). */
   readonly items: { readonly 1: readonly number[]; readonly 2: readonly number[] };
@@ -41,7 +41,7 @@ export function scanJson(text: string): JsonScan {
   return { keys, hasLongNumbers, depth: deepest, items };
 }
 
-/** How many keys the objects in a value have. */
+/** The number of keys of all objects in a value. */
 export function countKeys(value: unknown): number {
   if (value === null || typeof value !== "object") return 0;
   let count = 0;

@@ -12,7 +12,7 @@ export function parseJson(text: string, dialect: "core" | "envoy" = "core"): Sou
   try {
     const value = JSON.parse(text) as JsonValue;
     const scan = scanJson(text);
-    // Deeper values go to the reader below, since whatever locates parts later is recursive too.
+    // Deeper values go to the reader below, since the code that locates parts later is recursive too.
     if (!scan.hasLongNumbers && scan.depth <= nestingLimit && scan.keys === countKeys(value)) {
       const starts = startsOfItems(value, scan);
       let root: JsonNode | undefined;
@@ -82,7 +82,7 @@ const token = /[ \t\n\r]*(?:([{}[\],:])|(["'])|(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE
 /** A JSON parser that keeps positions. It is slow, and runs only on texts with something wrong or unusual. */
 class ExplainingJsonReader {
   private readonly text: string;
-  /** Whether to accept what Envoy accepts. */
+  /** Whether to accept the same forms as Envoy. */
   private readonly isLoose: boolean;
   private at = 0;
   private readonly token = new RegExp(token.source, token.flags);

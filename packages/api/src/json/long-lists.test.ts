@@ -10,7 +10,7 @@ function list(indent?: number, count = 3_000): string {
   const items = Array.from({ length: count }, (_, index) => ({
     "@type": type,
     name: `c${index}`,
-    // What looks like the end of an item but is not.
+    // Texts that look like the end of an item.
     alt_stat_name: ['},{"', '\\"],', "é€😀\\", "]}"][index % 4],
     connect_timeout: "1.5s",
     metadata: { filter_metadata: { a: { "},": [1e3, -1.5, {}, [[], "x"]], b: index } } },

@@ -5,7 +5,7 @@ import { anyDepth } from "./depths.js";
 import { mapList, mapRecord, sortedJson, sortedRecord } from "./sorted.js";
 import { createPlans, fieldValue, type WalkPath, type WalkPlan, withField } from "./walk-plan.js";
 
-/** How to rewrite messages. */
+/** Instructions for rewriting messages. */
 export interface Rewriting {
   /** The full name that an `Any` should give a message. */
   readonly nameOf: (schema: DescMessage) => string;
@@ -21,7 +21,7 @@ type Change = (message: Message) => Message;
  */
 export type Rewrite = (schema: DescMessage, message: Message, unpack: Unpack) => Message;
 
-/** What to do at a message, besides following its paths. */
+/** The work at a message, besides following its paths. */
 interface OwnRewrite {
   readonly isAny: boolean;
   readonly maps: readonly DescField[];

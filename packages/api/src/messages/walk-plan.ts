@@ -13,7 +13,7 @@ export interface WalkPath<Own> {
   readonly plan: WalkPlan<Own>;
 }
 
-/** What a walk does at messages of one schema. */
+/** The work of a walk at messages of one schema. */
 export interface WalkPlan<Own> {
   readonly schema: DescMessage;
   readonly own: Own;
@@ -23,7 +23,7 @@ export interface WalkPlan<Own> {
 /**
  * Plans for walks that look for some messages only. A plan has only the fields that lead, at any depth, to a message
  * that `isTarget` accepts: of a cluster's hundreds of fields a walk then visits a dozen. Plans are made once per
- * schema. `own` is what the walk needs to know about a schema.
+ * schema. `own` makes the walk's own data about a schema.
  */
 export function createPlans<Own>(
   isTarget: (schema: DescMessage) => boolean,

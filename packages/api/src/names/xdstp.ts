@@ -19,7 +19,7 @@ export interface XdstpName {
   readonly directives: readonly XdstpDirective[];
 }
 
-/** What a locator tells a client besides a name. Resource names have no directives. */
+/** Instructions of a locator to a client, besides the name. Resource names have no directives. */
 export type XdstpDirective =
   /** Where to look instead. */
   | { readonly kind: "alt"; readonly locator: XdstpName }
@@ -89,7 +89,7 @@ export function canonicalName(name: ResourceName): ResourceName {
     if (hasKeysInOrder(name)) return name;
     if (wellFormedHead.test(name)) return withKeysInOrder(name);
   }
-  // What follows is not part of the name: constraints in a key, or a client's parameters. No text from the wire
+  // The text behind it is not part of the name: constraints in a key, or a client's parameters. No text from the wire
   // contains this pair.
   const end = name.indexOf("\ud800\ud800");
   if (end >= 0) return `${canonicalName(name.slice(0, end))}${name.slice(end)}`;

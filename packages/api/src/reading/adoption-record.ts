@@ -1,13 +1,15 @@
 import type { Version } from "../names/identifiers.js";
 import type { ResourceType } from "../resource-types/resource-type.js";
 
-/** What was taken from a file that is not a list of resources or a discovery response, such as an Envoy's bootstrap. */
+/**
+ * The parts taken from a file that is not a list of resources or a discovery response, such as an Envoy's bootstrap.
+ */
 export interface Adoption {
-  /** What the file is: `an Envoy bootstrap`. */
+  /** The kind of file: `an Envoy bootstrap`. */
   readonly form: string;
   /** The number of resources by type name, in delivery order. */
   readonly taken: Readonly<Record<string, number>>;
-  /** What was left out: `admin`, `2 warming clusters`. */
+  /** The parts that were left out: `admin`, `2 warming clusters`. */
   readonly leftOut: readonly string[];
   /** Clusters that resources name as management servers. An Envoy client must have them in its own bootstrap. */
   readonly serverClusters: readonly string[];
@@ -18,7 +20,7 @@ const mostKinds = 50;
 const longestKind = 100;
 const otherPart = "other part";
 
-/** Records what is taken from one form while a file is read. */
+/** Records the parts taken from one form while a file is read. */
 export class AdoptionRecord {
   readonly form: string;
   /** The version of each resource that was taken, by type and name: dumps list some of them twice. */
@@ -35,7 +37,7 @@ export class AdoptionRecord {
     this.taken.set(type, (this.taken.get(type) ?? 0) + 1);
   }
 
-  /** Notes what is left out: `warming cluster`, 2. The count 0 means that it is not counted. */
+  /** Notes a part that is left out: `warming cluster`, 2. The count 0 means that it is not counted. */
   leaveOut(what: string, count: number): void {
     const isTooMuch = what.length > longestKind || (this.leftOut.size >= mostKinds && !this.leftOut.has(what));
     if (isTooMuch && what !== otherPart) this.leaveOut(otherPart, Math.max(count, 1));

@@ -16,7 +16,7 @@ import { checkMessage } from "../validate/validate-message.js";
 import type { AdoptionRecord } from "./adoption-record.js";
 import type { BodyMemory } from "./body-slabs.js";
 
-/** A resource and where it was read. */
+/** A resource and its place in the file. */
 export interface PositionedResource {
   readonly resource: Resource;
   readonly where: Where;
@@ -26,13 +26,13 @@ export interface PositionedResource {
   readonly whereField?: ((steps: readonly FieldStep[]) => Where) | undefined;
 }
 
-/** What all readers of one file share: options and results. */
+/** The options and results that all readers of one file share. */
 export interface FileReading {
   readonly path: string;
   readonly registry: Registry;
   readonly types: ResourceTypes;
   readonly validate: boolean;
-  /** Whether to report what Envoy itself refuses. */
+  /** Whether to report values that Envoy itself refuses. */
   readonly envoy: boolean;
   /** Whether to search fields for `[redacted]` instead of a secret. */
   readonly mayLeaveOutSecrets: boolean;
@@ -44,7 +44,7 @@ export interface FileReading {
   readonly bodies?: BodyMemory | undefined;
   readonly resources: PositionedResource[];
   readonly findings: Finding[];
-  /** What was taken from other forms, such as a bootstrap. */
+  /** The parts that were taken from other forms, such as a bootstrap. */
   readonly adoptions: AdoptionRecord[];
   /** The `version_info` of the last response. */
   version: string;

@@ -73,7 +73,7 @@ export function readAny(reading: FileReading, any: Any, steps: readonly FieldSte
   addResource(reading, { ...innerPart, resource }, content.schema, content.message, wrapping);
 }
 
-/** Reads the content of an `Any`, or reports what is wrong with it. */
+/** Reads the content of an `Any`, or reports its problem. */
 export function unpack(
   reading: FileReading,
   any: Any,

@@ -15,8 +15,8 @@ const planOf = createPlans(hasSecrets, secretsOf);
 /**
  * A message with every secret replaced by `[redacted]`: fields that the protos annotate as sensitive, names like a
  * secret's, private keys in any data source or struct, passwords in URLs. Names of files and variables stay, and so do
- * certificates. What cannot be read is left out: the content of an `Any` of an unknown type, and unknown fields once
- * the result is serialized without them. Returns the message itself if nothing is hidden. Never changes its argument.
+ * certificates. Unreadable parts are left out: the content of an `Any` of an unknown type, and unknown fields once the
+ * result is serialized without them. Returns the message itself if nothing is hidden. Never changes its argument.
  */
 export function redactMessage(schema: DescMessage, message: Message, unpack: Unpack): Message {
   return redactAt(planOf(schema), message, unpack, 0);

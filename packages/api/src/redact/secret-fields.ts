@@ -2,14 +2,14 @@ import { type DescField, type DescMessage, getOption, hasOption, ScalarType } fr
 import { envoyRegistry } from "../registry/registry.js";
 import { isSecretName } from "./secret-names.js";
 
-/** What to hide in a message, besides following its paths. */
+/** The fields to hide in a message, besides following its paths. */
 export interface Secrets {
   readonly kind: "any" | "struct" | "data" | "pair" | "text" | "plain";
   /** Fields that are secrets as a whole. */
   readonly whole: readonly DescField[];
   /** Fields with a URL, which may contain a password. */
   readonly urls: readonly DescField[];
-  /** Maps of texts whose keys tell what the values are. */
+  /** Maps of texts whose keys tell the meaning of the values. */
   readonly maps: readonly DescField[];
 }
 
@@ -19,7 +19,7 @@ const anyName = "google.protobuf.Any";
 const structName = "google.protobuf.Struct";
 /** Configuration of Wasm and similar extensions. */
 const texts = new Set(["google.protobuf.StringValue", "google.protobuf.BytesValue"]);
-/** A key or a name that tells what its value is. */
+/** A key or a name that tells the meaning of its value. */
 const pairs = new Set([
   ...["HeaderValue", "QueryParameter", "KeyValue"].map((name) => `envoy.config.core.v3.${name}`),
   // The required value of a header, a parameter or a cookie.

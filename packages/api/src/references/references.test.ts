@@ -250,7 +250,7 @@ describe("a route", () => {
     assert.deepEqual(referencesOf("route", { name: "r", vhds: { config_source: ads } }), ["virtual-host r/*"]);
   });
 
-  test("is found inside a virtual host and inside a scoped route", () => {
+  test("is read inside a virtual host and inside a scoped route", () => {
     const [virtualHost] = routeTo({ cluster: "a" }).virtual_hosts as JsonObject[];
     assert.ok(virtualHost);
     assert.deepEqual(referencesOf("virtual-host", virtualHost), ["cluster a"]);

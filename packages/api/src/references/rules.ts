@@ -26,7 +26,7 @@ const xdstpScheme = 0;
 /** A message of any kind, by its fields. */
 export type Fields = { readonly [field: string]: unknown };
 
-/** What a message itself names. Nested messages are visited separately. */
+/** The resources that a message itself names. Nested messages are visited separately. */
 export type ReferenceRule = (message: Fields, refer: Refer) => void;
 
 /**
@@ -177,7 +177,7 @@ function namesClusters(schema: DescMessage): ReferenceRule | undefined {
   };
 }
 
-/** What a message of this schema itself names; undefined if it names nothing. */
+/** The rule for the resources that a message of this schema itself names; undefined if it names none. */
 export function referenceRule(schema: DescMessage): ReferenceRule | undefined {
   return rules[schema.typeName] ?? namesClusters(schema) ?? configDiscovery(schema);
 }

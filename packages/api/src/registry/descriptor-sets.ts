@@ -8,7 +8,7 @@ import {
 import { type FileIndex, indexOf } from "./file-index.js";
 import { indexedFiles } from "./lazy-files.js";
 
-/** What a descriptor set adds to a registry. */
+/** The part of a registry that a descriptor set adds. */
 export interface Overlay {
   readonly registry: FileRegistry;
   readonly index: FileIndex;
@@ -118,7 +118,7 @@ function importersOf(gone: ReadonlyMap<string, string>, below: FileIndex, own: R
   const passing = new Set([...gone.keys(), ...back]);
   const imports = (imported: string | undefined, name: string) =>
     imported === name || (imported !== undefined && below.insteadOf.get(imported) === name);
-  // Files that import it see what it publicly imports.
+  // Files that import it also see its public imports.
   for (const name of passing) {
     for (const [other, { dependency, publicDependency }] of protos)
       if (publicDependency.some((index) => imports(dependency[index], name))) passing.add(other);

@@ -26,7 +26,7 @@ export function envoyRegistry(): FileRegistry {
   return envoy;
 }
 
-/** What `createRegistry` adds to Envoy's messages. */
+/** The user's messages that `createRegistry` adds to Envoy's. */
 export interface RegistryOptions {
   /**
    * Serialized `google.protobuf.FileDescriptorSet`s of the user's own messages, as written by `buf build -o` or `protoc
@@ -89,8 +89,8 @@ export function ownFilesOf(registry: Registry): readonly DescFile[] {
 }
 
 /**
- * What a registry has besides Envoy's files, as a serialized `google.protobuf.FileDescriptorSet`: `createRegistry`
- * makes the same registry from it in another thread or process. Undefined if there is nothing.
+ * The files of a registry besides Envoy's, as a serialized `google.protobuf.FileDescriptorSet`: `createRegistry` makes
+ * the same registry from it in another thread or process. Undefined if there is nothing.
  */
 export function descriptorSetOf(registry: Registry): Uint8Array | undefined {
   const file = ownFilesOf(registry).map(({ proto }) => proto);

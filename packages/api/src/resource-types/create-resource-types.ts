@@ -8,7 +8,7 @@ import { envoyRegistry } from "../registry/registry.js";
 import type { DiscoveryService, ResourceType, ResourceTypes } from "./resource-type.js";
 import { lookedUp, resourceTypes, spellingsOf, unknownResourceType } from "./resource-types.js";
 
-/** The definition of a user's own type. What is omitted works as for most types. */
+/** The definition of a user's own type. Each default is the behavior of most types. */
 export interface OwnResourceType {
   /**
    * The message: `ThingSchema` of a generated module, or `registry.getMessage("example.Thing")` of a descriptor set.

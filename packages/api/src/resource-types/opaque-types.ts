@@ -36,7 +36,7 @@ function withType(url: TypeUrl, registry: Registry, types: ResourceTypes): Resou
   return lookedUp([...types.all, type]);
 }
 
-/** The own name of any message. What describes a node is named by the node's ID. */
+/** The own name of any message. A message about a node has the node's ID as its name. */
 function nameOfAny(message: Message): string | undefined {
   const { name, clusterName, node, id } = message as Message & { readonly [field: string]: unknown };
   return [name, clusterName, (node as { readonly id?: unknown } | undefined)?.id, id].find(

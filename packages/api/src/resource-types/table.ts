@@ -5,7 +5,7 @@ import { referencesOf } from "../references/references.js";
 import { envoyRegistry } from "../registry/registry.js";
 import type { DiscoveryService, ResourceType } from "./resource-type.js";
 
-/** What a row says. The rest of a `ResourceType` follows from it. */
+/** The content of a row. The rest of a `ResourceType` follows from it. */
 interface Row {
   readonly name: string;
   readonly abbreviation: string;
@@ -36,8 +36,8 @@ interface Row {
 }
 
 /**
- * The table of resource types, one row per type, in delivery order: what a resource names comes before it (rules
- * 117–119). To add a type, add a row here, and under `references/` the rules for what it names.
+ * The table of resource types, one row per type, in delivery order: resources that another one names come before it
+ * (rules 117–119). To add a type, add a row here, and under `references/` the rules for the resources that it names.
  */
 const rows: readonly Row[] = [
   {

@@ -10,10 +10,10 @@ import { configSourceField, type Fields, referenceRule, url } from "../reference
 import { envoyRegistry, type Registry } from "../registry/registry.js";
 import { createResource, type Resource } from "./resource.js";
 
-/** Where a client finds what a resource names: a file's path, or undefined to leave the source unchanged. */
+/** The place where a client finds a named resource: a file's path, or undefined to leave the source unchanged. */
 export type PathOf = (reference: Reference) => string | undefined;
 
-/** The steps to the field with the source of what a message names. */
+/** The steps to the field with the source of a named resource. */
 type SourceField = readonly [string, ...string[]];
 
 const sourceFields: { readonly [typeName: string]: SourceField } = {
@@ -24,8 +24,9 @@ const sourceFields: { readonly [typeName: string]: SourceField } = {
 };
 
 /**
- * Changes resources so that clients take what they name from files. Each resource keeps its name and aliases, and loses
- * its TTL, since nothing would refresh it. Copies only what differs; a resource that names nothing stays the same.
+ * Changes resources so that clients take the resources that these name from files. Each resource keeps its name and
+ * aliases, and loses its TTL, since nothing would refresh it. Copies only the parts that differ; a resource that names
+ * nothing stays the same.
  *
  * Each file holds one resource, except for scoped routes, which are all (`*`) in one file. Virtual hosts (VHDS) and
  * locality endpoints (LEDS) exist only over delta xDS, so files cannot replace them. Throws as `createResource` does.
@@ -82,7 +83,7 @@ export function createFromPaths(
 /** `envoy.config.core.v3.ApiVersion.V3`. */
 const versionThree = 2;
 
-/** What a message itself names, over xDS. */
+/** The resources that a message itself names, over xDS. */
 function referenceIn(schema: DescMessage, message: Message): Reference | undefined {
   let found: Reference | undefined;
   referenceRule(schema)?.(message as Message & Fields, (type, name) => {

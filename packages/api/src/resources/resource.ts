@@ -45,7 +45,7 @@ export interface EncodedResource {
   readonly value: Uint8Array;
 }
 
-/** Options of `createResource`, and what the message itself cannot say. */
+/** Options of `createResource`, and facts that the message itself cannot hold. */
 export interface ResourceOptions {
   /** Resolves the content of `Any`s. Default: Envoy's messages. */
   readonly registry?: Registry | undefined;

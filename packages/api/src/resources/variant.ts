@@ -5,8 +5,8 @@ import { canonicalName } from "../names/xdstp.js";
 import { envoyRegistry } from "../registry/registry.js";
 
 /**
- * Which clients a variant is for: conditions on their dynamic parameters (`DynamicParameterConstraints`, xRFC TP2). A
- * client sends parameters with the name (`ResourceLocator`), or none.
+ * The clients that a variant is for: conditions on their dynamic parameters (`DynamicParameterConstraints`, xRFC TP2).
+ * A client sends parameters with the name (`ResourceLocator`), or none.
  */
 export type Constraints =
   | { readonly kind: "value"; readonly key: string; readonly value: string }

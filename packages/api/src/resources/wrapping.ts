@@ -13,7 +13,7 @@ export function wrappedVersionOf(response: object): string {
 /** The message that gives another one a name, aliases, a TTL or constraints. */
 export const wrapperName = "envoy.service.discovery.v3.Resource";
 
-/** What an `envoy.service.discovery.v3.Resource` says about the message in it. */
+/** The facts in an `envoy.service.discovery.v3.Resource` about its message. */
 export interface Wrapping {
   readonly name?: ResourceName | undefined;
   readonly aliases?: readonly ResourceName[] | undefined;

@@ -1,8 +1,8 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 
 /**
- * When an element appeared and disappeared, as minor versions of Envoy, such as `1.36`. Neither: the oldest version had
- * it, and it still exists.
+ * The versions of Envoy in which an element appeared and disappeared, without the patch, such as `1.36`. Neither: the
+ * oldest version had it, and it still exists.
  */
 export interface Life {
   /** The first version with it. */

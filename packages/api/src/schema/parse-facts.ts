@@ -24,7 +24,7 @@ interface Line {
   readonly below: Line[];
 }
 
-/** Reads what `formatPackage` writes. Throws a plain error with `source` and the line for any other text. */
+/** Reads the output of `formatPackage`. Throws a plain error with `source` and the line for any other text. */
 export function parsePackage(text: string, source: string): PackageFacts {
   const [head, ...rest] = linesOf(text, source);
   if (head === undefined || head.words[0] !== "package" || head.words[1] === undefined || head.words.length > 2)
@@ -70,7 +70,7 @@ function linesOf(text: string, source: string): Line[] {
   return top;
 }
 
-/** The words after those with a fixed position: life, options, and what `special` takes. */
+/** The words after those with a fixed position: life, options, and those that `special` takes. */
 function readWords(
   line: Line,
   words: readonly string[],

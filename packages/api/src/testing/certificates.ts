@@ -10,7 +10,7 @@ export interface Certificate {
 
 /** A certificate authority of a test's own. */
 export interface Authority {
-  /** Its own certificate, as PEM: what those trust who trust it. */
+  /** Its own certificate, as PEM, for those who must trust it. */
   readonly certificate: string;
   /**
    * A new key pair and a certificate for it, valid from yesterday until tomorrow, for these (`DNS:localhost`,

@@ -3,8 +3,8 @@ import type { FieldStep } from "../errors/field-path.js";
 import type { SourceDocument } from "../text/source-document.js";
 
 /**
- * A list that was read in several parts holds what it holds as a whole, and each item stands where it stands, and so
- * does what a path leads to in it.
+ * Checks that a list read in parts equals the list read as a whole: the same items at the same places, and the same
+ * places for every path in them.
  */
 export function assertPartsOfWhole(
   parts: readonly SourceDocument[],

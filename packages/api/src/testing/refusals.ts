@@ -96,7 +96,7 @@ export const original = { type: "ORIGINAL_DST", lb_policy: "CLUSTER_PROVIDED" };
 export const header = (key: string, value = "b", more: Fields = {}) => ({ header: { key, value }, ...more });
 export const first = "virtual_hosts[0].routes[0]";
 export const inChain = "filter_chains[0].filters[0].typed_config";
-/** What is said of a resource, whose fields have either of their names in JSON. */
+/** The findings about a resource, which are the same for either JSON name of its fields. */
 export function findings(
   resource: Fields,
   envoy?: boolean,
@@ -123,7 +123,10 @@ function withJsonNames(value: unknown): Fields {
 /** A resource that Envoy refuses, the field that says so, and a part of the message; a `~` in front: a warning. */
 export type Refused = readonly [Fields, string, RegExp?];
 
-/** Tests what Envoy refuses of one kind of resource, although no rule of the protos does, and what it takes. */
+/**
+ * Tests the values of one kind of resource that Envoy refuses although no rule of the protos does, and those that it
+ * takes.
+ */
 export function testRefusals(kind: string, refused: readonly Refused[], taken: readonly Fields[]): void {
   suite(`Envoy's refusals of ${kind}`, () => {
     test("Each refusal is one finding, at its field", () => {

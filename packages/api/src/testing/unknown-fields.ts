@@ -15,7 +15,7 @@ export function schemaOf(typeName: string): DescMessage {
   return registry.getMessage(typeName) ?? assert.fail(typeName);
 }
 
-/** One field that no message of Envoy's has, or also groups and long numbers. */
+/** One field that no message of Envoy has, or also groups and long numbers. */
 const unknownField = fc.record({
   no: fc.constantFrom(99_001, 99_002, 536_870_911),
   kind: fc.nat(4),

@@ -8,7 +8,7 @@ export interface FileText {
   at(offset: number): { readonly line: number; readonly column: number };
 }
 
-/** Decodes UTF-8 and drops a byte order mark. What a text file cannot contain is a problem with its position. */
+/** Decodes UTF-8 and drops a byte order mark. Bytes that a text file cannot contain are a problem with its position. */
 export function decodeText(bytes: Uint8Array): FileText & { readonly problem: SyntaxProblem | undefined } {
   const text = decode(bytes);
   let lines: LineIndex | undefined;

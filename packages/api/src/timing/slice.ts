@@ -1,2 +1,2 @@
-/** Milliseconds that work in slices goes on for before other work has its turn. */
+/** Milliseconds for which work in slices runs before other work has its turn. */
 export const sliceMs = 5;

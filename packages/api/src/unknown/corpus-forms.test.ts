@@ -51,7 +51,7 @@ describe("the resources of the corpus, with an unknown field in every message", 
       );
       const [read] = resources;
       if (read === undefined) {
-        // What breaks a rule may be no message at all.
+        // JSON that breaks a rule may be no message at all.
         assert.notEqual(breaks, undefined, name);
         continue;
       }

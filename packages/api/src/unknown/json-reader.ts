@@ -44,7 +44,7 @@ export function takeUnknown(schema: DescMessage, json: JsonValue, registry: Regi
   };
 }
 
-/** The `Any` that a binary form stands for, or what is wrong with it. `"@type"` is its type if it has no other. */
+/** The `Any` that a binary form stands for, or its problem. `"@type"` is its type if it has no other. */
 export function readBinaryForm(json: JsonObject): Pick<Any, "typeUrl" | "value"> | FieldProblem {
   const { "@type": type, [typeUrlKey]: typeUrl = type, [valueKey]: text = "" } = json;
   if (typeof typeUrl !== "string") {

@@ -82,7 +82,7 @@ export function binaryForm({ typeUrl, value }: Pick<Any, "typeUrl" | "value">): 
   return { "@type": standInUrl, [typeUrlKey]: typeUrl, [valueKey]: base64(value) };
 }
 
-/** What must be added to a message's JSON. */
+/** The parts that must be added to a message's JSON. */
 interface Additions {
   readonly unknown: Uint8Array | undefined;
   readonly parts: readonly JsonPart[];
@@ -154,7 +154,7 @@ class JsonWriter {
     return result;
   }
 
-  /** A message's JSON, and what must still be added for its own fields. */
+  /** A message's JSON, and the parts that must still be added for its own fields. */
   #fields(
     schema: DescMessage,
     message: Message,
@@ -176,7 +176,7 @@ class JsonWriter {
     return { json, unknown: additions?.unknown };
   }
 
-  /** Empties the `Any`s of a message, and collects what must be added to its JSON. */
+  /** Empties the `Any`s of a message, and collects the parts that must be added to its JSON. */
   #prepare(schema: DescMessage, message: Message, path: FieldPath | undefined, depth: number): Additions | undefined {
     const parts: JsonPart[] = [];
     let unknown = unknownBytes(message);
@@ -192,7 +192,7 @@ class JsonWriter {
           mustBeKnownInside(field.message, child);
           const bytes = unknownBytes(child);
           if (bytes === undefined) continue;
-          // Merging appends a part of the field to what the field already has.
+          // Merging appends a part of the field to its content.
           if (at !== undefined) throw new Unsayable(noForm);
           this.#keep(inner, numbersOf(child));
           unknown = Buffer.concat([unknown ?? nothing, fieldBytes(field, bytes)]);

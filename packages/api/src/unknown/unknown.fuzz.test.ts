@@ -14,7 +14,7 @@ import { type MessageFormat, writeResources } from "../writing/write-message.js"
 
 const formats = { json: "json", yaml: "yaml", text: "pb_text", binary: "pb" } as const;
 
-/** What is read of a file that holds a resource. */
+/** The resource that a file holds, as it is read. */
 function readBack(written: string | Uint8Array, form: MessageFormat): readonly Resource[] {
   const bytes = typeof written === "string" ? Buffer.from(written) : written;
   const { resources, findings } = readResources({ path: `a.${formats[form]}`, bytes }, { validate: false });

@@ -25,7 +25,7 @@ interface Field {
 const token =
   /\bmessage\s+(?<message>\w+)\s*\{|\b(?:map<[^>]+>|[\w.]+)\s+(?<field>\w+)\s*=\s*(?<number>\d+)\s*[;[]|(?<open>\{)|\}/g;
 
-/** The fields of all messages of a proto file, by what can be seen of them without a compiler. */
+/** The fields of all messages of a proto file, as far as a reader without a compiler sees them. */
 function fieldsIn(proto: string): readonly Field[] {
   const text = proto.replace(/\/\/.*$/gm, "");
   const packageName = /^package ([\w.]+);/m.exec(text)?.[1] ?? "";
@@ -52,7 +52,7 @@ test("the derived messages agree with the existing protos of v2", () => {
   let compared = 0;
   for (const file of files) {
     for (const { message, name, number } of fieldsIn(readFileSync(join(protoDir, file), "utf8"))) {
-      // What v3 dropped is not there, a message or a field.
+      // A message or a field that v3 dropped is missing.
       const derived = v2Registry()
         .getMessage(message)
         ?.fields.find((field) => field.name === name);

@@ -32,7 +32,7 @@ test("the registry has every message that v3 inherited from v2, with the same fi
     const v2Name = type.kind === "message" ? v2NameOf(type) : undefined;
     if (type.kind !== "message" || v2Name === undefined) continue;
     const v2 = messageNamed(v2Name);
-    // A package that is there from that time has messages of its own, without what came later.
+    // A package that still exists from that time has its own messages, without later parts.
     if (v3.getMessage(v2Name) !== undefined) continue;
     derived++;
     const fields = (message: DescMessage) =>

@@ -14,8 +14,9 @@ let derived: FileRegistry | undefined;
 
 /**
  * The messages of v2, its discovery services and load reporting under their own names, derived from v3's, in addition
- * to everything of v3. Fields have the same numbers and names in both. What v3 dropped is missing, and what v3 added is
- * included. It serves to read, show and reflect what v2 clients receive. Made on first use.
+ * to everything of v3. Fields have the same numbers and names in both. Parts that v3 dropped are missing, and parts
+ * that it added are included. It serves to read, show and reflect the messages that v2 clients receive. Made on first
+ * use.
  */
 export function v2Registry(): FileRegistry {
   if (derived === undefined) {
@@ -77,7 +78,7 @@ function renamingOf(v3: FileRegistry): Renaming {
   for (const type of v3) {
     const v2Name = type.kind === "message" ? v2NameOf(type) : undefined;
     if (type.kind !== "message" || v2Name === undefined) continue;
-    // An unversioned package that still exists lacks what v3 added to its successor.
+    // An unversioned package that still exists lacks the parts that v3 added to its successor.
     if (v3.getMessage(v2Name) !== undefined) renaming.set(`.${type.typeName}`, `.${v2Name}`);
     else if (type.parent === undefined) addWithNested(`.${type.typeName}`, `.${v2Name}`, type.proto);
   }

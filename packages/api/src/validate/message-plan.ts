@@ -11,7 +11,7 @@ export interface RequiredOneof {
   readonly members: readonly string[];
 }
 
-/** What to check in messages of one type. Compiled once, without anything that has no rule. */
+/** The checks of messages of one type. Compiled once, without anything that has no rule. */
 export interface MessagePlan {
   readonly oneofs: readonly RequiredOneof[];
   readonly checks: readonly FieldCheck[];

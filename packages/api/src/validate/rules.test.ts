@@ -7,7 +7,7 @@ import { durationChecks, timestampChecks } from "./time-rules.js";
 import { judgeRegex } from "./values/regex.js";
 import { allOf, type RuleSet, type ValueCheck } from "./values/value-check.js";
 
-/** Which of the values break the rules. */
+/** The values that break the rules. */
 function broken(checks: readonly ValueCheck[], values: readonly unknown[]): readonly unknown[] {
   const check = allOf(checks);
   return values.filter((value) => check?.(value) !== undefined);

@@ -121,7 +121,7 @@ suite("validateMessage", () => {
     ]);
   });
 
-  // What Envoy 1.40 says about each: `envoy --mode validate`.
+  // Verdicts of Envoy 1.40: `envoy --mode validate`.
   test("reports a domain that comes twice in one route configuration, compared as Envoy does", () => {
     const routes = (...hosts: readonly string[][]) => {
       const virtualHosts = hosts.map((domains, index) => ({ name: `host-${index}`, domains }));

@@ -29,13 +29,13 @@ export interface ValidateOptions {
   /** Whether to return warnings too. Default: false. */
   readonly warnings?: boolean | undefined;
   /**
-   * Whether to check the rules, and what Envoy refuses. Default: true. Without them only an unreadable `Any` of a known
-   * type is a finding.
+   * Whether to check the rules, and for values that Envoy refuses. Default: true. Without them only an unreadable `Any`
+   * of a known type is a finding.
    */
   readonly rules?: boolean | undefined;
   /**
-   * Whether to check also for what Envoy itself refuses, even if the protos' rules and gRPC's clients allow it.
-   * Default: false.
+   * Whether to check also for values that Envoy itself refuses, even if the protos' rules and gRPC's clients allow
+   * them. Default: false.
    */
   readonly envoy?: boolean | undefined;
 }
@@ -56,7 +56,7 @@ export function validateMessage(message: Message, options: ValidateOptions = {})
   });
 }
 
-/** Which findings to return. */
+/** The findings to return. */
 type Asked = Pick<ValidateOptions, "rules" | "envoy">;
 
 /** Like `validateMessage`, with the steps to each field. `unpack` avoids reading `Any`s twice. */

@@ -12,7 +12,7 @@ type ClusterWithWeights = Message & {
 };
 
 const rewriteToV2 = createRewrite({
-  // What v2 did not have keeps its name. The client ignores or rejects it, as it does with everything newer than
+  // A type that v2 did not have keeps its name. The client ignores or rejects it, as it does with everything newer than
   // itself.
   nameOf: (schema) => v2NameOf(schema) ?? schema.typeName,
   change: new Map([["envoy.config.route.v3.WeightedCluster", withTotalWeight]]),

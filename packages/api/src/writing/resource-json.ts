@@ -13,8 +13,8 @@ import { writeAny } from "./write-message.js";
  * A resource in one version of the API as canonical proto3 JSON with its `"@type"`, in UTF-8. Written on first use, and
  * kept as long as the resource lives: a change of one resource in ten thousand writes one. Never write to it.
  *
- * What the registry does not know is in base64 (`unknown/keys.ts`). Throws XDSKIT_TYPE_UNKNOWN if the resource's type
- * is unknown, and XDSKIT_MESSAGE_INVALID if JSON cannot express it, both with the resource's name.
+ * Parts that the registry does not know are in base64 (`unknown/keys.ts`). Throws XDSKIT_TYPE_UNKNOWN if the resource's
+ * type is unknown, and XDSKIT_MESSAGE_INVALID if JSON cannot express it, both with the resource's name.
  */
 export type ResourceJson = (resource: Resource, api: ApiVersion) => Uint8Array;
 

@@ -8,7 +8,7 @@ import { type Resource, type ResourceOptions, resourceFromBody } from "../resour
 import type { Variant } from "../resources/variant.js";
 import { wrapperName, wrappingOf } from "../resources/wrapping.js";
 
-/** A resource with all that its message does not say: a serialized `envoy.service.discovery.v3.Resource`. */
+/** A resource with the facts that its message does not hold: a serialized `envoy.service.discovery.v3.Resource`. */
 export function wrapResource(resource: Resource, registry: Registry = envoyRegistry()): Uint8Array {
   const { type, name, body, aliases, ttl, variant } = resource;
   const schema = schemaNamed(wrapperName, registry);
@@ -21,7 +21,7 @@ export function wrapResource(resource: Resource, registry: Registry = envoyRegis
   return toBinary(schema, wrapper);
 }
 
-/** Reads what `wrapResource` made of a resource of this type. Throws as `resourceFromBody` does. */
+/** Reads the bytes that `wrapResource` made of a resource of this type. Throws as `resourceFromBody` does. */
 export function unwrapResource(
   type: ResourceType,
   bytes: Uint8Array,

@@ -8,8 +8,8 @@ import { schemaNamed, wrapResource } from "./wrapped-resource.js";
 const nothing = new Uint8Array();
 
 /**
- * What a resource's message does not say, as proto3 JSON: a `envoy.service.discovery.v3.Resource` with name, aliases,
- * TTL and constraints, and with this content in `resource`.
+ * The facts that a resource's message does not hold, as proto3 JSON: an `envoy.service.discovery.v3.Resource` with
+ * name, aliases, TTL and constraints, and with this content in `resource`.
  */
 export function wrapperJson(resource: Resource, content: unknown, registry: Registry = envoyRegistry()): JsonObject {
   const bytes = wrapResource({ ...resource, body: nothing }, registry);

@@ -42,8 +42,8 @@ export interface WriteOptions {
 }
 
 /**
- * Writes a message: as text in all formats but `binary`. `readResources` reads an equal message back, including what
- * the registry does not know: that is in base64 in JSON and YAML, and the bytes of an `Any` in text. Throws
+ * Writes a message: as text in all formats but `binary`. `readResources` reads an equal message back, including parts
+ * that the registry does not know: JSON and YAML have them in base64, and text has the bytes of an `Any`. Throws
  * XDSKIT_TYPE_UNKNOWN if the registry lacks the message's type; without `"@type"` XDSKIT_MESSAGE_INVALID if the format
  * cannot express a value, such as an infinite number in a `Struct`.
  */

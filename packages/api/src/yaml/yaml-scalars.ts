@@ -25,7 +25,7 @@ const words: ReadonlyMap<unknown, boolean> = new Map([
 ]);
 
 /**
- * What a scalar means to Envoy, independent of the field's type: `yes` is true, and `0644` is 420. Envoy turns
+ * The meaning of a scalar to Envoy, independent of the field's type: `yes` is true, and `0644` is 420. Envoy turns
  * fractions and large numbers into text. Only a `Struct` shows that, and there they stay numbers.
  */
 export function envoyScalar(scalar: Scalar): JsonValue {

@@ -75,7 +75,7 @@ const words = fc.oneof(
 const scalar = fc.oneof(
   words,
   fc.integer(),
-  // Whole numbers beyond what a double holds exactly are read as bigints, and JSON has no negative zero.
+  // Integers that a double cannot hold exactly are read as bigints, and JSON has no negative zero.
   fc
     .double({ noNaN: true, noDefaultInfinity: true })
     .filter((n) => !Object.is(n, -0) && (!Number.isInteger(n) || Number.isSafeInteger(n))),

@@ -28,12 +28,12 @@ import { asWritten, envoyScalar, scalarValue } from "./yaml-scalars.js";
 type YamlDocument = Document.Parsed<ParsedNode>;
 
 /**
- * How many values the aliases of one file may expand to beyond what is written: a few kilobytes of nested aliases can
+ * The number of values that the aliases of one file may add to the written ones: a few kilobytes of nested aliases can
  * mean billions. A long text counts as several values, since each resource gets a copy.
  */
 const aliasLimit = 2_000_000;
 
-/** What Envoy drops from a mapping. */
+/** The tag of entries that Envoy drops from a mapping. */
 const ignoredTag = "!ignore";
 
 /**
@@ -104,7 +104,7 @@ function* boundedTokens(text: string): Generator<CST.Token> {
 interface Anchored {
   readonly node: ParsedNode;
   readonly value: JsonValue;
-  /** How many values it contains, with aliases expanded. */
+  /** The number of values in it, with aliases expanded. */
   readonly size: number;
 }
 

@@ -4,7 +4,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { EnvoyExtension } from "../extensions.js";
 
-/** What an Envoy says about itself. */
+/** An Envoy's report about itself. */
 export interface EnvoySelf {
   /** `1.40.0`. */
   readonly version: string;

@@ -12,7 +12,7 @@ export interface GoModule {
   readonly sum: string;
 }
 
-/** Envoy's own API: the main build, and what the contrib build adds. */
+/** Envoy's own API: the main build, and the additions of the contrib build. */
 export const envoyModule = "github.com/envoyproxy/go-control-plane/envoy";
 export const contribModule = "github.com/envoyproxy/go-control-plane/contrib";
 /** The source of the protos that Envoy imports, and of gRPC's services. */
@@ -86,7 +86,7 @@ export function formatModules(modules: readonly GoModule[]): string {
   return modules.map(({ envoy, path, version, sum }) => `${envoy} ${path} ${version} ${sum}\n`).join("");
 }
 
-/** Reads what `formatModules` writes. Throws a plain error for any other line. */
+/** Reads the output of `formatModules`. Throws a plain error for any other line. */
 export function readModules(file: string | URL): readonly GoModule[] {
   const lines = readFileSync(file, "utf8").trim().split("\n");
   return lines.map((line, index) => {

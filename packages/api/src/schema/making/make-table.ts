@@ -63,7 +63,7 @@ function isCurrent({ name }: FileDescriptorProto): boolean {
 }
 
 /**
- * Parts of what Envoy imports: all of xDS, since Envoy uses some of it only in an `Any`, and gRPC's common services.
+ * Parts of Envoy's imports: all of xDS, since Envoy uses some of it only in an `Any`, and gRPC's common services.
  */
 function isAlwaysWanted({ name }: FileDescriptorProto): boolean {
   return /^(xds|udpa|grpc\/health|grpc\/reflection)\//.test(name);
@@ -73,7 +73,7 @@ function withImports(files: readonly FileDescriptorProto[], known: readonly File
   const byName = new Map(known.map((file) => [file.name, file]));
   const wanted = new Set<FileDescriptorProto>();
   const add = (file: FileDescriptorProto | undefined): void => {
-    // What is missing here is protobuf's own, or is reported when the files are sorted.
+    // A missing file is protobuf's own, or is reported when the files are sorted.
     if (file === undefined || wanted.has(file)) return;
     wanted.add(file);
     for (const name of file.dependency) add(byName.get(name));

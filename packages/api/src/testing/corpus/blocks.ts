@@ -9,16 +9,16 @@ export const any = (type: string, content: JsonObject = {}): JsonObject => ({
   ...content,
 });
 
-/** What names an extension and holds its configuration. */
+/** A message that names an extension and holds its configuration. */
 export const named = (name: string, type: string, content: JsonObject = {}): JsonObject => ({
   name,
   typed_config: any(type, content),
 });
 
-/** Clusters that exist wherever a resource is judged. Resources name only these. */
+/** Clusters that exist in every Envoy that judges resources. Resources name only these. */
 export const knownClusters = ["backend", "grpc"] as const;
 
-/** Replaced by what differs in each case. */
+/** Replaced by the values of each case. */
 export const placeholders = {
   name: "$NAME",
   port: "$PORT",

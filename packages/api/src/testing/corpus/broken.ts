@@ -81,12 +81,12 @@ function brokenTexts(set: JsonObject): Broken[] {
   add("in", "§");
   for (const value of Array.isArray(set.not_in) ? set.not_in : []) broken.push({ rule: "not_in", value });
   if (set.pattern !== undefined) {
-    // What a pattern refuses is found by trial: most refuse spaces, line ends or anything but letters.
+    // Trials find a text that a pattern refuses: most refuse spaces, line ends or anything but letters.
     const pattern = new RegExp(String(set.pattern).replace(/\\z$/, "$"), "u");
     const value = ["§ §", "a b", "a\nb", "?", "", "/?#", "a".repeat(300)].find((each) => !pattern.test(each));
     if (value !== undefined) add("pattern", value);
   }
-  // If not strict, only what would break the lines of HTTP/1 is forbidden.
+  // If not strict, the rule forbids only characters that would break the lines of HTTP/1.
   add("well_known_regex", "a\nb");
   for (const [rule, value] of Object.entries(noForm)) add(rule, value);
   return broken;

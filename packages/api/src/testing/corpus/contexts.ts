@@ -29,13 +29,13 @@ const networkFilters = (name: string, slot: Slot): Context => ({
 });
 
 const matchersOf = (only: RegExp): Slot => ({ categories: ["envoy.matching.input_matchers"], only });
-/** What matches the requests of generic proxies, those of HTTP, and plain texts. */
+/** The matchers for requests of generic proxies, for those of HTTP, and for plain texts. */
 const ofGeneric = matchersOf(/RequestMatcher$/);
 const ofHttp = matchersOf(/^(?!.*RequestMatcher$)/);
 const ofTexts = matchersOf(/^(?!.*(RequestMatcher|CelMatcher|DynamicModuleMatcher)$)/);
 const matcherTypes = ["xds.type.matcher.v3.Matcher", `${config}common.matcher.v3.Matcher`];
 
-/** A matcher over inputs of one kind, with what happens where it matches. */
+/** A matcher over inputs of one kind, with the action for a match. */
 function matcher(
   name: string,
   inputs: Slot,

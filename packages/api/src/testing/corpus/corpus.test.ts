@@ -44,7 +44,7 @@ describe("the corpus", () => {
     ]);
   });
 
-  // What rules cannot say, such as how two fields relate, is judged in e2e/, where a real Envoy is asked too.
+  // The tests in e2e/ judge what rules cannot express, such as relations between fields: they ask a real Envoy too.
   it("the corpus keeps the rules where it says so", () => {
     const refused = cases
       .filter(({ breaks }) => breaks === undefined)

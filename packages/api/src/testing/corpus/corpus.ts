@@ -27,7 +27,7 @@ export interface Case {
   readonly resource: JsonObject;
 }
 
-/** What the resources of a corpus need. */
+/** The environment that the resources of a corpus need. */
 export interface CorpusOptions {
   readonly registry?: Registry;
   readonly extensions?: Extensions;
@@ -187,7 +187,7 @@ function addBrokenWhole(
   }
 }
 
-/** What a resource needs elsewhere because of something nested in it. */
+/** The parts that a resource needs elsewhere because of something nested in it. */
 function adjusted(resource: JsonObject, { root, steps, desc }: Reached, field: string, what: string): JsonObject {
   const passed = new Set([
     root.typeName,
@@ -207,7 +207,7 @@ function adjusted(resource: JsonObject, { root, steps, desc }: Reached, field: s
   return resource;
 }
 
-/** Inserts what differs in each case. */
+/** Inserts the values of a case. */
 function filled(resource: JsonObject, index: number, options: CorpusOptions): JsonObject {
   const texts: Readonly<Record<string, string>> = {
     [placeholders.name]: `case-${index}`,

@@ -6,10 +6,12 @@ export interface Extension {
   readonly type: string;
 }
 
-/** What Envoy has compiled in, by category. An extension with several messages is there once for each of them. */
+/**
+ * The extensions compiled into Envoy, by category. An extension with several messages is listed once for each of them.
+ */
 export type Extensions = ReadonlyMap<string, readonly Extension[]>;
 
-/** The extensions that a plain Envoy 1.40 has, without what has no configuration of its own. */
+/** The extensions of a plain Envoy 1.40, without those that have no configuration of their own. */
 export function readExtensions(): Extensions {
   const extensions = new Map<string, Extension[]>();
   for (const { category, name, types } of readList()) {

@@ -71,7 +71,7 @@ export const fieldHints: Readonly<Record<string, readonly JsonValue[]>> = {
   "envoy.type.v3.Int64Range.start": ["100"],
   "envoy.type.v3.Int64Range.end": ["300"],
   "envoy.type.v3.TokenBucket.fill_interval": ["1s"],
-  // No extension of the kind is there.
+  // Envoy has no extension of the kind.
   [`${config}route.v3.RetryPolicy.retry_options_predicates`]: [],
   [`${config}listener.v3.Listener.ConnectionBalanceConfig.extend_balance`]: [],
   [`${config}tap.v3.OutputSink.custom_sink`]: [],
@@ -107,7 +107,7 @@ export const textHints: readonly (readonly [RegExp, string])[] = [
   [/runtime_key/, "text.key"],
 ];
 
-/** Messages of which JSON has a form of its own. */
+/** Messages with their own JSON form. */
 export const contentHints: Readonly<Record<string, JsonValue>> = {
   "google.protobuf.Any": { "@type": "type.googleapis.com/google.protobuf.StringValue", value: "text" },
   "google.protobuf.Struct": { key: "text" },

@@ -20,7 +20,7 @@ import { extensionHints } from "./extension-hints.js";
 import { httpFilterHints } from "./http-filter-hints.js";
 import { networkFilterHints } from "./network-filter-hints.js";
 
-/** Messages that need more than the rules of the protos say, with what is enough. */
+/** Messages that need more than the rules of the protos say, with values that are enough. */
 export const messageHints: Readonly<Record<string, JsonObject>> = {
   ...extensionHints,
   ...httpFilterHints,

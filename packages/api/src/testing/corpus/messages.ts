@@ -90,7 +90,7 @@ export class Messages {
     return slot.only === undefined ? all : all.filter(({ type }) => slot.only?.test(type));
   }
 
-  /** A slot's value: `Any`, or what names and holds one. */
+  /** A slot's value: `Any`, or a message that names and holds one. */
   wrapped(field: DescField, extension: Extension, content: JsonObject): JsonObject {
     const any = anyOf(extension.type, content);
     return field.message?.typeName === anyType ? any : { name: extension.name, typed_config: any };
@@ -103,7 +103,7 @@ export class Messages {
   set(object: JsonObject, field: DescField, value: JsonValue, extension?: Extension): void {
     for (const other of field.oneof?.fields ?? []) delete object[other.name];
     object[field.name] = this.whole(field, value, object[field.name], extension);
-    // What names an extension and holds it beside.
+    // The message may name the extension beside the `Any` that holds it.
     const isOne = field.fieldKind === "message" && field.message.typeName === anyType;
     if (extension !== undefined && isOne && "name" in object) object.name = extension.name;
     const beside = { ...siblingHints[fullName(field)], ...siblingHints[`${fullName(field)} ${extension?.name}`] };
@@ -113,7 +113,7 @@ export class Messages {
     }
   }
 
-  /** What slots mean below a field. */
+  /** The context of the slots below a field. */
   below(field: DescField, context: Context | undefined): Context | undefined {
     const entered = contexts[fullName(field)];
     if (entered !== undefined) return entered;

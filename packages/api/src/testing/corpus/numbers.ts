@@ -1,6 +1,8 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 
-/** The ends of what rules of order allow, and what lies just beyond them. `step` is the smallest difference. */
+/**
+ * The ends of the ranges that rules of order allow, and the values just beyond them. `step` is the smallest difference.
+ */
 export interface Bounds {
   /** Values at the ends, within. */
   readonly within: readonly { readonly rule: string; readonly value: number }[];
@@ -18,7 +20,7 @@ export function boundsOf(rules: JsonObject, step: number, read: (value: JsonValu
     within.push({ rule, value: read(limit) + inner });
     beyond.push({ rule, value: read(limit) + outer });
   };
-  // Where the lower end lies above the upper one, what lies between is forbidden: ends, and no more.
+  // If the lower end is above the upper one, the values between them are forbidden.
   const lower = rules.gt ?? rules.gte;
   const upper = rules.lt ?? rules.lte;
   if (lower !== undefined && upper !== undefined && read(lower) > read(upper)) {

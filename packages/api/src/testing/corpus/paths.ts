@@ -4,10 +4,10 @@ import type { Extension } from "./extensions.js";
 import { fullName, isSlot, type Messages } from "./messages.js";
 import type { Context } from "./slots.js";
 
-/** From a message into one of its fields, and through an `Any` into what it holds. */
+/** From a message into one of its fields, and through an `Any` into its content. */
 export interface Step {
   readonly field: DescField;
-  /** What the slots of the message that has the field mean. */
+  /** The context of the slots of the message that has the field. */
   readonly context: Context | undefined;
   readonly extension: Extension | undefined;
 }
@@ -20,10 +20,10 @@ export interface Reached {
   readonly context: Context | undefined;
 }
 
-/** Fields that lead into what is better reached another way, or that nobody uses any more. */
+/** Fields that lead to messages with a better way to them, or that nobody uses any more. */
 const detour = 50;
 
-/** Extensions that Envoy refuses whatever they hold, since what they load is not there. */
+/** Extensions that Envoy refuses whatever they hold, since the files that they load do not exist. */
 const loaded = /dynamic_modules|wasm|geoip/;
 
 /**

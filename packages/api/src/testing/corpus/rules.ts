@@ -4,19 +4,19 @@ import { compileField, type FieldRules } from "../../validate/field-check.js";
 import type { ValueCheck } from "../../validate/values/value-check.js";
 
 /**
- * What the protos ask of one value, such as `{ string: { min_len: "1" } }`; lists and maps have rules of their items
- * in them.
+ * The rules of the protos for one value, such as `{ string: { min_len: "1" } }`; those of lists and maps contain the
+ * rules of their items.
  */
 export interface Rules {
   /** `string`, `uint32`, `repeated`, …; undefined where only the message has rules. */
   readonly kind: string | undefined;
   readonly set: JsonObject;
   readonly required: boolean;
-  /** Whether the messages in it are not looked into. */
+  /** Whether the rules skip the messages in it. */
   readonly skip: boolean;
 }
 
-/** The rules of fields, as one registry has them. */
+/** The rules of fields in one registry. */
 export interface RuleBook {
   of(field: DescField): Rules;
   /** Whether one value keeps the rules of the field, or of its items. */

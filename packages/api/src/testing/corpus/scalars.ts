@@ -8,7 +8,7 @@ export interface Labelled {
   readonly value: JsonValue;
 }
 
-/** What a field holds once: its own value, an item of it, or a key. */
+/** One value in a field: its own value, an item of it, or a key. */
 export type Where = "whole" | "items" | "keys";
 
 /**
@@ -62,8 +62,8 @@ export function stepOf(scalar: ScalarType): number {
 }
 
 /**
- * Values of a number that keep its rules: an ordinary one first, then those at the ends. Those that break them are
- * left to whoever wants them broken.
+ * Values of a number that keep its rules: an ordinary one first, then those at the ends. `broken.ts` makes those that
+ * break them.
  */
 export function numberValues(scalar: ScalarType, rules: JsonObject, keeps: (value: unknown) => boolean): Labelled[] {
   const asRule = (value: number): unknown => (longs.has(scalar) ? BigInt(Math.trunc(value)) : value);
@@ -86,7 +86,7 @@ export function durationValues(rules: JsonObject, keeps: (value: unknown) => boo
     seconds: BigInt(Math.floor(seconds)),
     nanos: Math.round((seconds - Math.floor(seconds)) * 1e9),
   });
-  // The longest that protobuf knows is no value that anybody means.
+  // Nobody means the longest duration that protobuf knows.
   const ends = boundsOf(rules, 0.001, secondsOf).within.filter(({ value }) => value < 1e9);
   const ordinary = [1, 0.5, 60, ...ends.map(({ value }) => value)].find((value) => keeps(asRule(value)));
   if (ordinary === undefined) return [];

@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 
-/** The resources that the corpus has. What several of them lead to is reached from the nearest. */
+/** The types of the corpus's resources. A message that several of them lead to is reached from the nearest. */
 export const rootTypes: readonly string[] = [
   "envoy.config.endpoint.v3.ClusterLoadAssignment",
   "envoy.config.route.v3.RouteConfiguration",
@@ -22,7 +22,7 @@ export const detours: ReadonlySet<string> = new Set([
   "envoy.config.cluster.v3.Cluster.typed_dns_resolver_config",
 ]);
 
-/** What a resource needs elsewhere where it has one of these messages, fields or extensions. */
+/** A change that a resource needs elsewhere if it has one of these messages, fields or extensions. */
 export interface Adjustment {
   /** The resource's message. */
   readonly of: string;
@@ -61,7 +61,7 @@ const udpAddress = { socket_address: { protocol: "UDP", address: "127.83.71.59",
 const secret = "envoy.extensions.transport_sockets.tls.v3.Secret";
 const routes = "envoy.config.route.v3.RouteConfiguration";
 
-/** The name under which whoever judges a secret of that kind is subscribed to it. */
+/** The name under which the judges subscribe to a secret of that kind. */
 const secretNamed = (arm: string, name: string): Adjustment => ({
   of: secret,
   at: [`${secret}.${arm}`],
@@ -193,7 +193,7 @@ export const adjustments: readonly Adjustment[] = [
   },
 ];
 
-/** Makes a listener one of QUIC, unless it has what goes with it. */
+/** Completes a listener of QUIC; one without QUIC options becomes a UDP proxy. */
 function quic(resource: JsonObject): void {
   const options = resource.udp_listener_config as JsonObject;
   if (typeof options !== "object" || !("quic_options" in options)) {

@@ -7,7 +7,7 @@ const celInput: JsonObject = {
   typed_config: any("xds.type.matcher.v3.HttpAttributesCelMatchInput"),
 };
 
-/** What must stand beside a field, or (null) must not. */
+/** Fields that must stand beside a field, or (null) must not. */
 export const siblingHints: Readonly<Record<string, Readonly<Record<string, JsonValue>>>> = {
   [`${config}cluster.v3.Cluster.cluster_type`]: { load_assignment: null },
   [`${config}cluster.v3.Cluster.eds_cluster_config`]: { type: "EDS", load_assignment: null },

@@ -2,17 +2,17 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { config, ext, hcm } from "./blocks.js";
 import type { Extension } from "./extensions.js";
 
-/** Which extensions an `Any` (or a `TypedExtensionConfig`) may hold: those of categories of Envoy, or these. */
+/** The extensions that an `Any` (or a `TypedExtensionConfig`) may hold: those of categories of Envoy, or these. */
 export interface Slot {
   readonly categories?: readonly string[];
   readonly extensions?: readonly Extension[];
-  /** Leaves out what does not match. */
+  /** Leaves out extensions that do not match. */
   readonly only?: RegExp;
 }
 
 /**
- * What the slots below a field are, where messages that stand in many places lead to them: a transport socket is
- * another thing in a cluster than in a listener. By the full names of those slots' fields.
+ * The meaning of the slots below a field, for messages that stand in many places: a transport socket in a cluster is
+ * not the same as one in a listener. By the full names of those slots' fields.
  */
 export interface Context {
   readonly name: string;
@@ -33,7 +33,7 @@ export const perRoute =
 export const perFilter =
   /^(?!.*(PerRoute|PerRouteConfig|ConfigPerRoute|McpOverride|RateLimitQuotaOverride|CorsPolicy)$)/;
 
-/** What stands in slots that mean the same everywhere. */
+/** The content of slots that mean the same everywhere. */
 export const slots: Readonly<Record<string, Slot>> = {
   [`${config}accesslog.v3.AccessLog.typed_config`]: category("envoy.access_loggers"),
   [`${config}accesslog.v3.ExtensionFilter.typed_config`]: category("envoy.access_loggers.extension_filters"),

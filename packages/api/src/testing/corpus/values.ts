@@ -13,8 +13,8 @@ import {
 } from "./scalars.js";
 
 /**
- * What a field, an item of it or a key may hold: an ordinary value first, then every value of an enum and the ends of
- * what rules allow. Undefined where it is a message without a form of its own in JSON.
+ * The values that a field, an item of it or a key may hold: an ordinary one first, then every value of an enum and the
+ * ends of the ranges that rules allow. Undefined for a message without its own JSON form.
  */
 export function ownValues(field: DescField, where: Where, book: RuleBook): readonly Labelled[] | undefined {
   const isMany = field.fieldKind === "list" || field.fieldKind === "map";
@@ -46,7 +46,7 @@ export function ownValues(field: DescField, where: Where, book: RuleBook): reado
   return content === undefined ? undefined : [{ label: "", value: structuredClone(content) }];
 }
 
-/** One that says something first: neither the first, which most are by default, nor one that is deprecated. */
+/** A value that says something comes first: neither 0, the default of most enums, nor a deprecated one. */
 function enumValues(
   values: readonly { readonly name: string; readonly number: number; readonly deprecated: boolean }[],
   keeps: (value: unknown) => boolean,
@@ -58,7 +58,7 @@ function enumValues(
   return [{ label: "", value: ordinary.name }, ...rest.map(({ name }) => ({ label: name, value: name }))];
 }
 
-/** What a scalar is where it is not set. */
+/** The value of a scalar that is not set. */
 export function emptyScalar(scalar: ScalarType | undefined): unknown {
   switch (scalar) {
     case ScalarType.STRING:

@@ -1,8 +1,8 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 
-/** One way to write a message in a file, what Envoy makes of it, and what we do. */
+/** One way to write a message in a file, Envoy's reading of it, and ours. */
 export interface FileForm {
-  /** The leniency, as the documentation calls it; undefined for what is refused. */
+  /** The leniency, as the documentation calls it; undefined for a refused form. */
   readonly line: string | undefined;
   readonly form: "yaml" | "json";
   /** Name of the message's type. */
@@ -16,17 +16,17 @@ export interface FileForm {
 
 type Forms = Readonly<Record<string, JsonObject>>;
 
-/** What both take. */
+/** Forms that both take. */
 export function taken(line: string, type: string, form: "yaml" | "json", forms: Forms): FileForm[] {
   return Object.entries(forms).map(([text, means]) => ({ line, form, type, text, envoy: means, ours: means }));
 }
 
-/** What both refuse. */
+/** Forms that both refuse. */
 export function refused(type: string, form: "yaml" | "json", texts: readonly string[]): FileForm[] {
   return texts.map((text) => ({ line: undefined, form, type, text, envoy: undefined, ours: undefined }));
 }
 
-/** What Envoy alone takes, or takes for something else; the line says why that is so. */
+/** Forms that only Envoy takes, or that it reads as something else; the line says why. */
 export function otherwise(
   line: string,
   type: string,

@@ -5,5 +5,5 @@ import { valueForms } from "./values.js";
 
 export type { FileForm } from "./file-form.js";
 
-/** What files may say, and what they may not: each judged by real Envoy and by us. */
+/** The forms that files may and may not have: a real Envoy and our readers judge each. */
 export const fileForms: readonly FileForm[] = [...valueForms, ...messageForms, ...syntaxForms];

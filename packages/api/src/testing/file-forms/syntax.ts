@@ -13,7 +13,7 @@ const fractions = "fractions and large numbers of YAML";
 const wordTexts = "YAML's words for booleans as text";
 const merged = "YAML's merge keys and tags";
 
-/** What YAML and JSON themselves are. */
+/** Forms of YAML and JSON themselves. */
 export const syntaxForms: readonly FileForm[] = [
   ...taken(
     words,

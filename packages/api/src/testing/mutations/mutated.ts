@@ -6,7 +6,7 @@ import { sitesOf } from "./mutations.js";
 
 /** A resource with one thing changed, valid or not. */
 export interface Mutated {
-  /** The resource of the corpus that it was, and what was changed. */
+  /** The original resource of the corpus, and the change. */
   readonly name: string;
   /** The full name of its message. */
   readonly type: string;
@@ -107,7 +107,7 @@ function basesByType(cases: readonly Case[]): ReadonlyMap<string, readonly Case[
 interface Part {
   readonly schema: DescMessage;
   readonly message: Message;
-  /** What it is a part of. */
+  /** The part that contains this one. */
   readonly whole?: Part;
   readonly around?: () => Mutated["within"];
 }
@@ -175,8 +175,7 @@ function listenerWith({ message }: Part, registry: Registry): NonNullable<Mutate
 }
 
 /**
- * A cluster that uses a secret, if it is a certificate or authorities: with SDS one that was refused stays in the way
- * of the next.
+ * A cluster that uses a secret, if it is a certificate or authorities: over SDS a refused one blocks the next.
  */
 function userOf({ message }: Part, registry: Registry): Mutated["within"] {
   const { case: kind, value } = (message as Message & { type: { case?: string; value?: unknown } }).type;

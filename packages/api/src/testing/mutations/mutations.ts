@@ -20,7 +20,7 @@ export interface Mutation {
   readonly apply: () => void;
 }
 
-/** What may be changed in one place of a message. */
+/** The possible changes at one place of a message. */
 export interface Site {
   readonly path: string;
   readonly mutations: readonly Mutation[];
@@ -29,7 +29,7 @@ export interface Site {
 /** Called after a change inside an `Any`, whose bytes must follow. */
 type Commit = () => void;
 
-/** Deeper is not looked. */
+/** Deeper messages are not searched. */
 const depthLimit = 40;
 
 /** All places in a message that can be changed; each change is made in place. A resource's own name stays. */

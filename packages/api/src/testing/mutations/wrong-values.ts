@@ -1,6 +1,6 @@
 import { ScalarType } from "@bufbuild/protobuf";
 
-/** A value, and how it is shown. */
+/** A value and its notation. */
 export type Wrong = readonly [shown: string, value: unknown];
 
 const shown = (text: string): Wrong => [JSON.stringify(text.length > 40 ? `${text.slice(0, 20)}…` : text), text];
@@ -28,7 +28,7 @@ export function wrongBytes(value: Uint8Array): readonly Wrong[] {
   ];
 }
 
-/** The ends of a number's range, and what lies beside the value. */
+/** The ends of a number's range, and the neighbours of the value. */
 export function wrongNumbers(scalar: ScalarType | undefined, value: number | bigint): readonly Wrong[] {
   const [least, most] = rangeOf(scalar);
   if (typeof value === "bigint") {

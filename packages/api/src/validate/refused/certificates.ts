@@ -17,7 +17,7 @@ export interface PemCertificate {
   readonly password?: DataSource | undefined;
 }
 
-/** A data source with its content in the resource. What is in files or the environment depends on the machine. */
+/** A data source with its content in the resource. Files and the environment depend on the machine. */
 interface Inline {
   /** `inline_string` or `inline_bytes` */
   readonly field: string;
@@ -112,7 +112,7 @@ function certificateOf({ label, text, der }: PemBlock): X509Certificate | "broke
   }
 }
 
-/** What is wrong with a certificate's kind of key; Envoy takes a few kinds only. */
+/** The problem of a certificate's kind of key, if any; Envoy takes a few kinds only. */
 function keyOfKindProblem(certificate: X509Certificate): string | undefined {
   let key: KeyObject;
   try {
@@ -170,7 +170,7 @@ function keyProblems(
     return createPrivateKey({ key: block.text, format: "pem", passphrase: phrase });
   } catch (error) {
     if (isEncrypted) return isBadDecrypt(error) ? wrong("cannot be decrypted with its password") : undefined;
-    // What has the form of a key may be one that only other TLS libraries know.
+    // A block with the form of a key may be one that only other TLS libraries know.
     return isSequence(block.der ?? nothing) ? undefined : wrong("is not a private key");
   }
 }

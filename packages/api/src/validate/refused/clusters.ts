@@ -132,14 +132,14 @@ interface LbCluster extends Cluster {
     | undefined;
 }
 
-/** What load_balancing_policy excludes. */
+/** Fields that load_balancing_policy excludes. */
 export function loadBalancingPolicyProblems(cluster: LbCluster): readonly SpecialProblem[] {
   const { loadBalancingPolicy, lbSubsetConfig, commonLbConfig } = cluster;
   if (loadBalancingPolicy === undefined) return none;
   if (loadBalancingPolicy.policies.length === 0)
     return [refused(["load_balancing_policy"], "needs at least one policy")];
   const type = discoveryTypeOf(cluster);
-  // gRPC's clients read load_balancing_policy, and ignore what it replaces.
+  // gRPC's clients read load_balancing_policy, and ignore the fields that it replaces.
   const conflict = type === "EDS" || type === "LOGICAL_DNS" || type === undefined ? refusedByEnvoy : refused;
   const problems: SpecialProblem[] = [];
   const message = "cannot be combined with load_balancing_policy";

@@ -16,7 +16,7 @@ interface ConnectionManager {
   readonly routeSpecifier: { readonly case?: string | undefined; readonly value?: unknown };
 }
 
-/** What Envoy refuses in its HTTP connection manager. */
+/** Problems for which Envoy refuses an HTTP connection manager. */
 export function connectionManagerProblems(manager: ConnectionManager): SpecialProblem[] {
   const problems: SpecialProblem[] = [
     ...filterOrderProblems(manager.httpFilters, "http_filters"),

@@ -94,7 +94,7 @@ function combinationsOf(match: FilterChainMatch, numberOf: (part: string) => num
   );
 }
 
-/** What a filter chain without a match matches. */
+/** The match of a filter chain that has none. */
 const everything: FilterChainMatch = {
   ...{ prefixRanges: [], directSourcePrefixRanges: [], sourcePrefixRanges: [], sourceType: 0, sourcePorts: [] },
   ...{ serverNames: [], transportProtocol: "", applicationProtocols: [], addressSuffix: "" },

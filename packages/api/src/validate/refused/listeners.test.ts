@@ -103,7 +103,7 @@ const taken: readonly Fields[] = [
   listener(socket("10.0.0.1", { protocol: "UDP" })),
   listener({ ...socket("::ffff:10.0.0.1", { ipv4_compat: true }), filter_chains: [{}] }),
   chains({ server_names: ["*.a"] }, { server_names: ["a"] }, { transport_protocol: "tls" }, {}),
-  // Of names that are longer than any that a client can send, nobody looks whether they are there twice.
+  // The check ignores duplicates of names that are longer than a client can send.
   chains({ server_names: ["a".repeat(256)] }, { server_names: ["a".repeat(256)] }),
   chains({ server_names: ["1"], source_ports: [2, 12] }, { server_names: ["2"], source_ports: [1, 12] }),
   chains(

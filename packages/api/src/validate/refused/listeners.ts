@@ -26,7 +26,10 @@ export interface Listener {
 /** SocketAddress.Protocol.UDP */
 const udp = 1;
 
-/** What Envoy refuses in listeners. One with an `api_listener` is for gRPC's clients, which read nothing else of it. */
+/**
+ * Problems for which Envoy refuses a listener. One with an `api_listener` is for gRPC's clients, which read nothing
+ * else of it.
+ */
 export function listenerProblems(listener: Listener): SpecialProblem[] {
   if (listener.apiListener !== undefined) return [];
   const internal = listener.listenerSpecifier.case === "internalListener";

@@ -9,8 +9,8 @@ const longest = 60_000;
 const known = new Map<string, { readonly problems: readonly SpecialProblem[]; readonly until: number }>();
 
 /**
- * What is wrong with texts that are often the same in many resources, and take long to judge: an authority's
- * certificates stand in each cluster, and there may be a hundred of them. The texts themselves are not kept.
+ * Remembers the problems of texts that many resources repeat and that take long to judge: an authority's certificates
+ * stand in each cluster, and there may be a hundred of them. The texts themselves are not kept.
  */
 export function remembered(
   texts: readonly string[],

@@ -12,7 +12,7 @@ import * as routes from "./routes.js";
 import { spanProblems } from "./spans.js";
 import * as tls from "./tls.js";
 
-/** Says what is wrong with a message; empty if Envoy takes it. */
+/** Lists the problems of a message; empty if Envoy takes it. */
 export type Rule = (message: never) => readonly SpecialProblem[];
 
 const listener = "envoy.config.listener.v3";
@@ -20,7 +20,7 @@ const route = "envoy.config.route.v3";
 const manager = "envoy.extensions.filters.network.http_connection_manager.v3";
 const tlsPackage = "envoy.extensions.transport_sockets.tls.v3";
 
-/** What every build of Envoy refuses although no rule of the protos forbids it, by message type. */
+/** The rules by which every build of Envoy refuses messages that the protos' rules allow, by message type. */
 const rules: { readonly [typeName: string]: readonly Rule[] } = {
   "google.protobuf.Duration": [spanProblems],
   "envoy.config.core.v3.HealthCheck.Payload": [payloadProblems],

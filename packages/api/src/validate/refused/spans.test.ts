@@ -6,7 +6,7 @@ import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import { DiscoveryResponseSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import { readResources } from "../../files/resource-file.js";
 
-/** What is said of a cluster in a binary file: JSON has no form for such durations. */
+/** The findings about a cluster in a binary file: JSON has no form for such durations. */
 function said(seconds: bigint, nanos: number): readonly string[] {
   const cluster = create(ClusterSchema, {
     name: "a",

@@ -1,6 +1,6 @@
 /** One block of a PEM text, from its BEGIN line to its END line. */
 export interface PemBlock {
-  /** What the BEGIN line says it is, such as `CERTIFICATE`. */
+  /** The label of the BEGIN line, such as `CERTIFICATE`. */
   readonly label: string;
   /** In the usual form, with lines of 64 characters; as it is if it has headers. */
   readonly text: string;
@@ -13,7 +13,7 @@ const begin = /^-----BEGIN ([^-]*)-----\s*$/;
 
 /**
  * The blocks of a PEM text in their order. Ends with `"broken"` at a block that has no matching END line, or a content
- * that is not base64: TLS libraries read no further. What stands between blocks does not count.
+ * that is not base64: TLS libraries read no further. Text between blocks does not count.
  */
 export function* pemBlocks(text: string): Generator<PemBlock | "broken"> {
   const lines = text.split("\n");

@@ -1,4 +1,4 @@
-/** What can be known about a regular expression without compiling it. */
+/** Facts about a regular expression that are known without compiling it. */
 export interface RegexShape {
   /**
    * The same for a parser, but without parts that are short and expensive to compile: case is not folded, and a small

@@ -29,7 +29,9 @@ export function formCheck(name: string, setting: unknown, strict: boolean): Valu
   return ruleCheck(`string.${name === "uriRef" ? "uri_ref" : name}: true`, `must be ${form.what}`, form.test);
 }
 
-/** HTTP_HEADER_NAME is 1 and HTTP_HEADER_VALUE 2. If not strict, both forbid only what would end the header. */
+/**
+ * HTTP_HEADER_NAME is 1 and HTTP_HEADER_VALUE 2. If not strict, both forbid only characters that would end the header.
+ */
 function headerCheck(known: unknown, strict: boolean): ValueCheck | undefined {
   if (known !== 1 && known !== 2) return undefined;
   const name = known === 1 ? "HTTP_HEADER_NAME" : "HTTP_HEADER_VALUE";
