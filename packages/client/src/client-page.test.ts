@@ -9,7 +9,7 @@ import { waitFor } from "./testing/wait-for.js";
 
 const root = new URL("../../../", import.meta.url);
 const page = await readFile(new URL("docs/client.md", root), "utf8");
-/** Where the page's programs are put: below the packages that they import. */
+/** The folder for the page's programs: below the packages that they import. */
 const folder = new URL(".cache/client-page/", root);
 
 describe("docs/client.md", () => {

@@ -1,5 +1,5 @@
-// For programs that reach servers over a transport of their own (`@xdskit/client/connecting`): how the client
-// identifies and authenticates itself. Loads no gRPC.
+// For programs that reach servers over their own transport (`@xdskit/client/connecting`): the client's identity and its
+// credentials. Loads no gRPC.
 import type { ConnectionOptions } from "node:tls";
 import { toBinary } from "@bufbuild/protobuf";
 import { NodeSchema } from "@xdskit/api/envoy/config/core/v3/base";
@@ -16,7 +16,7 @@ export function encodeNode(node: NodeSettings): Uint8Array {
   return toBinary(NodeSchema, clientNode(node));
 }
 
-/** How one server is reached. */
+/** The connection settings of one server. */
 export interface Connecting {
   /**
    * For `tls.connect`, with certificates as their files are now; undefined in plaintext. Rejects with an XdskitError

@@ -22,7 +22,7 @@ export function createClient(options: ClientOptions): XdsClient {
   return createClientWith(options, createUpstream);
 }
 
-/** The same over upstreams of another make, for tests. */
+/** The same over other upstreams, for tests. */
 export function createClientWith(options: ClientOptions, create: CreateUpstream): XdsClient {
   checkOptions(options);
   const { registry, types = resourceTypes, clock = systemClock, random = Math.random } = options;

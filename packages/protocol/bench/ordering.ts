@@ -1,7 +1,7 @@
 /**
- * What make before break costs: of 10,000 resources one changes, 1,000 streams hear of it and acknowledge it, with
- * ordering and without, in turns. Each side has a line of snapshots of its own, so that nothing that streams share is
- * worked out for it by the other.
+ * The cost of make before break: of 10,000 resources one changes, 1,000 streams hear of it and acknowledge it, with
+ * ordering and without, in turns. Each side has its own lineage of snapshots, so that neither works out anything that
+ * the other one's streams share.
  *
  * npm run -s build && node --expose-gc --import tsx packages/protocol/bench/ordering.ts [resources] [streams] [rounds]
  * [rows]
@@ -34,7 +34,7 @@ const streamCount = Number(process.argv[3] ?? 1_000);
 const rounds = Number(process.argv[4] ?? 40);
 const wantedRows = new RegExp(process.argv[5] ?? "");
 const warmUp = 5;
-/** What is held to it; removals wait for more answers than there are without order, and are told beside it. */
+/** The bound for most rows; removals wait for more answers than without order, and are reported beside them. */
 const bound = 1.3;
 
 function typeOf(name: string): ResourceType {
@@ -95,7 +95,7 @@ interface Row {
   readonly streams: "ads" | "per-type";
   /** The change of a round, for a node that has had those before. */
   readonly change: (round: number) => Update;
-  /** How many responses it is, for a stream, or for all of a node. */
+  /** The number of responses, for a stream, or for all of a node. */
   readonly responses: { readonly on: number; readonly off: number };
   readonly bound: number | undefined;
   /**
@@ -107,13 +107,13 @@ interface Row {
 
 const oneCluster = (round: number): Update => ({ upsert: [clusterOf(clusterName(0), `${round}`, "eds")] });
 const oneAssignment = (round: number): Update => ({ upsert: [assignmentOf(clusterName(0), `${round}`)] });
-/** The route goes to a cluster that is new, the one before goes. */
+/** The route goes to a new cluster, and the old one goes. */
 const move = (round: number): Update => ({
   upsert: [clusterOf(`moving-${round}`, `${round}`, "static"), routeTo(`moving-${round}`)],
   remove: round === 1 ? [] : [{ type: cluster, name: `moving-${round - 1}` }],
 });
 
-/** What the listener is given for its routes, and where those lead that it had. */
+/** The listener's new routes, and the targets of its old ones. */
 const draining: readonly Update[] = [
   { upsert: [clusterOf("old", "0", "static"), routeTo("old")] },
   {
@@ -190,7 +190,7 @@ const drainingRows = rows
   .filter(({ label }) => label.includes("10 load assignments") || label === "delta, one of all clusters")
   .map((row): Row => ({ ...row, label: `${row.label}, while a listener drains`, bound: undefined, drains: true }));
 
-/** Streams of one side, and the line of snapshots that they follow. */
+/** Streams of one side, and the lineage of snapshots that they follow. */
 class Side {
   readonly #row: Row;
   readonly #isOrdered: boolean;
@@ -244,7 +244,7 @@ class Side {
     }
   }
 
-  /** What a client itself does takes no time here. */
+  /** The work of a client itself takes no time here. */
   #exchange(): { milliseconds: number; responses: number } {
     let milliseconds = 0;
     let responses = 0;
@@ -285,14 +285,14 @@ class Side {
   }
 }
 
-/** Of this process, in milliseconds: on a machine that others use, too, the clock says more of them. */
+/** CPU time of this process, in milliseconds: on a shared machine the clock says more about the others. */
 function cpu(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;
 }
 
 /**
- * The mean without the highest and the lowest tenth: garbage is collected now on one side's round, now on the other's,
+ * The mean without the highest and the lowest tenth: garbage collection falls into the rounds of one side or the other,
  * and counts.
  */
 function mean(values: readonly number[]): number {

@@ -1,6 +1,6 @@
 /**
- * What a change costs: of 100,000 resources one changes, and 1,000 streams must hear of it. Beside it, in the same run,
- * a naive server that copies its map for a change, remembers for every stream the version of every resource, and
+ * The cost of a change: of 100,000 resources one changes, and 1,000 streams must hear of it. Beside it, in the same
+ * run, a naive server that copies its map for a change, remembers for every stream the version of every resource, and
  * encodes for every stream.
  *
  * node --expose-gc --conditions=@xdskit/source --import tsx packages/protocol/bench/publish.ts [resources] [streams]
@@ -157,7 +157,7 @@ measureNaive(`naive delta, the same ${namedCount} names`, named);
 measureNaive("naive delta, wildcard", undefined);
 
 function measureNaive(label: string, names: readonly string[] | undefined): void {
-  // A tenth of the streams: it is slow, and its cost a stream does not depend on their number.
+  // A tenth of the streams: it is slow, and its cost for each stream does not depend on their number.
   const count = Math.max(1, Math.floor(streamCount / 10));
   let state = new Map(resources.map((resource) => [resource.name, resource]));
   const before = heap();

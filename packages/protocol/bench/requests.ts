@@ -3,7 +3,7 @@ import type { ResourceType } from "@xdskit/api";
 import { DeltaDiscoveryRequestSchema, DiscoveryRequestSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import type { SotwOrDelta } from "@xdskit/protocol";
 
-/** What a client says, beside the type. */
+/** The parts of a request besides the type. */
 interface Said {
   readonly names: readonly string[];
   /** Of the response that it acknowledges. */

@@ -3,7 +3,7 @@ import type { PlacedDocument, XdskitError } from "@xdskit/api";
 
 /** A part of a bootstrap, which knows its place. `null` counts as missing. */
 export interface DocumentPart {
-  /** Undefined: the part is missing. */
+  /** Undefined if the part is missing. */
   readonly value: JsonValue | undefined;
   /** A member by its proto name or its JSON name. Throws where this is not a mapping. */
   field(name: string): DocumentPart;

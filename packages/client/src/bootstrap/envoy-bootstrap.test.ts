@@ -5,8 +5,8 @@ import type { BootstrapSource } from "../options/bootstrap-options.js";
 import { clientOptionsFromBootstrap } from "./bootstrap.js";
 
 /**
- * As a service mesh starts Envoy: a socket file of its agent, parts that only Envoy knows, and an extension that nobody
- * else does.
+ * A service mesh's bootstrap of Envoy: a socket file of its agent, parts that only Envoy knows, and an extension that
+ * nobody else knows.
  */
 const meshLike = `
 application_log_config: { log_format: { text_format: "%Y" } }

@@ -9,7 +9,7 @@ import { apiSource, configSource, type EnvoySource, millisecondsOf } from "./env
 
 /**
  * Reads Envoy's bootstrap: `dynamic_resources`, the clusters of `static_resources` that these name, `config_sources`,
- * and `node`; it reads nothing else. A client has one list of servers: where the fields differ, `use` chooses one.
+ * and `node`; it reads nothing else. A client has one list of servers: if the fields differ, `use` chooses one.
  */
 export function readEnvoyBootstrap(root: DocumentPart, use: EnvoySourceField | undefined): ClientOptions {
   const find = createFindCluster(root);

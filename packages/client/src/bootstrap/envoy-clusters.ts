@@ -4,14 +4,14 @@ import type { TlsSettings } from "../options/tls-settings.js";
 import type { DocumentPart } from "./document-part.js";
 import { envoyTls } from "./envoy-tls.js";
 
-/** The servers that a cluster of the bootstrap names, and how to reach them. */
+/** The servers that a cluster of the bootstrap names, and their connection settings. */
 export interface StaticCluster {
   /** `HOST:PORT`, or `unix:PATH`. At least one. */
   readonly addresses: readonly string[];
   readonly tls: TlsSettings | undefined;
 }
 
-/** Finds a cluster of `static_resources` by its name; `from` is what names it, for errors. */
+/** Finds a cluster of `static_resources` by its name; `from` is the part that names it, for errors. */
 export type FindCluster = (name: string, from: DocumentPart) => StaticCluster;
 
 export function createFindCluster(root: DocumentPart): FindCluster {

@@ -15,7 +15,7 @@ import type { DocumentPart } from "./document-part.js";
 import type { FindCluster } from "./envoy-clusters.js";
 import { envoyService } from "./envoy-services.js";
 
-/** Where resources come from, by one field of the bootstrap. */
+/** The source of resources, by one field of the bootstrap. */
 export interface EnvoySource {
   readonly servers: readonly ServerSettings[];
   readonly nodeOn: "first" | "every";
@@ -55,7 +55,7 @@ export function apiSource(
   }
 }
 
-/** Resolves `cds_config`, `lds_config` or one of `config_sources`; `ads` is what `ads: {}` stands for. */
+/** Resolves `cds_config`, `lds_config` or one of `config_sources`; `ads` is the meaning of `ads: {}`. */
 export function configSource(
   source: ConfigSource,
   type: string,

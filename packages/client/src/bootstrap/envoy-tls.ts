@@ -37,7 +37,7 @@ export function envoyTls(socket: TransportSocket | undefined, part: DocumentPart
 }
 
 /**
- * The name that the certificate must have, where there is one exact name. Envoy checks no name unless it is told to.
+ * The name that the certificate must have, if there is one exact name. Envoy checks no name unless it is told to.
  */
 function nameIn(context: CertificateValidationContext | undefined): string | undefined {
   const names = [

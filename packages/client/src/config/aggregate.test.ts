@@ -26,7 +26,7 @@ test("sixteen clusters may stand below each other, and no more", () => {
   assert.deepEqual(leaves("c0", chain(17)), { problem: "aggregate clusters lead deeper than 16 levels" });
 });
 
-test("the search costs what there is, not the number of ways through it", () => {
+test("the search costs the number of clusters, not the number of ways through them", () => {
   const ladder = Object.fromEntries(
     Array.from({ length: 14 }, (_, level) =>
       Array.from({ length: 20 }, (_, index) => [

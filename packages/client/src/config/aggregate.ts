@@ -1,6 +1,6 @@
 import type { ResourceName } from "@xdskit/api";
 
-/** How many clusters may lie below each other, the first included (A37). */
+/** The number of clusters that may lie below each other, the first included (A37). */
 export const aggregateDepth = 16;
 
 /**

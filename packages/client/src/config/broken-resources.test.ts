@@ -16,7 +16,7 @@ import { createWatchConfig } from "./watch-config.js";
 
 const registry = envoyRegistry();
 const listener = socketListener("l", httpChain("http", "r"), tcpChain("tcp", "a"), httpChain("own", routes("in", "b")));
-/** A world that is whole. The rest of a resource stays, whatever is taken out of it. */
+/** A complete world. The rest of a resource stays, whatever is taken out of it. */
 const world: readonly Message[] = [
   listener,
   routes("r", "a", "c"),
@@ -27,13 +27,13 @@ const world: readonly Message[] = [
   assignment("b", 3),
 ];
 
-/** The same message with one field less, or with one text or list that is empty; for each of them. */
+/** The same message with one field less, or with one empty text or list; for each of them. */
 function* mutants(message: Message): Iterable<Message> {
   for (const mutant of lesser(jsonOf(message))) {
     try {
       yield fromJson(schemaOf(message), mutant, { registry });
     } catch {
-      // Such as an `Any` without a type: no bytes are read as that.
+      // Such as an `Any` without a type, which no bytes express.
     }
   }
 }

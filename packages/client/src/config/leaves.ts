@@ -53,7 +53,7 @@ export class Leaves {
     this.changed = changed;
   }
 
-  /** The leaf of a name; the name is watched from now on. */
+  /** The leaf of a name, which is watched from now on. */
   of<Type extends LeafType>(type: Type, name: ResourceName): Leaf<Type> {
     const known = this.leaves[type].get(name);
     if (known !== undefined) return known.leaf as Leaf<Type>;

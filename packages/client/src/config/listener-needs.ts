@@ -10,7 +10,7 @@ import {
 } from "@xdskit/api/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager";
 import { sourceProblem } from "./config-source.js";
 
-/** Where the routes of an HTTP connection manager come from. */
+/** The source of an HTTP connection manager's routes. */
 export type RouteSource =
   | { readonly kind: "named"; readonly name: ResourceName }
   | { readonly kind: "inline"; readonly name: ResourceName; readonly configuration: RouteConfiguration }

@@ -117,7 +117,7 @@ async function play(seed: number, story: string[]): Promise<void> {
   };
   const isTold = async (text: string) => {
     story.push(`told ${text}`);
-    // Nothing was told to leaves since the configuration was looked at, unless the watcher was busy meanwhile.
+    // No leaf changed since the configuration was last read, unless the watcher was busy meanwhile.
     assert.equal(text, whole?.text);
     assert.ok(text === "error" || text !== told?.text, "the same twice");
     told = whole;
@@ -228,7 +228,7 @@ async function play(seed: number, story: string[]): Promise<void> {
   assert.equal(watchers.size, 0);
 }
 
-/** Lets all that is ready run. */
+/** Runs everything that is ready. */
 async function turn(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
 }

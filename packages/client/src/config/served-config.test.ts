@@ -23,7 +23,7 @@ interface Tools {
   readonly server: XdsServer;
   readonly client: XdsClient;
   readonly events: readonly ClientEvent[];
-  /** What was told, as texts. */
+  /** The reports to the watcher, as texts. */
   readonly told: string[];
 }
 
@@ -112,7 +112,7 @@ for (const variant of ["sotw", "delta"] as const) {
             for (let change = 2; change < 40; change += 1) {
               for (let more = random(4); more >= 0; more -= 1) {
                 const key = keys[random(keys.length)] ?? "";
-                // In the state of the world, nothing tells that routes or endpoints are gone (rule 74).
+                // SotW does not report that routes or endpoints are gone (rule 74).
                 const mayGo = variant === "delta" || key.startsWith("cluster") || key.startsWith("listener");
                 if (mayGo && random(5) === 0 && change < 39) world.delete(key);
                 else world.set(key, randomPiece(key, change, random));

@@ -28,14 +28,14 @@ export interface TrackerOptions {
 }
 
 /**
- * Follows one listener. A configuration that is told is always complete. The client keeps watching what it told until
- * the next configuration is complete and the watcher took it. So going back costs nothing, and no server hears that a
- * resource in use is not needed any more (make before break, at the client's end).
+ * Follows one listener. Each reported configuration is complete. The client keeps watching the parts of a reported one
+ * until the next is complete and the watcher took it. So going back costs nothing, and no server hears that a resource
+ * in use is not needed any more (make before break, at the client's end).
  */
 export class Tracker implements ConfigWatch {
   private readonly options: TrackerOptions;
   private readonly leaves: Leaves;
-  /** How many subscriptions each cluster has. */
+  /** The number of subscriptions of each cluster. */
   private readonly subscriptions = new Map<ResourceName, number>();
   /** Complete or not. */
   private newest = nothing;
@@ -47,7 +47,7 @@ export class Tracker implements ConfigWatch {
   private taken = nothing;
   private config: XdsConfig | undefined;
   private problems: readonly ConfigProblem[] = [];
-  /** The leaves that changed since the listener was followed last; undefined where more than leaves changed. */
+  /** The leaves that changed since the listener was followed last; undefined if more than leaves changed. */
   private changes: Set<Leaf> | undefined;
   private round: Promise<void> | undefined;
   private telling: Promise<void> | undefined;

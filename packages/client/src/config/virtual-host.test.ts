@@ -18,7 +18,7 @@ test("the virtual host of an authority is the exact one, else that of the longes
   assert.equal(choose("shop.test", ...all), "shop.*");
   assert.equal(choose("test", ...all), "*");
   assert.equal(choose("test", "shop.*", "*.example"), undefined);
-  // The star stands for at least one character, and is no part of what is asked for.
+  // The star stands for at least one character, and is no part of the authority.
   assert.equal(choose(".example", "*.example"), undefined);
   assert.equal(choose("shop.", "shop.*"), undefined);
   assert.equal(choose("a-shop.example", "*-shop.example"), "*-shop.example");

@@ -1,6 +1,6 @@
 import type { VirtualHost } from "@xdskit/api/envoy/config/route/v3/route_components";
 
-/** How a domain matches, best first. Among matches of one kind the longest wins. */
+/** The kinds of a domain's match, best first. Among matches of one kind the longest wins. */
 const ranks = ["exact", "suffix", "prefix", "all"] as const;
 
 /**

@@ -308,7 +308,7 @@ describe("the watch of a configuration", () => {
   });
 });
 
-/** Lets all that is ready run. */
+/** Runs everything that is ready. */
 async function turns(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
 }

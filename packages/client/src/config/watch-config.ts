@@ -10,7 +10,7 @@ import { Tracker } from "./tracker.js";
 /** The tools of a watch of configurations. */
 export interface ConfigTools {
   readonly client: Pick<XdsClient, "watch">;
-  /** Where filters and cluster types are looked up. Default: Envoy's own. */
+  /** The registry of filters and cluster types. Default: Envoy's own. */
   readonly registry?: Registry | undefined;
   /** Takes the errors that a watcher throws or rejects with. */
   readonly failed: (error: unknown) => void;

@@ -45,7 +45,7 @@ export interface CollectionWatcher<Shape extends Message = Message> {
   onAmbient?(error: XdskitError): void | PromiseLike<void>;
 }
 
-/** How long `get` waits. */
+/** The time limit of `get`. */
 export interface GetOptions {
   readonly signal?: AbortSignal | undefined;
   /** Milliseconds. Default: no limit, but a name does not exist after 15 s without an answer. */

@@ -30,7 +30,7 @@ export interface XdsConfig {
 export type ConfigRoutes =
   | {
       readonly kind: "routes";
-      /** Where it is used: `api_listener`, `default_filter_chain`, a filter chain's name or `filter_chains[0]`. */
+      /** The place of its use: `api_listener`, `default_filter_chain`, a filter chain's name or `filter_chains[0]`. */
       readonly usedBy: readonly string[];
       readonly name: ResourceName;
       /** Undefined where the listener itself holds the routes. */
@@ -86,7 +86,7 @@ export type ConfigCluster =
       readonly error: XdskitError;
     };
 
-/** Where the endpoints of a cluster are. */
+/** The source of a cluster's endpoints. */
 export type ClusterEndpoints =
   /** From EDS. */
   | { readonly kind: "assignment"; readonly resource: ReceivedResource<ClusterLoadAssignment> }

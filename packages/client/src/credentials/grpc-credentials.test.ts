@@ -24,7 +24,7 @@ const write = (name: string, content: string) => {
 const caFile = write("ca.pem", authority.certificate);
 
 const asIs = (bytes: Buffer) => bytes;
-/** Answers with what it was told: the headers, and the name in the client's certificate. */
+/** Answers with the client's headers, and the name in its certificate. */
 const tell = {
   path: "/test.Test/Tell",
   requestStream: false,
@@ -122,7 +122,7 @@ describe("credentials of a gRPC server", () => {
     const address = `127.0.0.1:${mutual.port}`;
     assert.equal((await ask(address, credentials)).client, "first");
     write("own.pem", second.certificate);
-    // Half done: the pair that fits together stays in use.
+    // The rotation is half done: the matching pair stays in use.
     assert.equal((await ask(address, credentials)).client, "first");
     write("own.key", second.key);
     assert.equal((await ask(address, credentials)).client, "second");

@@ -5,7 +5,7 @@ import type { GrpcServerSettings } from "../options/client-options.js";
 import { readToken, refuseTokenInPlaintext } from "./call-headers.js";
 import { hostOf } from "./host-of.js";
 
-/** How a gRPC server is reached, and what each stream carries. */
+/** The credentials of connections to a gRPC server, and the headers of each stream. */
 export interface GrpcCredentials {
   /** Reads certificates anew for each connection. */
   readonly channel: ChannelCredentials;

@@ -76,7 +76,7 @@ async function withFront(test: (front: Front) => Promise<void>): Promise<void> {
 interface Front {
   readonly grpc: string;
   readonly rest: string;
-  /** Who connected, by the names in their certificates. */
+  /** The clients that connected, by the names in their certificates. */
   readonly peers: readonly string[];
   /** Ends all connections. */
   cut(): void;

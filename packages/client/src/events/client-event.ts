@@ -5,7 +5,7 @@ import type { BadResource, ResourceUpdate } from "@xdskit/protocol";
 export type ClientEvent =
   /** A stream is up, or the first poll was answered. One event a stream, at the latest with its first response. */
   | { readonly kind: "connected"; readonly server: string; readonly type: ResourceType | undefined }
-  /** The stream ended. `error` is undefined where it is not needed any more, or the server ended it with OK. */
+  /** The stream ended. `error` is undefined if the stream is not needed any more, or the server ended it with OK. */
   | {
       readonly kind: "disconnected";
       readonly server: string;

@@ -67,7 +67,7 @@ describe("metrics of a client", () => {
         server.config.update({ upsert: [cluster("b", "good")] });
         await holds("resources", state("acked", 2), state("does_not_exist", 1), state("does_not_exist", 1, ""));
         const [after] = linesOf(metrics, "resource_updates_valid");
-        // State of the world: both come again.
+        // SotW: both come again.
         const more = Number(after?.split(" ")[1]) - Number(before?.split(" ")[1]);
         assert.equal(more, variant === "sotw" ? 2 : 1);
 

@@ -2,7 +2,7 @@ import type { ResourceName } from "@xdskit/api";
 import type { ClientOptions } from "./client-options.js";
 import type { TlsSettings } from "./tls-settings.js";
 
-/** The fields of `dynamic_resources` that say where resources come from. */
+/** The fields of `dynamic_resources` that name the sources of resources. */
 export type EnvoySourceField = "ads_config" | "lds_config" | "cds_config";
 
 /** The parts of gRPC's bootstrap besides servers. */
@@ -39,6 +39,6 @@ export interface BootstrapSource {
 /** Options for `createClient`, and the other parts of a bootstrap. */
 export interface BootstrapOptions extends ClientOptions {
   readonly kind: "grpc" | "envoy";
-  /** gRPC only: how it names listeners, and its certificates. */
+  /** gRPC only: its names of listeners, and its certificates. */
   readonly grpc?: GrpcNames | undefined;
 }

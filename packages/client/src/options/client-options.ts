@@ -76,8 +76,8 @@ export interface FilesSettings {
     readonly type: string;
     readonly path: string;
     /**
-     * The file is read again when a file is moved into this folder, and not when the file itself is replaced. Default:
-     * the file's own folder is watched for files that replace it.
+     * The client reads the file again when a file is moved into this folder, and not when the file itself is replaced.
+     * Default: the file's own folder is watched for files that replace it.
      */
     readonly watchedDirectory?: string | undefined;
   }[];
@@ -103,8 +103,8 @@ export interface ClientLimits {
    */
   readonly heldBytes: number;
   /**
-   * How long a watcher's promise may hold up reading. Then the client reads on, and the watcher gets the newest value
-   * once it is done. Default 30,000 ms.
+   * The longest time for which a watcher's promise may hold up reading. Then the client reads on, and the watcher gets
+   * the newest value once it is done. Default 30,000 ms.
    */
   readonly watcherMs: number;
 }
@@ -117,8 +117,8 @@ export interface HeldResources {
   /** The set's version (SotW); empty if it is not known. */
   readonly version: Version;
   /**
-   * Whether these are all resources of the type. If not, watchers of a collection wait until a server has said what is
-   * in it. Default true.
+   * Whether these are all resources of the type. If not, watchers of a collection wait until a server has listed its
+   * members. Default true.
    */
   readonly isWhole?: boolean | undefined;
 }
@@ -147,8 +147,8 @@ export interface ClientOptions {
   readonly types?: ResourceTypes | undefined;
   readonly registry?: Registry | undefined;
   /**
-   * How strictly resources are checked before watchers get them; the client rejects those that fail. Default `full`;
-   * `true` means `full`, and `false` means `types`.
+   * The level of checks before watchers get resources; the client rejects those that fail. Default `full`; `true` means
+   * `full`, and `false` means `types`.
    */
   readonly validate?: ValidateLevel | boolean | undefined;
   /** Further checks, by type (`cluster`, … or `*`). The server is told the error that a check returns. */

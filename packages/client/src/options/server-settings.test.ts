@@ -5,7 +5,7 @@ import { createServer } from "@xdskit/server";
 import { createClient } from "../create-client.js";
 import type { ServerSettings } from "./client-options.js";
 
-/** What the client says of a server that it cannot use. */
+/** The client's error about a server that it cannot use. */
 function refusal(server: ServerSettings): XdskitError {
   try {
     createClient({ servers: [server], node: { id: "a" } }).close();

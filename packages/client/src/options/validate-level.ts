@@ -2,7 +2,7 @@
 export const validateLevels = ["full", "types", "off"] as const;
 
 /**
- * How strictly a client checks resources.
+ * The level of a client's checks of resources.
  * - `full`: valid protobuf of its type that keeps the rules in its protos.
  * - `types`: valid protobuf of its type, and so is the content of its `Any`s, where their types are known.
  * - `off`: it has a name. Its content is not read; reading `message` later throws an error if the content is not valid

@@ -28,8 +28,8 @@ const socketWith = (typedConfig: Any) =>
   ({ name: "tls", configType: { case: "typedConfig", value: typedConfig } }) as const;
 
 /**
- * As Istio's generator for gRPC writes it: for the certificates that clients trust there is no source, which Envoy's
- * rules demand.
+ * As Istio's generator for gRPC writes it: without a source of the certificates that clients trust, which Envoy's rules
+ * demand.
  */
 const forGrpc = anyPack(
   DownstreamTlsContextSchema,
@@ -63,7 +63,7 @@ function response(variant: "sotw" | "delta"): Uint8Array {
   );
 }
 
-/** The names of what a client takes, and of what it rejects. */
+/** The names of the resources that a client takes, and of those that it rejects. */
 async function takenAndRejected(t: TestContext, variant: "sotw" | "delta", options: Partial<ClientOptions>) {
   const { client, events, stream: next } = await odd(t, variant, options);
   let taken: readonly string[] | undefined;
@@ -143,10 +143,10 @@ for (const variant of ["sotw", "delta"] as const) {
   });
 }
 
-/** What a rule forbids: a timeout of nothing. */
+/** A value that a rule forbids: a timeout of 0. */
 const timeless = { "@type": clusterUrl, name: "timeless", connectTimeout: "0s" };
 
-/** Resolves to what a client takes, or to that it rejected something. */
+/** Resolves to the resources that a client takes, or to a rejection. */
 async function first(server: NonNullable<ClientOptions["servers"]>[number], validate: ClientOptions["validate"]) {
   const client = createClient({ servers: [server], node: { id: "n" }, validate });
   try {

@@ -9,7 +9,7 @@ import { waitFor } from "../testing/wait-for.js";
 
 const cluster = (name: string, altStatName = "") => create(ClusterSchema, { name, altStatName });
 
-/** What a watcher of the cluster `b` hears. */
+/** The calls to a watcher of the cluster `b`. */
 async function heard(
   settings: Partial<GrpcServerSettings>,
   test: (server: XdsServer, hears: (...expected: readonly string[]) => Promise<void>) => Promise<void>,

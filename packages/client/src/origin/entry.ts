@@ -47,7 +47,7 @@ export class Entry<Value> {
     return fewSize(this.#deliveries) > 0;
   }
 
-  /** The content is known, or known to be missing. That a server is away is no answer. */
+  /** The content is known, or known to be missing. An absent server is no answer. */
   get isAnswered(): boolean {
     return this.#answered && !this.#lapsed;
   }
@@ -106,7 +106,7 @@ export class Entry<Value> {
     if (isOver) for (const delivery of this.deliveries) delivery.recovered();
   }
 
-  /** Gives a late watcher what the others have. */
+  /** Gives a late watcher the state that the others have. */
   join(delivery: Delivery<Value>): void {
     this.#deliveries = fewWith(this.#deliveries, delivery);
     const value = this.#value;

@@ -17,7 +17,7 @@ interface Tools {
   readonly client: XdsClient;
   of(server: string): ScriptedUpstream;
   readonly events: ClientEvent[];
-  /** Watches, and writes down what it is told. */
+  /** Watches, and writes down each call. */
   watch(name: string): { take(): string[]; cancel(): void };
 }
 
@@ -66,7 +66,7 @@ describe("fallback to another server (A71)", () => {
       assert.deepEqual([of("one:1").log, of("two:2").log], [["+cluster a"], []]);
       of("one:1").fail();
       assert.deepEqual([of("two:2").log, of("three:3").log], [["forget", "+cluster a"], []]);
-      // Nobody is told as long as there is somebody to ask.
+      // No watcher is told as long as another server can be asked.
       assert.deepEqual(a.take(), []);
       of("two:2").answer(cluster, { upserted: [receivedCluster("a", "2")] });
       await settle();
@@ -95,7 +95,7 @@ describe("fallback to another server (A71)", () => {
       assert.deepEqual([a.take(), b.take()], [["1"], []]);
       assert.deepEqual(switches(events), ["one:1 two:2", "two:2 one:1"]);
       assert.equal(second.isClosed, true);
-      // What who was left says is of no interest.
+      // Answers of the server that the client left do not count.
       second.answer(cluster, { upserted: [receivedCluster("a", "2")] });
       second.fail();
       assert.deepEqual(a.take(), []);
@@ -173,7 +173,7 @@ describe("fallback to another server (A71)", () => {
       await settle();
       assert.deepEqual(of("two:2").log, ["forget", "+cluster a"]);
       assert.deepEqual(a.take(), ["1", "beside one:1", "error XDSKIT_RESOURCE_ABSENT"]);
-      // Nobody has it: that was said.
+      // No server has it, and the watcher was told so.
       for (const server of ["two:2", "three:3", "one:1"]) of(server).fail();
       await settle();
       assert.deepEqual(a.take(), []);
@@ -288,7 +288,7 @@ describe("resources that a program kept from an earlier run", () => {
       const again = watch("a");
       of("one:1").fail();
       await settle();
-      // It was kept as long as somebody watched it; now it is missing, and there is somebody else to ask.
+      // It was kept as long as somebody watched it; now it is missing, and another server can be asked.
       assert.deepEqual([again.take(), [...of("two:2").wanted]], [[], ["cluster a"]]);
     });
   });

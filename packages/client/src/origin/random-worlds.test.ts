@@ -26,7 +26,7 @@ function randomOf(seed: number): () => number {
   };
 }
 
-/** A server that goes and comes, always with what it has at that time. */
+/** A server that goes and comes, always with its resources of that time. */
 class Place {
   readonly content = new Map<ResourceName, string>();
   readonly transport = createMemoryTransport();
@@ -60,7 +60,7 @@ class Place {
   }
 }
 
-/** A watcher, and what it believes. */
+/** A watcher, and its view of the resources. */
 interface Believer {
   readonly name: ResourceName;
   readonly belief: Map<ResourceName, string>;

@@ -41,7 +41,7 @@ interface Member {
   /** Why the last attempt brought no answer, for a stream of one type or of all types (undefined). */
   readonly away: Map<ResourceType | undefined, XdskitError>;
   readonly connected: Set<ResourceType | undefined>;
-  /** The revision that it was last told to hold. */
+  /** The last revision that it was told to hold. */
   revision: number;
   left: boolean;
 }
@@ -104,7 +104,7 @@ export class Servers {
       attempting: () =>
         when((member) => {
           if (member.place === this.#active || member.revision === this.#owner.revision) return;
-          // Another server answered meanwhile: this server must tell what differs from the present resources.
+          // Another server answered meanwhile: this server must report its differences from the present resources.
           for (const [type, names] of this.#owner.wanted()) member.upstream.unsubscribe(type, names);
           this.#ask(member, () => "");
         }),

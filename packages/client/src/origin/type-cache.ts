@@ -329,7 +329,7 @@ export class TypeCache {
     const lost = [...this.resources.values()].filter((resource) => {
       if (there.has(canonicalName(resource.name))) return false;
       const own = this.#namesOf(resource).filter((name) => askedFor.has(name));
-      // A name that is asked for is answered by name: until then the old resource stays.
+      // A requested name is answered by name: until then the old resource stays.
       return own.length === 0 || own.some((name) => states(name) === "absent");
     });
     if (upserted.length === 0 && lost.length === 0) return undefined;

@@ -108,7 +108,7 @@ describe("client status of a client (CSDS)", () => {
         assert.match(rejected?.errorState?.details ?? "", /it is bad/);
         assert.notEqual(rejected?.errorState?.versionInfo, rejected?.versionInfo);
         assert.ok(Number(rejected?.errorState?.lastUpdateAttempt?.seconds) >= Math.floor(before / 1000) - 1);
-        // What it uses, not what it rejected.
+        // The content that it uses, not the one that it rejected.
         assert.equal(rejected?.xdsConfig && anyUnpack(rejected.xdsConfig, ClusterSchema)?.altStatName, "");
 
         server.config.update({ upsert: [cluster("b", "good")] });

@@ -35,12 +35,14 @@ export interface StatusService {
   read(options?: { readonly contents?: boolean }): Promise<ClientStatusResponse>;
 }
 
-/** How many answers may be built at once. Few people look at the same time. */
+/** The number of answers that may be built at once. Few people look at the same time. */
 const mostAtOnce = 4;
 /** Larger than any request. */
 const mostRequestBytes = 1024 * 1024;
 
-/** Lets others see what clients ask for, have and rejected, with a `ClientConfig` for each client. Keeps no state. */
+/**
+ * Shows the resources that clients ask for, have and rejected, with a `ClientConfig` for each client. Keeps no state.
+ */
 export function createStatusService(
   clients: XdsClient | readonly XdsClient[],
   options: StatusOptions = {},

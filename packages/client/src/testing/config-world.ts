@@ -14,7 +14,7 @@ import {
   tcpChain,
 } from "./config-messages.js";
 
-/** A resource as a test thinks of it. `tag` tells its versions apart, and stands somewhere in the message. */
+/** A test's model of a resource. `tag` tells its versions apart, and stands somewhere in the message. */
 export type Piece =
   | {
       readonly kind: "listener";
@@ -207,7 +207,7 @@ function endsBelow(
   return follow(root, []) ? ends.join(" ") : "error";
 }
 
-/** The same text of what a watcher was told. */
+/** The same text for a watcher's report. */
 export function configText(config: XdsConfig): string {
   const routes = config.routes.map((routes) =>
     routes.kind === "error" ? `${routes.name} error` : `${routes.name} ${routes.configuration.virtualHosts[0]?.name}`,

@@ -4,7 +4,7 @@ import type { Clock } from "@xdskit/api";
 export interface ManualClock extends Clock {
   /** Lets time go by, timer by timer. */
   advance(milliseconds: number): void;
-  /** Timers that wait, as the milliseconds that are left of each. */
+  /** The milliseconds that are left of each waiting timer. */
   readonly waiting: readonly number[];
 }
 

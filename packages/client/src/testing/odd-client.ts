@@ -19,7 +19,7 @@ export interface Odd {
   stream(): Promise<OddStream>;
 }
 
-/** A client of a server that does what the test says. Afterwards no stream may be left. */
+/** A client of a server whose actions the test chooses. Afterwards no stream may be left. */
 export async function odd(
   t: TestContext,
   variant: SotwOrDelta,
@@ -57,7 +57,7 @@ export function send(stream: OddStream, response: OddResponse): void {
   stream.send(responseBytes(stream.variant, response));
 }
 
-/** Waits until a watcher has something, and for that it was told nothing else on the way. */
+/** Waits until a watcher has something, and asserts that it was told nothing else meanwhile. */
 export async function has(told: Told, now: string, ...lines: readonly string[]): Promise<void> {
   await waitFor(`${now}; was told ${told.lines.join("; ")}`, () => told.now === now);
   if (lines.length > 0) assert.deepEqual(told.lines, lines);

@@ -21,7 +21,7 @@ export interface SeenPoll {
 export interface OddRestServer {
   readonly url: string;
   readonly polls: readonly SeenPoll[];
-  /** How many polls were there at once, at most. */
+  /** The largest number of polls at one time. */
   readonly mostAtOnce: () => number;
   readonly connections: () => number;
   close(): Promise<void>;
@@ -70,7 +70,7 @@ export async function startOddRestServer(answer: OddAnswer, port = 0): Promise<O
   };
 }
 
-/** Answers with a DiscoveryResponse of clusters (`name`, or a whole resource), or what else is given. */
+/** Answers with a DiscoveryResponse of clusters (`name`, or a whole resource), or with the given answer. */
 export function respond(response: ServerResponse, version: string, items: readonly unknown[], more: object = {}): void {
   const resources = items.map((item) => (typeof item === "string" ? { "@type": clusterUrl, name: item } : item));
   response.setHeader("content-type", "application/json");

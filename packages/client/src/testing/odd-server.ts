@@ -38,7 +38,7 @@ export interface OddStream {
   readonly isOpen: boolean;
   /** The next request that was not taken yet. */
   next(): Promise<OddRequest>;
-  /** The same for a script that goes on for as long as the stream does; undefined once it is over. */
+  /** The same for a script that lasts as long as the stream; undefined once that is over. */
   nextIfAny(): Promise<OddRequest | undefined>;
   /** One message. */
   send(bytes: Uint8Array): void;
@@ -55,19 +55,19 @@ export interface OddStream {
   goAway(): void;
 }
 
-/** A server that does what it is told, however odd: HTTP/2 and gRPC's frames by hand. */
+/** A server that follows its script, however odd: HTTP/2 and gRPC's frames by hand. */
 export interface OddServer {
   readonly address: string;
-  /** All streams that there were. */
+  /** All streams so far. */
   readonly streams: readonly OddStream[];
-  /** How many are open. */
+  /** The number of open ones. */
   readonly open: number;
   /** The next stream that was not taken yet. */
   nextStream(): Promise<OddStream>;
   close(): Promise<void>;
 }
 
-/** `script` is called for each stream, if there is one; what it rejects with is thrown by `close`. */
+/** `script` is called for each stream, if there is one; `close` throws its rejections. */
 export async function createOddServer(script?: (stream: OddStream) => void | Promise<void>): Promise<OddServer> {
   const sessions = new Set<ServerHttp2Session>();
   const streams: OddStream[] = [];

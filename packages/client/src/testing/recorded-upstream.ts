@@ -12,7 +12,7 @@ export function typeNamed(name: string): ResourceType {
 /** The rules in the protos. */
 export const checkRules: CheckMessage = (_, __, message) => validateMessage(message);
 
-/** The default context of upstreams in tests: fast, and without chance. */
+/** The default context of upstreams in tests: fast, and without random numbers. */
 export function testContext(changes: Partial<UpstreamContext> = {}): UpstreamContext {
   return {
     node: new Uint8Array([0x0a, 2, 0x6e, 0x31]),
@@ -36,14 +36,14 @@ export function testContext(changes: Partial<UpstreamContext> = {}): UpstreamCon
   };
 }
 
-/** An upstream under test, and what it told, a line each, oldest first. */
+/** An upstream under test, and its reports, a line each, oldest first. */
 export interface RecordedUpstream {
   readonly upstream: Upstream;
   readonly lines: string[];
   readonly updates: readonly ResourceUpdate[];
 }
 
-/** Makes an upstream whose sink writes down what it is told. */
+/** Makes an upstream whose sink writes down each report. */
 export function recordUpstream(
   make: (context: UpstreamContext, sink: UpstreamSink) => Upstream,
   context: Partial<UpstreamContext> = {},

@@ -6,9 +6,9 @@ import type { ResourceWatcher, TypeOf, XdsClient } from "../contract/xds-client.
 
 /** A client whose answers a test gives, one by one. */
 export interface ScriptedClient extends Pick<XdsClient, "watch"> {
-  /** `cluster web`, in order of names. One that is watched twice is there twice. */
+  /** `cluster web`, in order of names. A name that is watched twice is listed twice. */
   readonly watched: readonly string[];
-  /** Tells all who watch it; the promises that they return. */
+  /** Tells all watchers of it; returns their promises. */
   give(message: Message): Promise<void>;
   fail(type: string, name: ResourceName, error?: XdskitError): Promise<void>;
   ambient(type: string, name: ResourceName, error: XdskitError): Promise<void>;

@@ -12,7 +12,7 @@ import type { StreamHandler, StreamTransport } from "../upstreams/grpc/stream-tr
 /** A stream in a test's hands. */
 export interface ScriptedStream extends StreamHandler {
   readonly method: DiscoveryMethod;
-  /** When it was opened. */
+  /** The time at which it was opened. */
   readonly at: number;
   /** The client's requests: `+a -b`, `ack 1`, `nack 1: why`; SotW: all names, and `ack 1`. */
   readonly log: string[];
@@ -29,7 +29,7 @@ export interface ScriptedStream extends StreamHandler {
 export interface ScriptedTransport extends StreamTransport {
   readonly streams: readonly ScriptedStream[];
   readonly last: ScriptedStream;
-  /** The most streams that were there at once. */
+  /** The largest number of streams at one time. */
   readonly mostAtOnce: number;
   readonly isClosed: boolean;
 }

@@ -5,7 +5,7 @@ import { type ClientTypeStatus, type ReceivedResource, type ResourceUpdate, rece
 import type { UpstreamSink } from "../upstreams/contract/upstream.js";
 import type { CreateUpstream } from "../upstreams/create-upstream.js";
 
-/** An upstream that gives what a test says, and writes down what it is asked for. */
+/** An upstream whose answers a test gives, and that writes down its requests. */
 export interface ScriptedUpstream {
   readonly server: string;
   readonly sink: UpstreamSink;
@@ -13,7 +13,7 @@ export interface ScriptedUpstream {
   readonly log: string[];
   /** The subscriptions, such as `cluster a`. */
   readonly wanted: ReadonlySet<string>;
-  /** Answers with resources, as a server that is there; names that are gone; names that do not exist. */
+  /** Answers with resources, as a present server does; with removed names; with names that do not exist. */
   answer(
     type: ResourceType,
     content: {
@@ -27,7 +27,7 @@ export interface ScriptedUpstream {
   readonly isClosed: boolean;
 }
 
-/** Makes upstreams, and keeps each that was made; of those of one server the last is the one in use. */
+/** Makes upstreams, and keeps each of them; the last one of a server is in use. */
 export function scriptedUpstreams(): { readonly create: CreateUpstream; of(server: string): ScriptedUpstream } {
   const made: ScriptedUpstream[] = [];
   return {

@@ -6,7 +6,7 @@ import type { Collection, XdsClient } from "../contract/xds-client.js";
 /** The calls of a watcher, a line each: `changed a=1`, `error CODE`, `ambient CODE`. */
 export interface Told extends Watch {
   readonly lines: readonly string[];
-  /** Its current state: `a=1 b=2`, empty where there is nothing. */
+  /** Its current state: `a=1 b=2`, empty if there is nothing. */
   readonly now: string;
 }
 

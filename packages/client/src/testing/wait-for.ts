@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** How long a test waits for a final state: a busy machine is slow, a fault is for ever. */
+/** The time for which a test waits for a final state: a busy machine is slow, a fault never ends. */
 export const patienceMs = 30_000;
 
 /** Waits until something holds, looking every few milliseconds; throws after `timeoutMs` with `what`. */

@@ -21,17 +21,17 @@ export function clusters(version: string, ...items: readonly string[]): string {
   return JSON.stringify({ versionInfo: version, resources });
 }
 
-/** Files of a test's own, and who watches them. */
+/** A test's own files, and their watchers. */
 export interface WatchedFiles extends RecordedUpstream {
   readonly folder: string;
   path(name: string): string;
   /** Writes a file beside and moves it over this one. */
   move(name: string, text: string | Uint8Array): Promise<void>;
-  /** Waits until these lines were told since those waited for before, and no others. */
+  /** Waits until exactly these lines were told since the last wait. */
   told(...lines: readonly (string | RegExp)[]): Promise<void>;
 }
 
-/** Runs a test on a folder of its own. */
+/** Runs a test on its own folder. */
 export async function withFiles(
   files: (folder: string) => FilesSettings["files"],
   run: (running: WatchedFiles) => Promise<void>,

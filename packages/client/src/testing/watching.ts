@@ -15,7 +15,7 @@ export interface Tools {
   readonly events: ClientEvent[];
 }
 
-/** Runs a test with a client whose servers are scripts, and whose time goes by when the test says so. */
+/** Runs a test with a client whose servers are scripts, and whose clock the test moves. */
 export async function withClient(
   test: (tools: Tools) => Promise<void>,
   options: Partial<ClientOptions> = {},
@@ -32,7 +32,7 @@ export async function withClient(
   }
 }
 
-/** Writes down what it is told: `web new`, `error XDSKIT_…`, `beside XDSKIT_…`. */
+/** Writes down each call: `web new`, `error XDSKIT_…`, `beside XDSKIT_…`. */
 export function recorder(): ResourceWatcher & { readonly log: string[]; take(): string[] } {
   const log: string[] = [];
   return {

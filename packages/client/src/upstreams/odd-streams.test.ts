@@ -7,7 +7,7 @@ import { createOddServer, type OddStream } from "../testing/odd-server.js";
 import { watchCluster, watchClusters } from "../testing/told.js";
 import { waitFor } from "../testing/wait-for.js";
 
-/** Ways in which a stream comes to an end that it should not have, after it was well. */
+/** Wrong ends of a stream that was well before. */
 const ends: readonly (readonly [what: string, end: (stream: OddStream) => void])[] = [
   ["ends with OK", (stream) => stream.end(0)],
   ["ends with an error", (stream) => stream.end(14, "no more")],
@@ -61,7 +61,7 @@ for (const variant of ["sotw", "delta"] as const) {
         assert.ok(asked?.node !== undefined, "the node is told anew");
         if (variant === "sotw") assert.equal(asked.version, "1");
         else assert.deepEqual(asked.initial, { a: "1", b: "1" });
-        // What it has stays until it is told otherwise.
+        // Its resources stay until the server says otherwise.
         assert.deepEqual([one.now, all.now], ["a=1", "a=1 b=1"]);
         send(second, { nonce: "2", version: "2", clusters: [cluster("a", "2"), cluster("b", "1")] });
         await has(one, "a=2");

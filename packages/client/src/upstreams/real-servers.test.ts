@@ -45,7 +45,7 @@ function start(t: TestContext, options: Partial<ClientOptions>): { client: XdsCl
 
 const has = (told: Told, now: string) => waitFor(`${now}; was told ${told.lines.join("; ")}`, () => told.now === now);
 
-/** An address that nobody listens at. */
+/** An address without a listener. */
 async function nowhere(t: TestContext): Promise<string> {
   const { server, address } = await serve(t, "");
   await server.close({ timeoutMs: 0 });
@@ -66,7 +66,7 @@ for (const variant of ["sotw", "delta"] as const) {
         await has(b, "b=second");
         const first = await serve(t, "a=first", address);
         await has(a, "a=first");
-        // The first has no such thing, and it is the first that is believed.
+        // The first server does not have it, and the client believes the first.
         await waitFor("b is gone", () => b.now === "");
         await waitFor("the second is left", () => second.open() === 0);
         assert.deepEqual(

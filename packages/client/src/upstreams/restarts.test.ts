@@ -13,12 +13,12 @@ const restarts = 25;
 const names = ["a", "b", "c", "d", "e"];
 const seed = Number(process.env.SEED ?? 7);
 
-/** What a moment's configuration has: some of the names, each with the number of the moment. */
+/** The configuration of a moment: some of the names, each with the number of the moment. */
 interface World {
   readonly clusters: ReadonlyMap<string, string>;
 }
 
-/** A server of which every stream is counted; what is open twice for one client and method is a fault. */
+/** A server that counts every stream; two open ones for one client and method are a fault. */
 async function serve(world: World, address: string, doubled: string[]): Promise<XdsServer> {
   const server = createServer();
   const open = new Map<string, number>();
@@ -64,7 +64,7 @@ async function lives(t: TestContext, variant: "sotw" | "delta", aggregated: bool
     servers: [{ kind: "grpc", address, variant, aggregated }],
     node: { id: "n" },
     backoff: { firstMs: 5, mostMs: 40 },
-    // Where SotW does not tell what is absent, time does.
+    // SotW does not report absent names, so a timeout does.
     absentAfterMs: 400,
   });
   const events: ClientEvent[] = [];
@@ -109,7 +109,7 @@ async function lives(t: TestContext, variant: "sotw" | "delta", aggregated: bool
     server.config.set(messagesOf(world));
     await converged();
   }
-  // Every waiting connection opens in the end, and then everything is there once.
+  // Every waiting connection opens in the end, and then everything exists once.
   const streams = aggregated ? 1 : 2;
   const open = () => server?.stats().streams.reduce((sum, each) => sum + each.open, 0);
   await waitFor("all streams", () => open() === streams);
@@ -121,7 +121,7 @@ async function lives(t: TestContext, variant: "sotw" | "delta", aggregated: bool
   await waitFor("no stream to be left", () => open() === 0);
 }
 
-describe(`a server that is started and ended ${restarts} times while what it serves changes`, () => {
+describe(`a server that is started and ended ${restarts} times while its resources change`, () => {
   for (const variant of ["sotw", "delta"] as const) {
     for (const aggregated of [true, false]) {
       const how = `${variant}, ${aggregated ? "ADS" : "per type"}`;

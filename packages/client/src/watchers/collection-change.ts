@@ -22,7 +22,7 @@ export function changedCollection(resources: Resources, { upserted, removed, add
   return collection;
 }
 
-/** The whole collection, for a watcher that has nothing of it. */
+/** The whole collection, for a watcher that has none of it. */
 export function wholeCollection(resources: Resources): Collection {
   return changedCollection(resources, {
     upserted: [...resources.values()],

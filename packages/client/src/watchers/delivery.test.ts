@@ -38,7 +38,7 @@ describe("watchers", () => {
       await settle();
       const { value } = await next;
       assert.deepEqual([log, value?.kind], [["1", "2"], "changed"]);
-      // Of one that is away it is told.
+      // It is told of one that is away.
       release();
       await settle();
       one.fail();

@@ -19,7 +19,7 @@ export interface DeliveryContext<Value> {
 
 /**
  * The calls to one watcher: one after the other, each once the promise of the one before has settled. Values given in
- * the turn in which the delivery is made are told in a later turn. There is one for each watch, so it is a class, whose
+ * the turn that makes the delivery are told in a later turn. There is one for each watch, so it is a class, whose
  * functions all share.
  */
 export class Delivery<Value> {
@@ -117,7 +117,7 @@ export class Delivery<Value> {
     this.#waiting = undefined;
   }
 
-  /** Resolves once the watcher has taken everything; undefined where it has, and where it is late. */
+  /** Resolves once the watcher has taken everything; undefined if it has, or if it is late. */
   get busy(): Promise<void> | undefined {
     if (!this.#working || this.#late || this.#cancelled) return undefined;
     if (this.#waiting === undefined) {

@@ -85,7 +85,7 @@ describe("a client over a real connection", () => {
       clearTimeout(timer);
       return output;
     };
-    // Nobody listens there: between attempts there is neither a connection nor anything else that would keep it alive.
+    // Nobody listens there: between attempts neither a connection nor anything else keeps the process alive.
     const program = `
       import { createClient } from "../create-client.ts";
       const client = createClient({ servers: ["127.0.0.1:9"], node: { id: "me" }, backoff: { firstMs: 30 } });

@@ -5,8 +5,8 @@ import type { WatchItem } from "../contract/watch.js";
 export type Merge<Value> = (earlier: Value, later: Value) => Value;
 
 /**
- * The unreported state of one watcher: only the newest, however much came. There is one for each watch, so it is a
- * class, whose functions all share.
+ * The unreported state of one watcher: only the newest, however many changes came. There is one for each watch, so it
+ * is a class, whose functions all share.
  */
 export class Pending<Value> {
   readonly #merge: Merge<Value>;
@@ -38,7 +38,7 @@ export class Pending<Value> {
     this.#beside = undefined;
   }
 
-  /** The next item to tell; undefined: nothing. */
+  /** The next item to tell; undefined if there is none. */
   take(): WatchItem<Value> | undefined {
     const next = this.#main ?? this.#beside;
     if (this.#main !== undefined) this.#main = undefined;

@@ -124,7 +124,7 @@ describe("watchers", () => {
       assert.deepEqual(has.take(), ["beside XDSKIT_UPDATE_REJECTED"]);
       assert.deepEqual(lacks.take(), ["error XDSKIT_UPDATE_REJECTED"]);
       assert.deepEqual(other.take(), []);
-      // Nothing good came, so nothing is known of the whole.
+      // No good response came, so the whole is unknown.
       assert.deepEqual(all.take(), ["error XDSKIT_UPDATE_REJECTED"]);
     }));
 

@@ -6,7 +6,7 @@ export interface Answer {
   readonly nonce: Nonce;
   /** The response's. */
   readonly version: Version;
-  /** Undefined: it is acknowledged. */
+  /** Undefined for an acknowledgement. */
   readonly error: string | undefined;
 }
 

@@ -14,8 +14,8 @@ interface Answering {
 /**
  * Names for the resources of a response to a URL that is no message's (`anyContent` of a type). The server alone
  * decides how it answers such a name: Istio's debug endpoints send the dump of a proxy that is asked for by its id, in
- * parts without names. So nothing is ignored as unasked for: a resource with another name than those asked for gets
- * them as aliases. All share one list of aliases.
+ * parts without names. So the client ignores no resource as unrequested: one with another name than the requested ones
+ * gets these as aliases. All share one list of aliases.
  */
 export function answering(resources: readonly NamedResource[], wanted: WantedNames): Answering {
   const asIs = { resources, problem: undefined };

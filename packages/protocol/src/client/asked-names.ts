@@ -8,7 +8,7 @@ interface AskedChange {
 
 /**
  * The names that the server of one stream was told, and those that it must be told, by canonical name. A name that was
- * dropped and wanted again is taken back and asked for anew: what was held of it is gone, and servers send it only to
+ * dropped and wanted again is taken back and asked for anew: its resource is gone here, and servers send it only to
  * clients that seem to lack it (rules 70, 87).
  */
 export class AskedNames {

@@ -79,7 +79,7 @@ describe("createClientStream", () => {
     const [first] = updateIn(respond(client, "endpoint a=1~10s", { variant: "delta" })).upserted;
     const schema = envoyRegistry().getMessage("envoy.config.endpoint.v3.ClusterLoadAssignment");
     assert.equal(first?.message.$typeName, schema?.typeName);
-    // Another version or TTL of the same content: what was read is not read again.
+    // Another version or TTL of the same content: the message is not read again.
     const [again] = updateIn(respond(client, "endpoint a=1~20s", { variant: "delta" })).upserted;
     assert.equal(again?.message, first?.message);
     assert.equal(upserted.length, 2);
@@ -111,7 +111,7 @@ describe("createClientStream", () => {
       assert.equal(client.deadline(), 10_000);
       assert.deepEqual(client.step({ kind: "time", unread: true }, 10_000), []);
       assert.equal(client.deadline(), 20_000);
-      // That a request is not sent says nothing of them.
+      // An unsent request says nothing about them.
       const { removed } = updateIn(client.step({ kind: "time", unsent: true }, 20_000));
       assert.deepEqual(removed, [{ name: "a", reason: "ttl" }]);
       assert.equal(client.deadline(), 30_000);

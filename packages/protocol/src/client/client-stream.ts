@@ -28,7 +28,7 @@ class Machine implements ClientStream {
   readonly #weight: HeldWeight = { bytes: 0 };
   /** Types that may have something to say. */
   readonly #ready = new Set<ClientType>();
-  /** How many streams were opened, and how many responses came on all of them: that numbers the responses. */
+  /** The number of opened streams, and the number of responses on all of them, by which responses are numbered. */
   #streams = 0;
   #responses = 0;
   /** The numbers of responses of streams that are gone are not above this. */

@@ -55,7 +55,7 @@ export class ClientType {
   #version: Version = "";
   /** The client holds what the server gave at that version: after a reconnect it may claim it (rule 37). */
   #isWhole = true;
-  /** The stream on which something was lost of that, or kept as it was before. */
+  /** The stream on which a part of that was lost, or kept in its earlier state. */
   #lostOn: number | undefined;
 
   constructor(type: ResourceType, context: ClientContext) {
@@ -67,7 +67,7 @@ export class ClientType {
     this.#reading = new ResponseReading(type, options.variant, options.registry);
   }
 
-  /** Nothing of the type is wanted, the server need not be told anything, and nothing is remembered. */
+  /** Nobody wants anything of the type, the server need not be told anything, and nothing is remembered. */
   get isEmpty(): boolean {
     return this.wanted.size === 0 && this.#held.size === 0 && !this.#context.isOpen();
   }
@@ -110,7 +110,7 @@ export class ClientType {
     }
   }
 
-  /** Drops silently what was held because of this name alone. */
+  /** Drops silently the resources that were held because of this name alone. */
   #forget(key: ResourceName): void {
     const found = this.#held.find(key);
     const isCollection = key === wildcard || isGlobName(key);
@@ -172,7 +172,7 @@ export class ClientType {
 
   time(now: number, { unread = false, unsent = false }: TimeEvent): readonly ClientStreamEffect[] {
     const draft = new UpdateDraft(this.type);
-    // A heartbeat may be among the unread responses, and would not bring back what is gone.
+    // A heartbeat may be among the unread responses, and would not bring back a dropped resource.
     if (unread) this.#held.putOff(now);
     for (const { key, resource } of this.#held.takeExpired(now)) {
       draft.remove(key, resource.name, "ttl");
@@ -259,8 +259,8 @@ export class ClientType {
     takeErrors(taking, bad);
     this.wanted.is(wildcard, "held");
     if (bad.length === 0) this.#rejections.forgetUnnamed();
-    // A response that is no full state does not say what was lost. Lost resources come on another stream, which asks
-    // without a version.
+    // A response that is no full state does not name the lost resources. Lost resources come on another stream, which
+    // asks without a version.
     const isAll = type.fullState || this.#lostOn !== stream();
     if (bad.length === 0 && !isPart && isAll) this.#isWhole = true;
     else if (!draft.isEmpty) this.#lose();

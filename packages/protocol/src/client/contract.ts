@@ -21,7 +21,7 @@ import type { BadResource } from "./rejection.js";
  */
 export type CheckMessage = (type: ResourceType, name: ResourceName, message: Message) => readonly Finding[];
 
-/** The limits of one client for one server. It rejects what exceeds a limit, and keeps what it held. */
+/** The limits of one client for one server. It rejects a response that exceeds a limit, and keeps its resources. */
 export interface ClientStreamLimits {
   /** Resources in one response. */
   readonly resourcesPerResponse: number;
@@ -62,9 +62,9 @@ export interface ClientStreamOptions {
    * in both.
    */
   readonly answers?: "at-once" | "when-told" | undefined;
-  /** Keep what the server takes away, and report it as failing (A53). Default false. */
+  /** Keep resources that the server removes, and report them as failing (A53). Default false. */
   readonly keepRemoved?: boolean | undefined;
-  /** Drop what was held of a name when new content of it is rejected (A88). Default false. */
+  /** Drop a held resource when new content of it is rejected (A88). Default false. */
   readonly dropRejected?: boolean | undefined;
 }
 
@@ -75,12 +75,12 @@ export type ClientStreamEvent =
    * per-type stream only its type.
    */
   | { readonly kind: "subscribe"; readonly type: ResourceType; readonly names: readonly ResourceName[] }
-  /** These are no longer wanted: what was held because of them alone is dropped silently. */
+  /** These are no longer wanted: resources that were held because of them alone are dropped silently. */
   | { readonly kind: "unsubscribe"; readonly type: ResourceType; readonly names: readonly ResourceName[] }
   /**
-   * All that the client has of the type, from elsewhere (a cache on disk, another server). It silently replaces what
-   * was held. Its versions are those that this server may know; an empty version is one that no server knows. The next
-   * stream claims what is wanted of it (rule 112), and learns that it is gone if the server says so.
+   * All that the client has of the type, from elsewhere (a cache on disk, another server). It silently replaces the
+   * held resources. Its versions are those that this server may know; an empty version is one that no server knows. The
+   * next stream claims the wanted part of it (rule 112), and learns that something is gone if the server says so.
    */
   | {
       readonly kind: "hold";
@@ -90,13 +90,13 @@ export type ClientStreamEvent =
       readonly version: Version;
     }
   /**
-   * The client got data from another server meanwhile: no version of what it holds is valid any longer. It still claims
-   * it, with empty versions (delta).
+   * The client got data from another server meanwhile: the versions of its resources are no longer valid. It still
+   * claims the resources, with empty versions (delta).
    */
   | { readonly kind: "forget-versions" }
   /** A new stream is open: requests may be pulled. */
   | { readonly kind: "opened" }
-  /** The stream is gone. What is held stays; timers for names that may not exist stop (rule 166). */
+  /** The stream is gone. The resources stay; timers for names that may not exist stop (rule 166). */
   | { readonly kind: "closed" }
   /** One response, as the server wrote it. */
   | { readonly kind: "response"; readonly bytes: Uint8Array }
@@ -106,9 +106,9 @@ export type ClientStreamEvent =
    */
   | { readonly kind: "answer"; readonly response: number; readonly error?: string | undefined }
   /**
-   * Time passed; `deadline` says when that matters. `unread`: responses may be waiting unread, heartbeats among them,
-   * so silence says nothing and due timers start again. `unsent`: a pulled request may not have gone out yet, so the
-   * server was not asked for its names.
+   * Time passed; `deadline` gives the time at which that matters. `unread`: responses may be waiting unread, heartbeats
+   * among them, so silence says nothing and due timers start again. `unsent`: a pulled request may not have gone out
+   * yet, so the server was not asked for its names.
    */
   | { readonly kind: "time"; readonly unread?: boolean | undefined; readonly unsent?: boolean | undefined };
 
@@ -141,15 +141,15 @@ export interface ResourceUpdate {
     readonly error: ResourceError | undefined;
   }[];
   /**
-   * The server cannot give it now, and what is held stays good (`resource_errors` with other codes than NOT_FOUND and
-   * PERMISSION_DENIED); or the server took it away, and it is kept (`keepRemoved`).
+   * The server cannot give it now, and the held resource stays good (`resource_errors` with other codes than NOT_FOUND
+   * and PERMISSION_DENIED); or the server removed it, and it is kept (`keepRemoved`).
    */
   readonly failing: readonly ResourceError[];
 }
 
 /**
- * What the client's owner must do, or may report. The effects of one response come in the order of these kinds: what
- * was taken, then what was rejected, and the end of the stream last.
+ * Something that the client's owner must do, or may report. The effects of one response come in the order of these
+ * kinds: first the accepted resources, then the rejection, and last the end of the stream.
  */
 export type ClientStreamEffect =
   /** A response was read; its number is for `answer`. Comes before its `update`, also if nothing changed. */
@@ -159,7 +159,7 @@ export type ClientStreamEffect =
       readonly response: number;
       readonly version: Version;
       readonly nonce: Nonce;
-      /** How many of its resources are good, unchanged ones included. */
+      /** The number of its good resources, unchanged ones included. */
       readonly good: number;
       /** Something in it has a time to live, which begins anew. */
       readonly keepsAlive: boolean;
@@ -233,16 +233,16 @@ export interface ClientRejection {
 }
 
 /**
- * The client's end of discovery: what is wanted of one server and what is held of it. Both outlive streams. One machine
- * for ADS, one for each type on per-type streams; only `opened` and `closed` know of streams. Events in, effects out;
- * requests are pulled while a stream is open and has room.
+ * The client's end of discovery: the names that are wanted of one server, and the resources held from it. Both outlive
+ * streams. One machine for ADS, one for each type on per-type streams; only `opened` and `closed` know of streams.
+ * Events in, effects out; requests are pulled while a stream is open and has room.
  */
 export interface ClientStream {
   /** Never throws because of a server's bytes. `now` is in milliseconds and never goes back. */
   step(event: ClientStreamEvent, now: number): readonly ClientStreamEffect[];
   /** The next request to send; undefined when there is none, or no stream. */
   next(): OutgoingRequest | undefined;
-  /** When it wants a `time` event, if nothing happens before. */
+  /** The time at which it wants a `time` event, if nothing happens before. */
   deadline(): number | undefined;
   /** Nothing is wanted: no stream need be open. */
   readonly isIdle: boolean;

@@ -10,9 +10,9 @@ interface Entry<Item> {
 }
 
 /**
- * Finds what ends first: a heap with one valid entry for each item. If an end was put off, its entry is put back when
- * its turn comes, so heartbeats cost nothing here. An invalid entry stays until its turn comes, or until half of all
- * are invalid.
+ * Finds the item that ends first: a heap with one valid entry for each item. If an end was put off, its entry is put
+ * back when its turn comes, so heartbeats cost nothing here. An invalid entry stays until its turn comes, or until half
+ * of all are invalid.
  */
 export class Expiries<Item extends Expiring> {
   readonly #heap: Entry<Item>[] = [];
@@ -42,7 +42,7 @@ export class Expiries<Item extends Expiring> {
     return this.#heap[0]?.due;
   }
 
-  /** Takes what has ended by now. */
+  /** Takes the items that have ended by now. */
   take(now: number): readonly Item[] {
     const ended: Item[] = [];
     for (let top = this.#heap[0]; top !== undefined && top.due <= now; top = this.#heap[0]) {

@@ -2,7 +2,7 @@ import { canonicalName, type ResourceName, type Version } from "@xdskit/api";
 import { Expiries, type Expiring } from "./expiries.js";
 import type { ReceivedResource } from "./received.js";
 
-/** A held resource, and what is known of it. */
+/** A held resource, and the facts known about it. */
 export interface Held extends Expiring {
   readonly key: ResourceName;
   resource: ReceivedResource;
@@ -12,7 +12,7 @@ export interface Held extends Expiring {
   stream: number;
   /** When its content came. */
   at: number;
-  /** The server took it away since, and it is kept. */
+  /** The server has removed it since, and it is kept. */
   isGone: boolean;
 }
 
@@ -21,7 +21,7 @@ export interface HeldWeight {
   bytes: number;
 }
 
-/** For each resource: what is kept besides its content. */
+/** For each resource: the memory besides its content. */
 const bytesOfEach = 2_048;
 const bytesOfAlias = 256;
 
@@ -128,7 +128,7 @@ export class HeldResources {
     for (const held of this.#expiries.take(now)) this.keepAlive(held, held.resource.ttl, now);
   }
 
-  /** Takes away what lived long enough. */
+  /** Removes the resources whose time is over. */
   takeExpired(now: number): readonly Held[] {
     const expired = this.#expiries.take(now);
     for (const { key } of expired) this.delete(key);

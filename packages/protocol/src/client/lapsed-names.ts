@@ -7,7 +7,10 @@ import { mostNamesRemembered, mostRepeats } from "../model/limits.js";
  */
 export class LapsedNames {
   readonly #ended = new Set<ResourceName>();
-  /** How often each was asked for anew: a server whose heartbeats always come too late must not send it each time. */
+  /**
+   * The number of times that each was asked for anew: a server whose heartbeats always come too late must not send it
+   * each time.
+   */
   readonly #times = new Map<ResourceName, number>();
 
   /** Its time is over. */

@@ -25,11 +25,11 @@ export interface ReceivedResource<Shape extends Message = Message> {
   /** Time to live in milliseconds, counted from each time that it came or was kept alive. Undefined: for ever. */
   readonly ttl: number | undefined;
   /**
-   * In the messages of v3, whatever was sent. Shared: do not change it. Throws an XdskitError if it was never read
-   * before and cannot be.
+   * In the messages of v3, in whichever version it was sent. Shared: do not change it. Throws an XdskitError if it was
+   * never read before and cannot be.
    */
   readonly message: Shape;
-  /** As it stood on the wire: v2's or v3's. */
+  /** As on the wire: v2's or v3's. */
   readonly typeUrl: TypeUrl;
   readonly value: Uint8Array;
   /** The same as a resource of a snapshot; made when first asked for. Throws what `createResource` throws. */

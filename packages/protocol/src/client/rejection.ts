@@ -28,9 +28,9 @@ export function findingsOf(type: ResourceType, name: ResourceName | undefined, e
 const cut = "...(truncated)";
 
 /**
- * The text for `error_detail`: for the first few resources, which fields are wrong and why. It has the form of gRPC's
- * C++ client, which servers and people know, and which says that everything else was taken (gRFC A46). Bounded, and
- * without secrets.
+ * The text for `error_detail`: the wrong fields of the first few resources, and why they are wrong. It has the form of
+ * gRPC's C++ client. Servers and people know this form, and it says that everything else was taken (gRFC A46). Bounded,
+ * and without secrets.
  */
 export function rejectionText(
   bad: readonly (BadResource & { readonly index?: number | undefined })[],

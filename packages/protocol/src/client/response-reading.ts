@@ -43,7 +43,7 @@ export function isHeartbeat({ sent: { body, ttl } }: NamedResource): boolean {
  */
 export function isPartial(sent: SentResponse, { resources, bad }: NamedResponse, version: Version): boolean {
   if (bad.some(({ name }) => name === undefined)) return true;
-  // Rule 163: one of two of a name may be what seems to be missing.
+  // Rule 163: one of two resources with the same name may be the one that seems to be missing.
   if (bad.some(({ findings }) => findings.some(({ code }) => code === "XDSKIT_DUPLICATE_RESOURCE"))) return true;
   return sent.version === version && resources.some(isHeartbeat);
 }
@@ -106,7 +106,7 @@ export class ResponseReading {
       const key = canonicalName(removed);
       if (byKey.has(key)) twice.add(key);
     }
-    // Rule 163: there is no telling which one is meant, so neither is taken.
+    // Rule 163: nobody can tell which one is meant, so neither is taken.
     for (const key of twice) {
       const first = byKey.get(key);
       const { index, name } = first ?? { index: undefined, name: key };

@@ -21,7 +21,7 @@ import type { BadPart, NamedResponse } from "./response-reading.js";
 import type { UpdateDraft } from "./update-draft.js";
 import { type WantedNames, wildcard } from "./wanted-names.js";
 
-/** Where a response is taken to. */
+/** The target of a response's resources. */
 interface Taking {
   readonly type: ResourceType;
   readonly options: ClientStreamOptions;
@@ -55,7 +55,7 @@ export function takeResources(taking: TakenResponse): readonly BadPart[] {
   return bad;
 }
 
-/** Remembers what stands against the names that are asked for. */
+/** Remembers the faults of the requested names. */
 export function noteRejections(taking: TakenResponse, bad: readonly BadPart[]): void {
   const { wanted, rejections, now: at } = taking;
   for (const { name, version, findings } of bad) {
@@ -72,7 +72,7 @@ export function noteRejections(taking: TakenResponse, bad: readonly BadPart[]): 
   }
 }
 
-/** A88: what was held must not be used any longer. */
+/** A88: the held resource must not be used any longer. */
 function dropHeld(key: ResourceName, { wanted, held, draft }: Taking): void {
   const gone = held.delete(key);
   if (gone === undefined) return;

@@ -2,8 +2,7 @@ import { type Registry, validateMessage } from "@xdskit/api";
 import type { CheckMessage } from "./contract.js";
 
 /**
- * Checks messages by the rules of their protos, and nothing else. `registry` is where messages are looked up; Envoy's
- * by default.
+ * Checks messages by the rules of their protos, and nothing else. `registry` finds the messages; Envoy's by default.
  */
 export function createStandardCheck(registry?: Registry): CheckMessage {
   return (type, name, message) =>

@@ -15,8 +15,8 @@ export interface RequestContext extends Pick<AskingContext, "version" | "claims"
 }
 
 /**
- * One type on one stream: what the server of the stream was told and must still be told, and the answers to its
- * responses. Each stream begins with a new one; `ClientType` has what outlives streams.
+ * One type on one stream: the names that the server of the stream was told and must still be told, and the answers to
+ * its responses. Each stream begins with a new one; `ClientType` has what outlives streams.
  */
 export class TypeStream {
   readonly type: ResourceType;
@@ -26,8 +26,8 @@ export class TypeStream {
   readonly #options: ClientStreamOptions;
   readonly #asking: ReturnType<typeof createAsking>;
   /**
-   * The names that the server surely knows, whatever crosses its responses: those of the first request, and those it
-   * sent. Names that are only held are not in it.
+   * The names that the server surely knows, whichever requests cross its responses: those of the first request, and
+   * those it sent. Names that are only held are not in it.
    */
   #known = new Set<ResourceName>();
   readonly #dropped = new DroppedNames();
@@ -115,7 +115,8 @@ export class TypeStream {
     const { typeUrl: v3, v2TypeUrl: v2, fullState } = this.type;
     // Only names that a full state lacks do not exist.
     if (!this.isAsked && fullState && variant === "sotw") this.#known = new Set(wanted.keys());
-    // SotW says which response it saw last; delta only which one it answers (the comment of `response_nonce`).
+    // A SotW request names the last response that the client saw; a delta request only the one that it answers (the
+    // comment of `response_nonce`).
     const nonce = answer?.nonce ?? (variant === "sotw" ? this.nonce : "");
     const head = { typeUrl: api === "v2" ? (v2 ?? v3) : v3, node, nonce, error: answer?.error };
     const spelled = (key: ResourceName) => wanted.spelled(key);

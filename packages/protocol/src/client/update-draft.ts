@@ -42,7 +42,7 @@ export class UpdateDraft {
     return this.#upserted.size + this.#removed.size + this.#absent.size + this.#failing.length === 0;
   }
 
-  /** Undefined where nothing became different. */
+  /** Undefined if nothing changed. */
   finish(): ResourceUpdate | undefined {
     if (this.isEmpty) return undefined;
     return {

@@ -6,13 +6,14 @@ type NameState = "requested" | "held" | "absent" | "rejected";
 /** Stands for all of a type. */
 export const wildcard: ResourceName = "*";
 
-/** The names that are asked for of one type, in canonical form, and how long each has been waited for (rule 166). */
+/** The requested names of one type, in canonical form, and for how long the client has waited for each (rule 166). */
 export class WantedNames {
   readonly #names = new Map<ResourceName, NameState>();
   /** The caller's own spelling if that is not the canonical form: hardly any name. */
   readonly #spelled = new Map<ResourceName, ResourceName>();
   /**
-   * When a name that was asked for counts as absent. All wait equally long, so the first one in is the first one due.
+   * The time at which a requested name counts as absent. All wait equally long, so the first one in is the first one
+   * due.
    */
   readonly #due = new Map<ResourceName, number>();
   #globs = 0;
@@ -93,14 +94,13 @@ export class WantedNames {
     if (this.#names.get(key) === "rejected") this.#names.set(key, "requested");
   }
 
-  /** The server was heard about it, and says nothing final. */
+  /** The server said something about it, but nothing final. */
   waitNoMore(key: ResourceName): void {
     this.#due.delete(key);
   }
 
   /**
-   * Waits for a name from now on, unless it is there or known not to exist. For collections there is no end to the
-   * wait.
+   * Waits for a name from now on, unless it is there or known not to exist. The wait for a collection never ends.
    */
   wait(key: ResourceName, due: number): void {
     if (this.#names.get(key) !== "requested" || key === wildcard || isGlobName(key)) return;
@@ -117,7 +117,7 @@ export class WantedNames {
     return this.#due.values().next().value;
   }
 
-  /** Takes those for which was waited long enough. */
+  /** Takes the names for which the client has waited long enough. */
   takeDue(now: number): readonly ResourceName[] {
     const over: ResourceName[] = [];
     for (const [key, due] of this.#due) {

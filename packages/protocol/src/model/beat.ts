@@ -7,9 +7,9 @@ const shortest = 125;
 const longest = shortest * 2 ** 15;
 
 /**
- * How often a resource with this TTL needs a heartbeat, both in milliseconds. It is at most a third of the TTL, so that
- * one heartbeat may be late or lost. The intervals are 125 ms × a power of two: a few serve all TTLs, and when a long
- * interval ends, all shorter ones end with it, so one timer and one response serve them together.
+ * The time between two heartbeats of a resource with this TTL, both in milliseconds. It is at most a third of the TTL,
+ * so that one heartbeat may be late or lost. The intervals are 125 ms × a power of two: a few serve all TTLs, and when
+ * a long interval ends, all shorter ones end with it, so one timer and one response serve them together.
  */
 export function beatInterval(ttl: number): number {
   let interval = shortest;

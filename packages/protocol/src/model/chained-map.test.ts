@@ -8,7 +8,7 @@ import { ChainedMap } from "./chained-map.js";
 const key = fc.constantFrom("a", "b", "c", "d", "e");
 const changes = fc.dictionary(key, fc.option(fc.nat(3), { nil: undefined }), { maxKeys: 4 });
 
-/** From which of the maps so far the next is derived (undefined: the last), how, and whether it is held afterwards. */
+/** The earlier map from which the next is derived (undefined: the last), the way, and whether it is held afterwards. */
 const step = fc.record({
   from: fc.option(fc.nat(), { nil: undefined }),
   changes,

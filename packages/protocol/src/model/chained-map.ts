@@ -2,12 +2,12 @@
  * An immutable map whose newest version reads like a plain `Map` and is derived in the time of the change.
  *
  * This is Baker's trick. The newest map of a lineage holds the `Map`. Deriving a newer one changes that `Map` in place
- * and hands it on; the older one keeps what it had differently, and is read through the chain of those that came after.
- * Deriving from a map that is not the newest copies it. A branch has no successor: it is read through the map that it
- * was made from, while the lineage goes on without it.
+ * and hands it on; the older one keeps its differences, and is read through the chain of the later ones. Deriving from
+ * a map that is not the newest copies it. A branch has no successor: it is read through the map that it was made from,
+ * while the lineage goes on without it.
  *
- * A map that is held for long keeps alive what differs from the newest, and not what came in between: the chain is one
- * of places, and when nobody holds the map at a place, what differed there passes to the place before.
+ * A map that is held for long keeps alive its differences from the newest, and not the maps in between: the chain is
+ * one of places, and when nobody holds the map at a place, its differences pass to the place before.
  */
 export class ChainedMap<Value> {
   readonly #place: Place<Value>;
@@ -72,7 +72,7 @@ export class ChainedMap<Value> {
 
   /**
    * This map's values for each key that may differ in another map of its lineage; undefined for a map of another
-   * lineage. Costs what changed between the two; if one of them is a branch, what changed since both.
+   * lineage. Costs the changes between the two; if one of them is a branch, the changes since both.
    */
   differencesTo(other: ChainedMap<Value>): ReadonlyMap<string, Value | undefined> | undefined {
     const { differing, end, found } = this.#compose(other.#place);
@@ -100,7 +100,7 @@ export class ChainedMap<Value> {
   }
 }
 
-/** Where a map stands in its lineage. It leads to newer places and not to the maps there, so these can be collected. */
+/** The place of a map in its lineage. It leads to newer places and not to the maps there, so these can be collected. */
 interface Place<Value> {
   state: Newest<Value> | Older<Value>;
   before: WeakRef<Place<Value>> | undefined;
@@ -116,7 +116,7 @@ interface Older<Value> {
   /** This map's values where the next map has other ones. */
   readonly differs: Map<string, Value | undefined>;
   next: Place<Value>;
-  /** By how many entries the map at the next place is larger. */
+  /** The number of entries by which the map at the next place is larger. */
   growth: number;
   /** Of a branch: the map at the next place, which stays for it. */
   readonly base?: ChainedMap<Value>;

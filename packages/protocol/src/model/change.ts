@@ -27,7 +27,7 @@ export interface Change {
 }
 
 /**
- * The differences from `from` to `to`. Costs what changed if one was derived from the other, in however many steps; the
+ * The differences from `from` to `to`. Costs the change if one was derived from the other, in any number of steps; the
  * size of both sets if they are of different lineages. The result is kept as long as both sets live.
  */
 export function changeBetween(from: ResourceSet, to: ResourceSet): Change {

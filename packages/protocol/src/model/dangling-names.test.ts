@@ -10,7 +10,10 @@ import { type Edit, edit, type SampleGroup } from "../testing/sample-world.js";
 import { createDanglingNames, type DanglingChange } from "./dangling-names.js";
 import { emptySnapshot, type Snapshot, updateSnapshot } from "./snapshot.js";
 
-/** Plays edits, and says after each what began to dangle (`+cluster a`) and what does no more (`-cluster a`). */
+/**
+ * Plays edits, and lists after each the names that began to dangle (`+cluster a`) and those that no longer do
+ * (`-cluster a`).
+ */
 function player() {
   const names = createDanglingNames();
   let group: SampleGroup | undefined;
@@ -46,7 +49,7 @@ describe("dangling names", () => {
     assert.equal(play("route s", "cluster d=1->static"), "-cluster d");
   });
 
-  test("names that are added or removed together with what names them do not dangle", () => {
+  test("names that are added or removed together with the resource that names them do not dangle", () => {
     const { play } = player();
     assert.equal(play("listener l=1->r", "route r=1->c", "cluster c=1", "endpoint c=1"), "");
     assert.equal(play("route r=1->d", "cluster d=1->static", "cluster c", "endpoint c"), "");

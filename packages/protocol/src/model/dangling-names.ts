@@ -13,17 +13,17 @@ export interface DanglingChange {
 
 /**
  * The names that a snapshot's resources refer to and that the snapshot lacks, kept up to date at the cost of each
- * change. It remembers which resource names what, so that a removal needs no search.
+ * change. It remembers the names in each resource, so that a removal needs no search.
  */
 export interface DanglingNames {
   /** Takes the snapshot that follows. */
   update(next: Snapshot): DanglingChange;
   has(reference: Reference): boolean;
-  /** Those that name it; their contents may be those of before. */
+  /** The resources that name it; their contents may be outdated. */
   referrers(reference: Reference): Iterable<Resource>;
   readonly size: number;
   /**
-   * Returns a function that says what changed since its last call; at its first, all that dangle have appeared. For
+   * Returns a function that gives the changes since its last call; at its first, all dangling names have appeared. For
    * several readers of one index.
    */
   follow(): () => DanglingChange;
@@ -104,9 +104,9 @@ class NamesOfType {
   readonly dangling = new Set<ResourceName>();
   /** Most names are named once; the others by the keys of those that name them. */
   readonly #named = new Map<ResourceName, Resource | Map<string, Resource>>();
-  /** Names of which perhaps something changed since it was settled last. */
+  /** Names that may have changed since they were last settled. */
   readonly #touched = new Set<ResourceName>();
-  /** How many members each collection has; not counted before a resource names a collection. */
+  /** The number of members of each collection; not counted before a resource names a collection. */
   #members: Map<ResourceName, number> | undefined;
 
   note(name: ResourceName, referrer: Resource): void {
@@ -164,7 +164,7 @@ class NamesOfType {
 function* differences(from: ResourceSet | undefined, to: ResourceSet | undefined): Iterable<Difference> {
   if (from === to) return;
   if (from === undefined || from.size === 0) {
-    // Nothing is compared with nothing, and no such change is kept for others.
+    // The first snapshot is compared with none, and no such change is kept for others.
     for (const after of to ?? []) yield { key: after.key, before: undefined, after };
     return;
   }

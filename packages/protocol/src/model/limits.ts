@@ -17,8 +17,8 @@ export const knownRuns = { count: 16, bytes: 4 * 1024 * 1024 };
 /** Branches of one set that are remembered. Only clients that leave the set in ever new ways make more. */
 export const mostBranches = 1_000;
 /**
- * Ways to reject one response, and what one change of listeners replaced, that are remembered. Only clients that blame
- * ever other resources, or ask for ever other listeners by name, make more.
+ * Ways to reject one response, and sets of listeners that one change replaced, that are remembered. Only clients that
+ * blame ever other resources, or ask for ever other listeners by name, make more.
  */
 export const mostWays = 100;
 /**
@@ -26,7 +26,7 @@ export const mostWays = 100;
  * new ways make more.
  */
 export const mostShared = 2_000;
-/** Characters of such a key that clients make longer: hardly another client has the same then. */
+/** Characters of such a key that clients make longer: hardly any other client then has the same. */
 export const longestKey = 4_000;
 /** Names that a wait lists. */
 export const mostNamesOfWait = 100;
@@ -35,7 +35,7 @@ export const mostNamesOfWait = 100;
  * Names of one type that a client remembers for a purpose: dropped, lapsed. With a wildcard the server chooses them.
  */
 export const mostNamesRemembered = 10_000;
-/** How often a client asks anew for a name that the server may think it has. */
+/** The number of times that a client asks anew for a name that the server may think it has. */
 export const mostRepeats = 3;
 /** Characters of the rejections of one type that a client remembers. */
 export const rejectionCharacters = 4 * 1024 * 1024;

@@ -55,8 +55,8 @@ export class PerKey<Of extends object, Made extends object> {
 }
 
 /**
- * How many values a `BoundedCache` keeps however heavy they are: one for each type that clients ask for as they
- * connect. With fewer, clients of a large configuration would push out each other's clusters and load assignments.
+ * The number of values that a `BoundedCache` keeps however heavy they are: one for each type that clients ask for as
+ * they connect. With fewer, clients of a large configuration would push out each other's clusters and load assignments.
  */
 const alwaysKept = 8;
 

@@ -12,23 +12,26 @@ import {
 import { type ResourceSet, ResourceSets } from "./resource-set.js";
 import { sharedBranch } from "./shared-branch.js";
 
-/** So many of the sets, newest first, are mixed with each other. */
+/** The number of sets, newest first, that are mixed with each other. */
 const mostMixed = 24;
-/** So many mixtures of some sets are made name by name; where there are more, what comes and goes is kept together. */
+/**
+ * The number of mixtures of some sets that are made name by name; if there are more, names that come or go stay
+ * together.
+ */
 const mostOfWindow = 256;
-/** So many mixtures are looked at in all, */
+/** The number of all mixtures that are tried. */
 const mostMixtures = 20_000;
-/** and so many differences: nobody must wait for that. */
+/** The number of all differences that are tried: nobody must wait for that. */
 const mostDifferences = 20_000;
 
 const known = new PerKey<ResourceSet, Mixtures>(8);
 
 /**
- * The set with this version that is one of `sets` or a mixture of some: under each key it has what one of them has. So
- * it is with a client that is on its way from one to another, as far as a stage brought it. Undefined: there is none,
- * or it is not among as many as are looked at.
+ * The set with this version that is one of `sets` or a mixture of some: under each key it has the content of one of
+ * them. A client on its way from one to another has such a mixture, as far as a stage brought it. Undefined if there is
+ * none, or if it is not among those that are tried.
  *
- * `sets`: of one lineage, newest first. Costs a lookup for all but the first who asks.
+ * `sets`: of one lineage, newest first. Costs a lookup for all callers but the first.
  */
 export function mixtureOf(version: Version, sets: readonly ResourceSet[]): ResourceSet | undefined {
   const [newest, oldest] = [sets[0], sets.at(-1)];
@@ -40,8 +43,8 @@ export function mixtureOf(version: Version, sets: readonly ResourceSet[]): Resou
 }
 
 /**
- * The mixtures of some sets, by version. A version is a sum over the members, so that those of mixtures are sums of
- * differences, and no set is made but the one that is looked for.
+ * The mixtures of some sets, by version. A version is a sum over the members, so the versions of mixtures are sums of
+ * differences, and only the wanted set is made.
  */
 class Mixtures {
   /** By the lower half of the fingerprint. */
@@ -51,11 +54,11 @@ class Mixtures {
 
   constructor(all: readonly ResourceSet[]) {
     const sets = all.slice(0, mostMixed);
-    // Most clients are on their way between neighbours; slow ones are brought over several changes at once.
+    // Most clients are on their way between neighbours; slow ones skip several changes at once.
     for (let distance = 1; distance < sets.length; distance += 1) {
       for (let from = 0; from + distance < sets.length; from += 1) {
         this.#add(new Window([sets[from] as ResourceSet, sets[from + distance] as ResourceSet]));
-        // What waits for long, such as for drains, is of older ones.
+        // Changes that wait for long, such as for drains, are of older sets.
         const isFew = distance > 1 && 2 ** distance <= mostOfWindow;
         if (isFew) this.#add(new Window(sets.slice(from, from + distance + 1)));
         if (this.#differences > mostDifferences) return;
@@ -76,18 +79,18 @@ class Mixtures {
   }
 }
 
-/** What some sets have under keys that are chosen together. */
+/** The contents of a set under keys that are chosen together. */
 interface Choice {
   readonly contents: ReadonlyMap<ResourceName, Resource | undefined>;
-  /** From what the base has there. */
+  /** From the base's contents there. */
   readonly difference: Fingerprint;
 }
 
-/** Some sets, and what each of them has under the keys in which they differ. */
+/** Some sets, and the contents of each under the keys in which they differ. */
 class Window {
   readonly #base: ResourceSet;
   readonly #choices: readonly (readonly Choice[])[];
-  /** In how many keys they differ. */
+  /** The number of keys in which they differ. */
   readonly differences: number;
 
   constructor(sets: readonly ResourceSet[]) {
@@ -105,7 +108,7 @@ class Window {
     return this.#choices.reduce((size, { length }) => size * length, 1);
   }
 
-  /** Of all mixtures, in the order of their indexes. */
+  /** The fingerprints of all mixtures, in the order of their indexes. */
   fingerprints(): readonly Fingerprint[] {
     let all = [ResourceSets.fingerprint(this.#base)];
     for (const choices of this.#choices) {
@@ -131,7 +134,7 @@ class Window {
   }
 }
 
-/** What several sets have under some keys, the base first: each choice once. */
+/** The contents of several sets under some keys, the base's first: each choice once. */
 function choicesOf(sets: readonly ResourceSet[], keys: Iterable<ResourceName>): readonly Choice[] {
   const [base] = sets;
   const choices: Choice[] = [];
@@ -151,7 +154,7 @@ function choicesOf(sets: readonly ResourceSet[], keys: Iterable<ResourceName>): 
   return choices;
 }
 
-/** A large change: as the stages do, all that comes, all that changes and all that goes is chosen together. */
+/** A large change: as in the stages, all added, all changed and all removed resources are chosen together. */
 function together(sets: readonly ResourceSet[], keys: Iterable<ResourceName>): readonly (readonly Choice[])[] {
   const [after, before] = sets as [ResourceSet, ResourceSet];
   const groups: Record<"comes" | "changes" | "goes", ResourceName[]> = { comes: [], changes: [], goes: [] };

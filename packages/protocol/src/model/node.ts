@@ -1,5 +1,5 @@
 /**
- * What a client says about itself: the parts of `envoy.config.core.v3.Node` that a server decides by. The extensions
+ * A client's description of itself: the parts of `envoy.config.core.v3.Node` that a server decides by. The extensions
  * (60 kB from Envoy) are not kept.
  */
 export interface Node {

@@ -11,8 +11,8 @@ interface PublishedChange {
 const changes = new WeakMap<ResourceSet, PublishedChange>();
 
 /**
- * Notes that `after` took the place of `before` as what clients must have, at a time in milliseconds of the owner's
- * clock. Costs one step for each type, whatever a type holds.
+ * Notes that `after` replaced `before` as the clients' target, at a time in milliseconds of the owner's clock. Costs
+ * one step for each type, whatever its size.
  */
 export function notePublished(before: Snapshot, after: Snapshot, at: number): void {
   for (const [url, set] of after.sets) {
@@ -28,9 +28,9 @@ export function notePublished(before: Snapshot, after: Snapshot, at: number): vo
 }
 
 /**
- * Since when a client lacks something that was published, if it was brought to `sent` and must have `wanted`: when the
- * first change after `sent` was published. Where `sent` is not a published set, such as a stage on the way, it is when
- * `wanted` was. Undefined: it lacks nothing, or nobody noted when.
+ * The time since which a client lacks something that was published, if it was brought to `sent` and must have `wanted`:
+ * the time at which the first change after `sent` was published. If `sent` is not a published set, such as a stage on
+ * the way, it is the time of `wanted`. Undefined if the client lacks nothing, or nobody noted the time.
  */
 export function lackedSince(sent: ResourceSet, wanted: ResourceSet): number | undefined {
   if (sent === wanted) return undefined;

@@ -11,7 +11,7 @@ import {
 import { deriveVariants, type VariantIndex } from "./variant-index.js";
 
 /**
- * The resources of one type in a snapshot. Immutable; sets that were derived from each other share what did not change,
+ * The resources of one type in a snapshot. Immutable; sets that were derived from each other share the unchanged part,
  * so a snapshot costs its change (`chained-map.ts`). A set has a resource under its key: its canonical name, or for a
  * variant (xRFC TP2) its name with its constraints.
  */
@@ -54,8 +54,8 @@ export const ResourceSets = {
     return chained(set).derive(changes, "derive");
   },
   /**
-   * A set beside the lineage, from which nothing should be derived: `set` stays the newest if it is. Costs the change,
-   * whichever set it begins with.
+   * A set beside the lineage, from which nothing should be derived: if `set` is the newest, it stays so. Costs the
+   * change, whichever set it begins with.
    */
   branch(set: ResourceSet, changes: ReadonlyMap<ResourceName, Resource | undefined>): ResourceSet {
     return chained(set).derive(changes, "branch");
@@ -76,7 +76,7 @@ export const ResourceSets = {
   perishable(set: ResourceSet): (Iterable<Resource> & { readonly size: number }) | undefined {
     return chained(set).perishable;
   },
-  /** How often the member with the shortest TTL needs a heartbeat, in milliseconds; undefined if none has a TTL. */
+  /** The time between heartbeats for the member with the shortest TTL, in milliseconds; undefined if none has a TTL. */
   shortestInterval(set: ResourceSet): number | undefined {
     return chained(set).perishable?.shortestInterval;
   },
@@ -114,7 +114,7 @@ type Bearers = readonly [Resource, ...Resource[]];
 /** The members of a set that have a TTL. Derived as the set is, in the size of the change. */
 class Perishable {
   readonly members: ChainedMap<Resource>;
-  /** By interval in milliseconds, how many members need a heartbeat that often. There are few intervals. */
+  /** By interval in milliseconds, the number of members that need a heartbeat that often. There are few intervals. */
   readonly intervals: ReadonlyMap<number, number>;
 
   constructor(members: ChainedMap<Resource>, intervals: ReadonlyMap<number, number>) {
@@ -242,7 +242,7 @@ class ChainedResourceSet implements ResourceSet {
     return new ChainedResourceSet(this.type, members, aliasMap, perishable, variants, sum.value);
   }
 
-  /** Notes which resources have the aliases that one resource had and has. */
+  /** Updates the bearers of the aliases that one resource had and has. */
   #moveAliases(
     key: ResourceName,
     before: Resource | undefined,

@@ -17,7 +17,7 @@ export interface Snapshot {
 export interface Update {
   /** Added, or put in place of those with the same type and name. Of two with the same name the later one counts. */
   readonly upsert?: Iterable<Resource>;
-  /** A name that is not there is no error. */
+  /** A missing name is no error. */
   readonly remove?: Iterable<{ readonly type: ResourceType; readonly name: ResourceName }>;
 }
 
@@ -36,8 +36,8 @@ export function updateSnapshot(snapshot: Snapshot, update: Update): Snapshot {
 }
 
 /**
- * Derives a branch, which some clients get for a while instead of the newest. `snapshot` stays the newest of its
- * lineage if it is. Costs the update, whichever snapshot it is derived from; deriving from a branch copies it.
+ * Derives a branch, which some clients get for a while instead of the newest. If `snapshot` is the newest of its
+ * lineage, it stays so. Costs the update, whichever snapshot it is derived from; deriving from a branch copies it.
  */
 export function branchSnapshot(snapshot: Snapshot, update: Update): Snapshot {
   return changed(snapshot, update, ResourceSets.branch);
@@ -67,7 +67,7 @@ function changed(snapshot: Snapshot, update: Update, next: typeof ResourceSets.d
   return sets === undefined ? snapshot : snapshotOf(sets);
 }
 
-/** How often the resource with the shortest TTL needs a heartbeat, in milliseconds; undefined if none has a TTL. */
+/** The time between heartbeats for the resource with the shortest TTL, in milliseconds; undefined if none has a TTL. */
 export function shortestBeat(snapshot: Snapshot): number | undefined {
   let shortest: number | undefined;
   for (const set of snapshot.sets.values()) {

@@ -14,7 +14,7 @@ import { calledName } from "./variant-index.js";
  * texts, so that every server decides alike.
  */
 
-/** Sets without variants, asked for without parameters, are read without a thought of either. */
+/** Requests without parameters read sets without variants at no extra cost. */
 export function knowsVariants(set: ResourceSet, { names, parameters }: Subscription): boolean {
   return ResourceSets.hasVariants(set) || names.hasLocators || (parameters ?? "") !== "";
 }
@@ -33,13 +33,13 @@ export function findVariants(set: ResourceSet, locator: ResourceName): readonly 
   return [...members].flatMap((member) => chosen(set, member, parameters) ?? []);
 }
 
-/** Each name once, in the variant for these parameters: what a wildcard stands for. */
+/** Each name once, in the variant for these parameters: the meaning of a wildcard. */
 export function everyVariant(set: ResourceSet, parameters: Parameters): readonly Resource[] {
   const found: Resource[] = [];
   for (const resource of set) {
     const variants = ResourceSets.variants(set, calledName(resource));
     if (variants === undefined) found.push(resource);
-    // Each name is looked at when its first variant comes by.
+    // Each name is read at its first variant.
     else if (variants[0] === resource) found.push(...(choose(variants, parameters) ?? []));
   }
   return found;

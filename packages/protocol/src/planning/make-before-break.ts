@@ -23,7 +23,7 @@ import { createWaits, type Wait } from "./wait.js";
  * that is, the removal of `a`. The caller asks again after each answer; there is no state here.
  */
 
-/** How a client uses one type, as far as the server knows. */
+/** A client's use of one type, as far as the server knows. */
 export interface InUse {
   readonly type: ResourceType;
   /**
@@ -34,8 +34,8 @@ export interface InUse {
   /** By key, the last good content of rejected resources; the value undefined means that the client uses none. */
   readonly lastGood: ReadonlyMap<ResourceName, Resource | undefined>;
   /**
-   * Every set that the client may be using now: the acknowledged one, those in flight, and what it rejected and may
-   * have taken in part.
+   * Every set that the client may be using now: the acknowledged one, those in flight, and those that it rejected and
+   * may have taken in part.
    */
   readonly used: ReadonlySet<ResourceSet>;
   /** Listeners that were replaced or removed, as they were, and still serve connections. */
@@ -43,8 +43,8 @@ export interface InUse {
   /**
    * For a client with a wildcard: the sets that it acknowledged or will, on every stream with a wildcard. A resource
    * that is not in all of them is new to the client, which must acknowledge it before something names it. Undefined for
-   * a client that asks by name, since it learns the names from what refers to them, and for one that has acknowledged
-   * nothing yet.
+   * a client that asks by name, since it learns the names from the resources that refer to them, and for one that has
+   * acknowledged nothing yet.
    */
   readonly known: ReadonlySet<ResourceSet> | undefined;
   /**
@@ -65,7 +65,7 @@ export interface InUse {
   readonly isTaken: ((name: ResourceName) => boolean) | undefined;
 }
 
-/** How far a client may be brought now on its way to a snapshot. */
+/** The stage to which a client may be brought now on its way to a snapshot. */
 export interface Stage {
   /** The set that each type may be brought to. Types that are not listed may be brought to the snapshot's set. */
   readonly targets: ReadonlyMap<TypeUrl, ResourceSet>;
@@ -74,13 +74,13 @@ export interface Stage {
   /**
    * By type, the names of new or changed resources that wait: for now they stay as they were, or out. A client that
    * starts to ask for one of these gets no answer until then: the old content may name something that the client never
-   * had, and to say that there is none would not be true. A resource that is retained it does get, since it uses
-   * something that names it.
+   * had, and an answer that there is none would not be true. It does get a retained resource, since it uses something
+   * that names it.
    */
   readonly heldBack: ReadonlyMap<TypeUrl, ReadonlySet<ResourceName>>;
   /** The resources that are held back, and why. */
   readonly waits: readonly Wait[];
-  /** The types whose acknowledgements are waited for. */
+  /** The types whose acknowledgements the client's changes wait for. */
   readonly awaited: ReadonlySet<TypeUrl>;
 }
 
@@ -123,7 +123,7 @@ export function stageOf(
   return draft.finish();
 }
 
-/** A stage while it is being worked out: what is retained, what is withheld, and why. */
+/** A stage while it is being worked out: the retained and the withheld resources, and why. */
 class StageDraft {
   readonly #types: ReadonlyMap<TypeUrl, InUse>;
   readonly #wanted: Snapshot;
@@ -155,7 +155,7 @@ class StageDraft {
     this.#waits.add(drains ? "linger" : "break", resource, cause);
   }
 
-  /** Retains what listeners name that still drain. */
+  /** Retains resources named by listeners that still drain. */
   retainForDraining({ type, used, draining }: InUse): void {
     for (const before of draining) {
       // If a stream still uses it, its acknowledgement is what counts: two processes may share one node id.
@@ -166,7 +166,10 @@ class StageDraft {
     }
   }
 
-  /** Retains what something in use names, unless its replacement names it still: then the configuration says so. */
+  /**
+   * Retains resources that something in use names, unless its replacement still names them: then the configuration says
+   * so.
+   */
   retainForUse({ type, used }: InUse): void {
     for (const set of used) {
       for (const { before, after } of changeBetween(set, this.#wanted.of(type)).differences.values()) {
@@ -181,7 +184,9 @@ class StageDraft {
     }
   }
 
-  /** Withholds what names something that the client does not have yet, or has not warmed on another stream. */
+  /**
+   * Withholds resources that name something which the client does not have yet, or has not warmed on another stream.
+   */
   withhold({ type, sentSet, isEstablished }: InUse, coming: Coming, isWarmedElsewhere: boolean): void {
     if (sentSet === undefined || !isEstablished) return;
     for (const resource of changeBetween(sentSet, this.#wanted.of(type)).upserted) {
@@ -199,7 +204,10 @@ class StageDraft {
     }
   }
 
-  /** A withheld resource stays as it was. The client goes on to use that, or starts to: what it names stays with it. */
+  /**
+   * A withheld resource stays as it was. The client goes on to use that, or starts to: the resources that it names stay
+   * with it.
+   */
   retainForWithheld(): void {
     for (const [url, resources] of this.#withheld) {
       for (const after of resources.values()) {
@@ -245,8 +253,8 @@ class StageDraft {
 }
 
 /**
- * The content that stays for now under the key of a withheld resource: what the client uses or was sent; undefined for
- * a new one.
+ * The content that stays for now under the key of a withheld resource: the one that the client uses or was sent;
+ * undefined for a new resource.
  */
 function stayingAs({ sentSet, lastGood }: InUse, key: ResourceName): Resource | undefined {
   // A client that rejected something new has no last good content of it. It may have taken the new one in part, so that
@@ -323,7 +331,7 @@ interface Going {
   named(reference: Reference): readonly Resource[];
 }
 
-/** By type, what the client has and must lose. */
+/** By type, the resources that the client has and must lose. */
 function goingOf(
   types: ReadonlyMap<TypeUrl, InUse>,
   wanted: Snapshot,
@@ -364,7 +372,7 @@ function removedFrom(before: readonly ResourceSet[], wanted: ResourceSet): reado
 
 type Coming = ReadonlyMap<TypeUrl, ReadonlyMap<ResourceName, Resource>>;
 
-/** By type and name, what the client must get and acknowledge before something names it. */
+/** By type and name, the resources that the client must get and acknowledge before something names them. */
 function comingOf(types: ReadonlyMap<TypeUrl, InUse>, wanted: Snapshot): Coming {
   const coming = new Map<TypeUrl, Map<ResourceName, Resource>>();
   for (const [url, { type, known }] of types) {

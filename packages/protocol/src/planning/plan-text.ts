@@ -39,15 +39,17 @@ interface Named {
 
 /** How to write a plan. */
 export interface PlanTextOptions {
-  /** How many names of a list to write; the others are counted. Default 8. */
+  /** The number of names of a list to write; the others are counted. Default 8. */
   readonly names?: number | undefined;
-  /** Writes one name. Names come from files, and may hold what moves a terminal's cursor. Default: as it is. */
+  /**
+   * Writes one name. Names come from files, and may hold characters that move a terminal's cursor. Default: as it is.
+   */
   readonly name?: ((name: ResourceName) => string) | undefined;
 }
 
 /**
- * Writes a plan for people to read before a change: what each stage adds (`+`), changes (`~`) and removes (`-`), and
- * what must happen before it. Ends with a line end.
+ * Writes a plan for people to read before a change: the resources that each stage adds (`+`), changes (`~`) and removes
+ * (`-`), and the waits before it. Ends with a line end.
  *
  *     3 stages: 1 added, 1 changed, 1 removed
  *     1. at once

@@ -132,7 +132,7 @@ test("at no moment does a resource in use name a removed one, or a route or list
   for (let run = 0; run < runs; run++) {
     const random = createRandom(seed, run);
     const from = updateSnapshot(emptySnapshot(), { upsert: closedResources(random) });
-    // Of one line with it or not.
+    // Of one lineage with it or not.
     const base = random.chance(0.5) ? from : emptySnapshot();
     const remove = [...contentsOf(base).values()].map(({ type, key }) => ({ type, name: key }));
     const to = updateSnapshot(base, { upsert: closedResources(random), remove });
@@ -204,7 +204,7 @@ test("a plan costs the size of the difference: no set of two snapshots of one li
 const usesWhenSent = new Set(["listener", "route", "scoped-route", "extension"].map(typeOf));
 /** Others a client asks for when it learns their names. */
 const sentBeforeUse = new Set(["cluster", "secret", "endpoint"].map((word) => typeOf(word).typeUrl));
-/** The longest way through the types, for what comes and for what goes, and once for draining. */
+/** The longest way through the types, for additions and for removals, and once for draining. */
 const mostStagesOfTypes = 9;
 
 /** Applies a plan type by type, and looks at what the client then has. */

@@ -17,7 +17,7 @@ export interface Plan {
   readonly held: readonly Wait[];
 }
 
-/** Changes that are sent together, and what they waited for. */
+/** Changes that are sent together, and their waits. */
 export interface PlanStage {
   /**
    * The waits that ended before this stage, for the resources that it changes (at most 100 names each). Empty for the
@@ -44,9 +44,9 @@ export interface TypeChange {
 export const mostStages = 100;
 
 /**
- * How a client gets from one snapshot to another without breaking traffic (rule 120): `stageOf` again and again, for a
- * client that asks for everything, has `from`, and acknowledges each response. A real client may get it in more steps,
- * since it answers type by type, and waits longer for resources that it still names.
+ * The way of a client from one snapshot to another without breaking traffic (rule 120): `stageOf` again and again, for
+ * a client that asks for everything, has `from`, and acknowledges each response. A real client may get it in more
+ * steps, since it answers type by type, and waits longer for resources that it still names.
  *
  * Each stage costs the differences if one snapshot was derived from the other, and the size of both if not. Neither is
  * changed.
@@ -59,7 +59,7 @@ export function planBetween(from: Snapshot, to: Snapshot): Plan {
     const stage = stageOf(new Map(clients.map((one) => [one.type.typeUrl, one.use])), to);
     const changes = clients.flatMap((one) => one.bringTo(stage.targets.get(one.type.typeUrl) ?? to.of(one.type)));
     if (changes.length > 0) stages.push({ after: endedBy(changes, waited), changes });
-    // Nothing to acknowledge: time passes until what was replaced has drained.
+    // Nothing to acknowledge: time passes until the replaced listeners have drained.
     else if (clients.every(({ draining }) => draining.length === 0)) return { stages, held: stage.waits };
     else for (const one of clients) one.drain();
     ({ waits: waited } = stage);

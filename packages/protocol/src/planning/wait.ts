@@ -4,10 +4,10 @@ import { mostNamesOfWait } from "../model/limits.js";
 /** A change that is held back, and its reason. */
 export interface Wait {
   /**
-   * - `make`: a new or changed resource waits for the client to acknowledge what it names.
-   * - `break`: a removal waits for the acknowledgement of a change to whatever named the removed resource.
-   * - `linger`: a removal waits while connections drain from what named the removed resource; no acknowledgement tells
-   *   when.
+   * - `make`: a new or changed resource waits for the client to acknowledge the resources that it names.
+   * - `break`: a removal waits for the acknowledgement of a change to the resource that named the removed one.
+   * - `linger`: a removal waits while connections drain from the resource that named the removed one; no
+   *   acknowledgement shows when that ends.
    * - `named`: a removal waits until the client stops asking for it.
    */
   readonly kind: "make" | "break" | "linger" | "named";
@@ -29,7 +29,7 @@ export function isForAnswer({ kind }: Pick<Wait, "kind">): boolean {
   return kind === "make" || kind === "break";
 }
 
-/** Puts together what waits for the same types. */
+/** Merges the waits for the same types. */
 export interface Waits {
   add(kind: Wait["kind"], waiting: Resource, cause: Resource): void;
   list(): readonly Wait[];

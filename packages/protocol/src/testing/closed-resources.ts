@@ -18,7 +18,7 @@ export const closedTypes = ["secret", "cluster", "endpoint", "extension", "liste
 /** The names that they may have. */
 export const closedNames = ["a", "b", "c", "d"];
 
-/** A sample with references of one's own; its label says which, so that its version tells them apart. */
+/** A sample with its own references; its label names them, so that its version differs with them. */
 export function naming(
   word: string,
   name: string,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
-/** Collects what nobody holds, as far as V8 finds it, and has those hear of it that registered for that. */
+/** Collects all objects that nobody holds, as far as V8 finds them, and calls the finalizers registered for them. */
 export async function collect(): Promise<void> {
   setFlagsFromString("--expose-gc");
   // The target of a read `WeakRef` is held until the end of the turn.

@@ -53,7 +53,7 @@ function fail(run: RunSeed, seed: number, { story, failure }: Play): never {
   );
 }
 
-/** Leaves out whatever steps the failure does not need. */
+/** Leaves out the steps that the failure does not need. */
 function shrink(run: RunSeed, seed: number): Play {
   let without = new Set<number>();
   let best = play(run, seed);

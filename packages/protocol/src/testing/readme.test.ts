@@ -10,7 +10,7 @@ import { NodeSchema } from "@xdskit/api/envoy/config/core/v3/base";
 import { createClientStream } from "../index.js";
 import { typeOf } from "./sample-world.js";
 
-/** What the code of README.md exports, and the transport that it asks for. */
+/** The exports of the code in README.md, and the transport that it asks for. */
 interface Example {
   publish(upsert: readonly Resource[]): void;
   serve(transport: Transport): { received(bytes: Uint8Array): void; writable(): void; closed(): void };
@@ -38,7 +38,7 @@ async function loadExample(): Promise<Example> {
   }
 }
 
-/** A client's end that takes what the example sends, and answers. */
+/** A client's end that takes the example's responses, and answers. */
 function clientOf({ serve }: Example) {
   const node = toBinary(NodeSchema, create(NodeSchema, { id: "test" }));
   const options = { variant: "delta", api: "v3", types: resourceTypes, only: undefined, nodeOn: "first" } as const;

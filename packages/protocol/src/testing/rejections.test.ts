@@ -36,7 +36,7 @@ class Client {
     this.#whole = whole;
   }
 
-  /** Uses what it can, and returns what it has against it. */
+  /** Takes a response as far as its manner allows, and returns its objection, if it has one. */
   take({ resources, removed }: SeenResponse): string | undefined {
     const bad = resources.filter(({ content = "" }) => isBad(content)).map(({ name }) => name);
     if (bad.length > 0) this.rejections++;
@@ -118,7 +118,7 @@ function play(seed: number, { variant, type, manner, wildcard }: Play): void {
       const some = random.some(names, 0.4);
       const content = (): Content | undefined => {
         count++;
-        // Rule 74: SotW does not say that what has names is gone, so that nobody knows what the client makes of it.
+        // Rule 74: SotW does not report that a named resource is gone, so nobody knows what the client does with it.
         return saysGone && random.chance(0.2) ? undefined : random.chance(0.3) ? `bad${count}` : `${count}`;
       };
       change(some.map((name) => ({ type, name, content: content() })));

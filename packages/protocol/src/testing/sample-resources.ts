@@ -20,9 +20,9 @@ import { readConstraints, splitBraces } from "./variant-words.js";
 
 /**
  * One resource's content in the words of a transcript: a label, and the names it refers to: `1`, `1->x`, `1->x,y`.
- * Behind an `@` each: aliases, which the message does not carry. At the end a TTL, which it does not carry either:
- * `1~10s`. A cluster without `->` refers to the load assignment of its own name; `->static` makes it one without a load
- * assignment. A route configuration with `->vhds` has its virtual hosts asked for one by one.
+ * Aliases follow, each behind an `@`, and at the end a TTL: `1~10s`. The message carries neither. A cluster without
+ * `->` refers to the load assignment of its own name; `->static` makes it one without a load assignment. A route
+ * configuration with `->vhds` has its virtual hosts asked for one by one.
  */
 export type Content = string;
 
@@ -130,7 +130,7 @@ const listener = sample(ListenerSchema, "envoy.api.v2.Listener")(
   ],
 );
 
-/** Before the name of a cluster: the routes to it stand in the listener. */
+/** Before the name of a cluster: the listener holds the routes to it. */
 const inline = "inline:";
 
 function routesOf(named: string) {

@@ -6,7 +6,7 @@ import type { DynamicParameterConstraints } from "@xdskit/api/envoy/service/disc
  * zone; in a request it is a locator with these parameters.
  */
 
-/** A name without what stands in braces behind it, and that. */
+/** A name without the braces behind it, and their content. */
 export function splitBraces(word: string): readonly [name: string, braces: string | undefined] {
   const [, name = word, braces] = /^(.*?)\{(.*)\}$/.exec(word) ?? [];
   return [name, braces];

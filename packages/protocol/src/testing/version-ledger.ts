@@ -3,7 +3,7 @@
  * (rules 16 and 82: a version changes if and only if the content does).
  */
 export interface VersionLedger {
-  /** `subject` is what has the version: a type's set, or one resource. */
+  /** `subject` is the owner of the version: a type's set, or one resource. */
   note(subject: string, content: string, version: string): void;
   /** The version that was noted for a content. */
   versionOf(subject: string, content: string): string | undefined;

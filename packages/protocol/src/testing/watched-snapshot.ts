@@ -1,6 +1,6 @@
 import type { Snapshot } from "../index.js";
 
-/** How often a snapshot was asked for a set. */
+/** The number of times that a snapshot was asked for a set. */
 export interface Looks {
   count: number;
 }

@@ -110,14 +110,14 @@ export interface SeenResponse {
   readonly removed: readonly string[];
   /** `resource_errors`, as `name!CODE`. */
   readonly errors: readonly string[];
-  /** The server says that it only starts TTLs anew. */
+  /** The server declares that the response only restarts TTLs. */
   readonly isHeartbeat: boolean;
 }
 
 type OnTheWire = Omit<SeenResponse, "isHeartbeat">;
 
 /**
- * Decodes a response as a client would, and checks what holds for every response: the machine's account of it is true,
+ * Decodes a response as a client would, and checks the rules for every response: the machine's account of it is true,
  * every body has the response's type (rule 2), and no forbidden field is written.
  */
 export function decodeResponse(variant: SotwOrDelta, outgoing: OutgoingResponse): SeenResponse {

@@ -7,9 +7,9 @@ const hash = new MemberHash();
 const known = new KnownRuns<ClaimedVersions>();
 
 /**
- * `initial_resource_versions`: what a reconnecting delta client has. Left as bytes until it is needed name by name. Its
- * fingerprint is made like a set's version, so a client that is up to date is recognized without a look at a single
- * name. Immutable; clients that claim the same in the same bytes share one.
+ * `initial_resource_versions`: the resources that a reconnecting delta client has. They stay bytes until they are
+ * needed by name. Its fingerprint is made like a set's version, so a client that is up to date is recognized without a
+ * look at a single name. Immutable; clients that claim the same in the same bytes share one.
  */
 export interface ClaimedVersions {
   readonly size: number;
@@ -25,7 +25,7 @@ class Claims implements ClaimedVersions {
   readonly size: number;
   readonly fingerprint: Fingerprint;
   readonly #bytes: Uint8Array;
-  /** Where entries stand one behind the other, with their tags: from where, to where, and so on. */
+  /** The places of consecutive entries, with their tags: start, end, start, end … */
   readonly #runs: readonly number[];
 
   constructor(size: number, fingerprint: Fingerprint, bytes: Uint8Array, runs: readonly number[]) {
@@ -65,10 +65,10 @@ export class ClaimsReader {
   readonly #sum = new FingerprintSum(emptyFingerprint);
   /** All entries so far are these. */
   #known: ClaimedVersions | undefined;
-  /** Where the last of them stand, with nothing between them. */
+  /** The place of the last of them, with nothing between them. */
   #from = 0;
   #to = 0;
-  /** Where those before stand, if something else stands between. */
+  /** The places of those before, if other fields lie in between. */
   #runs: number[] | undefined;
 
   /**
@@ -168,7 +168,7 @@ export class ClaimsReader {
   }
 }
 
-/** Where an entry has its name and its version; nowhere where it has none. */
+/** The places of an entry's name and version, if it has them. */
 function readEntry(bytes: Uint8Array, span: Span): { readonly name: Span; readonly version: Span } {
   const reader = new WireReader(bytes, span);
   let name: Span = { start: span.start, end: span.start };

@@ -26,8 +26,8 @@ export type ReadJsonRequest =
 
 /**
  * Reads a `DiscoveryRequest` from parsed JSON: proto3's JSON mapping, fields in camelCase or snake_case (rule 141).
- * Looks only at what a server decides by; of Envoy's node of 60 kB that is little. Skips unknown fields: newer clients
- * have more of them.
+ * Reads only the fields that a server decides by: a small part of Envoy's node of 60 kB. Skips unknown fields: newer
+ * clients have more of them.
  */
 export function readJsonRequest(json: unknown): ReadJsonRequest {
   try {
@@ -148,7 +148,7 @@ const utf8 = new TextEncoder();
 
 function textAt(value: unknown, path: string): string {
   if (typeof value !== "string") throw new MalformedMessage(expected(path, "a string", value));
-  // JSON's escapes can say half a character, protobuf's strings cannot; locators rely on it.
+  // JSON's escapes can express half a character, protobuf's strings cannot; locators rely on that.
   if (/\p{Surrogate}/u.test(value)) throw new MalformedMessage(`${path}: half a surrogate pair is no character`);
   return value;
 }

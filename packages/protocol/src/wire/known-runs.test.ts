@@ -16,7 +16,7 @@ const name = fc.constantFrom(..."abcdefgh").map((letter) => `${letter}${long}`);
 /** Long enough to be remembered, mostly; with names that repeat. */
 const names = fc.array(name, { maxLength: 14 });
 
-/** Parts of requests one behind the other: protobuf reads them as one, whatever stands between repeated fields. */
+/** Consecutive parts of requests: protobuf reads them as one, whatever lies between repeated fields. */
 const joined = (...parts: readonly Uint8Array[]) => new Uint8Array(Buffer.concat(parts));
 const subscribing = (resourceNamesSubscribe: string[]) =>
   toBinary(DeltaDiscoveryRequestSchema, create(DeltaDiscoveryRequestSchema, { resourceNamesSubscribe }));
@@ -39,7 +39,7 @@ test("known names and claims are read as protobuf reads them: alone, with more b
         joined(subscribing(one), claiming(one, version)),
         joined(claiming(one, version), ...between, claiming(two, "3"), subscribing(one), ...between, subscribing(two)),
       ];
-      // Each twice, so that it is met once more by who knows it.
+      // Each twice, so that the second read meets a known one.
       for (const bytes of [...all, ...all]) {
         const expected = fromBinary(DeltaDiscoveryRequestSchema, bytes);
         const { subscribe, claimed } = readDeltaRequest(bytes);
@@ -86,7 +86,7 @@ test("the number of remembered runs is bounded, and those in use stay", () => {
   }
   const known = Array.from({ length: 100 }, (_, value) => runs.find(run(value), 0, 300)).filter(Boolean);
   assert.equal(known.length, 16);
-  // One that is longer than what stands there is none.
+  // A run that is longer than the rest is not found.
   assert.equal(runs.find(run(0), 1, 300), undefined);
   const large = new Uint8Array(2 * 1024 * 1024).fill(200);
   runs.learn(large, 0, large.length, -1);

@@ -16,7 +16,7 @@ export interface Run<Value> {
  * costs a hundredth of reading them. They are compared byte by byte, so no client can pass its names off as another's.
  */
 export class KnownRuns<Value> {
-  /** The one that was met last is the first. */
+  /** The latest one is the first. */
   #runs: Run<Value>[] = [];
   #bytes = 0;
 

@@ -1,6 +1,6 @@
 import type { Node } from "../model/node.js";
 
-/** How often a metric came with a request that ended within the report's interval, and the sum of its values. */
+/** The number of requests that ended within the report's interval with a metric, and the sum of its values. */
 export interface LoadMetric {
   /**
    * The backends' name for it; `cpu_utilization`, `mem_utilization` and `application_utilization` are the protocol's
@@ -21,7 +21,7 @@ export interface RequestLoad {
   readonly issued: number;
 }
 
-/** The load of one endpoint. Only clients that were asked for endpoints tell it. */
+/** The load of one endpoint. Only clients that were asked for endpoints report it. */
 export interface EndpointLoad extends RequestLoad {
   /** `10.0.0.1:80`, `[::1]:80`, the path of a pipe, or the name of an internal listener. */
   readonly address: string;

@@ -4,7 +4,7 @@ import { delimited, type Span, varintTag, WireReader } from "./wire-reader.js";
 export interface FieldReader<Value, Context = unknown> {
   /** Of its numbers in the message; several where alternatives are read as one. */
   readonly tags: readonly number[];
-  /** The value where the message has none. */
+  /** The value if the message has none. */
   readonly missing: Value;
   /** The reader stands behind the tag. `before` is the value so far. */
   readonly read: (reader: WireReader, before: Value, context: Context, tag: number) => Value;
@@ -18,7 +18,7 @@ export type MessageReader<Content, Context = unknown> = (
 ) => Content;
 
 /**
- * Makes a reader of a message of these fields; it skips all others. For messages that are read rarely: where each
+ * Makes a reader of a message of these fields; it skips all others. For messages that are read rarely: if each
  * microsecond counts, a loop over `WireReader` takes half the time.
  */
 export function messageReader<Content extends object, Context = unknown>(

@@ -320,7 +320,7 @@ function joined(body: Uint8Array, tail: Uint8Array): Uint8Array {
 test("reading stops at the limit of names or claims", () => {
   const names = ["a", "b", "c"];
   const initialResourceVersions = { a: "1", b: "2", c: "3" };
-  // The bytes after that are no message, which is never noticed.
+  // The bytes after that are no message, and nobody reads them.
   const read = (request: MessageInitShape<typeof DeltaDiscoveryRequestSchema>, most: MostKept) => {
     const bytes = toBinary(DeltaDiscoveryRequestSchema, create(DeltaDiscoveryRequestSchema, request));
     return readDeltaRequest(new Uint8Array([...bytes, 0xff]), most);

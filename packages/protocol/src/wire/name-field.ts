@@ -4,7 +4,7 @@ import { schemaOfType } from "./resource-body.js";
 import { delimited, type Span, WireReader } from "./wire-reader.js";
 
 /**
- * Finds the name in the bytes of a message without reading the rest. Undefined if only the whole message says it, or
+ * Finds the name in the bytes of a message without reading the rest. Undefined if only the whole message tells it, or
  * has none.
  */
 export type NameField = (bytes: Uint8Array, span: Span) => ResourceName | undefined;

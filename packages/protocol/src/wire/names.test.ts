@@ -18,7 +18,7 @@ test("the names of a request become the set that others share, or a new one, and
     fc.property(names, names, (one, two) => {
       const held = requested(one).toSet();
       assert.equal(held, NameSet.of(one));
-      // Once compared as bytes with what is held, in another order.
+      // Once compared as bytes with the held names, in another order.
       assert.equal(requested([...one].reverse()).toSet(), held);
       assert.deepEqual(new Set(requested(two).toSet()), new Set(two));
     }),

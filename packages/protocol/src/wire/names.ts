@@ -33,7 +33,7 @@ interface KnownNames extends NamesIdentity {
 
 const known = new KnownRuns<KnownNames>();
 
-/** As the end of names between which something else stands. */
+/** Stands for the place of names that have other fields in between. */
 const apart = -1;
 
 /**
@@ -50,7 +50,7 @@ export class RequestNames {
   #fingerprint: Fingerprint = emptyFingerprint;
   /** All names so far are these. */
   #known: KnownNames | undefined;
-  /** Where they stand, as long as nothing stands between them. */
+  /** Their place, as long as no other field lies between them. */
   #from = 0;
   #to = 0;
 

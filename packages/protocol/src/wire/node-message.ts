@@ -19,12 +19,12 @@ const readFields = messageReader<Node>({
   clientFeatures: list(delimited(10), (reader) => readShortText(reader, "node.client_features")),
 });
 
-/** Reads `envoy.config.core.v3.Node` (v2's has the same numbers), and keeps only what servers decide by. */
+/** Reads `envoy.config.core.v3.Node` (v2's has the same numbers), and keeps only the fields that servers decide by. */
 export function readNode(bytes: Uint8Array, span: Span): Node {
   return readFields(bytes, span);
 }
 
-/** How many bytes of a request a node takes without its extensions, which are not kept. */
+/** The number of bytes of a request that a node takes without its extensions, which are not kept. */
 export function nodeLength(bytes: Uint8Array, span: Span): number {
   const reader = new WireReader(bytes, span);
   let length = 0;

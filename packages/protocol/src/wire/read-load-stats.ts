@@ -37,7 +37,7 @@ export function readLoadStatsRequest(
   return readRequest(bytes, { start: 0, end: bytes.length }, new ReportCounts(limits, wanted.node));
 }
 
-/** How much of a report was read so far. */
+/** The size of the part of a report that was read so far. */
 class ReportCounts {
   readonly limits: LoadStatsLimits;
   readonly wantsNode: boolean;
@@ -91,7 +91,7 @@ function metricOf(reader: WireReader, counts: ReportCounts, tag: number): LoadMe
   return { name, ...readUnnamedMetric(reader.bytes, span) };
 }
 
-/** What localities and endpoints have under the same number. */
+/** The fields that localities and endpoints have under the same number. */
 const outcome = { successful: uint64(2), inProgress: uint64(3), errors: uint64(4) } satisfies Partial<
   Record<keyof RequestLoad, FieldReader<number>>
 >;

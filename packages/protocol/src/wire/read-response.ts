@@ -6,7 +6,7 @@ import { delimited, type Span, varintTag, WireReader } from "./wire-reader.js";
 
 /** One resource of a response, its body where it lies in the response. */
 export interface SentResource {
-  /** Undefined where only the body may say it: an `Any` that is not wrapped. */
+  /** Undefined if only the body may have it: an `Any` that is not wrapped. */
   readonly name: ResourceName | undefined;
   /** The resource's own; empty where the response gives it none. */
   readonly version: Version;
@@ -30,7 +30,7 @@ export interface SentResponse {
   /** The set's. */
   readonly version: Version;
   readonly nonce: Nonce;
-  /** Where its resources lie; `readSotwResource` and `readDeltaResource` read them. */
+  /** The places of its resources; `readSotwResource` and `readDeltaResource` read them. */
   readonly resources: readonly Span[];
   /**
    * Of resources, removed names and errors together. Those beyond `most` are only counted: the client must reject such
@@ -153,7 +153,7 @@ const readError = messageReader({
   status: embedded(2, { code: 0, message: "" }, readStatus),
 });
 
-/** Of a long text only this is decoded: a part of a decoded text would keep the whole. */
+/** Only this part of a long text is decoded: a part of a decoded text would keep the whole. */
 function beginningOf(reader: WireReader): string {
   const { start, end } = reader.span();
   const text = new TextDecoder().decode(reader.bytes.subarray(start, Math.min(end, start + longestErrorText)));

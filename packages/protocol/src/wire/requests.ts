@@ -18,10 +18,10 @@ export interface ErrorDetail {
 export interface Request {
   /** The whole request; only valid while the event is being handled. */
   readonly bytes: Uint8Array;
-  /** Where the node is, for `nodeOf`: only the first request of a stream needs it (rules 113–115). */
+  /** The place of the node, for `nodeOf`: only the first request of a stream needs it (rules 113–115). */
   readonly node: Span | undefined;
   readonly typeUrl: TypeUrl;
-  /** Empty where the request answers no response. */
+  /** Empty if the request answers no response. */
   readonly nonce: Nonce;
   readonly error: ErrorDetail | undefined;
 }
@@ -39,7 +39,7 @@ export interface DeltaRequest extends Request {
   readonly claimed: ClaimedVersions;
 }
 
-/** How many names and claims a request may have. */
+/** The number of names and claims that a request may have. */
 export interface MostKept {
   readonly names: number;
   readonly claims: number;
@@ -134,7 +134,7 @@ export function nodeOf(bytes: Uint8Array, request: Request): Node | undefined {
   return request.node === undefined ? undefined : readNode(bytes, request.node);
 }
 
-/** How many bytes a request's node takes without its extensions. Throws `MalformedMessage`. */
+/** The number of bytes that a request's node takes without its extensions. Throws `MalformedMessage`. */
 export function nodeLengthOf(bytes: Uint8Array, request: Request): number {
   return request.node === undefined ? 0 : nodeLength(bytes, request.node);
 }
@@ -144,7 +144,7 @@ const readStatus = messageReader<ErrorDetail>({
   message: single(delimited(2), "", (reader) => shortened(reader.string())),
 });
 
-/** As long as is kept of a client's error message. */
+/** The length that is kept of a client's error message. */
 export function shortened(message: string): string {
   return message.length > longestErrorText ? `${message.slice(0, longestErrorText)}…` : message;
 }

@@ -30,7 +30,7 @@ export function readBody(type: ResourceType, typeUrl: TypeUrl, value: Uint8Array
   }
   const schema = schemaOfType(type, registry);
   if (schema === undefined) throw new Error(`messages of ${type.typeUrl} are not known`);
-  // Fields have the same numbers in v2 and v3; what `Any`s inside hold has other type URLs.
+  // Fields have the same numbers in v2 and v3; the contents of `Any`s inside have other type URLs.
   const message = fromBinary(schema, value);
   return typeUrl === type.typeUrl ? message : upgradeMessage(message, registry);
 }

@@ -19,7 +19,7 @@ import { fieldLength, utf8Length, WireWriter } from "./wire-writer.js";
 interface Field {
   /** With its head. */
   readonly length: number;
-  /** Shared bytes that are in it: where they are many they are not copied. */
+  /** Shared bytes in it: if they are many, they are not copied. */
   readonly value: Uint8Array | undefined;
   readonly write: (writer: WireWriter) => void;
 }

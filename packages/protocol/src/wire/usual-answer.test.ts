@@ -63,7 +63,7 @@ test("the content of a node is not compared, but its presence is", () => {
     UsualAnswer.of(answers.sotw("9", "n"), sotw)?.is(answers.sotw("9", "n", { names: ["b"] }), "v1", "9"),
     false,
   );
-  // Twice, in another place, cut short, or with something in it that is beside it.
+  // Twice, in another place, cut short, or with a neighbouring field in it.
   const node = (text: string) => Buffer.concat([Uint8Array.of(10, text.length), Buffer.from(text)]);
   const usual = UsualAnswer.of(Buffer.concat([node("n"), deltaAnswer("9")]), delta);
   assert.ok(usual?.is(Buffer.concat([node("other"), deltaAnswer("9")]), "v1", "9"));

@@ -12,17 +12,17 @@ export interface AnswerFields {
 }
 
 /**
- * How clients acknowledge the responses of one type: with the same bytes as the last time, except for the nonce, in
- * SotW the version, and the node, which is only read from the first request of a stream (rules 113–115). If one
- * acknowledgement was read, the next of the same form need not be: the other bytes say the same again.
+ * The form in which clients acknowledge the responses of one type: the same bytes as the last time, except for the
+ * nonce, in SotW the version, and the node, which is only read from the first request of a stream (rules 113–115). If
+ * one acknowledgement was read, the next of the same form need not be: the other bytes mean the same again.
  */
 export class UsualAnswer {
-  /** In front of the version; empty where there is none. */
+  /** The bytes in front of the version; empty if there is none. */
   readonly #head: Uint8Array;
   readonly #hasVersion: boolean;
   /** The tag of the node, which stands first, or right behind the version; undefined where there is no node. */
   readonly #node: number | undefined;
-  /** In front of the nonce. */
+  /** The bytes in front of the nonce. */
   readonly #middle: Uint8Array;
   readonly #tail: Uint8Array;
 

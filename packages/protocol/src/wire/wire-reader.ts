@@ -11,7 +11,7 @@ export class TooManyFields extends Error {
   override readonly name = "TooManyFields";
 }
 
-/** A part of a message that lies where it lies: not copied, not decoded. */
+/** A part of a message in place: not copied, not decoded. */
 export interface Span {
   readonly start: number;
   readonly end: number;
@@ -51,12 +51,12 @@ export class WireReader {
     return this.#position >= this.#end;
   }
 
-  /** Where the next field begins. */
+  /** The position of the next field. */
   get position(): number {
     return this.#position;
   }
 
-  /** Where the message is over. */
+  /** The end of the message. */
   get end(): number {
     return this.#end;
   }
@@ -91,7 +91,7 @@ export class WireReader {
     for (let shift = 0; shift < 70; shift += 7) {
       if (this.#position >= this.#end) throw new MalformedMessage("the message is cut off");
       const byte = this.bytes[this.#position++] as number;
-      // Of the tenth byte, 64 bits hold the lowest bit only.
+      // 64 bits hold only the lowest bit of the tenth byte.
       value += (shift < 63 ? byte & 0x7f : byte & 1) * 2 ** shift;
       if (byte < 0x80) return value;
     }
@@ -110,7 +110,7 @@ export class WireReader {
     return { start, end: this.#position };
   }
 
-  /** Where a length-delimited field begins; it is over at `position` then. */
+  /** The start of a length-delimited field; `position` is then its end. */
   pass(): number {
     const length = this.varint();
     const start = this.#position;

@@ -36,7 +36,7 @@ export class WireWriter {
   readonly bytes: Uint8Array;
   readonly #leftOut: Uint8Array | undefined;
   #position = 0;
-  /** Where the omitted part belongs. */
+  /** The place of the omitted part. */
   gap = 0;
 
   /** `leftOut`: a value of which `field` writes the head only, and which the length does not count. */

@@ -3,8 +3,8 @@ import type { ResourceUpdate } from "@xdskit/protocol";
 import type { UpstreamSink } from "./upstream.js";
 
 /**
- * Asks whether to acknowledge a response that could be taken, and calls `answer`, with the reason where it must be
- * rejected. `update` is undefined where nothing changed.
+ * Asks whether to acknowledge a response that could be taken, and calls `answer`, with the reason if it must be
+ * rejected. `update` is undefined if nothing changed.
  */
 export function answerLater(
   sink: UpstreamSink,

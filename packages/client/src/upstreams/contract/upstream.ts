@@ -10,7 +10,7 @@ export interface UpstreamContext {
   /** REST sends it with every poll in any case. */
   readonly nodeOn: "first" | "every";
   readonly types: ResourceTypes;
-  /** Where messages are looked up; undefined: Envoy's own. */
+  /** The registry of messages; undefined means Envoy's own. */
   readonly registry: Registry | undefined;
   /** The checks of a message: those of `validate`, and the program's. Undefined: none. */
   readonly check: CheckMessage | undefined;
@@ -27,11 +27,11 @@ export interface UpstreamContext {
   readonly random: () => number;
 }
 
-/** Receives what an upstream gets. None of it throws. */
+/** Receives the results of an upstream. None of its functions throws. */
 export interface UpstreamSink {
   /**
    * An attempt to reach the server begins: a stream that is not up, or a poll after a failed one. The last moment to
-   * tell the upstream what the client holds; the upstream may be called from inside.
+   * tell the upstream the held resources; the upstream may be called from inside.
    */
   attempting(): void;
   /** A stream, of one type or of all, is up; or the first poll was answered. */

@@ -18,7 +18,7 @@ suite("the path of a file", () => {
         upstream.subscribe(cds, ["*"]);
         await told("connected cluster", "+a@1");
         await writeFile(path("cds.json"), clusters("2", "b"));
-        // What happened later was seen, so that was seen too.
+        // The client noticed a later event, so it noticed this one too.
         upstream.subscribe(eds, ["none"]);
         await told(/^failed endpoint/);
         await move("eds.json", "[]");

@@ -11,7 +11,7 @@ interface Names {
 }
 
 /**
- * Watches the folders where a path can come to lead elsewhere, by the names in them that matter. In one folder
+ * Watches the folders in which a path can change its target, by the names in them that matter. In one folder
  * (`watchedDirectory`) everything that is moved into it counts, as it does for Envoy.
  */
 export class PathWatch {
@@ -28,7 +28,7 @@ export class PathWatch {
     });
   }
 
-  /** Why the operating system refuses to watch a folder; undefined: it does not. */
+  /** Why the operating system refuses to watch a folder; undefined if it does not. */
   get refused(): string | undefined {
     return this.#watches.refused;
   }

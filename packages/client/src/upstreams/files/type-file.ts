@@ -19,11 +19,11 @@ export class TypeFile {
   #isUp = false;
   /** The last read failed. */
   #isAway = false;
-  /** The client is telling what it holds. */
+  /** The client is telling its held resources. */
   #preparing = false;
   /** The last content was rejected. */
   #isBad = false;
-  /** Settles when the watchers have taken everything that was told; undefined: they have. */
+  /** Settles when the watchers have taken everything that was told; undefined if they have. */
   #told: Promise<void> | undefined;
   #bringing = false;
   #stopTimer = () => {};
@@ -102,7 +102,9 @@ export class TypeFile {
     return file;
   }
 
-  /** The last moment for the client to say what it has from another server: it unsubscribes, and subscribes again. */
+  /**
+   * The last moment for the client to tell its resources from another server: it unsubscribes, and subscribes again.
+   */
   #prepare(): void {
     this.#preparing = true;
     this.#sink.attempting();

@@ -39,9 +39,9 @@ export interface WatchedFileOptions {
 
 /** Events come in bursts, and one rename causes several. */
 const quietMs = 20;
-/** How long a file that seems to be written in place must not change before it is read. */
+/** The time for which a file that seems to be written in place must not change before it is read. */
 const writtenMs = 200;
-/** How long a file may be missing between being deleted and created again. */
+/** The time for which a file may be missing between deletion and creation. */
 const missingMs = 300;
 
 /**

@@ -8,9 +8,9 @@ import type { DiscoveryMethod } from "./methods.js";
 import { createRepeatPace, type RepeatPace } from "./repeat-pace.js";
 import type { OpenStream, StreamTransport } from "./stream-transport.js";
 
-/** How long a stream that is not needed stays open: programs often ask for the next name after they left the last. */
+/** The time for which an unneeded stream stays open: programs often ask for the next name after they left the last. */
 const lingerMs = 1_000;
-/** How long a server may take to end a stream that the client finished. */
+/** The time that a server may take to end a stream that the client finished. */
 const farewellMs = 1_000;
 /** A timer that is this late shows that the process was busy: responses may lie unread. */
 const lateMs = 100;
@@ -175,7 +175,7 @@ export class DiscoveryStream {
     else this.#look();
   }
 
-  /** The stream is gone, or as good as gone. */
+  /** The stream is gone, or is being given up. */
   #left(code: number, message: string): void {
     this.#endPace();
     this.#handle(this.machine.step({ kind: "closed" }, this.#clock.now()));
@@ -320,7 +320,7 @@ export class DiscoveryStream {
   }
 
   /**
-   * The machine was changed from outside, by `subscribe` and the like: there may be something to send, or nothing left
+   * The machine was changed from outside, by `subscribe` and the like: there may be a request to send, or nothing left
    * to do.
    */
   touched(effects: readonly ClientStreamEffect[]): void {

@@ -32,7 +32,7 @@ it("a stream sends the certificates and tokens that its files hold when it begin
   const [first, second] = [authority.issue("first"), authority.issue("second")];
   const server = new Server();
   const calls: ServerDuplexStream<Buffer, Buffer>[] = [];
-  /** Answers with a cluster that says who asks. */
+  /** Answers with a cluster that names the caller. */
   const handle: UntypedHandleCall = ((call: ServerDuplexStream<Buffer, Buffer>) => {
     calls.push(call);
     call.on("error", () => {});
@@ -139,7 +139,7 @@ it("an error is the same each time that it happens, even if gRPC writes the time
 it("the error for a server that closes the connection at once says that it may want TLS", async () => {
   const server = createTcpServer((socket) => {
     socket.on("error", () => {});
-    // As a port with TLS does with what is none.
+    // Like a TLS port that reads something else.
     socket.once("data", () => socket.end());
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

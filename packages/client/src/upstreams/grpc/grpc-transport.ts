@@ -15,7 +15,7 @@ import type { OpenStream, StreamHandler, StreamTransport } from "./stream-transp
 
 type Call = ReturnType<ChannelInterface["createCall"]>;
 
-/** How long one attempt to connect may take, as in gRPC. */
+/** The time that one attempt to connect may take, as in gRPC. */
 const connectMs = 20_000;
 
 export interface GrpcTransportOptions {
@@ -27,8 +27,8 @@ export interface GrpcTransportOptions {
 }
 
 /**
- * One channel to a server. Each attempt makes a new channel if the last one is not connected. So the client decides how
- * long to wait between attempts, and certificates and names are looked up again. Bytes in, bytes out.
+ * One channel to a server. Each attempt makes a new channel if the last one is not connected. So the client decides on
+ * the wait between attempts, and certificates and names are read again. Bytes in, bytes out.
  */
 export function createGrpcTransport({ address, credentials, responseBytes }: GrpcTransportOptions): StreamTransport {
   const options: ChannelOptions = {
@@ -134,7 +134,7 @@ function openStream({ method, handler, metadata, connect }: Opening): OpenStream
       onReceiveMessage(message: Uint8Array) {
         if (!ended) handler.received(message);
       },
-      // A frame that claims to be compressed and is not ends the call without both.
+      // A frame that falsely claims to be compressed ends the call without both.
       onReceiveStatus: ({ code = status.UNKNOWN, details = "the response cannot be read" }) =>
         end(code, plain(details)),
     });

@@ -25,7 +25,7 @@ interface Tools {
   readonly transport: ScriptedTransport;
   /** Contents that the watcher was told. */
   readonly told: string[];
-  /** What the server sends waits here until it is read. */
+  /** The server's responses wait here until the client reads them. */
   send(bytes: Uint8Array): Promise<void>;
   readonly unread: readonly Uint8Array[];
 }

@@ -1,16 +1,15 @@
 import type { ResourceType } from "@xdskit/api";
 import type { ClientStreamEffect, SotwOrDelta } from "@xdskit/protocol";
 
-/** How often a server may repeat itself as fast as it can. */
+/** The number of times that a server may repeat itself as fast as it can. */
 const freeRepeats = 20;
 const mostMs = 1_000;
 /** A response that took at least this long is not part of a fast repetition. */
 const ownPaceMs = 100;
 
 /**
- * How long to wait before reading from a server that repeats itself: go-control-plane answers a NACK at once with the
- * rejected content, and a wildcard beside names with its previous response. Without a wait, neither end would do
- * anything else.
+ * The wait before reading from a server that repeats itself: go-control-plane answers a NACK at once with the rejected
+ * content, and a wildcard beside names with its previous response. Without a wait, neither end would do anything else.
  */
 export type RepeatPace = ReturnType<typeof createRepeatPace>;
 

@@ -52,7 +52,7 @@ async function withStreams(
   assert.equal(transport.mostAtOnce <= 1 || !aggregated, true);
 }
 
-/** Responses with what lives for 10 s. */
+/** Responses with resources that live for 10 s. */
 const perishable = (nonce: string, name: string) => livingResponse(nonce, name, cluster(name));
 const heartbeat = (nonce: string, name: string) => livingResponse(nonce, name, undefined);
 
@@ -122,7 +122,7 @@ describe("streams of a client", () => {
       assert.equal(transport.last.at, start + 1_000);
       transport.last.opened();
       await settle();
-      // What is held is claimed, and the node is sent again.
+      // The client claims its resources, and sends the node again.
       assert.deepEqual(transport.last.log, ["+a a@1"]);
       transport.last.respond("2", "a=2");
       clock.advance(60_000);
@@ -402,7 +402,7 @@ describe("acknowledgements", () => {
         await settle();
         assert.deepEqual(transport.last.log, ["+a", "ack 1", "nack 2: nobody likes it"]);
         assert.equal((await client.get("cluster", "a")).version, "1");
-        // What cannot be taken is rejected at once, and nobody is asked.
+        // A bad response is rejected at once, and the program is not asked.
         transport.last.respond("3", "");
         await settle();
         assert.match(transport.last.log.at(-1) ?? "", /^nack 3: /);

@@ -1,7 +1,7 @@
 import { type ResourceType, redactErrorText, XdskitError } from "@xdskit/api";
 import type { HttpAnswer } from "./poster.js";
 
-/** How much of a body is shown. */
+/** The part of a body that is shown. */
 const shownCharacters = 200;
 /** A longer body may hide secrets: only complete JSON can be searched for them. */
 const searchedBytes = 64 * 1024;
@@ -11,7 +11,7 @@ export interface AnswerProblem {
   readonly type: ResourceType;
   readonly path: string;
   readonly answer: HttpAnswer;
-  /** Undefined: the status says why. */
+  /** Undefined if the status says why. */
   readonly message?: string | undefined;
   /** Hides the secrets that the client itself sends. */
   readonly withoutSecrets: (text: string) => string;

@@ -20,14 +20,14 @@ const eds = typeNamed("eds");
 
 interface Running extends RecordedUpstream {
   readonly server: OddRestServer;
-  /** Waits until so many polls came. */
+  /** Waits for this many polls. */
   polled(count: number): Promise<void>;
-  /** Waits until a line is as it should be; returns it. */
+  /** Waits for a line that matches; returns it. */
   line(pattern: RegExp): Promise<string>;
 }
 
 interface Oddity {
-  /** Where below the server's root it is polled. */
+  /** The path of the polls below the server's root. */
   readonly base?: string;
   readonly context?: Partial<UpstreamContext>;
 }
@@ -183,7 +183,7 @@ suite("an answer that is of no use", () => {
           assert.equal(failures.length, what === "that breaks off" ? 1 : 2);
           assert.match(failures[0] ?? "", error);
           assert.doesNotMatch(lines.join("\n"), /hunter2/);
-          // What was there before stays known, and is claimed.
+          // The earlier resources stay known, and the client claims them.
           assert.equal(server.polls[1]?.request.versionInfo, "1");
           assert.equal(server.polls[3]?.request.versionInfo, "1");
           const others = lines
@@ -235,7 +235,7 @@ suite("an answer that is of no use", () => {
     const clock = {
       now: () => now,
       after(milliseconds: number, call: () => void) {
-        // How long a poll may take.
+        // The time that a poll may take.
         if (milliseconds === 5_000) return () => {};
         waits.push(milliseconds);
         const timer = setTimeout(() => {

@@ -34,7 +34,7 @@ export interface PollingOptions {
 const leastGapMs = 100;
 /** The jitter of a wait between polls, as a share of it. A wait never gets shorter than the setting. */
 const refreshJitter = 0.1;
-/** A failing server is polled less and less often, down to this. */
+/** The longest wait between polls of a failing server, which grows with each failure. */
 const mostRetryMs = 30_000;
 /** The longest `retry-after` that counts. */
 const mostRetryAfterMs = 120_000;
@@ -56,13 +56,13 @@ export class Polling {
   #notBefore = Number.NEGATIVE_INFINITY;
   /** There are names that the last poll did not ask for. */
   #asksAnew = false;
-  /** How many polls in a row were given up to ask for more names. */
+  /** The number of polls in a row that were given up to ask for more names. */
   #renewals = 0;
   /** The watchers are still taking the last answer: there is no poll meanwhile. */
   #isDelivering = false;
   #stopRenewal: (() => void) | undefined;
   #request: Uint8Array | undefined;
-  /** The last body that was taken; undefined where the same body must be taken again. */
+  /** The last body that was taken; undefined if the same body must be taken again. */
   #taken: { readonly digest: string; readonly good: number } | undefined;
   #wake = () => {};
   #stopDeadline = () => {};
@@ -174,7 +174,8 @@ export class Polling {
   }
 
   /**
-   * A server may hold a poll until something changes. A poll that lacks wanted names is given up, less and less soon.
+   * A server may hold a poll until something changes. A poll that lacks wanted names is given up, each time after a
+   * longer wait.
    */
   #renew(): void {
     const poll = this.#poll;

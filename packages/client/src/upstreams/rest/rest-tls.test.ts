@@ -28,7 +28,7 @@ it("polls over TLS, shows the client's certificate as it is then, and says why a
     { ca: authority.certificate, cert: own.certificate, key: own.key, requestCert: true },
     (request, response) => {
       request.resume();
-      // Who asks is what there is.
+      // The only cluster names the caller.
       const { subject } = (request.socket as TLSSocket).getPeerCertificate();
       respond(response, "1", [String(subject?.CN)]);
     },

@@ -64,7 +64,7 @@ async function withServer(
 
 const cluster = (name: string, altStatName = "") => create(ClusterSchema, { name, altStatName });
 
-/** What clients said when they rejected something. */
+/** The clients' texts about their rejections. */
 function rejections(events: readonly ServerEvent[]): readonly string[] {
   return events.flatMap((event) => (event.kind === "rejected" ? [event.message] : []));
 }

@@ -12,7 +12,7 @@ import {
 import type { CheckMessage } from "@xdskit/protocol";
 
 const wrapperName = "envoy.service.discovery.v3.Resource";
-/** A field that no message has: a message with it equals nothing that was ever taken. */
+/** A field that no message has: a message with it equals no message that was ever taken. */
 const marker = new Uint8Array([0xf8, 0xff, 0xff, 0xff, 0x0f, 1]);
 
 /**

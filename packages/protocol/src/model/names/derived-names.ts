@@ -13,13 +13,13 @@ interface Counts {
 /** Names by the name without parameters. */
 type Locators = ReadonlyMap<ResourceName, readonly ResourceName[]>;
 
-/** Names from which many others are made by small changes, and what is worked out about them once. */
+/** Names from which many others are made by small changes, and the facts about them that are worked out once. */
 interface Base {
   readonly names: ReadonlySet<ResourceName>;
   locators: Locators | undefined;
 }
 
-/** Below this, names are copied with each change: that costs less than to look at two places. */
+/** Fewer names than this are copied with each change: that costs less than looking in two places. */
 const few = 256;
 
 /**
@@ -97,7 +97,7 @@ export class Names {
     return new Names(this.#base, differs.size === 0 ? undefined : differs, size);
   }
 
-  /** Those that are not among others. Where both have one base, only what differs is looked at. */
+  /** Those that are not among others. If both have one base, only the differences are compared. */
   *notIn(others: Names): Iterable<ResourceName> {
     if (this.#base !== others.#base) {
       for (const name of this) if (!others.has(name)) yield name;

@@ -1,7 +1,7 @@
 /**
- * A 64-bit sum of the hashes of a set's members. Equal sets have equal fingerprints, whatever order they were put
- * together in, and to add or remove a member costs one hash. Not for secrets: a client that chooses the members can
- * make two of its own sets collide, and harms only itself.
+ * A 64-bit sum of the hashes of a set's members. Equal sets have equal fingerprints, whatever the order of their
+ * members, and adding or removing a member costs one hash. Not for secrets: a client that chooses the members can make
+ * two of its own sets collide, and harms only itself.
  */
 export interface Fingerprint {
   readonly high: number;
@@ -58,7 +58,7 @@ export function formatFingerprint({ high, low }: Fingerprint): string {
   return (high >>> 0).toString(16).padStart(8, "0") + (low >>> 0).toString(16).padStart(8, "0");
 }
 
-/** What `formatFingerprint` wrote; undefined for any other text. */
+/** Reads the output of `formatFingerprint`; undefined for any other text. */
 export function readFingerprint(text: string): Fingerprint | undefined {
   if (!/^[0-9a-f]{16}$/.test(text)) return undefined;
   return { high: Number.parseInt(text.slice(0, 8), 16) | 0, low: Number.parseInt(text.slice(8), 16) | 0 };

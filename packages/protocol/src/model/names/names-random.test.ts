@@ -64,7 +64,7 @@ test("a client holds exactly what it asks for, by name, alias, collection, wildc
   fc.assert(
     fc.property(
       fc.array(step, { maxLength: 25 }),
-      // An alias is a name's for good: which of several bearers answers is another matter.
+      // An alias stays with its name here: other tests decide which of several bearers answers.
       fc.array(fc.constantFrom(...aliases), { minLength: 1, maxLength: 1 }),
       fc.constantFrom(undefined, "prod", "test"),
       (steps, [alias = ""], env) => {

@@ -30,12 +30,12 @@ function after(inFlight: readonly Sent[], last: number): readonly Sent[] {
   return inFlight.every(({ count }) => count > last) ? inFlight : inFlight.filter(({ count }) => count > last);
 }
 
-/** What the client uses by its own answers, without assumptions. */
+/** The client's use by its own answers, without assumptions. */
 export function saidBy({ assumed, used }: Subscriber): UsedState {
   return assumed?.said ?? used;
 }
 
-/** When the oldest change that an answer is about was published; undefined: it is about no change. */
+/** When the oldest change that an answer is about was published; undefined if it is about no change. */
 export function firstPublished({ published }: Sent, before: readonly Sent[]): number | undefined {
   let first = published;
   for (const { published: at } of before) if (at !== undefined && !(at >= (first ?? Infinity))) first = at;
@@ -74,7 +74,7 @@ function sendAgain(subscriber: Subscriber, accepted: ReadonlySet<ResourceName>, 
   if (again.length > 0) subscriber.sent = withPending(subscriber.sent, again);
 }
 
-/** Records that the client rejected a response, and what it uses in place of the contents. */
+/** Records that the client rejected a response, and the contents that it uses instead. */
 export function reject(subscriber: Subscriber, sent: Sent, rejection: Rejection): void {
   // The client acknowledged a later response, which says what it uses.
   if (sent.count <= (subscriber.ackedLast?.order ?? 0)) return;

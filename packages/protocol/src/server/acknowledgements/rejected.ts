@@ -9,9 +9,9 @@ import type { LastGood, Rejection, Sent, UsedState } from "../state/client-use.j
 import type { Subscriber } from "../state/subscriber.js";
 
 /*
- * What a client has after it rejected a response (NACK). Its message decides what it uses and what must be sent again.
- * An Envoy that names one bad cluster uses the others (`usesRest`). A client that names nothing may use all, a part or
- * nothing. All clients that rejected the same share the results.
+ * The state of a client after it rejected a response (NACK). Its message decides which contents it uses and which must
+ * be sent again. An Envoy that names one bad cluster uses the others (`usesRest`). A client that names nothing may use
+ * all, a part or nothing. All clients with the same rejection share the results.
  */
 
 /** The keys of everything that a response brought or removed. */
@@ -44,8 +44,8 @@ export function newIn({ isWhole, used: { lastGood } }: Subscriber, { carried, se
 const knownLastGood = new PerKey<readonly Resource[], LastGood>(mostWays);
 
 /**
- * By key, what a client uses in place of the content that it rejected: the same map for all clients that rejected the
- * same.
+ * By key, the contents that a client uses in place of rejected ones: the same map for all clients with the same
+ * rejection.
  */
 export function lastGoodOf(rejection: Rejection, sent: Sent, isWhole: boolean): LastGood {
   const { before, after, carried, blamed = [], usesRest } = rejection;
@@ -71,8 +71,8 @@ function removedBy({ removed, set }: Sent, before: ResourceSet | undefined, isWh
 
 /**
  * The sets that a client may be using if it took contents that it rejected: one for the last response, unless the
- * client said what it did not take, and one for each response before. Each is the set that it uses now, with those
- * contents laid over it, since the rest may have changed since.
+ * client named the resources that it did not take, and one for each response before. Each is the set that it uses now,
+ * with those contents laid over it, since the rest may have changed since.
  */
 export function perhapsUsed(subscriber: Subscriber): readonly ResourceSet[] {
   const {
@@ -91,7 +91,7 @@ const noSets: readonly ResourceSet[] = [];
 /** Bounds how many rejections in a row are remembered. More matter only if a client takes another part each time. */
 const mostTaken = 8;
 
-/** By key, what the client may have used of each response that it rejected, the last one first. */
+/** By key, the contents that the client may have used of each response that it rejected, the last one first. */
 export function perhapsTaken({ lastGood, rejection, perhaps }: UsedState): UsedState["perhaps"] {
   if (rejection === undefined || rejection.usesRest) return perhaps;
   const last = takenOf(lastGood, rejection.after);

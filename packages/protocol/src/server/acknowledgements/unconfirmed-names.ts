@@ -108,7 +108,7 @@ export function confirmedNames({ unconfirmed, subscription }: Subscriber): NameS
   return unconfirmed === noneUnconfirmed ? subscription.names : othersThan(subscription.names, unconfirmed.names).names;
 }
 
-/** What the client has of a set that it acknowledged, without the unconfirmed names. */
+/** The client's part of a set that it acknowledged, without the unconfirmed names. */
 export function hadOf({ unconfirmed, subscription }: Subscriber, set: ResourceSet): ResourceSet {
   if (unconfirmed === noneUnconfirmed || subscription.wildcard) return set;
   return withoutAsked(set, othersThan(subscription.names, unconfirmed.names));

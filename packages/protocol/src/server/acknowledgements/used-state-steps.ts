@@ -15,8 +15,8 @@ import {
 import { faultyIn, keysIn, lastGoodOf, perhapsTaken } from "./rejected.js";
 
 /*
- * Computes what a client uses after an answer, from what it used before and the answer. Nothing here knows streams,
- * numbers or times.
+ * Computes a client's use after an answer, from its use before and the answer. Nothing here knows streams, numbers or
+ * times.
  */
 
 /** Keys of the contents that the client accepted, or everything for a full state. */
@@ -47,7 +47,7 @@ export function rejecting(
   const perhaps = perhapsTaken(before);
   const accepted = acceptedOf(sent, rejection);
   const used = before.rejection === undefined ? before : forgiven(before, sent.set, accepted, subscription);
-  // If a key was rejected before, the later rejection says what the client uses.
+  // If a key was rejected before, the later rejection decides what the client uses.
   const lastGood = used.lastGood.size === 0 || isWhole ? now : new Map([...used.lastGood, ...now]);
   // The same set for all clients that rejected the same.
   const hasNothing = rejection.before === undefined && !rejection.usesRest;
@@ -65,8 +65,8 @@ function acceptedOf(sent: Sent, { usesRest, blamed = [], carried }: Rejection): 
 }
 
 /**
- * Drops from `lastGood` what the client accepted since, no longer asks for, or must have with another content than the
- * rejected one.
+ * Drops from `lastGood` the resources that the client accepted since, no longer asks for, or must have with another
+ * content than the rejected one.
  */
 export function forgiven(used: UsedState, set: ResourceSet, accepted: Accepted, subscription: Subscription): UsedState {
   const { acked, rejection, lastGood, perhaps, faulty } = used;

@@ -24,7 +24,7 @@ export function isPlain(subscriber: Subscriber): boolean {
   return undecided.size + waitsFor.size === 0;
 }
 
-/** What a stream's behaviour depends on, besides what its client asked for and got. */
+/** The inputs of a stream's behaviour, besides its client's requests and the responses to them. */
 export interface CohortSurroundings {
   readonly options: StreamOptions;
   readonly node: Node;

@@ -12,12 +12,12 @@ import type { SentState } from "../state/sent-state.js";
 import type { Subscriber } from "../state/subscriber.js";
 
 /*
- * What streams do from one snapshot to the next, as data: cohorts, which hold the state of each type, and recorded
+ * The steps of streams from one snapshot to the next, as data: cohorts, which hold the state of each type, and recorded
  * transitions between them. For example, a route moves to a new cluster. The first transition sends the cluster. Once
  * the client acknowledged it, the second sends the route. After the next answer, the third removes the old cluster.
  */
 
-/** The state of one type: what streams were sent, and what their clients use. */
+/** The state of one type: the set that streams were sent, and the sets that their clients use. */
 interface TypeState {
   readonly sent: SentState;
   readonly used: UsedState;
@@ -30,8 +30,8 @@ interface CohortChange extends TypeState {
 }
 
 /**
- * What a stream records and reports for a usual acknowledgement. Streams whose clients acknowledge in the same
- * millisecond share it.
+ * The facts that a stream records and reports for a usual acknowledgement. Streams whose clients acknowledge in the
+ * same millisecond share it.
  */
 interface Acknowledgement {
   readonly last: NonNullable<Subscriber["ackedLast"]>;
@@ -65,13 +65,13 @@ export interface RecordedResponse {
   readonly sendings: (Sending | undefined)[];
 }
 
-/** What each stream of a cohort does when there is room to send. */
+/** The next step of each stream of a cohort when there is room to send. */
 export interface RecordedTransition {
   /** The response that they send; undefined if they have none, and wait for answers or settle. */
   readonly sends: RecordedResponse | undefined;
   /** The new states: of the sent type, and of types that needed no response. */
   readonly changes: readonly CohortChange[];
-  /** What is held back from then on. */
+  /** The changes that are held back from then on. */
   readonly stage: Stage;
   readonly to: MovingCohort | SettledCohort;
 }
@@ -133,7 +133,7 @@ const mostBytes = 16;
 /** The way from one snapshot to another, for every order in which clients answer. */
 export class Journey {
   readonly to: Snapshot;
-  /** What the departure did to the order of the last stream that set out. */
+  /** The effect of the departure on the order of the last stream that set out. */
   readonly departure: Departure = newDeparture();
   readonly start: MovingCohort;
   /** Weak: a stream on a long journey must not keep the old snapshot alive. */
@@ -213,7 +213,7 @@ export class MovingCohort {
   readonly #acknowledged = new Map<RecordedResponse, MovingCohort>();
   /** The cohort in which they settle once their clients acknowledged all of `open`, if nothing more is due then. */
   settlesIn: SettledCohort | undefined;
-  /** What they do next; undefined until a stream worked it out. */
+  /** Their next step; undefined until a stream worked it out. */
   next: RecordedTransition | undefined;
 
   constructor(journey: Journey, states: readonly TypeState[], open: readonly RecordedResponse[]) {
@@ -241,7 +241,7 @@ export class MovingCohort {
     return cohort;
   }
 
-  /** Hands on what is known by now: an answer may come before a stream found out that nothing more is due. */
+  /** Hands on the facts known by now: an answer may come before a stream found out that nothing more is due. */
   #tellWhereToSettle(cohort: MovingCohort): void {
     cohort.settlesIn ??= this.settlesIn;
     if (cohort.open.length === 0 && cohort.settlesIn !== undefined && this.next !== undefined) {

@@ -10,7 +10,7 @@ import { settledCohort } from "./settled-cohort.js";
 /**
  * A stream's membership in a cohort (settled or on a journey), or none. A change of a group means the same to most of
  * its streams, and to repeat the work of one stream costs far less than to do it for each. So the first stream of a
- * cohort works out and records what it does next, and the others repeat that. On any other event (a rejection, another
+ * cohort works out and records its next step, and the others repeat that. On any other event (a rejection, another
  * subscription, a deadline), a stream leaves its cohort. It then goes on alone until it settles again.
  */
 export class Membership {
@@ -141,7 +141,10 @@ export class Membership {
     this.#published = published;
   }
 
-  /** A stream worked out what its cohort sends next. Others repeat it if it depends only on what the cohort shares. */
+  /**
+   * A stream worked out the next response of its cohort. Others repeat it if it depends only on state that the cohort
+   * shares.
+   */
   recordSent(subscribers: readonly Subscriber[], index: number): void {
     const from = this.moving;
     const [stage, response] = [this.#stage, this.#response];

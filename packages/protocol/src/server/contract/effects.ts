@@ -13,7 +13,7 @@ export interface WaitEnded {
   readonly waits: readonly Wait[];
 }
 
-/** What the owner of a stream must do, or may record, after an event. */
+/** Something that the owner of a stream must do, or may record, after an event. */
 export type StreamEffect =
   /**
    * The first request named the node: find its group and answer with a snapshot event, or end the stream. Once per

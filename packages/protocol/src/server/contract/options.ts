@@ -21,8 +21,8 @@ export const ttlPolicies = ["auto", "advertised", "always"] as const;
 export type ResourceErrorPolicy = "advertised" | "always";
 
 /**
- * What one stream may cost. A request beyond a limit ends that stream, and no other, with RESOURCE_EXHAUSTED (rule
- * 162).
+ * The limits of one stream's cost. A request beyond a limit ends that stream, and no other, with RESOURCE_EXHAUSTED
+ * (rule 162).
  */
 export interface StreamLimits {
   /** Names in one request. */
@@ -32,16 +32,18 @@ export interface StreamLimits {
    * the unanswered names of one type, and for the resources of one type that a reconnecting delta client says it has.
    */
   readonly namesPerStream: number;
-  /** Bytes of a node without its extensions, which is what the stream keeps of it for its lifetime. */
+  /** Bytes of a node without its extensions: the stream keeps these bytes for its lifetime. */
   readonly nodeBytes: number;
   /** Types that one stream may ask for. */
   readonly typesPerStream: number;
 }
 
-/** What a stream keeps of its client's messages: names, the node, and versions that the client claims to have. */
+/**
+ * The parts of its client's messages that a stream keeps: names, the node, and versions that the client claims to have.
+ */
 export type HeldItem = NameSet | Node | ClaimedVersions;
 
-/** Counts what the streams of one connection keep of their client's messages. */
+/** Counts the parts that the streams of one connection keep of their client's messages. */
 export interface HeldMemory {
   /** A stream keeps `after` in place of `before`; undefined means nothing. Returns why that is too much, if it is. */
   change(before: HeldItem | undefined, after: HeldItem | undefined): string | undefined;
@@ -49,7 +51,7 @@ export interface HeldMemory {
   sameNode(node: Node): Node;
 }
 
-/** What one stream is, and its limits. */
+/** The kind of one stream, and its limits. */
 export interface StreamOptions {
   readonly variant: SotwOrDelta;
   /** The version of the method that the client called. It decides the messages and type URLs of the responses. */
@@ -78,6 +80,6 @@ export interface StreamOptions {
   readonly progressed?: (() => void) | undefined;
   /** The clients that are told why resources are absent. Default `advertised`. */
   readonly resourceErrors?: ResourceErrorPolicy | undefined;
-  /** Counts what the stream keeps of its client's messages, until `end`. Default: nothing is counted. */
+  /** Counts the parts that the stream keeps of its client's messages, until `end`. Default: nothing is counted. */
   readonly heldMemory?: HeldMemory | undefined;
 }

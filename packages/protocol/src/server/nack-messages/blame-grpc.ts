@@ -4,7 +4,7 @@ import { type CarriedNames, quoted, type TextReader } from "./blame-text.js";
 const core = "xDS response validation errors: [";
 const index = /resource index \d+: /y;
 /**
- * Texts in the place of a name: a status of C++, or what Node's client and C++ say about a resource that they cannot
+ * Texts in the place of a name: a status of C++, or the words of Node's client and C++ for a resource that they cannot
  * read.
  */
 const nameless =

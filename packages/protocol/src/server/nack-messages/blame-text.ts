@@ -1,6 +1,6 @@
 import type { ResourceName } from "@xdskit/api";
 
-/** What an error detail says about the resources of the rejected response. */
+/** The blame that an error detail puts on resources of the rejected response. */
 export interface Blame {
   /** The resources at fault. */
   readonly names: readonly ResourceName[];
@@ -15,8 +15,8 @@ export interface Blame {
 export type TextReader = (text: string, carried: CarriedNames) => Blame | undefined;
 
 /**
- * How many possible ends of a name are tried. A name may contain the separator once or twice, a hostile text a thousand
- * times.
+ * The number of possible ends of a name that are tried. A name may contain the separator once or twice, a hostile text
+ * a thousand times.
  */
 const mostEnds = 8;
 

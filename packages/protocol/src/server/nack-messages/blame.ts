@@ -32,7 +32,8 @@ export function blameIn(message: string, carried: Iterable<ResourceName>): Blame
 const lastBlame = new WeakMap<readonly Resource[], { readonly message: string; readonly blame: Blame | undefined }>();
 
 /**
- * What an error detail says about these resources. It is read once for all streams that share a response and its error.
+ * The blame that an error detail puts on these resources. It is read once for all streams that share a response and its
+ * error.
  */
 export function blameOf(message: string, carried: readonly Resource[]): Blame | undefined {
   const last = lastBlame.get(carried);

@@ -2,8 +2,8 @@ import type { Snapshot } from "../../model/snapshot.js";
 import type { LineagePosition } from "./snapshot-lineage.js";
 
 /**
- * What an order remembers after it set out for a snapshot (`Ordering.setOut`). Orders that set out with the same
- * `before`, `last` and `types` share it.
+ * An order's memory after it set out for a snapshot (`Ordering.setOut`). Orders that set out with the same `before`,
+ * `last` and `types` share it.
  */
 export interface Departure {
   before: readonly Snapshot[] | undefined;
@@ -11,7 +11,7 @@ export interface Departure {
   /** The types that the order's streams ask for; undefined for an order of one stream. */
   types: string | undefined;
   after: readonly Snapshot[];
-  /** Where the order stands on its lineage afterwards. */
+  /** The order's position on its lineage afterwards. */
   position: LineagePosition | undefined;
 }
 

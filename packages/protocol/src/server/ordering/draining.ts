@@ -21,7 +21,7 @@ import type { OrderingTimes } from "./ordering-times.js";
 /** How many changes of listeners are remembered. Beyond this, the oldest one counts as drained. */
 const mostDraining = 256;
 
-/** By change and subscription, what was replaced. */
+/** By change and subscription, the replaced listeners. */
 const known = new PerKey<Change, Replaced>(mostWays);
 
 /**
@@ -76,8 +76,8 @@ function asksForAny(references: readonly Reference[], all: readonly Subscriber[]
 }
 
 /**
- * Forgets what has drained by now. `all`: the subscribers of all streams of the order, which show whether the
- * successors are in use. Returns whether the client has shown that something ends sooner.
+ * Forgets the changes that have drained by now. `all`: the subscribers of all streams of the order, which show whether
+ * the successors are in use. Returns whether the client has shown that something ends sooner.
  */
 export function drain(
   subscriber: Subscriber,

@@ -234,7 +234,7 @@ test("a stream that opens beside a repeating one is woken by that stream's ackno
 });
 
 for (const acknowledgement of [defaultOrderingTimes.acknowledgement, Number.POSITIVE_INFINITY]) {
-  test(`routes do not wait for what clusters need if the client asks for clusters by name, and answers may take ${acknowledgement} ms`, () => {
+  test(`routes do not wait for the needs of clusters if the client asks for clusters by name, and answers may take ${acknowledgement} ms`, () => {
     const before = updateSnapshot(emptySnapshot(), {
       upsert: [
         sampleResource("cluster", "a", "1->x"),

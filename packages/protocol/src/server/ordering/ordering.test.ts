@@ -60,7 +60,7 @@ function createClient() {
       }
       stream.step({ kind: "snapshot", snapshot, ordering }, now);
     },
-    /** Takes the next response, if there is one, and checks what the client then has. */
+    /** Takes the next response, if there is one, and checks the client's resources then. */
     take(): boolean {
       const response = stream.next(now);
       if (response === undefined) return false;

@@ -25,9 +25,9 @@ export type StageWaited = (type: ResourceType, ms: number) => void;
 /**
  * The order in which one client reaches its target: make before break (rule 120). Routes wait until the client
  * acknowledged a new cluster that they name. A removed cluster stays until the client acknowledged routes without it.
- * `make-before-break.ts` computes what must wait from what the client may be using (through `shared-stage.ts`). This
- * class knows which streams wait, and for how long. An ADS stream has its own order. The per-type streams of one node
- * share one, since an acknowledgement on one of them may free a change on another.
+ * `make-before-break.ts` computes the changes that must wait from the sets that the client may be using (through
+ * `shared-stage.ts`). This class knows which streams wait, and for how long. An ADS stream has its own order. The
+ * per-type streams of one node share one, since an acknowledgement on one of them may free a change on another.
  */
 export class Ordering {
   readonly times: OrderingTimes;
@@ -48,7 +48,7 @@ export class Ordering {
   #now = 0;
   /** A stream may have settled in a cohort. It must be told (`leaveCohort`) when that ends. */
   #mayHaveSettled = false;
-  /** By type, since when something of it waits for an answer of the client; undefined: nothing does. */
+  /** By type, the time since which something of it waits for an answer of the client; undefined if nothing does. */
   #heldSince: Map<ResourceType, number> | undefined;
   /** The result of `#typesAsked`, until streams ask for other types. */
   #types: string | undefined;
@@ -123,7 +123,7 @@ export class Ordering {
     for (const set of before) if (!still.includes(set)) noteDraining(subscriber, this.#subscribers(), set, now);
   }
 
-  /** How far a stream may go now on its way to the wanted snapshot; `now` in milliseconds. */
+  /** The stage to which a stream may go now on its way to the wanted snapshot; `now` in milliseconds. */
   stageOf(stream: OrderedStream, wanted: Snapshot, now: number): Stage {
     this.#now = now;
     // Other streams count too: clusters on this one may wait until listeners on another one have drained.
@@ -419,7 +419,7 @@ export class Ordering {
     return Array.from(this.#streams, ({ subscribers }) => subscribers).flat();
   }
 
-  /** Records a stream's stage: how far it may go, and what it waits for. */
+  /** Records a stream's stage: its next sets, and its waits. */
   #noteStage(stream: OrderedStream, stage: Stage, now: number): Stage {
     if (stage !== wholeStage) this.#stages.set(stream, stage);
     else if (this.#stages.size > 0) this.#stages.delete(stream);
@@ -428,7 +428,7 @@ export class Ordering {
     return stage;
   }
 
-  /** Notes since when types wait for answers, and tells how long those waited that do no more. */
+  /** Notes the time since which types wait for answers, and reports the waits that have ended. */
   #noteHeld({ subscribers }: OrderedStream, { waits }: Stage, now: number, waited: StageWaited): void {
     for (const { type } of subscribers) {
       const since = this.#heldSince?.get(type);
@@ -445,7 +445,9 @@ export class Ordering {
   }
 }
 
-/** Bounds how many earlier targets of a client are remembered: a client that never reaches one would have ever more. */
+/**
+ * The number of a client's earlier targets that are remembered: a client that never reaches one would have ever more.
+ */
 const mostEarlier = 4;
 
 /** Whether a resource that is new to the client, or changed, names others. */

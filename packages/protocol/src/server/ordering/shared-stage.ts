@@ -18,7 +18,7 @@ import { numberOf } from "./past-snapshots.js";
 /** By wanted snapshot and key. */
 const known = new PerKey<Snapshot, Stage>();
 
-/** What a stage depends on, besides the state of each type. */
+/** The inputs of a stage, besides the state of each type. */
 interface Circumstances {
   /** The client's earlier targets, oldest first; empty if they make no difference. */
   readonly earlier: readonly Snapshot[];
@@ -33,8 +33,8 @@ interface Circumstances {
 export type Patience = "none" | "acknowledging" | "asking";
 
 /**
- * How far a stream may go. `mine`: its subscribers, one for each type. `all`: the subscribers of all streams of its
- * order, with its own.
+ * The stage to which a stream may go. `mine`: its subscribers, one for each type. `all`: the subscribers of all streams
+ * of its order, with its own.
  */
 export function sharedStage(
   mine: readonly Subscriber[],
@@ -121,7 +121,7 @@ interface GatheredUse extends Writable<Omit<InUse, "used" | "draining" | "known"
 
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 
-/** By type, what a client uses. A client may ask for one type on several streams. */
+/** By type, the sets that a client uses. A client may ask for one type on several streams. */
 function usesOf(
   all: readonly Subscriber[],
   mine: readonly Subscriber[],

@@ -12,12 +12,12 @@ import type { Sent } from "../state/client-use.js";
 /** Usual answers by the names in them (SotW), to share among clients. */
 const known = new WeakMap<NameSet, UsualAnswer[]>();
 
-/** How many usual answers are remembered for the same names, over all types. */
+/** The number of usual answers that are remembered for the same names, over all types. */
 const mostWays = 32;
 
 /**
- * How many long ones. Clients that write a list in a different order each time share none, and each would keep useless
- * copies.
+ * The number of long ones. Clients that write a list in a different order each time share none, and each would keep
+ * useless copies.
  */
 const mostLongWays = 8;
 

@@ -10,7 +10,7 @@ import { differences } from "./content.js";
 import { select } from "./selection.js";
 
 /**
- * How many of the resources that a client asks for differ between two sets. Costs the number of differences, once for
+ * The number of a client's requested resources that differ between two sets. Costs the number of differences, once for
  * all clients that ask for the same. For sets of different lineages it costs the size of both sets, once.
  */
 export function countDifferences(subscription: Subscription, from: ResourceSet, to: ResourceSet): number {

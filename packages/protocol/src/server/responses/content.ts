@@ -12,7 +12,7 @@ import type { Subscriber } from "../state/subscriber.js";
 import { type ErrorsToTell, keyOfErrors } from "./resource-errors.js";
 
 /**
- * Everything that the content of one response depends on: the client's subscription, what it holds, and its target. It
+ * Everything that the content of one response depends on: the client's subscription, its resources, and its target. It
  * is a value apart from the stream, because streams with equal needs get the same bytes (`shared-responses.ts`).
  */
 export interface Need {
@@ -133,8 +133,8 @@ export function* differences({
 }
 
 /**
- * What a client lacks: the resources that are new to it or changed, each once (`fresh`), and those that it holds and
- * must lose (`gone`). If it holds nothing, nothing is compared.
+ * A client's difference from its target: the resources that are new to it or changed, each once (`fresh`), and those
+ * that it holds and must lose (`gone`). If it holds nothing, nothing is compared.
  */
 export function lacking(need: Need): { readonly fresh: readonly Resource[]; readonly gone: readonly Resource[] } {
   const { subscription, sentSet, current } = need;

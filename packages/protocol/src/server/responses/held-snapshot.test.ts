@@ -31,14 +31,14 @@ const versionOf = (snapshot: Snapshot, type: typeof cluster, name: string) => sn
 const all = { wildcard: true, names: NameSet.empty };
 const named = { wildcard: false, names: NameSet.of(["r"]) };
 
-/** `a->b`: what routes lead to. */
+/** `a->b`: the clusters that routes lead to. */
 function contents(snapshot: Snapshot): string {
   const clusters = Array.from(snapshot.of(cluster), ({ name }) => name).sort();
   const r = snapshot.of(route).get("r");
   return `${clusters} r->${r?.references.map(({ name }) => name)}`;
 }
 
-describe("what a client has that comes back in the middle of a change", () => {
+describe("the snapshot of a client that comes back in the middle of a change", () => {
   it("is put together from the versions that a client of delta claims", () => {
     const ofClusters = claims({ a: versionOf(older, cluster, "a"), b: versionOf(newest, cluster, "b") });
     const ofRoutes = claims({ r: versionOf(older, route, "r") });

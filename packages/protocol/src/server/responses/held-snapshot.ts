@@ -16,40 +16,39 @@ import type { Subscription } from "../../model/subscription.js";
 import type { ClaimedVersions } from "../../wire/claimed-versions.js";
 import { isSet, unknownContent } from "./settled-claims.js";
 
-/** What a client that connects again says to have of one type. */
+/** The resources of one type that a reconnecting client claims to have. */
 export interface Claim {
   readonly type: ResourceType;
   readonly subscription: Subscription;
-  /** Delta: a version for each name. SotW: one for all. Undefined: it says nothing. */
+  /** Delta: a version for each name. SotW: one for all. Undefined if it claims nothing. */
   readonly claimed: ClaimedVersions | Version | undefined;
 }
 
-/** What a client has, put together from what it says. */
+/** The resources of a client, put together from its claims. */
 export interface HeldSnapshot {
   readonly snapshot: Snapshot;
-  /** False: it says that it has something which is in none of the known snapshots. */
+  /** False if it claims to have something that is in none of the known snapshots. */
   readonly isKnown: boolean;
 }
 
 /**
- * Puts together what a client has, type by type and resource by resource, from snapshots that it may have been served:
- * a client that was cut off in the middle of a change has some of the older one and some of the newer one. From there
- * make before break brings it to the newest.
+ * Puts together a client's resources, type by type and resource by resource, from snapshots that it may have been
+ * served: a client that was cut off in the middle of a change has some resources of the older one and some of the newer
+ * one. From there make before break brings it to the newest.
  *
- * - What it says to have under a name is looked up under that name; a version for all of a type is looked up among the
- *   known sets and the mixtures of them (`mixtureOf`).
- * - Under a name that it asks for, and of which it does not say what it has, it gets the newest content of which it has
- *   all that it names.
- * - Content that nobody knows may name anything that goes: it stays in the place of that.
+ * - Content that it claims under a name is looked up under that name; a version for all of a type is looked up among
+ *   the known sets and the mixtures of them (`mixtureOf`).
+ * - Under a name that it asks for without a claim, it counts as having the newest content whose references it all has.
+ * - Unknown content may name any removed resource: it counts as naming all of them.
  *
- * - Of clusters that it has not asked for yet, it may have any whose endpoints it asks for: Envoy asks for clusters on
- *   a new stream only once those that it was given before are warm.
+ * - If it has not asked for clusters yet, it may have any cluster whose endpoints it asks for: Envoy asks for clusters
+ *   on a new stream only once its earlier ones are warm.
  *
- * Other types that nothing was said about are as in the newest. `known`: newest first, of one lineage, at least one.
+ * Types without a claim are as in the newest. `known`: newest first, of one lineage, at least one.
  */
 export function heldSnapshot(claims: readonly Claim[], known: readonly [Snapshot, ...Snapshot[]]): HeldSnapshot {
   const draft = new HeldDraft(claims, known);
-  // What names ask for depends on what the client has of the types of which it has all.
+  // Requests by name depend on the types of which the client has everything, so those come first.
   for (const claim of claims) if (claim.subscription.wildcard) draft.add(claim);
   for (const claim of claims) if (!claim.subscription.wildcard) draft.add(claim);
   draft.keepUnasked();
@@ -59,11 +58,13 @@ export function heldSnapshot(claims: readonly Claim[], known: readonly [Snapshot
 class HeldDraft {
   readonly #known: readonly [Snapshot, ...Snapshot[]];
   readonly #sets: Map<TypeUrl, ResourceSet>;
-  /** By type of which the client has all, the names that it has; not of a type of which nobody knows what it has. */
+  /**
+   * For each type of which the client has everything, the names that it has; without types whose content nobody knows.
+   */
   readonly #has = new Map<TypeUrl, { has(name: ResourceName): boolean }>();
-  /** By type, the names that the client says to have and that the newest snapshot lacks. */
+  /** By type, the names that the client claims to have and that the newest snapshot lacks. */
   readonly #going = new Map<ResourceType, readonly ResourceName[]>();
-  /** By type, the set that the client says to have exactly. */
+  /** By type, the set that the client's claims match exactly. */
   readonly #exact = new Map<ResourceType, ResourceSet>();
   readonly #versions = new Map<ResourceType, ReadonlyMap<ResourceName, Version>>();
   readonly #asked: ReadonlyMap<TypeUrl, Subscription>;
@@ -95,7 +96,7 @@ class HeldDraft {
     const { type, subscription, claimed } = claim;
     const sets = this.#setsOf(type);
     const [newest] = sets;
-    // Which variants it has, the names do not say.
+    // The names do not say which variants it has.
     if (sets.some((set) => ResourceSets.hasVariants(set))) return;
     const [exact, versions] = [this.#exact.get(type), this.#versions.get(type)];
     if (claimed === undefined || typeof claimed === "string") this.#addVersion(claim, sets);
@@ -106,7 +107,7 @@ class HeldDraft {
         if (ResourceSets.get(newest, name)?.version === version) continue;
         const contents = contentsOf(sets, name);
         const resource = contents.find((one) => one.version === version);
-        // What names nothing, such as endpoints that come and go, may be of any time.
+        // Content that names nothing, such as endpoints that come and go, may be of any time.
         const isPlain = contents.length > 0 && contents.every(({ references }) => references.length === 0);
         if (resource === undefined && !isPlain) this.#isKnown = false;
         changes.set(name, resource ?? this.#unknown(type, name, version));
@@ -158,8 +159,9 @@ class HeldDraft {
   }
 
   /**
-   * All that the client may have of a type, each in its newest content: what is gone only if the client still asks for
-   * what warms it. For other clusters nobody would answer, and Envoy would wait for their endpoints.
+   * All resources that the client may have of a type, each in its newest content. A removed one is among them only if
+   * the client still asks for the resources that warm it: nobody would answer for other clusters, and Envoy would wait
+   * for their endpoints.
    */
   #unionOf(type: ResourceType): ResourceSet {
     const [newest, ...others] = this.#setsOf(type);
@@ -184,7 +186,7 @@ class HeldDraft {
     }
   }
 
-  /** What the client is given under a name that it asks for, where nobody knows what it has there. */
+  /** Chooses the content that the client is taken to have under a requested name without a known version. */
   #choose(
     changes: Map<ResourceName, Resource | undefined>,
     sets: readonly [ResourceSet, ...ResourceSet[]],
@@ -208,12 +210,12 @@ class HeldDraft {
   }
 }
 
-/** What the sets have under a name, newest first. */
+/** The contents of the sets under a name, newest first. */
 function contentsOf(sets: readonly ResourceSet[], name: ResourceName): readonly Resource[] {
   return sets.map((set) => ResourceSets.get(set, name)).filter((resource) => resource !== undefined);
 }
 
-/** The same object for all clients that have the same. */
+/** The same object for all clients with equal resources. */
 function branchOf(set: ResourceSet, changes: ReadonlyMap<ResourceName, Resource | undefined>): ResourceSet {
   const real = new Map([...changes].filter(([key, one]) => ResourceSets.get(set, key)?.version !== one?.version));
   return real.size === 0 ? set : sharedBranch(set, real);

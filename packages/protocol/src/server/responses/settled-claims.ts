@@ -7,7 +7,9 @@ import { covers, type Subscription } from "../../model/subscription.js";
 import type { ClaimedVersions } from "../../wire/claimed-versions.js";
 import { find } from "../state/find.js";
 
-/** What a delta client must still be sent after it said which versions it has (`initial_resource_versions`). */
+/**
+ * The names that a delta client must still be sent after it said which versions it has (`initial_resource_versions`).
+ */
 interface SettledClaims {
   readonly pending: NameSet;
   /** By name, resources that it holds under names that have since become aliases of other resources. */
@@ -26,9 +28,9 @@ const decided = new WeakMap<ClaimedVersions, { readonly key: string; readonly se
 const absences = new BoundedCache<NameSet>(64);
 
 /**
- * Compares what a client says it has with its target (rules 105–108). For a client that is up to date, no names are
- * read. For one whose claims equal another's bytes, there is no work at all. `warming`: names that must be sent again,
- * whatever the client has. Not for sets and subscriptions with variants.
+ * Compares a client's claims with its target (rules 105–108). For a client that is up to date, no names are read. For
+ * one whose claims equal another's bytes, there is no work at all. `warming`: names that must be sent again, whatever
+ * the client has. Not for sets and subscriptions with variants.
  */
 export function settledClaims(
   claimed: ClaimedVersions,
@@ -98,7 +100,7 @@ function decide(
 /** No resource has this body: it stands for one that only clients know. */
 const unknownBody = new Uint8Array();
 
-/** What is known of a resource that only a client has. It can be told to go, and cannot be sent. */
+/** Stands for a resource that only a client has. The server can remove it, and cannot send it. */
 export function unknownContent(
   type: ResourceType,
   name: ResourceName,

@@ -9,8 +9,8 @@ import type { Content } from "./content.js";
 import { namesToWarm, openingsOfAll, openingsReferredTo, WarmingNames } from "./warming.js";
 
 /**
- * Makes a stream send what new and changed resources need to become warm: after a cluster its load assignment, after a
- * route configuration its virtual hosts.
+ * Makes a stream send the resources that new and changed ones need to become warm: after a cluster its load assignment,
+ * after a route configuration its virtual hosts.
  */
 export class StreamWarming {
   readonly #types: ResourceTypes;

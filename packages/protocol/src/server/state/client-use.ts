@@ -30,7 +30,7 @@ export interface Sent {
   readonly isBare: boolean;
 }
 
-/** What a client said against a response (NACK). */
+/** A client's rejection of a response (NACK). */
 export interface Rejection {
   readonly version: Version;
   readonly nonce: Nonce;
@@ -54,7 +54,7 @@ export interface Rejection {
 }
 
 /**
- * What one client uses of one type, as far as its answers say. It is immutable: an answer makes a new value
+ * One client's use of one type, as far as its answers say. It is immutable: an answer makes a new value
  * (`used-state-steps.ts`). Streams whose clients use the same set of everything share one object.
  *
  * Invariant: if nothing is rejected, `acked` is a set that was sent, and the other fields are empty. Invariant:
@@ -69,17 +69,18 @@ export interface UsedState {
   /** The last rejection, as long as the client must have some of the content that it rejected. */
   readonly rejection: Rejection | undefined;
   /**
-   * By key, what the client uses in place of contents and removals that it rejected and still must have. The value
-   * undefined means that it uses nothing. For example, if it rejected an update of cluster `a`: `a` as it was before.
+   * By key, the content that the client uses in place of contents and removals that it rejected and still must have.
+   * The value undefined means that it uses nothing. For example, if it rejected an update of cluster `a`: `a` as it was
+   * before.
    */
   readonly lastGood: LastGood;
-  /** By key, what it may have used of the responses that it rejected before the last one; newest first. */
+  /** By key, the contents that it may have used of the responses that it rejected before the last one; newest first. */
   readonly perhaps: readonly LastGood[];
   /** The keys of `lastGood` that the client named as faulty. */
   readonly faulty: ReadonlySet<ResourceName>;
 }
 
-/** By key, what a client uses in place of the content that it rejected. */
+/** By key, the content that a client uses in place of a rejected one. */
 export type LastGood = ReadonlyMap<ResourceName, Resource | undefined>;
 
 /**
@@ -92,7 +93,7 @@ export interface Assumption {
   readonly upTo: number;
   /** The set of that response. */
   readonly set: ResourceSet;
-  /** What the client uses by its own answers. */
+  /** The client's use by its own answers. */
   readonly said: UsedState;
 }
 

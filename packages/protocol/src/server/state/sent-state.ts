@@ -3,8 +3,8 @@ import { NameSet } from "../../model/names/name-set.js";
 import { emptyResourceSet, type ResourceSet } from "../../model/resource-set.js";
 
 /**
- * What one client was sent of one type: a cursor, not a copy. It is immutable: a request or a response makes a new
- * value. Streams that were sent all of the same set share one object.
+ * The set of one type that one client was sent: a cursor, not a copy. It is immutable: a request or a response makes a
+ * new value. Streams that were sent all of the same set share one object.
  *
  * Invariant: the client was sent everything in `set` that it is subscribed to, except the `pending` names. Invariant:
  * nothing is due as long as the snapshot has this very set, no name is pending, and neither flag is set.

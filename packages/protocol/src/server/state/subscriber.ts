@@ -6,7 +6,7 @@ import type { UsualAnswer } from "../../wire/usual-answer.js";
 import { type Assumption, noneInFlight, nothingUsed, type Sent, type UsedState } from "./client-use.js";
 import { nothingSent, type SentState } from "./sent-state.js";
 
-/** What the machine remembers of a client that is told TTLs, for one type with such resources. */
+/** The machine's memory of a client that is told TTLs, for one type with such resources. */
 export interface Lifetimes {
   /**
    * Resources that need a heartbeat at least this often must get one now; milliseconds, 0 for none. The latest value
@@ -22,15 +22,15 @@ export interface Lifetimes {
 }
 
 /**
- * What one change of listeners replaced or removed. All clients that went from the one set to the other share the
+ * The listeners that one change replaced or removed. All clients that went from the one set to the other share the
  * object.
  */
 export interface Replaced {
   /** The old listeners. Each named something that its successor does not name. */
   readonly listeners: readonly Resource[];
-  /** What they named and their successors do not. */
+  /** The resources that they named and their successors do not. */
   readonly dropped: readonly Reference[];
-  /** What their successors name. */
+  /** The resources that their successors name. */
   readonly successors: readonly Reference[];
 }
 
@@ -60,9 +60,9 @@ export const nothingDrains: readonly Draining[] = [];
 export type GracePeriods = Map<ResourceName, { readonly resource: Resource; until: number | undefined }>;
 
 /**
- * What the machine remembers of one client and one type on one stream: its subscription, and two immutable values, what
- * it was sent and what it uses. Streams whose clients have equal values share these (`cohorts/`). Everything else
- * belongs to one stream: the numbers, nonces and times of its responses, and the fields that most clients never need.
+ * The machine's memory of one client and one type on one stream: its subscription, and two immutable values, the sent
+ * state and the used state. Streams whose clients have equal values share these (`cohorts/`). Everything else belongs
+ * to one stream: the numbers, nonces and times of its responses, and the fields that most clients never need.
  */
 export interface Subscriber {
   readonly type: ResourceType;
@@ -117,7 +117,7 @@ export interface Subscriber {
   seen: NameSet;
   /** The undecided names that a full-state response waits for. */
   waitsFor: NameSet;
-  /** How the client acknowledges while its subscription stays the same; undefined if not known. */
+  /** The form of the client's acknowledgements while its subscription stays the same; undefined if not known. */
   usual: UsualAnswer | undefined;
 }
 

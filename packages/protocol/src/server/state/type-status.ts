@@ -6,7 +6,7 @@ import type { Wait } from "../../planning/wait.js";
 import type { Rejection } from "./client-use.js";
 
 /**
- * What the machine knows of one type on one stream. Sets are shared: to read one is free, to walk it costs its size.
+ * The machine's knowledge of one type on one stream. Sets are shared: reading one is free, walking it costs its size.
  */
 export interface TypeStatus {
   readonly type: ResourceType;
@@ -16,8 +16,8 @@ export interface TypeStatus {
   readonly wanted: ResourceSet | undefined;
   /**
    * The set that is enough to be settled. It is the target. If the client has the target and besides only removed
-   * resources that stay for now, it is what the client has. Removed resources stay while connections drain, or while
-   * the client asks for them.
+   * resources that stay for now, it is the client's set. Removed resources stay while connections drain, or while the
+   * client asks for them.
    */
   readonly meanwhile: ResourceSet | undefined;
   /**
@@ -47,20 +47,20 @@ export interface TypeStatus {
       }
     | undefined;
   /**
-   * When the oldest change that it does not acknowledge yet was published, sent or not; undefined: it lacks none, or
-   * nobody noted when.
+   * When the oldest change that it has not acknowledged yet was published, sent or not; undefined if it lacks none, or
+   * nobody noted the time.
    */
   readonly lackedSince: number | undefined;
   /** The last rejection, until the client uses other content for everything that it rejected. */
   readonly rejected: Rejection | undefined;
   /**
-   * How many responses are unanswered, however long ago they were sent. An acknowledgement of a later response answers
+   * The number of unanswered responses, however long ago they were sent. An acknowledgement of a later response answers
    * them too.
    */
   readonly outstanding: number;
   /** The set of each of them, oldest first; undefined if there are so many that the oldest were forgotten. */
   readonly onTheirWay: readonly ResourceSet[] | undefined;
   readonly waits: readonly Wait[];
-  /** How many resources of its target have a TTL that the client is not told (`TtlPolicy`). */
+  /** The number of resources of its target with a TTL that the client is not told (`TtlPolicy`). */
   readonly untoldTtls: number;
 }

@@ -40,7 +40,7 @@ export type StreamEvent =
       readonly lineage?: SnapshotLineage | undefined;
       /**
        * Types whose resources are not known yet. A client that asks for everything or for a collection of such a type
-       * gets no answer: an empty one would remove what it has. Requests by name are answered as usual.
+       * gets no answer: an empty one would remove its resources. Requests by name are answered as usual.
        */
       readonly unknown?: UnknownTypes;
     }
@@ -49,7 +49,7 @@ export type StreamEvent =
    * holds them. Does nothing if the client is not told TTLs (`tellsTtl`).
    */
   | { readonly kind: "heartbeat"; readonly interval: number }
-  /** Time passed; `deadline` says when that matters. */
+  /** Time passed; `deadline` gives the time at which that matters. */
   | { readonly kind: "time" }
   /**
    * The owner decided that these names do not exist, for a type that is supplied on demand. Resources that come later
@@ -65,7 +65,7 @@ export type StreamEvent =
 
 /**
  * The server's end of one discovery stream, ADS or per type, SotW or delta. Events go in, effects come out, and the
- * owner pulls responses when there is room. Nothing queues inside: `next` computes what the client lacks at that
+ * owner pulls responses when there is room. Nothing queues inside: `next` computes the client's missing changes at that
  * moment.
  *
  * A pass over the types, in delivery order, is made from one snapshot. A route must not overtake the cluster that it
@@ -86,7 +86,7 @@ export interface Stream {
    * lacks nothing. Call it only when the transport has room.
    */
   next(now?: number): OutgoingResponse | undefined;
-  /** When it wants a `time` event, if nothing else happens before; undefined for never. */
+  /** The time at which it wants a `time` event, if nothing else happens before; undefined for never. */
   deadline(): number | undefined;
   /** Ends the stream: others of its order no longer wait for it. */
   end(): void;
@@ -97,17 +97,17 @@ export interface Stream {
   /** Whether it need not be given this snapshot: it was given it, or it and its order followed the lineage to it. */
   isAbreast(snapshot: Snapshot): boolean;
   /**
-   * Covers the types for which the client said what it has, and that no snapshot was compared with yet: whether the
-   * client has exactly what this snapshot has. It may lack some names that it asks for.
+   * Covers the types for which the client made claims that no snapshot was compared with yet: whether the client has
+   * exactly the contents of this snapshot. It may lack some names that it asks for.
    */
   has(snapshot: Snapshot): ReadonlyMap<ResourceType, boolean>;
   /**
-   * What the client has, put together from what it says and from snapshots that it may have been served, newest first.
+   * The client's resources, put together from its claims and from snapshots that it may have been served, newest first.
    * Given to the stream as its first snapshot, it costs a client that has it nothing.
    */
   held(known: readonly [Snapshot, ...Snapshot[]]): HeldSnapshot;
   /**
-   * True if the client uses exactly what the newest given snapshot has for it: nothing is due, in flight or held back.
+   * True if the client uses exactly its part of the newest given snapshot: nothing is due, in flight or held back.
    */
   readonly isSettled: boolean;
 }

@@ -25,7 +25,7 @@ import { isUpToDate, sentAll } from "../state/sent-state.js";
 import { noErrors, type Subscriber } from "../state/subscriber.js";
 import type { Surroundings, VariantRules } from "./sotw-or-delta-rules.js";
 
-/** What one type must be brought to now. */
+/** The target to which one type must be brought now. */
 interface Course {
   /** The snapshot's set of the type, or the set that the stage allows. */
   readonly target: ResourceSet;
@@ -51,7 +51,7 @@ export interface DeliveryContext<Kind extends Subscriber> {
 }
 
 /**
- * Makes the responses of one stream. Each brings one type from what the client holds to the target that `StreamMachine`
+ * Makes the responses of one stream. Each brings one type from the client's set to the target that `StreamMachine`
  * gives. It has the resources that the client lacks (`content.ts`), as bytes that all streams with the same need share
  * (`shared-responses.ts`), and the stream's own nonce.
  */
@@ -127,7 +127,7 @@ export class Delivery<Asked extends Request, Kind extends Subscriber> {
     const about = { variant: options.variant, absenceUnsaid, errors };
     const need = needOf(subscriber, current, subscriber.sent.pending.without(later), about);
     subscriber.errors = noErrors;
-    // What a client asks for first was there before: it comes because the client asked.
+    // The resources of a first request existed before: they come because the client asked.
     const published = isFirst(subscriber) ? undefined : lackedSince(need.sentSet, snapshot.of(type));
     const response = sharedResponse(this.#rules, need, headOf(subscriber, current, told));
     subscriber.sent = sentAll(current, later);

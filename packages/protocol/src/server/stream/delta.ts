@@ -29,8 +29,8 @@ import type { Subscriber } from "../state/subscriber.js";
 import type { Surroundings, VariantRules } from "./sotw-or-delta-rules.js";
 
 /**
- * What the machine remembers of a delta client. Its requests change the subscription, and a nonce says only which
- * response they answer (rules 31, 32).
+ * The machine's memory of a delta client. Its requests change the subscription, and a nonce says only which response
+ * they answer (rules 31, 32).
  */
 export interface DeltaSubscriber extends Subscriber {
   subscription: DeltaSubscription;
@@ -144,7 +144,7 @@ function content(need: Need): Content | undefined {
     }
     resources = [...all];
   }
-  // A client that asks anew for what only it knows goes on with what it has.
+  // A client that asks anew for a resource that only it knows goes on with that.
   if (!resources.every(hasContent)) resources = resources.filter(hasContent);
   const errors = errorsIn(need, gone);
   // xRFC TP3: if the reason is a passing error, the client keeps its resource, so the name is not called absent.

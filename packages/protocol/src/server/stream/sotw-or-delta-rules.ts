@@ -11,7 +11,7 @@ import type { BodyWriter } from "../responses/shared-body.js";
 import type { Sent } from "../state/client-use.js";
 import type { Subscriber } from "../state/subscriber.js";
 
-/** What the rules may ask about the stream around a subscriber. */
+/** The facts that the rules may ask for about the stream around a subscriber. */
 export interface Surroundings {
   /** The API version of the called method. */
   readonly api: ApiVersion;
@@ -46,8 +46,8 @@ export interface VariantRules<Asked extends Request, Kind extends Subscriber> ex
   /** The names that a request adds or drops, where it changed the subscribed names from `before` to `after`. */
   demand(request: Asked, before: NameSet, after: NameSet): Demand;
   /**
-   * Compares what a reconnecting client said it has with its target, once that is known. Resources that it has need not
-   * be sent.
+   * Compares a reconnecting client's claims with its target, once that is known. Resources that it has need not be
+   * sent.
    */
   settleClaims(subscriber: Kind, current: ResourceSet, surroundings: Surroundings): void;
   /**

@@ -23,8 +23,8 @@ import type { Subscriber } from "../state/subscriber.js";
 import type { Surroundings, VariantRules } from "./sotw-or-delta-rules.js";
 
 /**
- * What the machine remembers of a SotW client. Each request repeats the whole subscription, and the nonce decides
- * whether a request counts (rules 27–30).
+ * The machine's memory of a SotW client. Each request repeats the whole subscription, and the nonce decides whether a
+ * request counts (rules 27–30).
  */
 export interface SotwSubscriber extends Subscriber {
   subscription: SotwSubscription;

@@ -67,7 +67,7 @@ function statusOf(
   };
 }
 
-/** Since when it lacks something: the oldest change on its way, or else the first that was not sent. */
+/** The time since which it lacks something: of the oldest change on its way, or else of the first that was not sent. */
 function lackedBy(
   outstanding: readonly Sent[],
   sentSet: ResourceSet,

@@ -47,8 +47,8 @@ type Phase =
   | { readonly kind: "closed" };
 
 /**
- * Joins the parts: requests change subscribers, an `Ordering` says what may be sent, `Delivery` makes responses, and a
- * `Membership` says which streams do the same.
+ * Joins the parts: requests change subscribers, an `Ordering` decides which changes may be sent, `Delivery` makes
+ * responses, and a `Membership` knows which streams do the same.
  */
 class StreamMachine<Asked extends Request, Kind extends Subscriber> implements Stream, OrderedStream {
   readonly #options: StreamOptions;
@@ -319,7 +319,7 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
     this.#ordering?.leave(this);
   }
 
-  /** Counts a changed item; returns why that is too much, if it is. */
+  /** Counts a changed item; returns the reason if that is too much. */
   #hold(before: HeldItem | undefined, after: HeldItem | undefined): string | undefined {
     return before === after ? undefined : this.#options.heldMemory?.change(before, after);
   }

@@ -29,7 +29,7 @@ export interface SeenRequest {
   readonly hasNode: boolean;
 }
 
-/** Decodes a request as a server would, and checks that it says what the machine says of it. */
+/** Decodes a request as a server would, and checks that it agrees with the machine's description of it. */
 export function describeRequest(outgoing: OutgoingRequest, variant: SotwOrDelta, api: ApiVersion): SeenRequest {
   const { type, bytes, kind } = outgoing;
   const request = fromBinary(variant === "sotw" ? DiscoveryRequestSchema : DeltaDiscoveryRequestSchema, bytes);

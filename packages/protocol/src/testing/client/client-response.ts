@@ -65,7 +65,7 @@ export function responseBytes(text: string, context: ResponseContext): Uint8Arra
   return withFields(toBinary(DeltaDiscoveryResponseSchema, message), 9, errors);
 }
 
-/** SotW wraps what cannot be said otherwise (rule 128). */
+/** SotW wraps facts that a plain resource cannot hold (rule 128). */
 function sotwAny(resource: Resource): Any {
   const { resource: any, ttl, aliases, resourceName } = resource;
   const isBare = any !== undefined && ttl === undefined && aliases.length === 0 && resourceName === undefined;

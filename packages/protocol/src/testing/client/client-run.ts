@@ -20,12 +20,12 @@ import { responseBytes } from "./client-response.js";
 const mostStops = 50;
 const node = toBinary(NodeSchema, create(NodeSchema, { id: "test" }));
 
-/** Runs a case of a client's end in one of its modes. Throws if a request breaks what holds for every request. */
+/** Runs a case of a client's end in one of its modes. Throws if a request breaks a rule for every request. */
 export function runClientCase(one: Case, mode: Mode): readonly Ran[] {
   return new ClientCaseRun(one, mode).play();
 }
 
-/** The machine of a client's end, and what it was seen to do in the step that is played. */
+/** The machine of a client's end, and its actions in the current step. */
 class ClientCaseRun {
   readonly #counts = new Map<string, number>();
   readonly #only: string | undefined;
@@ -110,7 +110,7 @@ class ClientCaseRun {
     }
   }
 
-  /** Time goes by, with a stop wherever the machine wants to hear of it. */
+  /** Time goes by, with a stop at each deadline of the machine. */
   #pass(milliseconds: number): void {
     const end = this.#now + milliseconds;
     for (let stops = 0; stops < mostStops; stops++) {
@@ -186,7 +186,7 @@ class ClientCaseRun {
   }
 }
 
-/** The type of a per-type stream: the one that the case speaks of first. */
+/** The type of a per-type stream: the first one in the case. */
 function typeInSteps({ steps }: Case, mode: Mode): string {
   for (const { text } of steps) {
     const [, word] = /^(?:subscribe|hold) (\S+)/.exec(text) ?? [];

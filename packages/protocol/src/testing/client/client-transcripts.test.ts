@@ -9,7 +9,7 @@ import { rewriteTranscript } from "../transcripts/transcript-rewrite.js";
 import { runClientCase } from "./client-run.js";
 
 const folder = fileURLToPath(new URL("../../../transcripts/client/", import.meta.url));
-/** Set UPDATE_TRANSCRIPTS=1 to write what the code does into the files; then review the difference line by line. */
+/** Set UPDATE_TRANSCRIPTS=1 to write the code's behavior into the files; then review the difference line by line. */
 const update = process.env.UPDATE_TRANSCRIPTS === "1";
 
 const cases: Case[] = [];

@@ -6,7 +6,7 @@ export type Contents = ReadonlyMap<string, Content>;
 /** Words that are no resource's name. */
 export const aliasPool: readonly string[] = ["v", "w"];
 
-/** Of these types resources have aliases. */
+/** The types whose resources have aliases. */
 export const aliasTypes: ReadonlySet<string> = new Set(["route", "secret"]);
 
 export function isAlias(word: string): boolean {
@@ -30,9 +30,9 @@ export function bearersOf(word: string, there: Contents): readonly string[] {
 }
 
 /**
- * Takes out what a client loses when words are removed. A removed word stands for nothing: not for the resource of that
- * name, and not for one that the client had by that alias only. The server may not even know that the client has that
- * one, if the client named it differently when it was sent and no longer did when it came.
+ * Removes the resources that a client loses when words are removed. A removed word stands for nothing: not for the
+ * resource of that name, and not for one that the client had by that alias only. The server may not even know that the
+ * client has that one, if the client named it differently when it was sent and no longer did when it came.
  */
 export function lose(
   kept: Map<string, Content>,

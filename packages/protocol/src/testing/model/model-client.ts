@@ -34,7 +34,7 @@ export class ModelClient {
   /** The nonce of the last response that it accepted, with which Envoy's unified mux asks (interop 5). */
   #goodNonce = "";
   #subscribed = false;
-  /** It never wanted anything but everything: only then a version says what it has (rule 33). */
+  /** It never wanted anything but everything: only then a version tells its resources (rule 33). */
   #alwaysAll = false;
   /** The first request on this stream named something, so that an empty list means nothing (rules 42–44). */
   #named = false;
@@ -118,7 +118,7 @@ export class ModelClient {
   #beginDelta(pool: readonly string[]): SentRequest {
     const has = new Map<string, Content>();
     if (this.#random.chance(0.7)) {
-      // No server could tell it that a resource is gone which it had by an alias: it does not keep that.
+      // No server could tell it that a resource which it had by an alias is gone: it does not keep that.
       for (const [name, content] of this.#accepted)
         if ((this.wildcard || this.names.has(name)) && this.#random.chance(0.9)) has.set(name, content);
       if (this.#random.chance(0.2)) has.set(this.#random.pick(realNames(pool)), "?");
@@ -200,7 +200,7 @@ export class ModelClient {
     );
   }
 
-  /** Time went by: what has not been heard of for its TTL is gone (rule 134). Returns its names. */
+  /** Time went by: resources without news for their TTL are gone (rule 134). Returns their names. */
   expire(now: number): readonly string[] {
     const over = this.#timers.over(now).filter((name) => this.seen.has(name));
     for (const name of over) {
@@ -215,7 +215,7 @@ export class ModelClient {
     this.#nonce = response.nonce;
     const keepsOthers = this.#variant === "delta" || !this.#whole;
     this.#timers.receive(response, rejects, keepsOthers, now);
-    // Without bodies they are no updates.
+    // Resources without bodies are no updates.
     const seen = { ...response, resources: response.resources.filter(({ content }) => content !== undefined) };
     if (!keepsOthers) this.seen.clear();
     this.#take(this.seen, seen.resources);

@@ -15,7 +15,7 @@ const pool = ["a", "b", "c", "d"];
 /** Heartbeats are due every 500 ms, and every 2 s. */
 const ttls = ["~2s", "~6s"];
 const features = ["xds.config.supports-resource-ttl", "xds.config.supports-resource-in-sotw"];
-/** Milliseconds: so much time goes by at a time. */
+/** The length of a step of time, in milliseconds. */
 const tick = 500;
 /** More rounds than two ends need to come to rest, unless they answer each other for ever. */
 const mostRounds = 30;
@@ -139,7 +139,7 @@ class ModelRun {
     return edit(before, [...last.values()]);
   }
 
-  /** The same content in another lineage, as when the configuration is read anew. */
+  /** The same content in another lineage, as after a new read of the configuration. */
   #rebuild(before: SampleGroup): SampleGroup {
     this.#say("rebuild");
     const all = [...before.contents].flatMap(([type, names]) =>
@@ -236,7 +236,7 @@ class ModelRun {
     }
   }
 
-  /** Where heartbeats are read as they come nothing gets lost. */
+  /** If heartbeats are read as they come, nothing gets lost. */
   #live(): void {
     for (let count = 0; count < 20; count++) {
       this.#now += tick;

@@ -15,7 +15,7 @@ import type { Contents } from "./model-aliases.js";
 import { aliasesOf } from "./model-aliases.js";
 import { type ExpectedEffect, type ModelRequest, ModelSubscriber } from "./model-subscriber.js";
 
-/** In which order the types go out (rules 117–119). */
+/** The order in which the types go out (rules 117–119). */
 const deliveryOrder = ["runtime", "secret", "cluster", "endpoint", "extension", "listener", "scoped-route", "route"];
 /**
  * The types that clients ask for again with an identical request, and the types after which they do so (rule 123; Envoy
@@ -26,7 +26,7 @@ const referringTo: { readonly [type: string]: readonly string[] } = {
   route: ["listener", "scoped-route"],
 };
 const nothing: Contents = new Map();
-/** Effects that tell no answer. */
+/** Effects that are about no answer. */
 const besides: ReadonlySet<StreamEffect["kind"]> = new Set(["subscribed", "identified", "ttl-untold"]);
 
 /** A request on its way to the server. */
@@ -171,7 +171,7 @@ export class ModelStream {
     const has = new Map(
       [...request.has].map(([name, content]) => [name, this.#knows(type, name, content) ? content : "?"]),
     );
-    // A reconnecting client that is told TTLs gets heartbeats at once for what it has.
+    // A reconnecting client that is told TTLs gets heartbeats at once for its resources.
     if (has.size > 0 && subscriber.fresh) subscriber.beat();
     const firstLoad = type === "endpoint" && subscriber.fresh;
     subscriber.request({ ...request, has }, this.#there(type), version, isQuestion);
@@ -238,7 +238,7 @@ export class ModelStream {
     return { type, seen };
   }
 
-  /** Rule 131: the version is that of the client's content. */
+  /** Rule 131: the version is the one of the client's content. */
   #heartbeat(subscriber: ModelSubscriber, seen: SeenResponse): void {
     const { type } = subscriber;
     for (const { name, version } of seen.resources) {

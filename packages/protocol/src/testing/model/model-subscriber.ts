@@ -37,7 +37,7 @@ export class ModelSubscriber {
   names: ReadonlySet<string> = new Set();
   /** The client's resources, as far as the server can know. */
   readonly sent = new Map<string, Content>();
-  /** Names; true: also that there is none must be said (delta). */
+  /** Names; true if the absence of a resource must be reported too (delta). */
   readonly #must = new Map<string, boolean>();
   readonly #may = new Set<string>();
   #mayAll = false;
@@ -166,7 +166,7 @@ export class ModelSubscriber {
     return new Map(found.map(({ name, content = "" }) => [name, content]));
   }
 
-  /** The request names what is subscribed to. */
+  /** The request repeats the subscription. */
   repeats({ names }: ModelRequest): boolean {
     const explicit = new Set(names.filter((name) => name !== "*"));
     const wildcard = names.includes("*") || (names.length === 0 && this.wildcard && this.#isImplicit);
@@ -227,7 +227,7 @@ export class ModelSubscriber {
 
   #honourClaim(there: Contents, version: string): void {
     if (this.#claimed !== version) return;
-    // A version does not say what a TTL took away.
+    // A version does not tell which resources a TTL removed.
     if (this.#told && [...there.values()].some((content) => content.includes("~"))) return;
     this.#claimed = undefined;
     this.#due = false;
@@ -285,7 +285,7 @@ export class ModelSubscriber {
     this.#may.add(name);
   }
 
-  /** Checks a response against the resources, and remembers it. Returns what is new to the client. */
+  /** Checks a response against the resources, and remembers it. Returns the parts that are new to the client. */
   response(seen: SeenResponse, there: Contents): readonly string[] {
     if (this.nonces.includes(seen.nonce)) throw new Error(`nonce ${seen.nonce} came twice (rule 3)`);
     this.nonces.push(seen.nonce);

@@ -21,9 +21,9 @@ export function isNamed(type: string): boolean {
 }
 
 /**
- * A client like Envoy as far as order is concerned. It takes all clusters and listeners, asks for what they name, and
- * uses a new cluster only once it acknowledged it. It serves by a listener until the replacement has its routes, and
- * then drains it for a while. It throws as soon as something in use names a resource that it lacks.
+ * A client like Envoy as far as order is concerned. It takes all clusters and listeners, asks for the resources that
+ * they name, and uses a new cluster only once it acknowledged it. It serves by a listener until the replacement has its
+ * routes, and then drains it for a while. It throws as soon as something in use names a resource that it lacks.
  */
 export class OrderClient {
   readonly #random: Random;
@@ -49,7 +49,7 @@ export class OrderClient {
     this.#blames = this.#partly && random.chance(0.7);
   }
 
-  /** The types that it asks for by now: the listeners once it has clusters. */
+  /** The types that it asks for now: the listeners once it has clusters. */
   get asks(): readonly string[] {
     return this.#booted ? orderedTypes : ["cluster", "endpoint"];
   }
@@ -75,7 +75,7 @@ export class OrderClient {
         for (const name of [...held.keys()]) if (!there.has(name)) this.#remove(type, name, now);
       }
       for (const { name, content = "" } of resources) {
-        // Rule 165: it ignores what it no longer asks for, once the server knows.
+        // Rule 165: it ignores resources that it no longer asks for, once the server knows.
         if (this.#delta && isNamed(type) && !this.wants(type).has(name)) continue;
         if (!isBad(content)) this.#take(type, name, content, now);
       }
@@ -119,7 +119,7 @@ export class OrderClient {
     if (content !== undefined) this.#draining.push({ content, until: now + this.#random.int(1500) });
   }
 
-  /** It asks for these names of the type, and for no others: the rest it drops. */
+  /** It asks for these names of the type, and drops all others. */
   forgetBut(type: string, names: ReadonlySet<string>): void {
     if (!isNamed(type)) return;
     for (const name of [...this.#heldOf(type).keys()]) {
@@ -135,14 +135,14 @@ export class OrderClient {
     return held;
   }
 
-  /** It acknowledged clusters: those that it has are warm. */
+  /** It acknowledged clusters: its clusters are warm. */
   acknowledged(type: string): void {
     if (type !== "cluster") return;
     for (const name of this.#heldOf("cluster").keys()) this.#warm.add(name);
     this.#booted = true;
   }
 
-  /** Throws if something is used that is not there. */
+  /** Throws if it uses something that does not exist. */
   check(now: number): void {
     this.#draining = this.#draining.filter(({ until }) => until > now);
     const serving = [...this.#serving.values(), ...this.#draining.map(({ content }) => content)];
@@ -169,6 +169,6 @@ export class OrderClient {
     for (const service of this.#heldOf("endpoint").keys()) this.#everHad.add(service);
   }
 
-  /** Load assignments that were there once. */
+  /** Load assignments that existed once. */
   readonly #everHad = new Set<string>();
 }

@@ -50,7 +50,7 @@ class OrderRun {
   /** Answers that the client has not sent yet, oldest first, and the step at which it must. */
   readonly #late: { readonly line: Line; readonly request: OrderRequest; readonly until: number }[] = [];
   readonly #said = new Map<string, { names: ReadonlySet<string>; version: string; nonce: string }>();
-  /** By type and name, how many responses had been sent when the client last asked for the name. */
+  /** By type and name, the number of responses sent when the client last asked for the name. */
   readonly #askedAt = new Map<string, number>();
   #sent = 0;
   readonly #lastNonces = new Map<string, string>();
@@ -115,7 +115,7 @@ class OrderRun {
     this.#rest(at);
   }
 
-  /** The client has what the newest configuration has of its names. */
+  /** The client has its names' resources of the newest configuration. */
   #compare(type: string): void {
     const words = (contents: Iterable<readonly [string, string]>) =>
       Array.from(contents, ([name, content]) => `${name}=${content}`)
@@ -229,7 +229,7 @@ class OrderRun {
     this.#ask();
   }
 
-  /** For each type asked for by name, the client asks for what its resources name. */
+  /** For each type asked for by name, the client asks for the names in its resources. */
   #ask(): void {
     for (const type of this.#client.asks) {
       const line = this.#lines.find((one) => one.types.includes(type));
@@ -237,7 +237,7 @@ class OrderRun {
       const names = this.#client.wants(type);
       if (line === undefined || (before !== undefined && same(before.names, names))) continue;
       if (isNamed(type) && names.size === 0 && before === undefined) continue;
-      // SotW: a nonce that is old would have it ignored; the answer that is still to come says it.
+      // SotW: the server would ignore a request with an old nonce; the answer that is still due has the names.
       if (this.#variant === "sotw" && this.#late.some((one) => one.request.type === type)) continue;
       if (this.#variant === "sotw" && line.responses.some((one) => one.type === type)) continue;
       this.#deliver(line, { type, nonce: "", rejects: undefined });

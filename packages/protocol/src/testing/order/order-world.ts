@@ -58,7 +58,7 @@ export function closedWorld(random: Random, before: SampleGroup | undefined, fau
   return edit(before, edits);
 }
 
-/** The same without what clients reject. */
+/** The same without the resources that clients reject. */
 export function fixed(before: SampleGroup): SampleGroup {
   const edits: Edit[] = [];
   for (const [type, names] of before.contents) {

@@ -36,15 +36,15 @@ interface Pair {
   readonly toClient: Uint8Array[];
   /** Numbers of responses that wait for a decision. */
   readonly undecided: number[];
-  /** Types of which something was asked for on this stream, and then no more. */
+  /** Types of which the client asked for something on this stream, and then no more. */
   readonly givenUp: Set<string>;
   server: Stream | undefined;
 }
 
 /**
  * The client's machine against the server's: names come and go, resources change and are sometimes bad, messages are
- * slow, streams break. In the end each client must hold what the server has of its names, and must never have reported
- * the same thing twice.
+ * slow, streams break. In the end each client must hold the server's resources of its names, and must never have
+ * reported the same thing twice.
  */
 export function runPair(seed: number, steps: number, without: ReadonlySet<number>, say: (line: string) => void): void {
   new PairRun(seed, say).play(steps, without);
@@ -94,7 +94,7 @@ class PairRun {
     for (const pair of this.#pairs) this.#agree(pair);
   }
 
-  /** Nothing is bad any more, and all has time. */
+  /** Makes all resources good, connects all clients, and waits until everything has arrived. */
   #finish(): void {
     this.#say("rest");
     for (const pair of this.#pairs) this.#connect(pair);
@@ -137,7 +137,7 @@ class PairRun {
     else if (effect.kind === "rejected")
       for (const { name, findings } of effect.bad) {
         for (const { message } of findings) assert.match(message, /must not be bad/, "only what is bad is rejected");
-        // It is there, only not good; that it is gone is news again.
+        // It exists, but is not good; its end is news again.
         if (name !== undefined) pair.watch.asked(wordOfType(effect.type), name);
       }
     else if (effect.kind === "received" && effect.awaitsAnswer) pair.undecided.push(effect.response);
@@ -280,7 +280,7 @@ class PairRun {
     }
   }
 
-  /** So much time goes by while everything is quick. */
+  /** The time that passes while everything is quick. */
   #wait(milliseconds: number): void {
     this.#settle();
     this.#say(`wait ${milliseconds}`);
@@ -317,7 +317,7 @@ class PairRun {
     else this.#wait(this.#random.pick([1000, 5000, 20_000]));
   }
 
-  /** Asserts that the client has what the server has of its names. */
+  /** Asserts that the client has the server's resources of its names. */
   #agree(pair: Pair): void {
     const { server } = pair;
     if (server !== undefined && server.status().length > 0)

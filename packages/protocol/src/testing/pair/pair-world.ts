@@ -1,10 +1,10 @@
 import type { Random } from "../random.js";
 import { type Edit, edit, type SampleGroup } from "../sample-world.js";
 
-/** The resources on the servers of a pair test, and how they change. */
+/** The resources on the servers of a pair test, and their changes. */
 export const pairTypes = ["cluster", "endpoint", "listener", "route", "secret"] as const;
 const names = ["a", "b", "c", "d"];
-/** Heartbeats are due every second, or every few. */
+/** Heartbeats are due every second, or every few seconds. */
 const ttls = ["~10s", "~60s"];
 
 /** The names that a client may ask for. */

@@ -122,7 +122,9 @@ function declares(source: string, symbol: string): boolean {
   ).test(source);
 }
 
-/** The title as the source spells it, with `${…}` where a loop makes several tests of one; or what a call passes on. */
+/**
+ * The title as the source spells it, with `${…}` where a loop makes several tests of one; or the argument of a call.
+ */
 function hasTest(source: string, title: string): boolean {
   return new RegExp(`\\b(?:test|it|describe|step|testEnvoy)\\(\\s*(["\`'])${escaped(title)}\\1`).test(source);
 }

@@ -27,7 +27,7 @@ export interface Point extends Tag {
   readonly places: readonly Place[];
   /** Tests other than transcripts, which name their points themselves. */
   readonly tests: readonly NamedTest[];
-  /** Where xdskit deliberately does something else, and why. */
+  /** A deliberate difference of xdskit, and its reason. */
   readonly differs: string | undefined;
   readonly note: string | undefined;
   /** A part that is missing so far. */

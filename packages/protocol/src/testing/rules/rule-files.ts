@@ -6,9 +6,9 @@ import { type Chapter, parseRules } from "./rule-book.js";
 /** The root of the repository, with a slash behind it. */
 export const root: string = fileURLToPath(new URL("../../../../../", import.meta.url));
 
-/** Where the transcripts are, from the root. */
+/** The folder of the transcripts, from the root. */
 export const transcriptFolder = "packages/protocol/transcripts/";
-/** Where the points are written down, from the root. */
+/** The folder of the rules, from the root. */
 const ruleFolder = "packages/protocol/rules/";
 
 /** All chapters, in their order. */

@@ -58,7 +58,7 @@ function pageOf({ name }: Chapter): string {
   return `docs/protocol/${name}.md`;
 }
 
-/** The chapters, every number with a link to its row, and what differs or is missing. */
+/** The chapters, every number with a link to its row, and the differences and missing parts. */
 function indexPage(chapters: readonly Chapter[]): string {
   const rows = chapters.flatMap((chapter) =>
     chapter.parts.flatMap(({ points }) =>
@@ -170,7 +170,7 @@ function subjectName(subject: Subject): string {
   return `${variants} ${ads}`.trim();
 }
 
-/** Those that show a point. */
+/** The cases that show a point. */
 export function casesOf({ list, number }: Point, cases: readonly Case[]): readonly Case[] {
   return cases.filter(({ tags }) => tags.some((tag) => tag.list === list && tag.number === number));
 }

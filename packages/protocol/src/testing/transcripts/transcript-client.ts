@@ -31,15 +31,15 @@ export interface Shared {
   readonly unknown: UnknownTypes;
   readonly ledger: VersionLedger;
   readonly groups: ReadonlyMap<string, SampleGroup>;
-  /** By group, the lineage of its snapshots; of none where streams are given each of them. */
+  /** By group, the lineage of its snapshots; empty if streams are given each snapshot. */
   readonly lineages: ReadonlyMap<string, SnapshotLineage>;
   /** Milliseconds. */
   readonly now: () => number;
   /** Changes go out make before break. */
   readonly ordered: boolean;
-  /** The order that the stream of a node is in then. */
+  /** The order of the node's streams then. */
   readonly orderOf: (node: Node) => Ordering;
-  /** Takes one line of what went out. */
+  /** Takes one line of the output. */
   readonly say: (line: string) => void;
   /** `V1`, `V2` … for the versions of a type. */
   readonly labelOf: (type: string, version: string) => string;
@@ -50,10 +50,10 @@ const statusNames = new Map<number, string>(
 );
 /** More responses in a row than any case has; a machine that never ends must not end the test run. */
 const tooMany = 50;
-/** How much of its `error_detail` a client can make the server keep. */
+/** The part of its `error_detail` that a client can make the server keep. */
 const longestMessage = 8192;
 
-/** A stream of a transcript: the machine, what its client remembers, and the lines that tell of both. */
+/** A stream of a transcript: the machine, its client's memory, and the lines about both. */
 export class TranscriptClient {
   readonly name: string;
   readonly group: string;
@@ -136,12 +136,12 @@ export class TranscriptClient {
     this.#step({ kind: "time" });
   }
 
-  /** Time passed: resources that need a heartbeat this often, in milliseconds, must get one. */
+  /** Time passed: resources that need a heartbeat at this interval, in milliseconds, must get one. */
   beat(interval: number): void {
     this.#step({ kind: "heartbeat", interval });
   }
 
-  /** It was decided that these do not exist. */
+  /** The owner decided that these do not exist. */
   absent(type: string, names: readonly string[]): void {
     const errors = names.flatMap((word) => {
       const [name = "", code] = word.split("!");
@@ -154,7 +154,7 @@ export class TranscriptClient {
     this.#step({ kind: "request", bytes });
   }
 
-  /** Notes that a type was asked for: only such types may be answered. */
+  /** Notes a request for a type: only such types may be answered. */
   asks(type: string, api: ApiVersion): void {
     this.requested = true;
     this.#asked.set(type, api);
@@ -252,7 +252,7 @@ export class TranscriptClient {
       throw new Error(`asked in ${asked}, answered in ${known.api} (${type})`);
     if (this.#nonces.has(seen.nonce)) throw new Error(`nonce ${seen.nonce} came twice (rule 3)`);
     this.#nonces.add(seen.nonce);
-    // Between two configurations a client may have something that is neither.
+    // Between two configurations a client may have a mixture.
     if (this.#order === undefined) ledger.note(`all of ${type}`, describeSet(this.#from, type), seen.version);
     for (const { name, content, version, ttl } of seen.resources) {
       const kept = this.#from?.contents.get(type)?.get(name)?.split("~")[1];

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { type Case, describeMode, type Mode } from "./transcript.js";
 import type { Ran } from "./transcript-run.js";
 
-/** Fails with the story up to the first step that went otherwise than the case says. */
+/** Fails with the story up to the first step that differs from the case. */
 export function compareCase(one: Case, mode: Mode, ran: readonly Ran[]): void {
   const failed = ran.find(({ step, got }) => (got ?? []).join("\n") !== wanted(step, mode).join("\n"));
   if (failed === undefined) return;

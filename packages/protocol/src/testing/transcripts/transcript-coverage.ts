@@ -2,7 +2,7 @@ import type { Tag } from "./transcript.js";
 
 type List = Tag["list"];
 
-/** How many points of each list need a transcript. */
+/** The number of points of each list that need a transcript. */
 const lists: { readonly [L in List]: readonly number[] } = {
   rule: [...range(1, 139), ...range(157, 162)],
   choice: range(1, 12),
@@ -38,7 +38,7 @@ const elsewhere: { readonly [L in List]: { readonly [number: number]: string } }
   naming: {},
 };
 
-/** The rules that transcripts of a client's end are held to. */
+/** The rules that transcripts of a client's end must show. */
 const clientRules = [25, 26, 37, 112, 116, 134, 163, 164, 165, 166, 167];
 
 /** The rules of a client's end that no transcript shows. */
@@ -47,7 +47,7 @@ export function missingClientRules(seen: readonly Tag[]): readonly string[] {
   return clientRules.filter((number) => !covered.has(number)).map((number) => `rule ${number} has no transcript`);
 }
 
-/** How many points each list of the rule book has, with or without a transcript. */
+/** The number of points in each list of the rule book, with or without a transcript. */
 export const listSizes: { readonly [L in List]: number } = {
   rule: 167,
   choice: 12,
@@ -57,7 +57,7 @@ export const listSizes: { readonly [L in List]: number } = {
   naming: 17,
 };
 
-/** Why a point has no transcript; undefined where it must have one, or none is asked for. */
+/** Why a point has no transcript; undefined if it must have one, or needs none. */
 export function reasonElsewhere({ list, number }: Tag): string | undefined {
   return elsewhere[list][number];
 }

@@ -33,7 +33,7 @@ export interface ReadRequest {
   readonly request: Request;
 }
 
-/** Reads what stands behind `>` (the words are listed in transcripts/README.md). */
+/** Reads the words behind `>` (listed in transcripts/README.md). */
 export function readRequest(text: string, context: RequestContext): ReadRequest {
   const [subject = "", ...tokens] = text.split(/\s+/);
   const [type, api, typeUrl] = readSubject(subject, context);

@@ -2,8 +2,8 @@ import type { Case } from "./transcript.js";
 import type { Ran } from "./transcript-run.js";
 
 /**
- * A transcript file with its expectations replaced by what the code does, for a person to review.
- * A case that fails for another reason stays as it is.
+ * A transcript file with its expectations replaced by the code's behavior, for a person to review. A case that fails
+ * for another reason stays as it is.
  */
 export function rewriteTranscript(text: string, cases: readonly Case[], run: (one: Case) => readonly Ran[]): string {
   const replaced = new Map<number, readonly string[]>();

@@ -19,12 +19,12 @@ export interface Ran {
 
 const mostStops = 50;
 
-/** Runs a case in one of its modes. Throws where a response breaks what holds for every response. */
+/** Runs a case in one of its modes. Throws if a response breaks a rule for every response. */
 export function runCase(one: Case, mode: Mode): readonly Ran[] {
   return new CaseRun(one, mode).play();
 }
 
-/** The configurations and streams of a case, and what went out in the step that is played. */
+/** The configurations and streams of a case, and the output of the current step. */
 class CaseRun {
   readonly #groups = new Map<string, SampleGroup>();
   readonly #lineages = new Map<string, SnapshotLineage>();
@@ -33,7 +33,7 @@ class CaseRun {
   readonly #labels = new Map<string, string[]>();
   #out: string[] = [];
   #now = 0;
-  /** That of streams per type. */
+  /** The order of per-type streams. */
   #order: Ordering | undefined;
   readonly #shared: Shared & { unknown: UnknownTypes };
   readonly #one: Case;
@@ -79,7 +79,7 @@ class CaseRun {
   }
 
   #orderOf(node: Node): Ordering {
-    // A stream over all types has an order of its own.
+    // An ADS stream has its own order.
     if (this.#mode.ads || this.#order === undefined) this.#order = new Ordering(orderingTimesFor(node));
     return this.#order;
   }
@@ -140,7 +140,7 @@ class CaseRun {
     client.request(encodeRequest(this.#mode.variant, request));
   }
 
-  /** Time goes by, with a stop wherever a stream wants to hear of it. */
+  /** Time goes by, with a stop at each deadline of a stream. */
   #pass(milliseconds: number): void {
     const end = this.#now + milliseconds;
     for (let stops = 0; stops < mostStops && this.#now < end; stops++) {

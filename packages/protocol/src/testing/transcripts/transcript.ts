@@ -13,12 +13,12 @@ export interface Line {
   readonly text: string;
 }
 
-/** A step, and what must go out because of it, line by line. */
+/** A step, and the output that it must cause, line by line. */
 export interface Step extends Line {
   readonly expected: readonly Line[];
 }
 
-/** How a case is run: over which streams, and with which type for the word TYPE. */
+/** The mode of a case: its streams, and the type for the word TYPE. */
 export interface Mode {
   readonly variant: SotwOrDelta;
   readonly ads: boolean;
@@ -26,7 +26,7 @@ export interface Mode {
   readonly type: string | undefined;
 }
 
-/** Details that are only printed where a case is about them. */
+/** Details that are only printed if a case is about them. */
 export type Detail = "versions" | "identified" | "subscribed" | "demanded" | "received" | "node" | "untold";
 
 /** One case of a transcript file. */
@@ -38,9 +38,9 @@ export interface Case extends Line {
   readonly show: ReadonlySet<Detail>;
   /** The types that are supplied on demand. */
   readonly demand: readonly string[];
-  /** Changes go out make before break; streams per type are of one node and share an order. */
+  /** Changes go out make before break; per-type streams are of one node and share an order. */
   readonly ordered: boolean;
-  /** The snapshots of a group are a lineage: streams that rest are not given what does not concern them. */
+  /** The snapshots of a group are a lineage: settled streams are not given changes that do not concern them. */
   readonly lineage: boolean;
   readonly steps: readonly Step[];
 }

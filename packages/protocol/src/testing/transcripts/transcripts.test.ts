@@ -10,7 +10,7 @@ import { runCase } from "./transcript-run.js";
 import { missingTypes } from "./type-coverage.js";
 
 const folder = fileURLToPath(new URL("../../../transcripts/", import.meta.url));
-/** Set UPDATE_TRANSCRIPTS=1 to write what the code does into the files; then review the difference line by line. */
+/** Set UPDATE_TRANSCRIPTS=1 to write the code's behavior into the files; then review the difference line by line. */
 const update = process.env.UPDATE_TRANSCRIPTS === "1";
 
 const files = readdirSync(folder).filter((name) => name.endsWith(".txt"));

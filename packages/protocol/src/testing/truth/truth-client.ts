@@ -1,6 +1,6 @@
 import type { SeenResponse } from "../wire.js";
 
-/** A client rejects contents that begin so. */
+/** A client rejects contents that begin with this. */
 export const bad = "bad";
 
 /** A client's reaction to one response: the resources that it uses from then on, and its objections. */
@@ -13,13 +13,13 @@ export interface Taken {
   readonly message: string;
   /** It is the answer to a heartbeat, and to nothing else. */
   readonly isHeartbeat: boolean;
-  /** The names of which it says something. */
+  /** The names that the answer is about. */
   readonly about: ReadonlySet<string> | "everything";
 }
 
 /**
- * A client's use of one type, as simple as possible: it uses what it takes, tells the server when it likes, and
- * remembers what it told. The server's status is compared with that.
+ * A client's use of one type, as simple as possible: it uses the resources that it takes, tells the server when it
+ * likes, and remembers its answers. The server's status is compared with these.
  */
 export class TruthClient {
   readonly type: string;
@@ -32,7 +32,7 @@ export class TruthClient {
   told: ReadonlyMap<string, string> | undefined;
   /** Its objections to resources that it has not used or dropped since, as far as the server heard. */
   refused: ReadonlyMap<string, string> = new Map();
-  /** How many responses had been sent when it asked for a name anew: their contents of the name are older. */
+  /** The number of responses sent when it asked for a name anew: their contents of the name are older. */
   readonly #askedAt = new Map<string, number>();
   /** Read, and not answered: the oldest first. */
   readonly open: Taken[] = [];
@@ -55,7 +55,7 @@ export class TruthClient {
     const faulty = carried.filter(({ content = "" }) => content.startsWith(bad));
     const usesRest = this.#blames && (this.type === "cluster" || this.type === "listener");
     const uses = new Map(this.#uses);
-    // By name it accepts a heartbeat as one; in a full state nothing may be missing.
+    // Of a type by name it accepts a heartbeat as one; in a full state nothing may be missing.
     const isUsed = (faulty.length === 0 || usesRest) && (this.#isWhole || !isHeartbeat);
     if (isUsed) {
       const there = new Set(resources.map(({ name }) => name));
@@ -93,7 +93,7 @@ export class TruthClient {
     }
   }
 
-  /** It asks for these from now on, and drops the others. `sent`: how many responses were sent by now. */
+  /** It asks for these from now on, and drops the others. `sent`: the number of responses sent by now. */
   ask(names: ReadonlySet<string>, sent: number): void {
     for (const name of names) if (!this.asksFor(name)) this.#askedAt.set(name, sent);
     this.names = names;

@@ -24,13 +24,13 @@ interface Line {
 
 /**
  * A client that answers when it likes, even long after nothing waits for the answer, and rejects bad resources. At
- * every moment the server's status must be exactly what the client said.
+ * every moment the server's status must be exactly the client's answers.
  */
 export function runTruth(seed: number, steps: number, without: ReadonlySet<number>, say: (line: string) => void): void {
   new TruthRun(seed, say).play(steps, without);
 }
 
-/** One client, which may have several streams, and what it said of each resource. */
+/** One client, which may have several streams, and its answers about each resource. */
 class TruthRun {
   #random: Random;
   readonly #variant: "sotw" | "delta";
@@ -43,7 +43,7 @@ class TruthRun {
   #now = 0;
   #count = 0;
   #sent = 0;
-  /** By version, what resources say. */
+  /** By version, the contents of resources. */
   readonly #contents = new Map<string, string>();
   #world: SampleGroup;
   readonly #line = new SnapshotLineage();
@@ -232,7 +232,7 @@ class TruthRun {
     if (!taken.isHeartbeat || refused === undefined) client.heard(taken, this.#wanted(type));
   }
 
-  /** Asks for other names. In SotW only where all was answered: else it is an answer, too, or goes unheard. */
+  /** Asks for other names. In SotW only if everything was answered: otherwise it is an answer too, or is ignored. */
   #ask(one: Line, client: TruthClient): void {
     const { type, names: before } = client;
     const unread = one.inbox.filter((each) => each.type === type);
@@ -283,7 +283,7 @@ class TruthRun {
           const needed = this.#contents.get(status.meanwhile?.get(name)?.version ?? "");
           assert.ok(needed === there || there === undefined, `${what} ${name}: ${needed} is no lack of ${there}`);
           if (told !== needed && !(needed === undefined && isUnsaid)) isTrue = false;
-          // SotW does not say what went of these.
+          // SotW does not report removals of these.
           if (said === undefined && isUnsaid) continue;
           assert.equal(said, told, `${what} ${name}: what it is said to use, and what it said that it uses`);
         }

@@ -185,7 +185,8 @@ class MixedTwinsRun {
       for (const { ends } of streams.values()) {
         if (!ends[0].isAbreast(newest)) continue;
         this.#wentAlong.add(index);
-        // It went along, and so has nothing to send: neither has the other, which is told.
+        // It followed its lineage, and so has nothing to send; the other was given the snapshot, and must have nothing
+        // to send either.
         const [snapshot, ordering] = [this.#snapshots[index + 1] as Snapshot, orders[1]];
         ends[1].step({ kind: "snapshot", snapshot, ttl: this.#ttl, ordering }, this.#now);
         assert.ok(nextOfBoth(ends, kind.variant, this.#now) === undefined, "it has something to send");
@@ -323,7 +324,7 @@ class MixedTwinsRun {
       else if (kind === 20 && this.#random.chance(0.3)) this.#end(pair, key);
     }
     for (const one of this.#pairs) {
-      // Where one went along the others are given the same, as by a server.
+      // If one followed its lineage, the others are given the same, as by a server.
       const isPast = this.#random.chance(0.05) && !this.#wentAlong.has(one.index);
       for (const stream of one.streams.values()) {
         if (!isPast) this.#give(one, stream);

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import type { OutgoingResponse, SotwOrDelta, Stream, StreamEffect, StreamEvent } from "../../index.js";
 import { decodeResponse } from "../wire.js";
 
-/** One stream of a client twice: both must say the same, however each was given its snapshots. */
+/** One stream of a client twice: both must send the same, however each was given its snapshots. */
 export type Ends = readonly [Stream, Stream];
 
-/** Both take an event, each its own, and say the same of it. */
+/** Both take an event, each its own, and must have the same effects. */
 export function stepBoth([one, other]: Ends, event: (which: 0 | 1) => StreamEvent, now: number): void {
   const said = [one.step(event(0), now), other.step(event(1), now)].map((effects) => effects.map(described));
   assert.deepEqual(said[0], said[1]);
@@ -18,7 +18,7 @@ export function nextOfBoth([first, second]: Ends, variant: SotwOrDelta, now: num
   return one;
 }
 
-/** Of both the same is known. */
+/** Both must have the same status. */
 export function assertSame([one, other]: Ends): void {
   assert.deepEqual(state(one), state(other));
 }
@@ -29,7 +29,7 @@ function described(effect: StreamEffect): readonly unknown[] {
   return [effect.kind, effect.type.name, version, nonce];
 }
 
-/** In which order a response has its resources depends on how its set was read. */
+/** The order of resources in a response depends on how its set was read. */
 function seen(variant: SotwOrDelta, response: OutgoingResponse | undefined): unknown {
   if (response === undefined) return undefined;
   const { resources, removed, ...more } = decodeResponse(variant, response);

@@ -55,7 +55,7 @@ class TwinsRun {
   readonly #asked: string[];
   /** Steps are as long as connections drain, and most clients answer soon: then several of them wait for the same. */
   readonly #isCalm: boolean;
-  /** How long connections drain: for the whole run, or for a few steps. */
+  /** The drain time of connections: the whole run, or a few steps. */
   readonly #drain: number;
   #random: Random;
   #now = 0;
@@ -159,7 +159,8 @@ class TwinsRun {
     this.#line?.goOn(newest, true);
     for (const [index, { ends, orders }] of this.#twins.entries()) {
       if (!ends[0].isAbreast(newest)) continue;
-      // It went along, and so has nothing to send: neither has the other, which is told.
+      // It followed its lineage, and so has nothing to send; the other was given the snapshot, and must have nothing to
+      // send either.
       const [snapshot, ordering] = [this.#snapshots[index + 1] as Snapshot, orders[1]];
       ends[1].step({ kind: "snapshot", snapshot, ttl: this.#ttl, ordering }, this.#now);
       assert.ok(nextOfBoth(ends, this.#variant, this.#now) === undefined, "it has something to send");
