@@ -29,7 +29,7 @@ export interface Load {
 export interface LoadOptions {
   /** Connections, each with one request at a time. Default 6. */
   readonly lanes?: number;
-  /** Milliseconds between an answer and the next request. Default 8. */
+  /** Milliseconds between an answer and the next request. Default 15. */
   readonly pauseMs?: number;
 }
 
@@ -39,7 +39,7 @@ const inARow = 5;
  * Starts to ask a port of 127.0.0.1 over connections that are kept. One is given up only when Envoy says so, or by
  * `reconnect`.
  */
-export function startLoad(scene: Scene, port: number, { lanes = 6, pauseMs = 8 }: LoadOptions = {}): Load {
+export function startLoad(scene: Scene, port: number, { lanes = 6, pauseMs = 15 }: LoadOptions = {}): Load {
   const failures: { readonly cause: string; readonly answered: number }[] = [];
   const last = Array.from({ length: lanes }, () => ({ backend: "", times: 0 }));
   let answered = 0;
