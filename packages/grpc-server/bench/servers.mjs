@@ -1,8 +1,7 @@
-// What a message to a thousand streams and its answer cost a server: with this package, with node:http2, and with
+// The cost for a server of a message to a thousand streams and its answer: with this package, with node:http2, and with
 // grpc-js.
 //   npm run build && node packages/grpc-server/bench/servers.mjs [STREAMS [ROUNDS]]
-// A process of its own serves; this one plays the clients with frames that are made once. Prints the CPU time of the
-// server.
+// Another process serves; this one plays the clients with frames that are made once. Prints the CPU time of the server.
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { createServer as createHttp2 } from "node:http2";
@@ -15,7 +14,9 @@ const body = Buffer.alloc(1_000, "x");
 const framed = Buffer.concat([Buffer.from([0, 0, 0, body.length >> 8, body.length & 255]), body]);
 const answer = Buffer.alloc(50, "y");
 
-/** Servers: each calls `opened` with what pushes to a new stream, and `answered` for each message that comes. */
+/**
+ * Servers: each calls `opened` with a function that pushes to a new stream, and `answered` for each message from it.
+ */
 const servers = {
   async "grpc-server"(opened, answered) {
     const accept = (call) => {
@@ -116,7 +117,7 @@ const largest = uint32(2 ** 31 - 1);
 const message = frame(0, 0, 1, Buffer.concat([Buffer.from([0, 0, 0, 0, answer.length]), answer]));
 const opening = Buffer.concat([
   Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
-  // All windows as large as they may be: nobody waits for room.
+  // All windows have their largest size: nobody waits for room.
   frame(4, 0, 0, Buffer.concat([Buffer.from([0, 4]), largest])),
   frame(8, 0, 0, uint32(2 ** 31 - 1 - 65_535)),
   frame(1, 4, 1, headers),
@@ -153,7 +154,7 @@ async function measure(name, streams, rounds) {
   const result = once(server, "message");
   for (let index = 0; index < streams; index += 1) {
     sockets.push(client(port));
-    // Not more at once than are accepted.
+    // The server accepts no more at once.
     if (index % 100 === 99) await new Promise((resolve) => setTimeout(resolve, 20));
   }
   const [{ us, rss }] = await result;

@@ -47,7 +47,7 @@ for (const isTls of [false, true]) {
     const port = await transport.listen({ host: "127.0.0.1", port: 0 });
     const [server] = transport.servers;
     assert.ok(server !== undefined);
-    /** Below TLS, where there is some. */
+    /** Below TLS, if there is TLS. */
     const sockets = new Map<Socket, Socket>();
     for (let index = 0; index < many; index++) {
       const at = { port, host: "127.0.0.1", allowHalfOpen: true };

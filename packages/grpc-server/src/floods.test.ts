@@ -12,8 +12,8 @@ import { data, http2Bench, noSettings, open, preface, request, setting, uint32 }
 const calmed = `goaway:${http2Error.enhanceYourCalm}`;
 
 /**
- * Sends the same again and again, each time for the next stream. Returns after how many times the connection was
- * ended.
+ * Sends the same again and again, each time for the next stream. Returns the number of times after which the connection
+ * was ended.
  */
 function repeat(times: number, make: (stream: number) => readonly Uint8Array[], before: readonly Uint8Array[] = []) {
   const bench = http2Bench();
@@ -82,7 +82,7 @@ describe("a flood of one client", () => {
     const literal = Buffer.concat([Buffer.of(0x40, 1), name, Buffer.of(0x7f, 0xa1, 0x1e), value]);
     send(frame(1, flag.endHeaders | flag.endStream, 1, Buffer.concat([literal, Buffer.alloc(12_000, 0xbe)])));
     assert.deepEqual(out(), [`rst:1:${http2Error.enhanceYourCalm}`]);
-    // What the table holds is known all the same: later blocks build on it.
+    // The table's contents are known all the same: later blocks build on them.
     send(frame(1, flag.endHeaders, 3, Buffer.concat([request, Buffer.of(0xbe)])), frame(6, 0, 0, Buffer.alloc(8)));
     assert.deepEqual(out(), ["ping"]);
   });
@@ -156,7 +156,7 @@ describe("an idle connection", () => {
       socket.write("GET / HTTP/1.1\r\n\r\n");
       await ended;
       mock.timers.tick(10_000);
-      // The other half is open here; who writes into it hears that nobody is there.
+      // The other half is open here; a write into it shows that nobody is there.
       const gone = goneOf(socket);
       const write = setInterval(() => socket.write("x"), 5);
       await gone;

@@ -5,7 +5,7 @@ import { it } from "node:test";
 import { createGrpcServer } from "./grpc-server.js";
 
 it("a closing server drops a client that never finishes its TLS handshake", async () => {
-  // Nobody gets as far as to see a certificate.
+  // No client gets far enough to see a certificate.
   const server = createGrpcServer({ methods: new Map(), tls: {} });
   const silent = createConnection(await server.listen({ host: "127.0.0.1", port: 0 }), "127.0.0.1");
   let isClosed = false;
@@ -40,7 +40,7 @@ it("a server ends the connection where a fault happened, reports the fault, and 
     const headers = { ":method": "POST", ":path": "/test.Broken/Call", te: "trailers" };
     const call = session.request({ ...headers, "content-type": "application/grpc" });
     call.on("error", () => {});
-    // An empty message, and all was said: now it is called.
+    // An empty message, and the end: now the method is called.
     call.end(Buffer.alloc(5));
     await new Promise((resolve) => session.once("close", resolve));
     assert.deepEqual(faults, Array(number).fill("Error: a fault"));

@@ -24,15 +24,15 @@ export interface GrpcServerOptions {
   /** Default: `defaultKeepalive`. */
   readonly keepalive?: Partial<Keepalive> | undefined;
   /**
-   * Milliseconds that a call may be without its first message, and a message without its rest. A client that goes on
-   * to send at 64 KiB a second has longer. Default 10,000.
+   * Milliseconds that a call may be without its first message, and a message without its rest. A client that keeps
+   * sending at 64 KiB a second has longer. Default 10,000.
    */
   readonly requestTimeoutMs?: number | undefined;
   /** Certificates. Default: plaintext, with prior knowledge of HTTP/2. */
   readonly tls?: TlsOptions | undefined;
   /**
-   * Called for a call that was refused or ended because of its client, before its method hears of it. Default: nothing
-   * is called.
+   * Called for a call that was refused or ended because of its client, before its method is told. Default: nothing is
+   * called.
    */
   readonly refused?: ((peer: string, code: GrpcCode, message: string) => void) | undefined;
   /** Called for a TLS handshake that failed. Default: nothing is called. */
@@ -46,7 +46,9 @@ export interface GrpcServerOptions {
   readonly limitName?: ((limit: keyof GrpcLimits) => string) | undefined;
 }
 
-/** Where a server listens: an address, or the descriptor of a bound socket, which then belongs to the server. */
+/**
+ * The place where a server listens: an address, or the descriptor of a bound socket, which then belongs to the server.
+ */
 export type ListenAt = { readonly host: string; readonly port: number } | { readonly descriptor: number };
 
 /** A gRPC server. */
@@ -62,18 +64,19 @@ export interface GrpcServer {
   readonly connections: number;
   /**
    * Asks this many of them, chosen at random, to reconnect, to another server if there is one (GOAWAY; their calls end
-   * with OK after `keepalive.maxAgeGraceMs`). Returns how many were asked.
+   * with OK after `keepalive.maxAgeGraceMs`). Returns the number of those that were asked.
    */
   askToGo(count: number): number;
   /** New connections use these certificates; open ones stay as they are. Without effect in plaintext. */
   renew(tls: TlsOptions): void;
-  /** Node's servers, one an address. */
+  /** Node's servers, one for each address. */
   readonly servers: ReadonlySet<Server>;
 }
 
 /**
- * How many connections the kernel keeps until they are accepted, as far as net.core.somaxconn lets it. With Node's
- * default of 511 handshakes are lost when a fleet comes back at once, and each lost one costs its client a second.
+ * The number of connections that the kernel keeps until they are accepted, as far as net.core.somaxconn lets it. With
+ * Node's default of 511 handshakes are lost when a fleet comes back at once, and each lost one costs its client a
+ * second.
  */
 export const backlog = 65_535;
 

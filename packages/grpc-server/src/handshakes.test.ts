@@ -6,7 +6,7 @@ import { connect as connectTls } from "node:tls";
 import { createGrpcServer } from "./grpc-server.js";
 import { waitFor } from "./testing/wait-for.js";
 
-/** What a client of HTTP/2 says first: the preface, and empty SETTINGS. */
+/** The first bytes of an HTTP/2 client: the preface, and empty SETTINGS. */
 const preface = Buffer.concat([
   Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
   Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]),

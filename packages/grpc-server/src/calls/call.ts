@@ -13,8 +13,8 @@ export interface GrpcCall {
    */
   send(body: Uint8Array, tail?: Uint8Array, again?: Again): boolean;
   /**
-   * Ends the call with a status, after what was sent. Nothing may be sent afterwards. With an error, the call is cut
-   * off if the client has not read what is before the status within `lastWordMs`.
+   * Ends the call with a status, after the sent messages. Nothing may be sent afterwards. With an error, the call is
+   * cut off if the client has not read the messages before the status within `lastWordMs`.
    */
   end(code: GrpcCode, message: string): void;
 }
@@ -33,7 +33,7 @@ export interface GrpcCallHandler {
   closed(): void;
 }
 
-/** A status that a call is refused with. */
+/** The status of a refused call. */
 export interface GrpcRefusal {
   readonly code: GrpcCode;
   readonly message: string;

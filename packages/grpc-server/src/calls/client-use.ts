@@ -31,7 +31,7 @@ export interface ConnectionUse {
 }
 
 /**
- * Counts what connections use, so that neither one connection nor one address can take everything. `requestBytes` is
+ * Counts the use of connections, so that neither one connection nor one address can take everything. `requestBytes` is
  * the largest request: there is always room for two of them.
  */
 export function createClientUse(

@@ -15,8 +15,8 @@ import { readGrpcTimeout } from "./grpc-timeout.js";
 import type { Patience, Waited } from "./patience.js";
 
 /**
- * How long a client may take to read the response of a unary call, in milliseconds. Until then the response is kept
- * and counts.
+ * The time that a client may take to read the response of a unary call, in milliseconds. Until then the response is
+ * kept and counts.
  */
 const unreadMs = 60_000;
 
@@ -61,7 +61,7 @@ export function serveGrpc(context: GrpcContext, head: RequestHead, stream: Http2
 class ServedCall implements GrpcCall, Http2StreamHandler, MessageSink, Waited {
   readonly #context: GrpcContext;
   readonly #method: GrpcMethod;
-  /** Until the method has it. */
+  /** The request, until the method has it. */
   #head: RequestHead | undefined;
   readonly #stream: Http2Stream;
   readonly #reader: MessageReader;

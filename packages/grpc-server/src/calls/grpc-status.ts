@@ -2,7 +2,7 @@ import { encodeHeaders } from "../hpack/header-encoder.js";
 import type { GrpcCode } from "../messages/grpc-code.js";
 
 const contentType = ["content-type", "application/grpc"] as const;
-/** How requests may be compressed. */
+/** The encodings of compressed requests. */
 export const acceptEncoding: readonly [string, string] = ["grpc-accept-encoding", "identity,gzip,deflate"];
 
 /**
@@ -35,7 +35,7 @@ export function plainStatus(status: 405 | 415): Uint8Array {
 
 const longestMessage = 2_000;
 
-/** As gRPC wants it: printable ASCII, all else as UTF-8 in percent form. */
+/** In gRPC's form: printable ASCII, everything else as UTF-8 in percent form. */
 function encodeMessage(message: string): string {
   const bytes = Buffer.from(message.slice(0, longestMessage), "utf8");
   let text = "";

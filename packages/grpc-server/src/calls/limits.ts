@@ -1,6 +1,6 @@
 import type { UseLimits } from "./client-use.js";
 
-/** The limits on what clients cost. A call beyond a limit ends with RESOURCE_EXHAUSTED; other calls go on. */
+/** The limits on the cost of clients. A call beyond a limit ends with RESOURCE_EXHAUSTED; other calls go on. */
 export interface GrpcLimits extends UseLimits {
   /**
    * Bytes of one request message, after decompression. Default 16 MiB: Envoy's node of 61 kB and 100,000 names of 160

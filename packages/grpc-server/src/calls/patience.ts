@@ -1,7 +1,7 @@
 /** A call that the server waits for. */
 export interface Waited {
   /**
-   * When the wait began, and when it is looked at next, in milliseconds; `due` is 0 while nothing is waited for. Only
+   * When the wait began, and when it is checked next, in milliseconds; `due` is 0 if nothing is awaited. Only
    * `Patience` writes them.
    */
   since: number;
@@ -12,7 +12,7 @@ export interface Waited {
   late(): void;
 }
 
-/** How often late calls are looked for within the time that they have. */
+/** The number of checks for late calls within the time that calls have. */
 const looks = 10;
 
 /**

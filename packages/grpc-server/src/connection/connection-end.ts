@@ -3,8 +3,9 @@ import type { Http2Connection } from "./http2-connection.js";
 import type { StreamState } from "./http2-stream.js";
 
 /**
- * How long a client may take to read what is before an error, in milliseconds. Until then the call counts and costs
- * memory: a client that reads nothing and provokes errors must not exceed the limit of calls, nor keep them for ever.
+ * The time that a client may take to read the data before an error, in milliseconds. Until then the call counts and
+ * costs memory: a client that reads nothing and provokes errors must not exceed the limit of calls, nor keep them for
+ * ever.
  */
 export const lastWordMs = 2_000;
 

@@ -10,7 +10,7 @@ export const floodCost = {
   fault: 5,
 } as const;
 
-/** Units that a connection may use at once, and how many come back each second. */
+/** Units that a connection may use at once, and the number that comes back each second. */
 const burst = 10_000;
 const perSecond = 500;
 /** The units that each sent frame with content adds: a client answers it by window updates and pings. */
@@ -18,7 +18,7 @@ const earned = 4;
 
 /**
  * Limits clients that cause work for nothing: floods of pings, settings, resets, empty frames. A healthy client stays
- * far below, whatever it is sent.
+ * far below, whatever the server sends.
  */
 export class FloodGuard {
   readonly #now: () => number;

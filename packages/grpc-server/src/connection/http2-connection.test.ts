@@ -53,7 +53,7 @@ describe("the receiving side of a connection", () => {
     send(open(1));
     for (let part = 0; part < 8; part++) send(data(1, "x".repeat(16_000)));
     assert.deepEqual(out(), []);
-    // Half of it was used: there is room for as much again.
+    // Half of it was used: the other half is free.
     send(data(1, "x".repeat(4_000)));
     assert.deepEqual(out(), ["window:0", "window:1"]);
   });

@@ -27,7 +27,7 @@ import type { Again } from "./outgoing-queue.js";
 import { Output } from "./output.js";
 import { RecentResets } from "./recent-resets.js";
 
-/** How much is received before the peer gets as much window again. */
+/** The number of received bytes after which the peer gets as much window again. */
 const updateBytes = ourWindow >> 1;
 /**
  * The server's end of one HTTP/2 connection (RFC 9113): bytes in, bytes out, no socket and no clock. A peer's mistake
@@ -123,8 +123,7 @@ export class Http2Connection implements StreamOwner {
   }
 
   /**
-   * Pings the client, unless it said something since the last time. `pings` tells whether a ping waits for its
-   * answer.
+   * Pings the client, unless it sent something since the last time. `pings` tells whether a ping waits for its answer.
    */
   ping(): void {
     const wasHeard = this.#wasHeard;
@@ -242,7 +241,7 @@ export class Http2Connection implements StreamOwner {
 
   #data(flags: number, id: number, payload: Buffer): void {
     if (id > this.#lastStream) throw protocolError("DATA on a stream that was never opened");
-    // Padding counts, and so does what comes for a stream that is gone (6.9).
+    // Padding counts, and so does data for a stream that is gone (6.9).
     this.#makeRoom(payload.length);
     const stream = this.#streams.get(id);
     if (stream === undefined || stream.isHalfClosed) {

@@ -16,14 +16,14 @@ const silenceMs = 500;
 /** A smaller frame earns nothing at the flood guard where there was more to send. */
 const smallBytes = 1_024;
 
-/** How many stream visits, caused by a SETTINGS frame, count as one idle frame. */
+/** The number of stream visits, caused by a SETTINGS frame, that count as one idle frame. */
 const visitsPerCost = 100;
 
 const tooLarge = "a window is too large";
 
 /**
- * Sends what streams have to send, as far as the peer's windows and the socket have room: one frame of each stream in
- * turn, so that none starves another.
+ * Sends the data of streams, as far as the peer's windows and the socket have room: one frame of each stream in turn,
+ * so that none starves another.
  */
 export class Http2Sender {
   readonly #output: Output;
@@ -42,7 +42,7 @@ export class Http2Sender {
   #window = defaultWindow;
   #isFlushing = false;
   readonly #now: () => number;
-  /** When we first sent more than a frame that the peer has not reacted to. */
+  /** The time since which the peer has not reacted to more than a frame. */
   #silentSince: number | undefined;
 
   /** `owner` ends a stream whose last data went out, if trailers wait. */
@@ -61,8 +61,8 @@ export class Http2Sender {
   }
 
   /**
-   * Sends three parts of one piece of data. Returns false when there is no room for more; only what the peer does not
-   * take yet is kept.
+   * Sends three parts of one piece of data. Returns false when there is no room for more; only bytes that the peer does
+   * not take yet are kept.
    */
   send(stream: StreamState, prefix: Uint8Array, body: Uint8Array, tail: Uint8Array, again: Again | undefined): boolean {
     const isAlone = !this.#isFlushing && (this.#ready === undefined || this.#ready.size === 0);
@@ -86,7 +86,7 @@ export class Http2Sender {
     return !stream.isFull;
   }
 
-  /** The peer said something. */
+  /** The peer sent something. */
   heard(): void {
     this.#silentSince = undefined;
   }
@@ -107,8 +107,8 @@ export class Http2Sender {
 
   /**
    * The peer's settings made the windows of all its streams larger; too large a window is an error of the connection
-   * (6.9.2). Only streams that wait for window are visited, and all open ones where one of them may have too much.
-   * Doing that often counts as a flood. Throws a ConnectionError.
+   * (6.9.2). Visits only streams that wait for window, and all open ones if one of them may have too much. Doing that
+   * often counts as a flood. Throws a ConnectionError.
    */
   grownEach(open: Iterable<StreamState>): void {
     let visits = 0;
@@ -142,7 +142,7 @@ export class Http2Sender {
     this.#blocked?.delete(stream);
   }
 
-  /** Sends what can be sent. Within a turn. */
+  /** Sends as much as possible. Within a turn. */
   flush(): void {
     // A handler that hears of room sends again, which comes back here: one loop is enough.
     const ready = this.#ready;
@@ -201,7 +201,7 @@ export class Http2Sender {
   #sent(stream: StreamState, length: number, isAll: boolean): void {
     stream.sendOffset -= length;
     this.#window -= length;
-    // Not where the peer's window made the frame small (CVE-2019-9511).
+    // Not if the peer's window made the frame small (CVE-2019-9511).
     if (length >= smallBytes || isAll) this.#flood.earn();
     if (this.#output.isLarge) this.#output.flush();
   }

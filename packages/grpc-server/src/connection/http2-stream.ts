@@ -28,9 +28,9 @@ export interface Http2Stream {
    * of `body` again, so that no copy of them waits.
    */
   send(prefix: Uint8Array, body?: Uint8Array, tail?: Uint8Array, again?: Again): boolean;
-  /** Ends the response with trailers, after what was sent. Without `respond` they are the whole response. */
+  /** Ends the response with trailers, after the sent data. Without `respond` they are the whole response. */
   end(block: Uint8Array): void;
-  /** Resets the stream at once; what waits is dropped. */
+  /** Resets the stream at once, and drops waiting data. */
   reset(code: Http2ErrorCode): void;
 }
 
@@ -50,7 +50,10 @@ export class StreamState implements Http2Stream {
   readonly id: number;
   readonly queue = new OutgoingQueue();
   handler: Http2StreamHandler | undefined;
-  /** How many bytes may be sent beyond the initial window of each stream. A change of that window visits no stream. */
+  /**
+   * The number of bytes that may be sent beyond the initial window of each stream. A change of that window visits no
+   * stream.
+   */
   sendOffset = 0;
   /** Bytes received since the last WINDOW_UPDATE. */
   received = 0;

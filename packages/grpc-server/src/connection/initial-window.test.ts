@@ -23,7 +23,7 @@ describe("a changed initial window", () => {
     const settings = Array.from({ length: 9_000 }, (_, index) => initialWindow(1_000 + (index % 2)));
     const before = process.cpuUsage();
     send(...settings);
-    // To visit them all takes 3 s, and ten where each is another object.
+    // Visiting all of them takes 3 s, and ten if each is another object.
     assert.ok(cpuMs(before) < 1_000, `${cpuMs(before)} ms`);
     assert.equal(isFinished(), false);
   });
@@ -39,7 +39,7 @@ describe("a changed initial window", () => {
     let times = 0;
     const before = process.cpuUsage();
     for (; times < 2_000 && !out().includes(`goaway:${http2Error.enhanceYourCalm}`); times++) {
-      // The streams that come up while the window is closed wait for it again.
+      // The streams whose turn comes while the window is closed wait for it again.
       send(initialWindow(1), initialWindow(0), update(0, 1));
     }
     assert.ok(times < 100, `${times}`);

@@ -5,7 +5,7 @@ import { http2Bench, open, setting, uint32 } from "../testing/http2-bench.js";
 import { randomFrom } from "../testing/random.js";
 import type { Again } from "./outgoing-queue.js";
 
-/** Bytes that are at hand as long as they are asked for no more than so many times; afterwards in pieces of a few. */
+/** Bytes that are at hand for this many requests; afterwards they come in small pieces. */
 function fading(bytes: Buffer, times: number, pieceBytes: number): Again & { readonly begun: readonly number[] } {
   let left = times;
   const begun: number[] = [];
@@ -44,7 +44,7 @@ it("a queue goes on with equal bytes when the first copy is gone", () => {
       }
       assert.equal(isDrained, true);
       assert.equal(outBytes(1), expected);
-      // From where it was, and once.
+      // From its old place, and once.
       assert.ok(again.begun.length <= 1);
       faded += again.begun.length;
     }

@@ -2,7 +2,7 @@ import type { Output } from "./output.js";
 
 /** Bytes that need not be kept, since they can be made again. */
 export interface Again {
-  /** How many there are. */
+  /** Their number. */
   readonly length: number;
   /** All of them, if they are kept anyway. */
   readonly atHand: Uint8Array | undefined;
@@ -15,13 +15,15 @@ type Part = Uint8Array | Again;
 const nothing: Part[] = [];
 const noBytes = new Uint8Array(0);
 
-/** The unsent messages of one stream: whole messages in parts that may be shared. Nothing is copied before it goes. */
+/**
+ * The unsent messages of one stream: whole messages in parts that may be shared. Nothing is copied before it is sent.
+ */
 export class OutgoingQueue {
   #parts = nothing;
   #next = 0;
-  /** How much of the next part was sent. */
+  /** The number of sent bytes of the next part. */
   #offset = 0;
-  /** The rest of the next part, where its bytes are made again, and the piece of it that was not sent yet. */
+  /** The rest of the next part, if its bytes are made again, and its piece that was not sent yet. */
   #rest: Iterator<Uint8Array> | undefined;
   #piece: Uint8Array = noBytes;
   /**

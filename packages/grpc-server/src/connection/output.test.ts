@@ -7,7 +7,7 @@ import { randomFrom } from "../testing/random.js";
 import { waitFor } from "../testing/wait-for.js";
 import { Output, Slab } from "./output.js";
 
-/** A connection of which one end writes through an `Output`, and the other reads when it likes. */
+/** A connection: one end writes through an `Output`, and the other reads when it likes. */
 interface Pair {
   readonly output: Output;
   readonly socket: Socket;

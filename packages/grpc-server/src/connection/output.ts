@@ -9,18 +9,18 @@ export type Written = "gone" | "kept" | "full";
 
 /** The slab holds small frames, so that they need no memory of their own and go out as one. */
 const slabBytes = 16 * 1024;
-/** Smaller parts are copied: that costs less than a chunk of its own. */
+/** Smaller parts are copied: that costs less than a separate chunk. */
 const sharedBytes = 2 * 1024;
 /** Bytes of answers that a client may provoke without reading them, once its socket is full. */
 const mostUnread = 64 * 1024;
-/** How many bytes are gathered before they are written. */
+/** The number of bytes that are gathered before they are written. */
 const mostGathered = 256 * 1024;
 
 const noChunks: Buffer[] = [];
 
 /**
  * Memory for frames until the end of a turn, shared by all connections of a server. If the socket took everything at
- * once, which is the rule, the memory is used again.
+ * once, as it usually does, the memory is used again.
  */
 export class Slab {
   bytes: Buffer = Buffer.allocUnsafeSlow(slabBytes);
@@ -29,13 +29,13 @@ export class Slab {
   /** Makes room for `length` bytes in one piece, from `used` on. */
   reserve(length: number): void {
     if (this.used + length <= this.bytes.length) return;
-    // A socket still holds what was in the old one, and releases it.
+    // A socket still holds the bytes of the old one, and releases them.
     this.bytes = Buffer.allocUnsafeSlow(Math.max(slabBytes, length));
     this.used = 0;
   }
 }
 
-/** Where the output goes. */
+/** The target of the output. */
 export interface OutputHost {
   /** Holds small frames until they are written; connections may share one. */
   readonly slab: Slab;
@@ -46,13 +46,13 @@ export interface OutputHost {
   write(chunks: readonly Buffer[]): Written;
 }
 
-/** Gathers what a connection sends during one turn, so that it goes out as one write. Large parts are not copied. */
+/** Gathers the output of a connection during one turn, so that it goes out as one write. Large parts are not copied. */
 export class Output {
   readonly #slab: Slab;
   readonly #host: OutputHost;
   /** The chunks before the run, if there are any. */
   #chunks = noChunks;
-  /** The slab with the last frames, and where they are in it. If `#from` is `#to` there are none. */
+  /** The slab with the last frames, and their place in it. If `#from` is `#to` there are none. */
   #run: Buffer;
   #from = 0;
   #to = 0;

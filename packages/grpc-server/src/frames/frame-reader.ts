@@ -36,13 +36,13 @@ export function createFrameReader(receive: FrameReceiver, most = defaultFrameByt
 
   /**
    * Adds the missing bytes of the waiting frame from the chunk, and reports the frame if it is whole. Later bytes are
-   * not copied. Returns where they begin.
+   * not copied. Returns their start.
    */
   function complete(chunk: Buffer): number {
     const before = waiting;
     parts.push(chunk);
     waiting += chunk.length;
-    // Joined only once it is a frame, so that one that comes byte by byte costs no copy each.
+    // Joined only once it is a whole frame, so that a frame that comes byte by byte costs no copy for each.
     const needed = neededOf(parts, waiting, most);
     if (waiting < needed) {
       // The bytes are only valid during the call.
@@ -93,7 +93,7 @@ function lengthAt(bytes: Buffer, at: number, most: number): number {
   return length;
 }
 
-/** How many bytes are needed before a frame can be read. */
+/** The number of bytes that are needed before a frame can be read. */
 function neededOf(parts: Buffer[], waiting: number, most: number): number {
   if (waiting < frameHeadBytes) return frameHeadBytes;
   const [first] = parts as [Buffer];

@@ -47,8 +47,8 @@ export function checkNewStream(id: number, last: number): void {
 }
 
 /**
- * How much a WINDOW_UPDATE adds to the window of a stream or, on stream 0, of the connection (6.9). Throws the right
- * error if that is 0.
+ * The bytes that a WINDOW_UPDATE adds to the window of a stream or, on stream 0, of the connection (6.9). Throws the
+ * right error if that is 0.
  */
 export function windowGrowth(stream: number, payload: Buffer): number {
   const bytes = payload.readUInt32BE(0) & 0x7fffffff;
@@ -57,7 +57,7 @@ export function windowGrowth(stream: number, payload: Buffer): number {
   throw new StreamError(http2Error.protocolError, "WINDOW_UPDATE by nothing");
 }
 
-/** The peer broke the protocol such that the connection ends with PROTOCOL_ERROR. */
+/** The error for a peer that broke the protocol: the connection ends with PROTOCOL_ERROR. */
 export function protocolError(message: string): ConnectionError {
   return new ConnectionError(http2Error.protocolError, message);
 }

@@ -85,8 +85,8 @@ export function windowUpdateFrame(stream: number, bytes: number): Buffer {
 }
 
 /**
- * GOAWAY: streams above `lastStream` were not and will not be served, and why. At most 500 characters of the message
- * are sent.
+ * GOAWAY: streams above `lastStream` were not and will not be served, and the reason. At most 500 characters of the
+ * message are sent.
  */
 export function goAwayFrame(lastStream: number, code: Http2ErrorCode, message: string): Buffer {
   const text = Buffer.from(message.slice(0, 500));

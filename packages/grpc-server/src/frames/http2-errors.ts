@@ -1,4 +1,4 @@
-/** Why a stream or a connection ends (RFC 9113, 7). */
+/** The reasons for the end of a stream or a connection (RFC 9113, 7). */
 export const http2Error = {
   noError: 0,
   protocolError: 1,
@@ -12,10 +12,10 @@ export const http2Error = {
   compressionError: 9,
   enhanceYourCalm: 11,
 } as const;
-/** One of them, as it stands in a frame. */
+/** One of them, as in a frame. */
 export type Http2ErrorCode = (typeof http2Error)[keyof typeof http2Error];
 
-/** The peer broke the protocol such that the connection cannot go on. */
+/** The peer broke the protocol, and the connection cannot go on. */
 export class ConnectionError extends Error {
   readonly code: Http2ErrorCode;
 

@@ -16,7 +16,7 @@ export class IncomingFrames {
   #prefaceLeft = preface.length;
   #sawSettings = false;
 
-  /** `assembly` says which header block is open. */
+  /** `assembly` knows the open header block. */
   constructor(assembly: HeaderAssembly, frame: FrameReceiver) {
     this.#assembly = assembly;
     this.#frame = frame;

@@ -11,7 +11,7 @@ export interface PeerSettings {
    * It made the table for our fields smaller, so our next header block must begin with the new size (RFC 7541, 4.2).
    */
   isTableToShrink: boolean;
-  /** The table that it was last told of, or that is so by default. */
+  /** The size of the table that it was last told, or the default. */
   tableBytes: number;
 }
 
@@ -21,8 +21,8 @@ export function startSettings(): PeerSettings {
 }
 
 /**
- * The header block that goes out next. If the peer's table became smaller, the block begins with the table's new
- * size, without which some peers end the connection:
+ * The next header block to send. If the peer's table became smaller, the block begins with the table's new size,
+ * without which some peers end the connection.
  */
 export function agreeOnTable(settings: PeerSettings, block: Uint8Array): Uint8Array {
   if (!settings.isTableToShrink) return block;

@@ -21,7 +21,7 @@ const fieldOverhead = 32;
 export interface HeaderDecoder {
   /**
    * Reads a whole block: also one that is too large, since later ones build on it. Throws BadHeaderBlock. `mostBytes`
-   * bounds what is kept of it, counted as the dynamic table counts.
+   * bounds the kept part of it, counted as the dynamic table counts.
    */
   decode(block: Uint8Array, mostBytes: number): HeaderBlock;
 }
@@ -71,7 +71,7 @@ export function createHeaderDecoder(tableBytes = 4_096): HeaderDecoder {
           remember(field);
           keep(field);
         } else if (first >= 0x20) {
-          // Only where no field came before (4.2).
+          // Only if no field came before (4.2).
           if (total > 0) throw new BadHeaderBlock("the table changes its size in the middle of a block");
           const wanted = reader.integer(5);
           if (wanted > tableBytes) throw new BadHeaderBlock(`a table of ${wanted} bytes is too large`);
@@ -126,7 +126,7 @@ class BlockReader {
     let value = this.#byte() & mask;
     if (value < mask) return value;
     for (let shift = 0; ; shift += 7) {
-      // Nothing here is larger than a header block may be.
+      // Nothing here is larger than the largest header block.
       if (shift > 21) throw new BadHeaderBlock("an integer is too large");
       const byte = this.#byte();
       value += (byte & 0x7f) << shift;

@@ -68,7 +68,7 @@ describe("an example of RFC 7541", () => {
     const date: HeaderField = ["date", "Mon, 21 Oct 2013 20:13:21 GMT"];
     const [priv]: HeaderField[] = [["cache-control", "private"]];
     assert.deepEqual(decoder.decode(hex(first), 1_000).fields, [[":status", "302"], priv, date, location]);
-    // The status takes the place of the first one, which the table has no room for any more.
+    // The status replaces the first one, for which the table has no more room.
     assert.deepEqual(decoder.decode(hex("4883 640e ffc1 c0bf"), 1_000).fields, [
       [":status", "307"],
       priv,

@@ -1,5 +1,5 @@
 /**
- * How many bits the code of each byte has (RFC 7541, appendix B). The codes follow from that: shorter ones come
+ * The number of bits in the code of each byte (RFC 7541, appendix B). The codes follow from that: shorter ones come
  * first, and codes of one length are in the order of the bytes.
  */
 const bitLengths: readonly number[] = [
@@ -18,7 +18,7 @@ const bitLengths: readonly number[] = [
 const endOfString = 256;
 const longest = 30;
 
-/** By length: the first code, how many there are, and where their bytes begin in `symbols`. */
+/** By length: the first code, the number of codes, and the start of their bytes in `symbols`. */
 interface CodeLength {
   readonly first: number;
   readonly count: number;

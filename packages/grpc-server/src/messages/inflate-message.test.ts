@@ -33,7 +33,7 @@ describe("compressed requests", () => {
     );
     assert.equal(told, 20);
     assert.ok(most <= 4, `${most} at once`);
-    // And those that wait count as held, until they were read or their stream is gone.
+    // Waiting ones count as held, until they were read or their stream is gone.
     const prefix = Buffer.alloc(5, 1);
     prefix.writeUInt32BE(bomb.length, 1);
     const sizes: number[] = [];

@@ -2,14 +2,14 @@ import { promisify } from "node:util";
 import { gunzip, inflate } from "node:zlib";
 import { type GrpcCode, grpcCode } from "./grpc-code.js";
 
-/** How messages may be compressed. */
+/** The encodings of compressed messages. */
 export type MessageEncoding = "gzip" | "deflate";
 
 const inflaters = { gzip: promisify(gunzip), deflate: promisify(inflate) } as const;
 
 /**
- * How many messages are inflated at once, over all connections: a few kilobytes may become `mostBytes`, and thousands
- * of those must not fill the memory.
+ * The number of messages that are inflated at once, over all connections: a few kilobytes may become `mostBytes`, and
+ * thousands of those must not fill the memory.
  */
 const atOnce = 4;
 let running = 0;

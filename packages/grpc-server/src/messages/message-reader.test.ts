@@ -5,7 +5,7 @@ import { createFrameReader } from "../frames/frame-reader.js";
 import { frame } from "../frames/frames.js";
 import { MessageReader } from "./message-reader.js";
 
-/** A reader, what it told, and what it holds. */
+/** A reader, its reports, and the bytes that it holds. */
 function bench(encoding?: "gzip") {
   const told: string[] = [];
   const held = { now: 0, most: 0 };
@@ -41,7 +41,7 @@ describe("requests that come in parts", () => {
     it(`of ${size} bytes equal whole ones`, () => {
       const { reader, told, held } = bench();
       for (let at = 0; at < body.length; at += size) {
-        // What comes is not the reader's: it is overwritten behind its back.
+        // The incoming bytes do not belong to the reader: they are overwritten behind its back.
         const part = Buffer.from(body.subarray(at, at + size));
         reader.receive(part);
         part.fill(0);

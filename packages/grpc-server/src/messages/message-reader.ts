@@ -2,7 +2,7 @@ import { prefixBytes } from "./framing.js";
 import { type GrpcCode, grpcCode } from "./grpc-code.js";
 import { inflateMessage, type MessageEncoding } from "./inflate-message.js";
 
-/** How many times the memory of its received bytes a message may get. */
+/** The most memory of a message, in multiples of its received bytes. */
 const mostGrowth = 8;
 
 /** Receives the messages. */
@@ -15,16 +15,15 @@ export interface MessageSink {
   failed(code: GrpcCode, message: string): void;
 }
 
-/** How messages are read. */
+/** Options for reading messages. */
 export interface MessageReaderOptions {
   /** The largest message, in bytes, also after it was inflated. */
   readonly mostBytes: number;
   /** The request's `grpc-encoding`. Default: no message may be compressed. */
   readonly encoding?: MessageEncoding | undefined;
   /**
-   * Called with the number of bytes that are held in addition, or, where negative, released: of messages that are not
-   * whole yet, or wait to be inflated. If it returns a reason, no more of them are held. Default: bytes are not
-   * counted.
+   * Called with the number of bytes that are held in addition or, if negative, released: of messages that are not whole
+   * yet, or wait to be inflated. If it returns a reason, no more of them are held. Default: bytes are not counted.
    */
   readonly hold?: ((bytes: number) => string | undefined) | undefined;
   /** The noun for a message in errors. Default: `request`. */
@@ -66,7 +65,7 @@ export class MessageReader {
     return this.#waiting;
   }
 
-  /** Reads the bytes from `from` on; they are copied where they are kept. */
+  /** Reads the bytes from `from` on; it copies those that it keeps. */
   receive(bytes: Buffer, from = 0): void {
     if (this.#isOver) return;
     if (this.#waiting === 0 && !this.#isInflating) {

@@ -10,12 +10,12 @@ import { createSharedReads } from "./shared-reads.js";
 interface Accepted {
   readonly socket: Socket;
   readonly ends: readonly SocketEnd[];
-  /** What Node itself told of it. */
+  /** Node's own events about it. */
   readonly events: readonly string[];
   readonly endInput: () => void;
 }
 
-/** So many connections; the test has both ends of each. */
+/** This many connections; the test has both ends of each. */
 async function withConnections(
   count: number,
   isShared: boolean,
@@ -78,7 +78,7 @@ for (const isShared of [true, false]) {
           for (const { socket } of accepted) socket.destroy();
           await waitFor("all to be closed", () => accepted.every(({ events }) => events.at(-1) === "close"));
           assert.equal(await connectionsOf(server), 0);
-          // Nobody made an error of it, or an end.
+          // Nobody reported an error, or an end.
           assert.ok(accepted.every(({ events }) => events.length === 1));
         }));
     }
@@ -117,7 +117,7 @@ for (const isShared of [true, false]) {
     it("a write to a socket that ended or broke reports that it broke, and does no harm", () =>
       withConnections(2, isShared, async (clients, accepted) => {
         const [ending, breaking] = clients;
-        // Its kernel answers what comes from now on with a reset.
+        // Its kernel answers later bytes with a reset.
         ending?.destroy();
         breaking?.resetAndDestroy();
         await waitFor("the ends", () => accepted.every(({ ends }) => ends.length > 0));

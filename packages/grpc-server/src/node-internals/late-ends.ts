@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 
-/** How a connection ended: its peer sends no more, or it is gone altogether. */
+/** The kind of a connection's end: its peer sends no more, or it is gone altogether. */
 export type SocketEnd = "input" | "broken";
 
 /**
@@ -10,8 +10,8 @@ export type SocketEnd = "input" | "broken";
  * thousands of sockets end in one turn of the event loop, and Node's work for each (events, a stack for the error,
  * closing) could not be put off.
  *
- * It relies on how Node learns of an end: it calls the socket's `push(null)`, and `destroy` with an error. Both are
- * public, but that Node calls them is not documented. Fallback: if it does not, its own events come at once. `end` is
+ * It relies on Node's way to report an end: Node calls the socket's `push(null)`, and `destroy` with an error. Both are
+ * public, but Node's calls to them are not documented. Fallback: if it does not, its own events come at once. `end` is
  * reported here as well, and after `close` nothing is left to do.
  */
 export function tellEnd(socket: Socket, ended: (end: SocketEnd) => void): () => void {
@@ -29,7 +29,7 @@ export function tellEnd(socket: Socket, ended: (end: SocketEnd) => void): () => 
     return false;
   };
   socket.destroy = (error) => {
-    // Without an error the program itself destroys the socket, and means it.
+    // Without an error the program itself destroys the socket, on purpose.
     if (error === undefined || error === null) return destroy.call(socket);
     tell("broken");
     return socket;
@@ -37,7 +37,7 @@ export function tellEnd(socket: Socket, ended: (end: SocketEnd) => void): () => 
   socket.once("end", () => tell("input"));
   return () => {
     push.call(socket, null);
-    // As Node does: it emits "end" where nothing was read before it, too.
+    // As Node does: it emits "end" even if nothing was read before.
     socket.read(0);
   };
 }

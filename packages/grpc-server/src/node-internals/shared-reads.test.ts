@@ -5,7 +5,7 @@ import { describe, it } from "node:test";
 import { waitFor } from "../testing/wait-for.js";
 import { createSharedReads } from "./shared-reads.js";
 
-/** Pairs of sockets of which one end reads into the memory that all share. */
+/** Pairs of sockets: one end of each reads into memory that all share. */
 async function withPairs(count: number, test: (pairs: readonly Pair[]) => Promise<void>): Promise<void> {
   const readShared = createSharedReads();
   const accepted: { readonly socket: Socket; readonly came: Buffer[] }[] = [];

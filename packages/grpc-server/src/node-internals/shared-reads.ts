@@ -1,10 +1,10 @@
 import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 
-/** As much as Node reads at once. */
+/** The size of one of Node's reads. */
 const readBytes = 64 * 1024;
 
-/** Of Node's sockets, what its option `onread` sets where a program opens one itself. */
+/** The private parts of Node's sockets that its option `onread` sets if a program opens one itself. */
 interface Readable {
   readonly _handle?: { readonly useUserBuffer?: (memory: Buffer) => void } | null;
   [symbol: symbol]: unknown;
@@ -14,10 +14,10 @@ interface Readable {
 export type LentBytes = (bytes: Buffer) => void;
 
 /**
- * Makes a function that has sockets read into one piece of memory, the same for all: what came is used, or copied,
- * before the next read. Node allocates 64 kB for each read, which a fleet that comes back pays for in garbage. Node's
- * option `onread` does this, but only for sockets that a program opens, not for those that a server accepts; so what
- * that option sets is set here, in private parts of the socket. Fallback: where they are not there, or over TLS, it
+ * Makes a function that lets sockets read into one piece of memory, the same for all: the bytes are used, or copied,
+ * before the next read. Node allocates 64 kB for each read, which is a lot of garbage when a fleet comes back. Node's
+ * option `onread` does this, but only for sockets that a program opens, not for those that a server accepts; so this
+ * function sets the same private parts of the socket as that option. Fallback: if they are missing, or over TLS, it
  * returns false and has done nothing, and the caller reads by `data` events.
  */
 export function createSharedReads(): (socket: Socket, receive: LentBytes) => boolean {

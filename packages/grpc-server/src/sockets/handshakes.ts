@@ -3,10 +3,10 @@ import type { Server, TLSSocket } from "node:tls";
 import { belowTls } from "../node-internals/below-tls.js";
 import { peerOf } from "./peer.js";
 
-/** How long a TLS handshake may take, and behind it the preface of HTTP/2, in milliseconds. */
+/** The time that a TLS handshake may take, and after it the preface of HTTP/2, in milliseconds. */
 export const handshakeMs = 10_000;
 
-/** Called for a TLS handshake that failed: whose, and why. */
+/** Called for a TLS handshake that failed, with its peer and the reason. */
 export type HandshakeFailed = (peer: string, reason: string) => void;
 
 /**
@@ -43,7 +43,7 @@ export function followHandshakes(server: Server, timeoutMs: number, failed?: Han
  * check does.
  */
 function reasonOf({ code, message }: NodeJS.ErrnoException, { authorizationError }: TLSSocket): string | undefined {
-  // The certificate is verified after the handshake: what ends the connection then is no error of its own.
+  // The certificate is verified after the handshake: a failure then ends the connection without a separate error.
   if (authorizationError) return `its certificate is not trusted (${authorizationError})`;
   if (code === "ERR_SSL_PEER_DID_NOT_RETURN_A_CERTIFICATE") return "it showed no certificate";
   if (code === "ERR_SSL_NO_APPLICATION_PROTOCOL") return "it offers other protocols than are spoken here (ALPN)";

@@ -1,5 +1,5 @@
 /**
- * How long a server keeps a connection: how it notices that a client is gone, and how old a connection may become.
+ * The times for which a server keeps connections: the pings that show whether a client is gone, and the largest age.
  * Pings of clients are always answered, with and without streams.
  */
 export interface Keepalive {
@@ -12,8 +12,8 @@ export interface Keepalive {
   readonly timeoutMs: number;
   /**
    * Milliseconds after which a connection takes no more streams and tells its client so (GOAWAY), a tenth more or
-   * less by chance, so that clients that came at once do not leave at once. Where several servers share one address,
-   * the clients spread anew. Default: never.
+   * less by chance, so that clients that came at once do not leave at once. If several servers share one address, the
+   * clients spread anew. Default: never.
    */
   readonly maxAgeMs: number;
   /**

@@ -10,11 +10,11 @@ export interface Peer {
   readonly text: string;
   /** The certificate that the client showed, and that was verified; undefined without one, or in plaintext. */
   certificate(): PeerCertificate | undefined;
-  /** Who the certificate says that the client is; undefined without one. Read once, when it is first asked for. */
+  /** The client's identity by its certificate; undefined without one. Read once, when it is first asked for. */
   identity(): PeerIdentity | undefined;
 }
 
-/** What a verified certificate says of its owner. Nothing of it is secret. */
+/** The facts about its owner in a verified certificate. None of them is secret. */
 export interface PeerIdentity {
   /** `CN=edge-1, O=shop`; empty where it has none. */
   readonly subject: string;

@@ -13,11 +13,11 @@ import type { TurnBudget } from "./turn-budget.js";
 import { writeToSocket } from "./write-to-socket.js";
 
 /**
- * How long a connection that we ended may stay open until its client has read the rest and closes it too, in
+ * The time that a connection which we ended may stay open until its client has read the rest and closes it too, in
  * milliseconds.
  */
 const lingerMs = 10_000;
-/** The same when the server shuts down: the kernel sends what was written without us. */
+/** The same when the server shuts down: the kernel sends the written bytes without us. */
 const lastLingerMs = 250;
 
 /** The parts that the sockets of one server share. */
@@ -25,7 +25,7 @@ export interface SocketContext {
   readonly keepalive: Keepalive;
   readonly limits: ConnectionLimits;
   readonly budget: TurnBudget;
-  /** Reads a socket into shared memory; false where that cannot be done. */
+  /** Reads a socket into shared memory; false if that cannot be done. */
   readonly readShared: (socket: Socket, receive: LentBytes) => boolean;
   /** The server is closing. */
   readonly isClosing: () => boolean;
@@ -40,7 +40,7 @@ interface SocketListener {
   released(): void;
 }
 
-/** A connection and how it ends. */
+/** A connection and its end. */
 export interface ServedSocket {
   readonly connection: Http2Connection;
   readonly age: ConnectionAge;
@@ -170,7 +170,7 @@ function followEnd(
       return;
     }
     if (endInput(connection)) finish(socket);
-    // The client cannot grow its windows any more: what does not go out by then never does.
+    // The client cannot grow its windows any more: bytes that do not go out by then never do.
     else linger();
     if (!socket.destroyed) endReading();
   });
@@ -178,14 +178,14 @@ function followEnd(
 
 /**
  * The client sends no more. If nothing waits to be written, the socket is destroyed here and now, so that the turn
- * budget sees what that costs.
+ * budget sees the cost.
  */
 function finish(socket: Socket): void {
   if (socket.writableLength === 0 && !(socket instanceof TLSSocket)) socket.destroy();
   else socket.end();
 }
 
-/** Pings a connection that is silent, and closes one that does not answer; returns what stops it. */
+/** Pings a silent connection, and closes one that does not answer; returns a function that stops this. */
 function keepAlive(socket: Socket, connection: Http2Connection, { intervalMs, timeoutMs }: Keepalive): () => void {
   let late: NodeJS.Timeout | undefined;
   const timer = setInterval(

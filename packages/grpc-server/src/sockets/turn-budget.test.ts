@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { SliceClock } from "../timing/fair-queue.js";
 import { createTurnBudget, type Source } from "./turn-budget.js";
 
-/** An event loop of which the test makes the turns: first it reads, then come the callbacks of `later`. */
+/** An event loop whose turns the test makes: first it reads, then come the callbacks of `later`. */
 function setUp(ms: number) {
   let time = 0;
   let callbacks: (() => void)[] = [];
@@ -37,7 +37,7 @@ function setUp(ms: number) {
         done.push(name);
       });
     },
-    /** The end of a turn; what was done in it after the reading. */
+    /** The end of a turn; returns the work done in it after the reading. */
     turn(): readonly string[] {
       const before = done.length;
       const due = callbacks;

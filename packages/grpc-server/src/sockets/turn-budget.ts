@@ -33,7 +33,7 @@ export interface TurnBudget {
 export function createTurnBudget(ms = 10, clock: SliceClock = systemSliceClock): TurnBudget {
   const works = new Map<Source, { readonly list: (() => void)[]; readonly isPaused: boolean }>();
   const queue = createFairQueue<Source>(workOn, { sliceMs: ms / 2, clock });
-  /** When this turn is spent; undefined: nothing was read in it yet. */
+  /** When this turn is spent; undefined if nothing was read in it yet. */
   let end: number | undefined;
 
   function workOn(source: Source): void {

@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import type { Written } from "../connection/output.js";
 
-/** Writes to a socket, in one call to the kernel as far as that takes it. */
+/** Writes to a socket, in one call to the kernel if that takes everything. */
 export function writeToSocket(socket: Socket, chunks: readonly Buffer[]): Written {
   let hasRoom = true;
   if (chunks.length === 1) hasRoom = socket.write(chunks[0] as Buffer);

@@ -36,15 +36,15 @@ export interface Http2Bench {
   sentBytes(stream: number): number;
   /** Bytes that a full socket would keep of the last write: all of a chunk's memory. */
   keptBytes(): number;
-  /** Lets so many milliseconds go by. */
+  /** Lets this many milliseconds pass. */
   wait(ms: number): void;
-  /** How often it wrote to the socket since the last call. */
+  /** The number of its writes to the socket since the last call. */
   writes(): number;
   /** The data that went out on a stream. */
   outBytes(stream: number): string;
 }
 
-/** A connection that has shaken hands, if nothing else is asked for. Its clock stands still, but for `wait`. */
+/** A connection after its handshake, by default. Its clock stands still, except in `wait`. */
 export function http2Bench(options: { handshake?: boolean; streams?: number; settings?: Buffer } = {}): Http2Bench {
   const words: Word[] = [];
   const streams: Http2Stream[] = [];
@@ -155,7 +155,7 @@ export const setting = (id: number, value: number) => {
   bytes.writeUInt32BE(value, 2);
   return frame(frameType.settings, 0, 0, bytes);
 };
-/** HEADERS of such fields, on stream 1. */
+/** HEADERS with these fields, on stream 1. */
 export const fields = (...all: [string, string][]) => frame(frameType.headers, flag.endHeaders, 1, encodeHeaders(all));
 /** The fields of a request. */
 export const proper: [string, string][] = [
@@ -164,7 +164,7 @@ export const proper: [string, string][] = [
   [":path", "/"],
 ];
 
-/** Lets a connection read bytes that are good only until it has, as sockets do. */
+/** Lets a connection read bytes that are only valid during the read, as sockets do. */
 export function lend(connection: Http2Connection, bytes: Uint8Array): void {
   const lent = Buffer.from(bytes);
   connection.receive(lent);

@@ -14,8 +14,9 @@ const head = encodeHeaders([
 const trailers = encodeHeaders([["x-done", "yes"]]);
 
 /**
- * The server without gRPC: it answers each request once that is whole, whatever its method and path. gRPC refuses what
- * h2spec asks, and ends the stream at once, before h2spec could say what it must not say on an open stream.
+ * The server without gRPC: it answers each request once that is whole, whatever its method and path. gRPC refuses
+ * h2spec's requests, and ends the stream at once, before h2spec could send the frames that are forbidden on an open
+ * stream.
  */
 export function createPlainHttp2Server(tls?: TlsOptions): Server {
   const context = {

@@ -14,7 +14,7 @@ export interface CameFrame {
   readonly payload: Buffer;
 }
 
-/** A client that writes frames into a socket as it likes, and keeps what comes; it answers nothing by itself. */
+/** A client that writes frames into a socket as it likes, and keeps the received ones; it answers nothing by itself. */
 export interface RawHttp2 {
   readonly socket: Socket;
   readonly frames: readonly CameFrame[];
@@ -25,7 +25,7 @@ export interface RawHttp2 {
   readonly isClosed: boolean;
   /** Bytes of messages that came on a stream. */
   dataOf(stream: number): Buffer;
-  /** The block of the last HEADERS on a stream, as text: with what the server sends, readable enough. */
+  /** The block of the last HEADERS on a stream, as text: readable enough for the server's headers. */
   trailersOf(stream: number): string;
   /** Resolves when the connection is gone. */
   closed(): Promise<void>;
@@ -66,7 +66,7 @@ export async function rawHttp2(address: string, { handshake = true } = {}): Prom
   let isClosed = false;
   socket.on("error", () => {});
   socket.on("data", (bytes: Buffer) => reader.receive(bytes));
-  // A flooding client notices the end when nothing goes through any more, or now.
+  // A flooding client notices the end when a write fails, or now.
   socket.on("end", () => socket.end());
   const gone = new Promise<void>((resolve) =>
     socket.once("close", () => {

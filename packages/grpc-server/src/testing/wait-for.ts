@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** How long a test waits for a final state: a busy machine is slow, a fault is for ever. */
+/** The time for which a test waits for a final state: a busy machine is slow, a fault never ends. */
 export const patienceMs = 30_000;
 
 /** Waits until something holds, looking every few milliseconds; throws after `timeoutMs` with `what`. */
@@ -12,7 +12,7 @@ export async function waitFor(what: string, holds: () => boolean, timeoutMs = pa
   }
 }
 
-/** Resolves as a promise does, or rejects after `timeoutMs` with what was waited for. */
+/** Resolves as a promise does, or rejects after `timeoutMs` with the name of the awaited thing. */
 export async function within<T>(what: string, promise: Promise<T>, timeoutMs = patienceMs): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

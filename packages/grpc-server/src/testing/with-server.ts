@@ -4,7 +4,7 @@ import { createGrpcServer, type GrpcServer, type GrpcServerOptions } from "../gr
 /** A call that nobody answers. */
 export const silent = (): GrpcCallHandler => ({ received() {}, drained() {}, finished() {}, closed() {} });
 
-/** Gives each message back, and ends once the client has said all. */
+/** Returns each message, and ends once the client has sent everything. */
 export const echo = (call: GrpcCall): GrpcCallHandler => ({
   received: (bytes) => void call.send(Buffer.from(bytes)),
   drained() {},
@@ -12,7 +12,7 @@ export const echo = (call: GrpcCall): GrpcCallHandler => ({
   closed() {},
 });
 
-/** `/test.Service/…`: `Echo` and `EchoOnce` give back what they get, and `Silent` says nothing. */
+/** `/test.Service/…`: `Echo` and `EchoOnce` return their messages, and `Silent` sends nothing. */
 export const testMethods: ReadonlyMap<string, GrpcMethod> = new Map<string, GrpcMethod>([
   ["/test.Service/Echo", { unary: false, accept: echo }],
   ["/test.Service/EchoOnce", { unary: true, accept: echo }],

@@ -26,7 +26,7 @@ export const systemSliceClock: SliceClock = {
   later: (callback) => void setImmediate(callback),
 };
 
-/** How a queue shares out time; what is left out is as `createFairQueue` says. */
+/** The settings of a queue. `createFairQueue` has the defaults. */
 export interface FairQueueOptions<Item> {
   /** Milliseconds of a slice. Default 5. */
   readonly sliceMs?: number;
@@ -40,9 +40,9 @@ export interface FairQueueOptions<Item> {
 
 /**
  * Works through items in order of arrival, in slices: after `sliceMs` milliseconds the event loop gets its turn, so
- * that a change for five thousand streams does not hold up another stream's request or a health check. It never
- * starts within `add`: what comes in one turn of the event loop, such as a burst of requests, is worked off as one.
- * Crowds take turns with their answers, so that nobody waits for all that one client asks.
+ * that a change for five thousand streams does not hold up another stream's request or a health check. It never starts
+ * within `add`: the items of one turn of the event loop, such as a burst of requests, are handled together. Crowds take
+ * turns with their answers, so that nobody waits for all requests of one client.
  */
 export function createFairQueue<Item extends object | string | number>(
   work: (item: Item) => void,
@@ -100,7 +100,7 @@ class Lane<Item extends object | string | number> extends Set<Item> {
    */
   #rest: Iterator<Item> | undefined;
 
-  /** Takes the first out; undefined: there is none. */
+  /** Takes the first out; undefined if there is none. */
   take(): Item | undefined {
     if (this.size === 0) {
       // Kept, the iterator would hold on to the tables of earlier items.
@@ -108,7 +108,7 @@ class Lane<Item extends object | string | number> extends Set<Item> {
       return undefined;
     }
     this.#rest ??= this.values();
-    // All that was passed is deleted, and what is added comes behind: as the set is not empty, there is a next.
+    // All earlier items are deleted, and new ones come behind: since the set is not empty, there is a next.
     const item = this.#rest.next().value as Item;
     this.delete(item);
     if (this.size === 0) this.#rest = undefined;
@@ -122,7 +122,7 @@ class CrowdedLane<Item extends object | string | number> {
   readonly #turns = new Lane<string>();
   /** By crowd, its first. */
   readonly #firsts = new Map<string, Item>();
-  /** The others, where there are any. */
+  /** The others, if there are any. */
   readonly #others = new Map<string, Lane<Item>>();
   size = 0;
 

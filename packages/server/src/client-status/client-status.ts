@@ -18,7 +18,7 @@ const most = {
   perSecond: 5,
   burst: 20,
 } as const;
-/** How long a client of a stream may take to read an answer. */
+/** The time that a client of a stream may take to read an answer. */
 const unreadMs = 30_000;
 
 export interface ClientStatusOptions extends StatusSource {
@@ -29,9 +29,9 @@ export interface ClientStatusOptions extends StatusSource {
 }
 
 /**
- * Client status discovery (CSDS): what each client was sent, has and rejected, from the server's point of view.
- * Nothing is kept between requests. An answer is made in slices, so that a large one does not delay streams. It speaks
- * for all servers of the store: the others are asked at the same time.
+ * Client status discovery (CSDS): the resources that each client was sent, has and rejected, from the server's point of
+ * view. Nothing is kept between requests. An answer is made in slices, so that a large one does not delay streams. It
+ * speaks for all servers of the store: the others are asked at the same time.
  */
 export function createClientStatus(options: ClientStatusOptions): Service {
   const shared: SharedByCalls = { ...options, queue: createFairQueue((call) => call.work()), answers: new Set() };
@@ -52,7 +52,7 @@ interface SharedByCalls extends ClientStatusOptions {
 interface Making {
   readonly request: StatusRequest;
   readonly own: ReturnType<typeof statusParts>;
-  /** Undefined: there is no other server. */
+  /** Undefined if there is no other server. */
   readonly others: Promise<PeersStatus> | undefined;
 }
 

@@ -14,7 +14,7 @@ export class MatcherError extends Error {}
 
 /** The cost of one request's matchers for each node is bounded, since clients choose the patterns and the texts. */
 const most = { conditions: 100, regexes: 5, regexInstructions: 300, depth: 10 } as const;
-/** A longer text is not looked at: nothing matches it. */
+/** A longer text is not read: nothing matches it. */
 const mostCharacters = 4_096;
 
 /**

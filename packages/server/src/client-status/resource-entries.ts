@@ -24,7 +24,7 @@ const configStatuses: Readonly<Record<ResourceState, ConfigStatus>> = {
   missing: ConfigStatus.NOT_SENT,
 };
 
-/** An entry for each resource that the client asked for; with contents where `redacted` is given. */
+/** An entry for each resource that the client asked for; with contents if `redacted` is given. */
 export function* resourceEntries(of: TypeOnStream, redacted: RedactedBody | undefined): Iterable<StatusEntry> {
   for (const detail of resourceDetails(of.status, of.wanted)) yield resourceEntry(of, detail, redacted);
 }

@@ -28,7 +28,7 @@ export interface StatusSource {
 /** An answer would be larger than the limit. */
 export class AnswerTooLarge extends Error {}
 
-/** What one server says of one node, as fields of a `ClientConfig`. */
+/** One server's report about one node, as fields of a `ClientConfig`. */
 export interface StatusPart {
   readonly id: string;
   readonly node: Uint8Array;
@@ -39,13 +39,13 @@ export interface StatusPart {
 export interface StatusCut {
   /** Those behind this id. */
   readonly after: string;
-  /** It ends behind the node with which it has so many bytes. */
+  /** It ends with the node that brings it to this many bytes. */
   readonly bytes: number;
 }
 
 /**
- * Says what each node has, step by step, so that streams get their turn in between. Each stream is looked at when its
- * turn comes; a step holds on to immutable sets only. Throws AnswerTooLarge.
+ * Describes the state of each node, step by step, so that streams get their turn in between. Each stream is looked at
+ * when its turn comes; a step holds on to immutable sets only. Throws AnswerTooLarge.
  */
 export function* statusParts(
   source: StatusSource,
@@ -87,8 +87,8 @@ export function* statusParts(
 }
 
 /**
- * A `ClientStatusResponse` of what servers say, with one `ClientConfig` for each node. Throws AnswerTooLarge, unless
- * one server says it all.
+ * A `ClientStatusResponse` of the servers' reports, with one `ClientConfig` for each node. Throws AnswerTooLarge,
+ * unless all of it is one server's report.
  */
 export function statusAnswer(
   servers: readonly (readonly StatusPart[])[],
@@ -171,7 +171,9 @@ function* entriesOf(
   }
 }
 
-/** How many resources a group keeps from a stream for now: nearly always none, which the sets show at once. */
+/**
+ * The number of resources that a group keeps from a stream for now: nearly always none, which the sets show at once.
+ */
 function withheldOf({ subscription }: TypeStatus, wanted: ResourceSet | undefined, newest: ResourceSet | undefined) {
   if (wanted === undefined || newest === undefined || wanted.version === newest.version) return 0;
   return countDifferences(subscription, wanted, newest);

@@ -21,7 +21,7 @@ export type { ClientConfig };
 export interface StatusQuestion {
   /** Ids of nodes, exact or with `*` and `?`; none of them is every node. */
   readonly nodes: readonly string[];
-  /** How long the answer may take, in milliseconds. */
+  /** The time that the answer may take, in milliseconds. */
   readonly timeoutMs: number;
 }
 
@@ -95,8 +95,8 @@ export function createStatusClient(address: Address, { tls }: StatusClientOption
 
   return {
     /**
-     * Returns what each client has, without contents as far as the server leaves them out. Rejects with a StatusError,
-     * or an XdskitError (XDSKIT_CREDENTIALS_FILE).
+     * Returns the resources of each client, without the contents that the server leaves out. Rejects with a
+     * StatusError, or an XdskitError (XDSKIT_CREDENTIALS_FILE).
      */
     async ask({ nodes, timeoutMs }: StatusQuestion): Promise<readonly ClientConfig[]> {
       const deadline = Date.now() + timeoutMs;

@@ -4,18 +4,18 @@ import type { ClientStatusAsked, ClientStatusPage, StatusPeer } from "../contrac
 import { AnswerTooLarge, type StatusPart, type StatusSource, statusParts } from "./status-answer.js";
 import { readStatusRequest } from "./status-request.js";
 
-/** A page is over with the node with which it has so many bytes. */
+/** A page ends with the node that brings it to this many bytes. */
 const pageBytes = 1024 * 1024;
-/** So many steps are made in one turn. */
+/** The number of steps in one turn. */
 const stepsInTurn = 20;
 
-/** What the other servers of the store say, and who of them says nothing. */
+/** The reports of the other servers of the store, and the servers that gave none. */
 export interface PeersStatus {
   readonly parts: readonly (readonly StatusPart[])[];
   readonly troubles: readonly SourceTrouble[];
 }
 
-/** A page of what this server says to the others. Rejects with a reason for people. */
+/** A page of this server's report for the others. Rejects with a reason for people. */
 export async function statusPage(source: StatusSource, asked: ClientStatusAsked): Promise<ClientStatusPage> {
   const request = readStatusRequest(Buffer.from(asked.request, "base64"));
   if (typeof request === "string") throw new Error(request);

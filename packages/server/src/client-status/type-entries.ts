@@ -8,8 +8,8 @@ import { summaryTypeUrl, writeTypeSummary } from "./type-summary.js";
  * A type as a whole, in entries without a name: the version that the client acknowledged (SYNCED), the one in flight
  * (STALE), the one not sent yet (NOT_SENT) and the one that it rejected (ERROR), as far as they exist. If the type is
  * not synced, the client is not told TTLs, or resources are withheld, the first entry carries the details.
- * `outstanding`: how many responses the client has not answered. `withheld`: how many resources its group keeps from
- * it for now.
+ * `outstanding`: the number of unanswered responses. `withheld`: the number of resources that its group keeps from it
+ * for now.
  */
 export function typeEntries(report: TypeReport, outstanding: number, withheld: number): readonly StatusEntry[] {
   const { typeUrl, sent, acknowledged, rejected, wantedVersion, behind } = report;

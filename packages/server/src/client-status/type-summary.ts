@@ -9,19 +9,19 @@ import type { NodeState, TypeReport, WaitReport } from "../contracts/node-status
  */
 export interface TypeSummary {
   readonly state: NodeState;
-  /** How many resources differ between what the client acknowledged and its target. */
+  /** The number of resources that differ between the client's acknowledged set and its target. */
   readonly behind: number;
-  /** What is held back, and why. */
+  /** The changes that are held back, and why. */
   readonly waits: readonly WaitReport[];
-  /** How many of the resources have a TTL that the client is not told. */
+  /** The number of resources with a TTL that the client is not told. */
   readonly untoldTtls: number;
   /**
-   * How many resources of the group's newest snapshot are kept from the node for now, by a rollout or in quarantine.
+   * The number of resources of the group's newest snapshot that a rollout or a quarantine keeps from the node for now.
    */
   readonly withheld: number;
 }
 
-/** The type of the `xds_config` in which an entry without a name has it. */
+/** The type of the `xds_config` that holds the summary, in an entry without a name. */
 export const summaryTypeUrl = "type.googleapis.com/google.protobuf.Struct";
 
 export function writeTypeSummary({ state, behind, waits, untoldTtls }: TypeReport, withheld: number): Uint8Array {

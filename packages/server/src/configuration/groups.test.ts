@@ -80,7 +80,7 @@ describe("createGroups", () => {
     assert.deepEqual(groups.configured, []);
   });
 
-  it("an error lists everything that is wrong with the settings", () => {
+  it("an error lists all problems of the settings", () => {
     const settings: GroupSettings[] = [
       { name: "a", match: { zone: "x", metadata: "y", "metadata.": "z" }, layers: ["l"] },
       { name: "a", match: {}, layers: [] },

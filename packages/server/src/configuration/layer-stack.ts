@@ -8,7 +8,7 @@ import type { LayerChange, Layers, ResourceKey } from "./layers.js";
 /**
  * The result of a list of layers. A later layer wins over an earlier one by type and name; when it drops a name, the
  * earlier layer's resource comes back. Groups with the same list share one stack. Nothing is computed before it is
- * first read; from then on a change costs what changed, times the layers.
+ * first read; from then on a change costs its size, times the layers.
  */
 export type LayerStack = ReturnType<typeof createLayerStack>;
 

@@ -26,8 +26,8 @@ export function anyOf(known: readonly string[]): string {
 }
 
 /**
- * Checks what types alone cannot: times and counts, and values from programs without types. Throws an XdskitError
- * (XDSKIT_SERVER_OPTION) that names the option.
+ * Checks facts that types alone cannot express: times and counts, and values from programs without types. Throws an
+ * XdskitError (XDSKIT_SERVER_OPTION) that names the option.
  */
 export function checkOptions(options: ServerOptions): void {
   const { addresses, eventLoop, keepalive, onDemand, ordering, references, rest, rollout, tls } = options;

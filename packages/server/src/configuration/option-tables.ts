@@ -148,8 +148,8 @@ const calls = {
 type CheckedCall = keyof typeof calls;
 
 /**
- * Checks the options of a call. Throws an XdskitError (XDSKIT_SERVER_OPTION) that names the mistake, and what was
- * probably meant.
+ * Checks the options of a call. Throws an XdskitError (XDSKIT_SERVER_OPTION) that names the mistake, and the option
+ * that was probably meant.
  */
 export function checkCall(call: CheckedCall, options: unknown): void {
   check({ call, code, ...calls[call] }, options);

@@ -159,7 +159,7 @@ describe("the store of load reports", () => {
     assert.deepEqual([store.nodes, store.weight], [0, 0]);
   });
 
-  it("forgets the node that reported longest ago when there are too many nodes or bytes", () => {
+  it("forgets the node with the oldest report when there are too many nodes or bytes", () => {
     const few = new LoadReportStore({ ...plenty, reportNodes: 2 });
     for (const id of ["n", "m", "n", "o"]) few.record(reporter(id), [load("a", { x: 1 })], 1);
     assert.deepEqual(new Set(few.reports().map(({ node }) => node.id)), new Set(["n", "o"]));
@@ -203,7 +203,7 @@ describe("sums of load", () => {
       ],
     );
     counters.add([load("known-2", { x: 1 }), load("known", { x: 1 }), load("known-3", { x: 1 })], known);
-    // The one that was not reported for longest gave its place away, and never the one that strangers share.
+    // The row without a report for the longest time lost its place, and never the one that strangers share.
     assert.deepEqual(rows(), ["(other) x 48", "known x 2", "known y 2", "known (other) 12", "known-3 x 1"]);
     counters.add([load("known", {}, { dropped: 1 })], known);
     assert.deepEqual(

@@ -10,7 +10,10 @@ import { LoadSession, type LoadSessionContext } from "./load-session.js";
 import { createLoadCounters } from "./load-totals.js";
 import { ReportQueue } from "./report-queue.js";
 
-/** How long the reports of a node are kept after its last stream ended: a client that comes back soon is not missed. */
+/**
+ * The time for which the reports of a node are kept after its last stream ended: a client that comes back soon keeps
+ * its reports.
+ */
 const keptMs = 60_000;
 
 /** The names of the service. */

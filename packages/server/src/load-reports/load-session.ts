@@ -106,7 +106,7 @@ export class LoadSession implements ServiceHandler, GroupClient {
     if (!this.#over) this.#context.queue.add(this, "changes");
   }
 
-  /** Tells the client what to report, if that has changed and there is room. Called by the queue. */
+  /** Tells the client which clusters to report, if they have changed and there is room. Called by the queue. */
   work(): void {
     const membership = this.#membership;
     if (this.#over || !this.#room || membership === undefined) return;

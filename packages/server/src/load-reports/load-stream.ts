@@ -27,7 +27,7 @@ export type LoadStreamEvent =
       readonly clusters: ResourceSet | undefined;
     };
 
-/** What the owner of a stream must do, or may record, after an event. */
+/** Something that the owner of a stream must do, or may record, after an event. */
 export type LoadStreamEffect =
   /**
    * The first request named the node: find its group and answer with a `wanted` event, or end the stream. Once per
@@ -83,14 +83,14 @@ export function createLoadStream(options: {
   }
 
   return {
-    /** Never throws because of what a client sent. */
+    /** Never throws because of a client's bytes. */
     step(event: LoadStreamEvent): readonly LoadStreamEffect[] {
       if (closed) return [];
       if (event.kind === "request") return receive(event.bytes);
       wanted = event;
       return [];
     },
-    /** The next response; undefined when the client knows what to report. */
+    /** The next response; undefined when the client knows which clusters to report. */
     next(): Uint8Array | undefined {
       if (closed || node === undefined || wanted === undefined) return undefined;
       const { settings, clusters } = wanted;

@@ -5,7 +5,7 @@ import { Counts } from "../basics/counts.js";
 /** Clusters of one part of a report: to take them over costs some milliseconds at most. */
 const partClusters = 250;
 
-/** How many clusters may wait over all reports: two of the largest. One stream may have half of that. */
+/** The number of clusters that may wait over all reports: two of the largest. One stream may have half of that. */
 export const mostWaiting = 200_000;
 
 interface QueuedReport<Item> {

@@ -2,9 +2,9 @@ import type { ResourceType, Version } from "@xdskit/api";
 import type { Events, ServerEvent } from "../contracts/events.js";
 import type { NodeMoment } from "../contracts/node-history.js";
 
-/** How many moments of each node are kept. */
+/** The number of moments that are kept of each node. */
 const mostMoments = 40;
-/** For how many nodes without a stream the history is kept, beside the connected ones. */
+/** The number of nodes without a stream whose history is kept, beside the connected ones. */
 const mostPast = 1_000;
 
 const wanted: ReadonlySet<ServerEvent["kind"]> = new Set(["stream-opened", "stream-closed", "rejected"] as const);

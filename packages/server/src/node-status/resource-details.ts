@@ -18,7 +18,7 @@ export interface ResourceDetail {
 
 /**
  * Yields each resource that a client asked for and has as its target or uses, then the names that it asks for and that
- * do not exist. Costs what it yields.
+ * do not exist. Costs the number of resources that it yields.
  */
 export function* resourceDetails(status: TypeStatus, wanted: ResourceSet | undefined): Iterable<ResourceDetail> {
   const { type, subscription, sent, acknowledged } = status;

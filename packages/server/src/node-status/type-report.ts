@@ -11,7 +11,7 @@ import { type NodeState, staleMs, type TypeReport, type WaitReport } from "../co
 import type { LedgerStream } from "./ledger-stream.js";
 import type { Moment } from "./moment.js";
 
-/** The target of a client for a type, and how far it is. */
+/** The target of a client for a type, and its progress. */
 export function typeReport(
   status: TypeStatus,
   wanted: ResourceSet | undefined,
@@ -54,7 +54,7 @@ function lagOf(
   heldUntil: number,
   { date }: Moment,
 ): TypeReport["lag"] {
-  // What a client rejected it does not have to acknowledge.
+  // A client does not have to acknowledge a resource that it rejected.
   if (state === "rejected") return undefined;
   if (state !== "synced" && lackedSince !== undefined)
     return { from: date(Math.max(lackedSince, heldUntil)), to: undefined };

@@ -3,7 +3,7 @@ import type { OnDemandLimits, Supplied } from "../settings/on-demand-options.js"
 import { mostInTurn } from "./intervals.js";
 import type { SupplierLease } from "./lease.js";
 
-/** How a call ended. */
+/** The end of a call. */
 export type Result =
   | { readonly kind: "answered"; readonly supplied: Supplied }
   | { readonly kind: "failed"; readonly error: unknown };

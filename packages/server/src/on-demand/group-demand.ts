@@ -299,7 +299,7 @@ export class GroupDemand implements LeaseOwner<WantedName> {
     this.#waits.start("next-call", wanted, limits.negativeMs);
   }
 
-  /** An absence has become too old to be believed. */
+  /** An absence has become stale. */
   #grewStale(wanted: WantedName): void {
     const { limits } = this.#context;
     const left = recheckAfter(wanted.absences, limits) - limits.negativeMs;
@@ -321,7 +321,7 @@ export class GroupDemand implements LeaseOwner<WantedName> {
     this.#context.report("failed", this.group, lease, findings);
   }
 
-  /** Changes the state of a name, and releases what the old state held. */
+  /** Changes the state of a name, and releases the resources of the old state. */
   #become(wanted: WantedName, state: WantedState, lease: SupplierLease<WantedName> | undefined, why: string): void {
     const before = wanted.state;
     const held = wanted.lease;

@@ -44,7 +44,7 @@ export class Interest {
     this.#parts = parts;
   }
 
-  /** Takes over the requested names, and returns what is known about them. */
+  /** Takes over the requested names, and returns the known results for them. */
   demand({ type, added, again, dropped, names }: Demanded): Answered {
     const { group, node, asker } = this.#parts;
     const answered: { [K in keyof Answered]: ResourceName[] } = { absent: [], late: [], refused: [], undecided: [] };

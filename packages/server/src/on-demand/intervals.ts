@@ -1,9 +1,9 @@
 import type { OnDemandLimits } from "../settings/on-demand-options.js";
 
-/** So many calls are started, and names given up or done with, in one turn of the event loop. */
+/** The number of calls that are started, and of names that are given up or finished, in one turn of the event loop. */
 export const mostInTurn = 1_000;
 
-/** Whatever the settings say, nothing is asked for in a tight circle. Milliseconds. */
+/** The shortest pauses before another call, whatever the settings say. Milliseconds. */
 const soonestRetry = 10;
 const soonestRecheck = 1_000;
 

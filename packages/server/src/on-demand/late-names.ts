@@ -2,9 +2,8 @@ import type { ResourceName } from "@xdskit/api";
 import { type ResourceError, statusCode } from "@xdskit/protocol";
 
 /**
- * The errors, for clients that understand them, of names on which nothing was decided in time; others take the names
- * for absent. The cause is for the operator (the event `on-demand`): a supplier's error may hold details that clients
- * must not see.
+ * The errors, for clients that understand them, of names without a decision in time; others take the names for absent.
+ * The cause is for the operator (the event `on-demand`): a supplier's error may hold details that clients must not see.
  */
 export function errorsOfLate(names: Iterable<ResourceName>): readonly ResourceError[] {
   const message = "it could not be supplied in time; it is sent as soon as it is there";

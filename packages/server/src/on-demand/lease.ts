@@ -22,8 +22,8 @@ export interface LeaseOwner<Holder extends LeaseHolder> {
 }
 
 /**
- * One call of the supplier and what follows from it: while a name holds it, the supplier may update the resource.
- * Several names hold one lease if the resource has them all.
+ * One call of the supplier and its result: while a name holds it, the supplier may update the resource. Several names
+ * hold one lease if the resource has them all.
  */
 export class SupplierLease<Holder extends LeaseHolder = LeaseHolder> implements SupplyLease {
   readonly type: ResourceType;

@@ -24,7 +24,7 @@ import { virtualHostResource } from "./virtual-hosts.js";
 const typeUrl = urlOf("cluster");
 const node = { id: "one" };
 
-/** Names that a response brings, and names that it removes with a minus. */
+/** The names in a response, and, with a minus, the names that it removes. */
 function said({ resources, removedResources }: DeltaDiscoveryResponse): readonly string[] {
   return [...resources.map(({ name }) => name), ...removedResources.map((name) => `-${name}`)].sort();
 }

@@ -42,7 +42,7 @@ export const states = {
 export class WantedName {
   readonly type: ResourceType;
   readonly name: ResourceName;
-  /** How many streams are subscribed to it. */
+  /** The number of streams that are subscribed to it. */
   streams = 0;
   /** Of the client that asked last. */
   node: Node;
@@ -53,7 +53,7 @@ export class WantedName {
   askers: Set<Asker> | undefined;
   /** Clients were told that the decision is late; clients that ask now are told the same. */
   overdue = false;
-  /** How many calls failed in a row, and how often in a row it was absent. */
+  /** The number of failed calls in a row, and of absences in a row. */
   failures = 0;
   absences = 0;
   /** Its waits. */

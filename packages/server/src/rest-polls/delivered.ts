@@ -43,11 +43,11 @@ interface Delivery {
   readonly answered: Version;
   readonly connection: PollConnection;
   readonly at: number;
-  /** How often the client has come back with its old version. */
+  /** The number of times that the client has come back with its old version. */
   repeated: number;
 }
 
-/** How many answers are remembered. A forgotten one costs only another answer. */
+/** The number of answers that are remembered. A forgotten one costs only another answer. */
 const remembered = 50_000;
 /** After this time a rejected content is sent once more, in case the rejection was a mistake. Milliseconds. */
 const lastingMs = 60_000;

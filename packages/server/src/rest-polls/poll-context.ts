@@ -22,7 +22,7 @@ export interface PollContext {
   readonly events: Events;
   readonly rejections: Rejections;
   readonly bodies: SharedBodies;
-  /** How long an up-to-date poll is held, in milliseconds; 0: not at all. */
+  /** The time for which an up-to-date poll is held, in milliseconds; 0 means not at all. */
   readonly holdMs: number;
   /** Makes a number that identifies a call in events. */
   readonly nextId: () => number;

@@ -23,7 +23,7 @@ const methods: readonly Method[] = [
   { ...perType("sotw", "cluster"), unary: true },
 ];
 
-/** That the server still serves. */
+/** Asserts that the server still serves. */
 async function serves(client: RawClient): Promise<void> {
   const raw = client.open(ads("sotw"));
   const stream = sotw(raw);
@@ -56,7 +56,7 @@ describe("a server lives on, and forgets the stream,", () => {
       await serves(client);
     }));
 
-  it("keepalive ends the streams of a client that is gone without a word", () =>
+  it("keepalive ends the streams of a client that left without closing its connection", () =>
     withServer({ keepalive: { intervalMs: 100, timeoutMs: 1_500 } }, async ({ server, address, client }) => {
       server.config.set([cluster("a")]);
       const proxy = await createTcpProxy(address);
@@ -64,7 +64,7 @@ describe("a server lives on, and forgets the stream,", () => {
       const stream = sotw(victim.open(ads("sotw")));
       stream.send({ node, typeUrl });
       await stream.next();
-      // Pings that are answered keep it. The test itself may be held up for a while: an answer has longer than that.
+      // Answered pings keep it open. The test itself may be held up for a while: an answer has longer than that.
       await new Promise((resolve) => setTimeout(resolve, 2_000));
       assert.equal(openStreams(server), 1);
       proxy.swallow();
@@ -74,7 +74,7 @@ describe("a server lives on, and forgets the stream,", () => {
       await serves(client);
     }));
 
-  it("a server lives on when what comes is not gRPC, not HTTP/2, or none of its methods", () =>
+  it("a server lives on when it gets bytes that are not gRPC, not HTTP/2, or none of its methods", () =>
     withServer({}, async ({ server, client, address }) => {
       server.config.set([cluster("a")]);
       const [host = "", port = ""] = address.split(":");

@@ -22,7 +22,7 @@ export interface Judge {
   judge(changes: readonly LayerChange[]): XdskitError | undefined;
 }
 
-/** Where a change comes from. */
+/** The origin of a change. */
 interface Origin {
   /** The name of the source, or of the layer that a program sets. Events carry it. */
   readonly name: string;
@@ -41,7 +41,7 @@ interface ConfiguringContext {
   /** Resources of other authorities are refused. Undefined: all authorities are served. */
   readonly authorities: ReadonlySet<string> | undefined;
   readonly troubles: SourceTroubles;
-  /** The judges to ask now. Empty where every change is applied. */
+  /** The judges to ask now. Empty if every change is applied. */
   readonly judges: () => readonly Judge[];
   /** Called when the server may have become ready, or not ready. */
   published(): void;
@@ -57,7 +57,7 @@ export class Configuring {
   /** Functions that end the holds of sources that could not start, by their names. */
   readonly #failed = new Map<string, () => void>();
   readonly #refusedChanges = new RefusedChanges();
-  /** Names of sources that have brought something. */
+  /** Names of sources that have brought content. */
   readonly #started = new Set<string>();
 
   constructor(context: ConfiguringContext) {
@@ -65,7 +65,7 @@ export class Configuring {
   }
 
   /**
-   * Applies what a program sets. Throws an XdskitError, and changes nothing, if the content or its rollout is wrong.
+   * Applies a program's change. Throws an XdskitError, and changes nothing, if the content or its rollout is wrong.
    */
   readonly apply: ApplyLayer = (layer, read, how) => {
     const changes = this.#applied({ name: layer }, () => [read()], how);

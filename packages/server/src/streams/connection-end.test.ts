@@ -19,7 +19,7 @@ const first = toBinary(DiscoveryRequestSchema, create(DiscoveryRequestSchema, { 
 const ads = "/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources";
 const fetch = "/envoy.service.cluster.v3.ClusterDiscoveryService/FetchClusters";
 
-/** How many resources the first message on a stream has. */
+/** The number of resources in the first message on a stream. */
 function resourcesOf(client: RawHttp2, stream = 1): number {
   const bytes = client.dataOf(stream);
   const length = bytes.length < 5 ? 0 : bytes.readUInt32BE(1);
@@ -41,7 +41,7 @@ describe("a client that closes its half of the TCP connection", () => {
         client.socket.end();
         await client.closed();
         assert.equal(resourcesOf(client), 2);
-        // It did not say of an open stream that it is over, and may have had its answer before it closed.
+        // It did not end its open stream, and may have had the answer before it closed.
         if (flags !== 0) assert.match(client.trailersOf(1), /grpc-status.*0/s);
         assert.equal(openStreams(server), 0);
       }));
@@ -113,7 +113,7 @@ describe("a client that closes its half of the TCP connection", () => {
       mock.timers.enable({ apis: ["setTimeout"] });
       try {
         client.socket.end();
-        // The server hears of it in a turn of its own, and then waits ten seconds.
+        // The server is told in a separate turn, and then waits ten seconds.
         for (const bound = Date.now() + patienceMs; !client.isClosed && Date.now() < bound; ) {
           mock.timers.tick(10_000);
           await new Promise(setImmediate);
@@ -133,7 +133,7 @@ describe("a server that closes", () => {
       const idle = await rawHttp2(address);
       const stranger = await rawHttp2(address, { handshake: false });
       const busy = await rawHttp2(address);
-      // Without an answer to the end of the connection.
+      // The client does not answer the end of the connection.
       for (const { socket } of [idle, stranger, busy]) socket.removeAllListeners("end");
       await busy.send(headOf(ads, 1), messageOn(1, first));
       await waitFor("an answer", () => busy.dataOf(1).length > 0 && idle.frames.length > 0);
@@ -164,7 +164,7 @@ describe("a server that closes", () => {
       server.config.set([cluster("a")]);
       const client = await rawHttp2(address);
       const request = messageOn(1, first, flag.endStream);
-      // Half of it, so that the call is there and cannot be answered.
+      // Half of a message, so that the call exists and cannot be answered.
       await client.send(headOf(fetch, 1), request.subarray(0, 20));
       await waitFor("the connection", () => client.frames.length >= 2);
       const closing = server.close({ timeoutMs: 300_000 });

@@ -51,8 +51,8 @@ interface Holder {
 }
 
 /**
- * A client that polls, each type again as soon as it is answered; a pause of it is a connection that breaks, with what
- * is on its way.
+ * A client that polls, each type again as soon as it is answered; a pause breaks its connection, with the messages in
+ * flight.
  */
 function createPoller(transport: MemoryPollTransport, address: string, group: string, id: string): Holder {
   const held = { cluster: new Map<string, string>(), endpoint: new Map<string, string>() };
@@ -196,7 +196,7 @@ function createHolder(
 
 type Content = ReturnType<typeof cluster> | ReturnType<typeof loadAssignment>;
 
-/** The content of the layers, kept in the plainest way. */
+/** The content of the layers, in the simplest form. */
 function createModel() {
   const held = new Map<string, Map<string, string>>(layers.map((layer) => [layer, new Map()]));
   const put = (layer: string, content: readonly Content[]) => {
@@ -243,8 +243,8 @@ function differing(what: string, actual: Map<string, string>, expected: Map<stri
 }
 
 /**
- * Waits until everything on its way has arrived, and a while longer, in which nothing may spoil it again. A pause in
- * the traffic is no sign of the end: on a busy machine one look follows the other before the event loop has come round.
+ * Waits until all messages have arrived, and a while longer, in which nothing may go wrong again. A pause in the
+ * traffic is no sign of the end: on a busy machine one check follows the other before the event loop has made a turn.
  */
 async function settled(holds: () => boolean): Promise<void> {
   const end = Date.now() + patienceMs;

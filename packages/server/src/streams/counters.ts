@@ -19,7 +19,7 @@ export type Counters = ReturnType<typeof createCounters>;
 export function createCounters() {
   const streams = new Rows<StreamStats>();
   const types = new Rows<TypeCounter>();
-  /** The same rows, for types that there are, without putting a key together each time. */
+  /** The same rows, for existing types, without a new key for each look-up. */
   const byType = {
     sotw: new WeakMap<ResourceType, TypeCounter>(),
     delta: new WeakMap<ResourceType, TypeCounter>(),

@@ -26,7 +26,7 @@ const asIfItHadNothing = Uint8Array.of((1 << 3) | WireType.LengthDelimited, 0, (
 
 /**
  * Answers a unary `Fetch…` with the first response of a stream of its own. While no configuration is known it fails
- * with UNAVAILABLE, which clients retry; an empty answer would tell them that there is nothing. Names that do not
+ * with UNAVAILABLE, which clients retry; an empty answer would tell them that there are no resources. Names that do not
  * exist are left out.
  */
 export class UnaryFetch implements CallHandler {

@@ -88,7 +88,7 @@ describe("heartbeats", () => {
     assert.equal(different(streams, 0), 1);
     assert.equal(clock.waiting, 1);
 
-    // They were just sent everything, so the first beat sends nothing.
+    // The clients just got everything, so the first beat sends nothing.
     clock.advance(2_000);
     clock.advance(2_000);
     await waitFor("heartbeats", () => streams.every(({ length }) => length === 2), 30_000);

@@ -16,9 +16,9 @@ const partOfHeap = 1 / 4;
 export type HeldMemories = ReturnType<typeof createHeldMemory>;
 
 /**
- * Counts the memory for everything that clients send and streams keep: names, nodes, and versions that clients claim to
- * have. A shared object counts once for each connection and once in all: equal lists of names are one object, as is a
- * node that the streams of a connection repeat.
+ * Counts the memory for everything that clients send and streams keep: names, nodes, and claimed versions. A shared
+ * object counts once for each connection and once in all: equal lists of names are one object, as is a node that the
+ * streams of a connection repeat.
  */
 export function createHeldMemory(
   limits: Pick<ServerLimits, "heldBytes" | "heldBytesPerConnection">,
@@ -126,7 +126,7 @@ export class StreamMemory implements HeldMemory {
     return known !== undefined && isDeepStrictEqual(known, node) ? known : node;
   }
 
-  /** A stream is gone, and took back all that it kept. */
+  /** A stream is gone, and released everything that it kept. */
   leave(): void {
     this.streams -= 1;
     if (this.streams === 0) this.#gone();
@@ -150,7 +150,7 @@ function bytesOf(held: HeldItem): number {
   return isNode(held) ? bytesOfJson(held) : held.bytes;
 }
 
-/** About what V8 takes for a value of JSON, and not below that. */
+/** About the bytes that V8 takes for a value of JSON, rounded up. */
 function bytesOfJson(value: unknown): number {
   let bytes = 0;
   const open = [value];

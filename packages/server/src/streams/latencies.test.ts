@@ -11,7 +11,7 @@ import { Latencies } from "./latencies.js";
 
 const node = { id: "n1" };
 
-/** How many values there are, and all together. */
+/** The number of values, and their sum. */
 function amount({ counts, sum }: HistogramStats): readonly [number, number] {
   return [counts.reduce((all, count) => all + count, 0), sum];
 }

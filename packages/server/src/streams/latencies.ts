@@ -2,7 +2,7 @@ import type { ResourceType } from "@xdskit/api";
 import { Histogram, timeBuckets } from "../basics/histogram.js";
 import type { LagStats, StageWaitStats } from "../contracts/stats.js";
 
-/** Of so many groups the times are told apart: a function may name a group for each node. */
+/** The number of groups with separate times: a function may name a group for each node. */
 const mostGroups = 100;
 /** Stands for all further ones. */
 const otherGroups = "(other)";
@@ -26,12 +26,12 @@ export class GroupLags {
   }
 }
 
-/** How long changes take, and what of it is waiting for answers. */
+/** The time that changes take, and the part of it spent on waiting for answers. */
 export class Latencies {
   readonly #groups = new Map<string, GroupLags>();
   readonly #waits = new Map<ResourceType, Histogram>();
 
-  /** Where streams of a group note what their clients acknowledge. */
+  /** The times of a group, to which its streams add. */
   ofGroup(group: string): GroupLags {
     const name = this.#groups.has(group) || this.#groups.size < mostGroups ? group : otherGroups;
     const known = this.#groups.get(name) ?? new GroupLags();
@@ -39,7 +39,7 @@ export class Latencies {
     return known;
   }
 
-  /** A type of a client was held back for so many milliseconds, until others were acknowledged. */
+  /** A type of a client was held back for this many milliseconds, until others were acknowledged. */
   readonly waited = (type: ResourceType, ms: number): void => {
     const histogram = this.#waits.get(type) ?? new Histogram(timeBuckets);
     this.#waits.set(type, histogram);

@@ -61,7 +61,7 @@ describe("limits", () => {
       assert.deepEqual(server.stats().refused, [{ code: 8, count: 1 }]);
     }));
 
-  it("counts a stream that is half-closed until its client has read what it asked for", () =>
+  it("counts a stream that is half-closed until its client has read the responses", () =>
     withMemoryServer({ limits: { streams: 1 } }, async ({ server, client }) => {
       server.config.set([cluster("a")]);
       const lazy = client.open(ads("sotw"));
@@ -77,7 +77,7 @@ describe("limits", () => {
       assert.equal(openStreams(server), 0);
     }));
 
-  it("counts a stream that ended with an error until its client has read what is before it, or is cut off", () =>
+  it("counts a stream that ended with an error until its client has read the responses before it, or is cut off", () =>
     withMemoryServer({ limits: { streams: 3, streamsPerNode: 1 } }, async ({ server, client }) => {
       server.config.set([cluster("a")]);
       const lazy = client.open(ads("sotw"));

@@ -6,8 +6,7 @@ import type { LayerName } from "../settings/group-settings.js";
 import type { SharedStack } from "./shared-stacks.js";
 
 /**
- * The membership of a stream, or a poll, in the group of its node: which snapshot is its target, and what it reports
- * to the group.
+ * The membership of a stream, or a poll, in the group of its node: its target snapshot, and its reports to the group.
  */
 export class Membership {
   readonly #group: Group;
@@ -37,7 +36,7 @@ export class Membership {
     return this.#group.name;
   }
 
-  /** The layers of the group; undefined is all that there are. */
+  /** The layers of the group; undefined means all layers. */
   get layers(): readonly LayerName[] | undefined {
     return this.#group.layers;
   }

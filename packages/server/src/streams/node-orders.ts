@@ -26,7 +26,8 @@ export interface OrderMembership {
 export type NodeOrders = ReturnType<typeof createNodeOrders>;
 
 /**
- * Makes the orders; where `options` is `false` changes go out at once. `waited` hears how long types were held back.
+ * Makes the orders; if `options` is `false`, changes go out at once. `waited` gets the times for which types were held
+ * back.
  */
 export function createNodeOrders(
   options: Partial<OrderingOptions> | false | undefined,

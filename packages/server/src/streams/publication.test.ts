@@ -86,7 +86,7 @@ describe("publication", () => {
       assert.equal(events.filter(({ kind }) => kind === "stream-opened").length, 5_001);
     }));
 
-  it("answers nobody who asks for all of a type of which it is not known yet what there is", () =>
+  it("answers no request for all of a type whose resources are not known yet", () =>
     withMemoryServer({}, async ({ server, client }) => {
       server.config.set([cluster("a")]);
       server.config.awaits(["cluster"]);
@@ -172,7 +172,7 @@ describe("publication", () => {
       assert.equal(server.snapshotOf("all"), undefined);
       release();
       await started;
-      // The client that saw only the quick source's would have dropped the other's.
+      // A client with only the quick source's resources would have dropped the other's.
       assert.equal((await stream.next()).resources.length, 2);
       assert.equal(stream.count, 1);
     }));
@@ -198,7 +198,7 @@ describe("publication", () => {
     }
   });
 
-  it("serves what it has when a source cannot start", () =>
+  it("serves its other resources when a source cannot start", () =>
     withMemoryServer({}, async ({ server, client }) => {
       server.config.set([cluster("a")]);
       const failing = {
@@ -214,7 +214,7 @@ describe("publication", () => {
 });
 
 describe("config", () => {
-  it("refuses a change whole, throws everything that is wrong with it, and counts it", () =>
+  it("refuses a change whole, throws all its problems, and counts it", () =>
     withMemoryServer({}, async ({ server, events }) => {
       server.config.set([cluster("a")]);
       const before = server.snapshotOf("all");
@@ -225,7 +225,7 @@ describe("config", () => {
         [() => config.set([cluster("b"), cluster("c"), cluster("b", "x")]), "XDSKIT_DUPLICATE_RESOURCE", undefined],
         [() => config.update({ upsert: [cluster("b"), noDomains] }), "XDSKIT_RULE_BROKEN", "virtual_hosts[0].domains"],
         [() => config.remove({ type: "clutser", name: "a" }), "XDSKIT_TYPE_NAME_UNKNOWN", undefined],
-        // What a program without types may give.
+        // Values that a program without types may give.
         [() => config.set([{ name: "b" } as never]), "XDSKIT_MESSAGE_INVALID", undefined],
         [() => config.set(["b" as never]), "XDSKIT_MESSAGE_INVALID", undefined],
         [() => config.remove("a" as never), "XDSKIT_SERVER_OPTION", undefined],
@@ -247,7 +247,7 @@ describe("config", () => {
       assert.equal(server.stats().configuration.applied, 1);
     }));
 
-  it("takes messages and resources, and tells what became different", () =>
+  it("takes messages and resources, and returns the differences", () =>
     withMemoryServer({}, async ({ server, events }) => {
       server.config.set([cluster("a"), clusterResource("b"), loadAssignment("a", 1)]);
       server.config.update({ upsert: [cluster("a"), cluster("c")], remove: [{ type: "cds", name: "b" }] });

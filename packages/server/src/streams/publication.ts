@@ -27,7 +27,7 @@ import { Membership } from "./membership.js";
 import type { PulseListener } from "./pulse.js";
 import { type GroupClient, type SharedStack, SharedStacks } from "./shared-stacks.js";
 
-/** For so long after a start, clients come back that were served before it, in milliseconds. */
+/** The time after a start in which clients from before it come back, in milliseconds. */
 const earlierMs = 10 * 60_000;
 
 /** A node that was let in. */
@@ -178,7 +178,7 @@ export class Publication {
     return { loadReports, ttl, resourceErrors, join };
   }
 
-  /** From now on there are these groups. Open streams must be readmitted afterwards. */
+  /** Replaces the groups. Open streams must be readmitted afterwards. */
   regroup(groups: Groups): void {
     this.#groups = groups;
     for (const group of groups.configured) {
@@ -317,7 +317,7 @@ export class Publication {
   }
 }
 
-/** Says what was compared, so that a reader of Envoy's log can fix the match or the node. */
+/** Names the compared values, so that a reader of Envoy's log can fix the match or the node. */
 function noGroup({ id, cluster, locality }: Node): string {
   const { region, zone, subZone } = locality;
   const place = [region, zone, subZone].filter((part) => part !== "").join("/");
@@ -327,8 +327,8 @@ function noGroup({ id, cluster, locality }: Node): string {
 }
 
 /**
- * Settings are checked at the start; a function may still return no layers, and the node would wait for ever without a
- * word.
+ * Settings are checked at the start; a function may still return no layers, and the node would wait for ever without an
+ * error.
  */
 function noLayers({ name }: Group, { id }: Node): string {
   return `group ${quoted(name)} of node ${quoted(id)} has no layers to serve`;

@@ -31,7 +31,7 @@ describe("createPulse", () => {
     assert.deepEqual(beats, [1000, 2000, 1000, 4000, 1000, 2000, 1000, 8000]);
   });
 
-  it("a pulse has no timer where nothing has a TTL, or where nobody listens", () => {
+  it("a pulse has no timer if nothing has a TTL, or if nobody listens", () => {
     const { clock, pulse, beats, listener, live } = setUp();
     assert.equal(clock.waiting, 0);
     live("a", 10);
@@ -61,7 +61,7 @@ describe("createPulse", () => {
     assert.equal(beats.filter((interval) => interval >= 2000).length, 5);
   });
 
-  it("a pulse that comes late tells once what is over", () => {
+  it("a pulse that comes late reports once which intervals are over", () => {
     const { clock, pulse, beats, listener, live } = setUp();
     pulse.join(listener);
     live("a", 1);

@@ -1,11 +1,11 @@
 import type { Clock } from "@xdskit/api";
 import type { Snapshot } from "@xdskit/protocol";
 
-/** How many are kept, */
+/** The number of snapshots that are kept. */
 const mostRecent = 100;
-/** for how many milliseconds, */
+/** The time for which each is kept, in milliseconds. */
 const recentMs = 10 * 60_000;
-/** with how many changes of resources between them: each snapshot holds its differences from the next one. */
+/** The number of changed resources between them: each snapshot holds its differences from the next one. */
 const mostChanged = 2_000;
 
 /**

@@ -7,7 +7,7 @@ import type { TypeUrl, Version } from "@xdskit/api";
  */
 export type Rejections = ReturnType<typeof createRejections>;
 
-/** How many nodes and types are remembered. A forgotten one is reported once more, which does no harm. */
+/** The number of nodes and types that are remembered. A forgotten one is reported once more, which does no harm. */
 const remembered = 20_000;
 
 export function createRejections(limit = remembered) {
@@ -34,7 +34,7 @@ export function createRejections(limit = remembered) {
       const known = last.get(key);
       if (known !== undefined && known !== version) last.delete(key);
     },
-    /** How many are remembered. While there are none, `accepted` need not be called. */
+    /** The number of those that are remembered. While there are none, `accepted` need not be called. */
     get size() {
       return last.size;
     },

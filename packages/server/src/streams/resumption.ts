@@ -1,15 +1,15 @@
 import type { Clock, ResourceType } from "@xdskit/api";
 import type { HeldSnapshot, Snapshot, TypeStatus } from "@xdskit/protocol";
 
-/** A client that has asked for no further type for so many milliseconds has asked for everything that it had. */
+/** A client that has asked for no further type for this many milliseconds has asked for everything that it had. */
 const quietMs = 100;
 /**
- * A client may have content that another server of the store has heard of a moment earlier. The server waits so many
+ * A client may have content that another server of the store has heard of a moment earlier. The server waits this many
  * milliseconds to hear of it as well.
  */
 const newsMs = 1_000;
 /**
- * After so many milliseconds a client gets the newest snapshot, even if it does not use the one that it was taken to
+ * After this many milliseconds a client gets the newest snapshot, even if it does not use the one that it seemed to
  * have.
  */
 const mostMs = 5_000;
@@ -40,7 +40,7 @@ export interface ResumptionOptions {
   readonly isRestart: boolean;
 }
 
-/** It is not known yet what the client has; its target is what it has; its target is the newest snapshot. */
+/** The client's resources are not known yet; its target is its own resources; its target is the newest snapshot. */
 type ResumptionPhase =
   | { readonly kind: "asking"; readonly known: () => readonly Snapshot[] }
   | { readonly kind: "holding"; readonly held: Snapshot }
@@ -50,7 +50,7 @@ type ResumptionPhase =
  * Brings a client that was served before a restart, or by another server, from there to the newest snapshot in the
  * order of make before break.
  *
- * The client says what it has, one type after the other, and gets nothing meanwhile. Once it has asked for everything
+ * The client makes its claims, one type after the other, and gets nothing meanwhile. Once it has asked for everything
  * that it had, its content is composed from the snapshots that this server, or another one, served earlier: one of
  * them, or parts of two successive ones if the client was cut off in the middle of a change. That is its first target:
  * the client has all of it, so nothing is sent. Then the newest snapshot is a change like any other: its stages are
@@ -65,7 +65,7 @@ export class Resumption {
   readonly #isRestart: boolean;
   readonly #since: number;
   #newest: Snapshot | undefined;
-  /** How many types were asked for as of the last look. */
+  /** The number of requested types at the last look. */
   #asked = 0;
   #cancel: (() => void) | undefined;
 
@@ -111,9 +111,9 @@ export class Resumption {
   }
 
   /**
-   * The client asks for what warms a type, such as endpoints for its clusters, and not for that type yet: Envoy asks
-   * for clusters on a new stream only once those that it was given before are warm. Until then nobody knows which ones
-   * it has, and none may go.
+   * The client asks for resources that warm a type, such as endpoints for its clusters, and not for that type yet:
+   * Envoy asks for clusters on a new stream only once its earlier ones are warm. Until then nobody knows which ones it
+   * has, and none may go.
    */
   #isWarming(held: Snapshot): boolean {
     const asked = new Set(this.#stream.status().map(({ type }) => type.typeUrl));

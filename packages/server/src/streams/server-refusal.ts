@@ -2,7 +2,7 @@ import { statusCode } from "@xdskit/protocol";
 import type { Refusal } from "../contracts/transport.js";
 
 /**
- * Why a server with this many streams open, over all of its threads, refuses another stream or call; undefined: it
+ * Why a server with this many streams open, over all of its threads, refuses another stream or call; undefined if it
  * does not.
  */
 export function serverRefusal(isClosing: boolean, open: number, most: number): Refusal | undefined {

@@ -212,9 +212,9 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
   }
 
   /**
-   * Gives the machine the newest snapshot, and the client what it lacks, as long as there is room. Called by the queue.
-   * A client without room gets nothing now. When there is room again, it gets the rest of the pass that began, then the
-   * newest snapshot (latest wins).
+   * Gives the machine the newest snapshot, and the client its missing resources, as long as there is room. Called by
+   * the queue. A client without room gets nothing now. When there is room again, it gets the rest of the pass that
+   * began, then the newest snapshot (latest wins).
    */
   work(): void {
     if (this.#over) return;
@@ -263,7 +263,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
     this.#step({ kind: "snapshot", snapshot, ttl, resourceErrors, ordering: order?.ordering, lineage, unknown });
   }
 
-  /** In whole milliseconds: streams that do the same within one share what they remember of it (`Sending`). */
+  /** In whole milliseconds: streams that do the same within one share the record of it (`Sending`). */
   get #now(): number {
     return Math.floor(this.#context.clock.now());
   }
@@ -398,7 +398,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
     this.#history = this.#context.histories?.of(node.id);
   }
 
-  /** Undefined if there is nothing to come back from, or no order in which to come back. */
+  /** Undefined if changes are not ordered. */
   #resumption(membership: Membership, order: unknown): Resumption | undefined {
     const isRestart = membership.earlier.length > 0;
     if (order === undefined) return undefined;

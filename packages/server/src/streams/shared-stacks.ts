@@ -44,7 +44,7 @@ export class SharedStack {
   earlier: readonly Snapshot[] = [];
   /** The snapshots that clients from another server may have, newest first. */
   readonly recent: RecentSnapshots;
-  /** How many groups use it. */
+  /** The number of groups that use it. */
   groups = 0;
   #names: DanglingNames | undefined;
   #addresses: AddressIndex | undefined;
@@ -151,9 +151,9 @@ function countOf(changes: readonly LayerChange[]): number {
 }
 
 /**
- * How many unused stacks are kept up to date, those that were left last. Building a stack costs all its resources, and
- * a group that one node at a time asks for, such as by a unary Fetch, comes and goes with each call. Each costs a map
- * of the names in its layers (about 100 bytes a name) and, at a change, the differences.
+ * The number of unused stacks that are kept up to date: those that were left last. Building a stack costs all its
+ * resources, and a group that one node at a time asks for, such as by a unary Fetch, comes and goes with each call.
+ * Each costs a map of the names in its layers (about 100 bytes a name) and, at a change, the differences.
  */
 const keptUnused = 16;
 
@@ -214,7 +214,7 @@ export class SharedStacks {
     }
   }
 
-  /** The stacks that have one of the changed layers; costs those, not all that there are. */
+  /** The stacks that have one of the changed layers; costs those, and not all stacks. */
   touchedBy(changes: readonly LayerChange[]): Iterable<SharedStack> {
     const touched = new Set<SharedStack>();
     const layers = changes.map(({ layer }) => layer);

@@ -39,16 +39,16 @@ describe("a client that stops to read", () => {
     it(`holds one response that does not fit its window, and gets one composed change when it goes on (${variant})`, () =>
       withServer({}, async (running) => {
         const { sent, behind, seen } = await stall(running, variant, 200_000, 40);
-        // The first one, and the one whose beginning its window took.
+        // The first response, and the one whose beginning fit its window.
         assert.deepEqual({ sent, behind, seen }, { sent: 2, behind: 1, seen: [0, 1, 40] });
       }));
 
-    it(`holds what fits its window and one response more, whatever changes meanwhile (${variant})`, () =>
+    it(`holds the responses that fit its window and one more, whatever changes meanwhile (${variant})`, () =>
       withServer({}, async (running) => {
         const { behind, seen } = await stall(running, variant, 2_000, 120);
         assert.equal(behind, 1);
         const before = seen.length - 1;
-        // One after another until the window is full, and then nothing but the newest.
+        // One response after another until the window is full, and then nothing but the newest.
         assert.deepEqual(seen, [...Array.from({ length: before }, (_, change) => change), 120]);
         assert.ok(before <= windowBytes / 2_000 + 2, `${before} responses went out`);
       }));

@@ -61,7 +61,7 @@ it("streams that stall each at a change of its own keep no response of their own
   try {
     publish(0);
     for (let change = 1; change <= streams; change++) {
-      // Two that stand at the same place, so that one repeats what the other was sent.
+      // Two streams in the same state, so that one repeats the other's response.
       const [reading, stalling] = [follow(address, "sotw"), follow(address, "sotw")];
       stalled.push(stalling);
       await waitFor("the first answers", () => reading.seen.length === 1 && stalling.seen.length === 1);

@@ -28,7 +28,7 @@ export class AddressClaims {
   /** Addresses with more than one claim. Most of these clash. */
   readonly #crowded = new Set<string>();
   readonly #byEntry = new Map<LayerName, Map<PositionedResource, readonly Claim[]>>();
-  /** How many entries of listeners have a name in a layer. */
+  /** The number of listener entries with a name in a layer. */
   readonly #names = new Map<LayerName, Map<string, number>>();
   #clashes: readonly Clash[] | undefined = [];
 

@@ -52,7 +52,7 @@ export interface FolderReading {
   /** Paths, relative to the directory. */
   readonly read: readonly string[];
   readonly parsed: number;
-  /** Whether any file says something else than before, or is gone or new. */
+  /** Whether any file has another content than before, or is gone or new. */
   readonly changed: boolean;
   /** Something was written to or went away while it was read. */
   readonly moved: boolean;
@@ -75,7 +75,7 @@ type FileRead =
   | (Extract<FileBytes, { readonly kind: "read" }> & { readonly digest: string })
   | Exclude<FileBytes, { readonly kind: "read" }>;
 
-/** A file that was read and is yet to be understood, in a thread. */
+/** A file that was read, and that a thread must still parse. */
 interface LongFile {
   readonly file: ScannedFile;
   readonly read: FileRead;
@@ -87,7 +87,7 @@ function withDigest(read: FileBytes): FileRead {
   return read.kind === "read" ? { ...read, digest: hash("sha256", read.bytes, "base64") } : read;
 }
 
-/** How many files are open at once: as many as Node's thread pool reads, and as many more in waiting. */
+/** The number of files that are open at once: as many as Node's thread pool reads, and as many more in waiting. */
 const parallel = 8;
 
 /** All files of a folder as they were last read, and the layers that they make together. */
@@ -216,7 +216,7 @@ export class FolderContents {
     });
   }
 
-  /** Whether a file has changed and takes so long to understand that streams must not wait for it. */
+  /** Whether a file has changed and takes so long to parse that streams must not wait for it. */
   #isForThread(file: ScannedFile, read: FileRead, atStart: boolean): read is FileRead & { readonly kind: "read" } {
     if (read.kind !== "read" || this.#files.get(file.path)?.digest === read.digest) return false;
     return this.#thread.takes(file.path, read.bytes.length, atStart);
@@ -230,7 +230,7 @@ export class FolderContents {
     return known.identity !== file.identity || known.found.realPath !== file.realPath;
   }
 
-  /** Undefined: the file changed under our hands. */
+  /** Undefined if the file changed during the reading. */
   #understand(
     file: ScannedFile,
     before: KnownFile | undefined,
@@ -306,7 +306,7 @@ export class FolderContents {
     }
   }
 
-  /** Reading does not throw for bad content. If it does all the same, one file must not end the server. */
+  /** Reading does not throw for bad content. If it still does, one file must not end the server. */
   #notUnderstood(file: ScannedFile, error: unknown): ResourceFile {
     const message = `cannot be understood: ${error instanceof Error ? error.message : String(error)}`;
     return { resources: [], findings: [this.#finding(file, "XDSKIT_SYNTAX", message)], version: "", adoptions: [] };

@@ -52,7 +52,7 @@ export interface FolderGroup {
   readonly layers: readonly LayerName[];
 }
 
-/** How a folder is read and watched. */
+/** Options for reading and watching a folder. */
 export interface FolderSourceOptions {
   /** The folder, or a symbolic link to it. Findings show files with this path in front. */
   readonly directory: string;
@@ -82,7 +82,7 @@ export interface FolderSourceOptions {
    */
   readonly waits?: boolean | undefined;
   /**
-   * How errors of resources are handled. `refuse`: the change is refused as a whole, and the last good configuration
+   * The handling of errors in resources. `refuse`: the change is refused as a whole, and the last good configuration
    * stays. `skip`: the rest is served, also at the start. A resource that was served keeps its last good content as
    * long as a file names it; so do all resources of a file that can no longer be read. A resource that was never valid
    * is not served. Default: `refuse`.
@@ -107,7 +107,7 @@ export interface FolderSourceOptions {
    */
   readonly pollMs?: number | undefined;
   readonly limits?: Partial<FolderLimits> | undefined;
-  /** How files are read: own descriptor sets, own resource types, validation. */
+  /** Options for reading files: own descriptor sets, own resource types, validation. */
   readonly read?: ReadResourcesOptions | undefined;
   /** Called after every reading that found something to do, for logs and people. */
   readonly onRead?: ((summary: FolderSummary) => void) | undefined;
@@ -138,7 +138,7 @@ export function checkFolderOptions(options: unknown): void {
     throw XdskitError.of("XDSKIT_FOLDER_OPTION", `createFolderSource needs a directory, such as ${example}`);
 }
 
-/** Where a layer's files are. */
+/** The place of a layer's files. */
 export interface LayerFolder {
   readonly name: LayerName;
   /** Relative to the directory, with `/`, normalized; `.` is the directory itself. */

@@ -7,10 +7,10 @@ import { sameFindings } from "./folder-findings.js";
 import type { FolderWatcher } from "./folder-watcher.js";
 import { type Scan, type ScanOptions, scanFolder } from "./scan.js";
 
-/** How many times `writeSettleMs` files that are written in place are waited for, from the first change on. */
+/** The longest wait for files that are written in place, in multiples of `writeSettleMs`, from the first change on. */
 const mostWriteSettles = 20;
 
-/** How often a folder that moves while it is read is read again before that is reported. */
+/** The number of times that a folder which moves while it is read is read again before that is reported. */
 const attempts = 10;
 
 const nothingRead: FolderReading = { read: [], parsed: 0, changed: false, moved: false };
@@ -21,7 +21,7 @@ export interface Round {
   /** Paths of the files whose bytes were read. */
   readonly read: ReadonlySet<string>;
   readonly parsed: number;
-  /** Whether any file says something else than before. */
+  /** Whether any file has another content than before. */
   readonly changed: boolean;
   /** False: the folder moved each time, so the readings may belong to two states. */
   readonly whole: boolean;
@@ -61,8 +61,8 @@ export class FolderReader {
   }
 
   /**
-   * Looks at the metadata of everything, and says whether the folder differs from the state that was read, which stays
-   * as it is.
+   * Looks at the metadata of everything, and returns whether the folder differs from the state that was read. That
+   * state stays.
    */
   async differs(): Promise<boolean> {
     const before = this.#scan;
@@ -91,10 +91,10 @@ export class FolderReader {
   }
 
   /**
-   * Reads what changed until the folder is still: no symbolic link was swapped, no file was written meanwhile, and no
-   * new event arrived. After `maxSettleMs` from `since` (on the clock of `performance.now()`) new events no longer
-   * count. If links say which files belong together, a late reading has looked at every file: if a file was
-   * overwritten while no link led to it, the scan through the link may be ahead of the watcher.
+   * Reads changes until the folder is still: no symbolic link was swapped, no file was written meanwhile, and no new
+   * event arrived. After `maxSettleMs` from `since` (on the clock of `performance.now()`) new events no longer count.
+   * If links say which files belong together, a late reading has looked at every file: if a file was overwritten while
+   * no link led to it, the scan through the link may be ahead of the watcher.
    */
   async read(since: number): Promise<Round> {
     const { settleMs, maxSettleMs, signal } = this.#options;

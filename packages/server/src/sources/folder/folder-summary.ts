@@ -1,11 +1,11 @@
 import type { Adoption, Finding, Resource, Where } from "@xdskit/api";
 import type { LayerName } from "../../settings/group-settings.js";
 
-/** How many resources are skipped, over all layers. */
+/** The number of skipped resources, over all layers. */
 export interface SkippedCounts {
   /** Resources whose last good content stays. */
   readonly lastGood: number;
-  /** Resources that are not served, since they never were good. */
+  /** Resources that are not served, since they were never good. */
   readonly absent: number;
 }
 
@@ -33,11 +33,11 @@ export interface FolderSummary {
    */
   readonly serving: boolean;
   /**
-   * With `onInvalid: "skip"`, how many resources have errors and are skipped, over all layers; `findings` say which
-   * and why. An unreadable file that held nothing before counts as one. Otherwise undefined.
+   * With `onInvalid: "skip"`, the number of resources that have errors and are skipped, over all layers; `findings` say
+   * which and why. An unreadable file that held nothing before counts as one. Otherwise undefined.
    */
   readonly skipped: SkippedCounts | undefined;
-  /** How many resources the change upserted and removed, over all layers. */
+  /** The number of resources that the change upserted and removed, over all layers. */
   readonly upserted: number;
   readonly removed: number;
   /** The first ten of each, as people type them (`cluster web`). */
@@ -48,7 +48,10 @@ export interface FolderSummary {
   readonly changedLayers: readonly LayerName[];
   /** Resources that are served now: by layer, then by the type's name, such as `cluster`. */
   readonly resources: ReadonlyMap<LayerName, ReadonlyMap<string, number>>;
-  /** Where a resource of a layer is defined; undefined if it does not exist. Answers for now, not for this reading. */
+  /**
+   * The place of a resource's definition in a layer; undefined if it does not exist. Answers for now, not for this
+   * reading.
+   */
   readonly whereIs: (layer: LayerName, resource: Pick<Resource, "type" | "key">) => Where | undefined;
   readonly findings: readonly Finding[];
   /** The results of files of another kind than resources: a bootstrap, a config dump. */

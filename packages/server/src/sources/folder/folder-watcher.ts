@@ -47,7 +47,7 @@ export class FolderWatcher {
     });
   }
 
-  /** Why the operating system refused to watch a folder in the last scan; undefined: it did not. */
+  /** Why the operating system refused to watch a folder in the last scan; undefined if it did not. */
   get refused(): string | undefined {
     return this.#watches.refused;
   }
@@ -69,7 +69,7 @@ export class FolderWatcher {
     return this.#changes.any;
   }
 
-  /** Returns what happened since the last call. */
+  /** Returns the events since the last call. */
   takeChanges(): Changes {
     const changes = this.#changes;
     this.#changes = new Changes();

@@ -26,7 +26,7 @@ export interface IndexedChange {
 interface Places {
   readonly type: ResourceType;
   readonly byKey: Map<Resource["key"], Place>;
-  /** How many of them are applied. */
+  /** The number of applied ones. */
   applied: number;
 }
 
@@ -51,7 +51,7 @@ interface Place {
 const none: readonly LayerIndexEntry[] = [];
 
 /**
- * The resources of one layer's files, beside what was applied. Reading a file again costs that file's resources; a
+ * The resources of one layer's files, beside the applied ones. Reading a file again costs that file's resources; a
  * change costs the entries touched since the last one, whatever the total.
  */
 export class LayerIndex {
@@ -66,7 +66,7 @@ export class LayerIndex {
     this.layer = layer;
   }
 
-  /** How many resources are applied, by the type's name. */
+  /** The number of applied resources, by the type's name. */
   get counts(): ReadonlyMap<string, number> {
     const counts = new Map<string, number>();
     for (const { type, applied } of this.#places.values()) if (applied > 0) counts.set(type.name, applied);
@@ -146,7 +146,7 @@ export class LayerIndex {
     }
   }
 
-  /** Where a resource is defined. */
+  /** The place of a resource's definition. */
   whereIs({ type, key }: Pick<Resource, "type" | "key">): Where | undefined {
     return this.#places.get(type.typeUrl)?.byKey.get(key)?.entry?.where;
   }

@@ -24,7 +24,7 @@ import { isWithin, type LayerFolder, resourceFileExtensions } from "./folder-opt
 export interface ScannedFile {
   /** Relative to the directory, with `/`. */
   readonly path: string;
-  /** Where it really is. */
+  /** Its real path. */
   readonly realPath: string;
   /** Changes whenever the file could have other bytes. Undefined: it is new, and its reader looks at its metadata. */
   readonly identity: string | undefined;
@@ -70,7 +70,7 @@ export interface FolderToList {
   readonly trusted: boolean;
 }
 
-/** How many system calls run at once. */
+/** The number of system calls that run at once. */
 const parallel = 16;
 
 type FolderEntry =

@@ -8,9 +8,9 @@ export class Settling {
   #stopped = false;
 
   /**
-   * @param quietMs how long nothing may change
+   * @param quietMs the time without changes
    * @param maxMs when to run at the latest, after the first change
-   * @param run is told when the first change was, on the clock of `performance.now()`
+   * @param run gets the time of the first change, on the clock of `performance.now()`
    */
   constructor(quietMs: number, maxMs: number, run: (since: number) => void) {
     this.#quietMs = quietMs;

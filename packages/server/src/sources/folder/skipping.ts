@@ -49,7 +49,7 @@ function isOf(each: NamedResource, { type, key }: NamedResource): boolean {
 /** Separates a name and its variant in a key. */
 const variantMark = "\ud800\ud800";
 
-/** What is served in place of a resource with an error. */
+/** The content that is served in place of a resource with an error. */
 export type SkippedStanding = "lastGood" | "absent" | "elsewhere";
 
 /** Adds the effect to a finding. */

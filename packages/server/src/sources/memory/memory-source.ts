@@ -12,7 +12,7 @@ export interface MemorySource extends Source {
 
 /**
  * Resources in memory behind the contract of sources, for programs that choose between sources and for tests.
- * A program that only wants to serve something uses `server.config`.
+ * A program that only serves its own resources uses `server.config`.
  */
 export function createMemorySource(options: {
   readonly name: string;

@@ -91,7 +91,7 @@ describe("a greedy client", () => {
   it("has a bounded number of bytes in partial requests on a connection", () =>
     withServer({ limits: partial }, async (running) => {
       const client = await rawHttp2(running.address);
-      // Each has memory for what came, and eight times that.
+      // Each has memory for its received bytes, and eight times that.
       await client.send(...ids(40).flatMap((id) => [headOf(path, id), part(id, 100_000, 2_000)]));
       await waitFor("refusals", () => trailersWith(client, "_per_connection") >= 20);
       assert.match(refusals(running)[0] ?? "", /^8 requests of this connection .* more than 300000 bytes \(limits\./);

@@ -24,7 +24,7 @@ function saidBy(client: number, names: readonly string[]): Buffer {
     typeUrl,
     resourceNamesSubscribe: [...names],
   });
-  // Without its frame, which is made of parts of it here.
+  // Without its frame: here the frames hold parts of it.
   const message = messageOn(1, toBinary(DeltaDiscoveryRequestSchema, request)).subarray(frameHeadBytes);
   const heads = cut(block, 6).map((part, index) => {
     const flags = 6 * index + part.length === block.length ? flag.endHeaders : 0;
@@ -44,7 +44,7 @@ const cut = (bytes: Uint8Array, size: number) =>
 
 const pingOf = (client: number) => Buffer.alloc(8, client + 1);
 
-/** The names that a client was told do not exist, as far as the answer came. */
+/** The names that do not exist according to the received part of a client's answer. */
 function removedFor({ dataOf }: RawHttp2): readonly string[] {
   const bytes = dataOf(1);
   if (bytes.length < 5 || bytes.length < 5 + bytes.readUInt32BE(1)) return [];
@@ -71,7 +71,7 @@ it("requests that are cut anywhere and mixed with others are read as if each cli
         await client.raw.send(client.left.subarray(0, size));
         client.left = client.left.subarray(size);
       }
-      // The server reads what came so far, one client after the other.
+      // The server reads the received parts, one client after the other.
       await new Promise(setImmediate);
     }
     for (const [index, { raw, names }] of clients.entries()) {

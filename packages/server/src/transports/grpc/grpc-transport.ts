@@ -30,8 +30,8 @@ export interface GrpcTransportOptions {
    */
   readonly requestTimeoutMs?: number | undefined;
   /**
-   * Called for a call that was refused or ended because of its client, before the server heard of it. Default: nothing
-   * is called.
+   * Called for a call that was refused or ended because of its client, before the server was told. Default: nothing is
+   * called.
    */
   readonly refused?: ((peer: string, code: StatusCode, message: string) => void) | undefined;
   /** Certificates. Default: plaintext. */
@@ -54,7 +54,7 @@ export interface SocketTransport extends Transport, Renewable {
   listen(...at: [...Parameters<Transport["listen"]>, descriptor?: number]): Promise<string>;
   /** Connections whose clients were not asked to go. */
   readonly connections: number;
-  /** Asks this many of them to reconnect. Returns how many were asked. */
+  /** Asks this many of them to reconnect. Returns the number of those that were asked. */
   askToGo(count: number): number;
   /** Node's servers, one for each address. */
   readonly servers: ReadonlySet<Server>;

@@ -20,8 +20,8 @@ export interface MemoryPollClient {
 /** A way for polls to come in without a network, for tests of programs that use a server. */
 export interface MemoryPollTransport extends PollTransport {
   /**
-   * Connects to the server at an address; throws if there is none. `from` is what the server sees as the client's
-   * address.
+   * Connects to the server at an address; throws if there is none. `from` is the client's address, as the server sees
+   * it.
    */
   connect(address: string, from?: string): MemoryPollClient;
 }

@@ -7,13 +7,13 @@ import {
   type Method,
 } from "../../contracts/transport.js";
 
-/** How a stream ended. */
+/** The end of a stream. */
 export interface MemoryStatus {
   readonly code: StatusCode;
   readonly message: string;
 }
 
-/** What a client does with a response. */
+/** The client's handling of a response. */
 export type MemoryReceiver = (message: Uint8Array) => void;
 
 /** The client's end of a stream in memory. Messages arrive in a later microtask, as they do over a network. */
@@ -27,13 +27,15 @@ export interface MemoryStream {
   /** Stops taking responses: the server has room for one more. */
   pause(): void;
   resume(): void;
-  /** How the server ended the stream, after the last response that it got. After `cancel` it never resolves. */
+  /**
+   * The end of the stream by the server, after the last response that the client got. After `cancel` it never resolves.
+   */
   readonly status: Promise<MemoryStatus>;
   /** Resolves when nothing is left of the stream, whoever ended it. */
   readonly over: Promise<void>;
 }
 
-/** How many messages may be in flight to a client that takes them. */
+/** The number of messages that may be in flight to a client that takes them. */
 const onTheWay = 16;
 
 /** The options of a stream in memory. */

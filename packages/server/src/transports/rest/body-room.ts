@@ -1,6 +1,6 @@
 /**
- * How many bytes of request bodies may be held at once, over all connections: a client that sends half of many large
- * bodies must not fill the memory. A small body needs no room, so ordinary clients are always served.
+ * The number of bytes of request bodies that may be held at once, over all connections: a client that sends half of
+ * many large bodies must not fill the memory. A small body needs no room, so ordinary clients are always served.
  */
 export class BodyRoom {
   readonly #most: number;

@@ -20,7 +20,7 @@ export type Responder = (request: IncomingMessage, response: ServerResponse, han
 const methods = "OPTIONS, POST";
 const fromBrowser =
   "the request comes from a web page (it has Origin or Sec-Fetch-Site), and pages get no configuration";
-/** How many of the largest allowed bodies may be read at once. */
+/** The number of bodies of the largest size that may be read at once. */
 const bodiesAtOnce = 16;
 /** Requests on one connection that may wait for the answers of those before them. No known client sends any. */
 const pipelined = 4;

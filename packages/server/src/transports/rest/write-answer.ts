@@ -1,7 +1,7 @@
 import { type OutgoingHttpHeaders, type ServerResponse, STATUS_CODES } from "node:http";
 import type { BodyEncoding, PollAnswer, PollRefusal, SharedBody } from "../../contracts/poll-transport.js";
 
-/** How long a client may read nothing of its answer before its connection is cut, in milliseconds. */
+/** The time for which a client may read nothing of its answer before its connection is cut, in milliseconds. */
 const readTimeoutMs = 30_000;
 /** Smaller bodies are not worth compressing. */
 const worthCompressing = 1_024;

@@ -2,7 +2,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { createRegistry, type PositionedResource, type ResourceFile, readResources, unpackTypes } from "@xdskit/api";
 import type { SentResource, ThreadAnswer, ThreadRequest, ThreadStart } from "./thread-messages.js";
 
-/** How many resources one message carries: the main thread takes them over in some milliseconds. */
+/** The number of resources in one message: the main thread takes them over in some milliseconds. */
 const batch = 500;
 
 const { descriptorSet, types: packed, validate } = workerData as ThreadStart;

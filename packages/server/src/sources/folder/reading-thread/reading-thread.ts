@@ -21,7 +21,7 @@ import type { SentResource, ThreadAnswer, ThreadRequest, ThreadStart } from "./t
  */
 const longFile = { yaml: 128 * 1024, text: 128 * 1024, binary: 128 * 1024, json: 1024 * 1024 };
 
-/** How long the thread waits for another file before it ends, in milliseconds. */
+/** The time for which the thread waits for another file before it ends, in milliseconds. */
 const idleMs = 30_000;
 
 const program = threadProgram(import.meta.url, "reading-main");

@@ -54,7 +54,7 @@ export class RecordingSink implements SourceSink {
     }
   }
 
-  /** Waits until so many changes were applied. */
+  /** Waits until this many changes were applied. */
   async untilApplied(count: number): Promise<void> {
     await this.until(`${count} changes applied, not ${this.applied.length}`, () => this.applied.length >= count);
   }
