@@ -86,7 +86,7 @@ export const layers = {
     ["api-client", "replicas", "processes"],
     "changes",
     ["bench/figures", "plan", "admin", "watch", "relay/groups", "serving/logs"],
-    ["bench/fleet", "get", "serving", "apply"],
+    ["bench/fleet", "get", "serving", "apply", "state"],
     ["bench", "relay", "serve", "diff", "rollout", "history", "transfer", "top"],
     "commands",
     ".",

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { StoreCopy } from "@xdskit/server";
 import { openLmdbStore } from "@xdskit/store-lmdb";
-import { copyFolder } from "../../packages/xdskit/src/serve/etcd-state.js";
+import { copyFolder } from "../../packages/xdskit/src/state/etcd-state.js";
 import { createConfigFolder } from "./harness/config-folder.js";
 import { EtcdCluster } from "./harness/etcd.js";
 import { peer } from "./harness/peers.js";

@@ -10,23 +10,10 @@ import { startLoad } from "./harness/load.js";
 import { peer } from "./harness/peers.js";
 import { freePort } from "./harness/ports.js";
 import { cluster, configSource, httpListener, loadAssignment, routeConfiguration } from "./harness/resources.js";
-import { createScene, type Scene } from "./harness/scene.js";
+import { runXdskit } from "./harness/run-xdskit.js";
+import { createScene } from "./harness/scene.js";
 import { eventually } from "./harness/wait.js";
 import { serve, xdskitCommand } from "./harness/xdskit.js";
-
-interface Ended {
-  readonly status: number | null;
-  readonly out: string;
-  readonly err: string;
-}
-
-/** Runs a command to its end. */
-async function run(scene: Scene, ...words: readonly string[]): Promise<Ended> {
-  const { command, args } = xdskitCommand();
-  const started = scene.start({ name: `xdskit ${words[0]}`, command, args: [...args, ...words] });
-  const { code } = await started.ended;
-  return { status: code, out: started.stdout.join("\n"), err: started.stderr.join("\n") };
-}
 
 test("a whole day of one server, its commands, an Envoy and a client of ours", { timeout: 300_000 }, async (t) => {
   const path = peer("envoy", t);
@@ -54,7 +41,7 @@ test("a whole day of one server, its commands, an Envoy and a client of ours", {
   const grpc = `127.0.0.1:${await freePort()}`;
   const start = () => serve(scene, folder.path, { grpc, args: ["--state", join(scene.directory, "state")] });
   let server = await start();
-  const xdskit = (...words: readonly string[]) => run(scene, ...words, "--server", `http://${server.admin}`);
+  const xdskit = (...words: readonly string[]) => runXdskit(scene, ...words, "--server", `http://${server.admin}`);
   await startEnvoy(scene, { path, server: grpc, variant: "ads-delta" });
   const { command, args } = xdskitCommand();
   const watch = scene.start({

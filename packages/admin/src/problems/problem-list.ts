@@ -103,7 +103,7 @@ function ofSource(source: SourceReport): readonly ProblemEntry[] {
   }
   if (rolledBack != null) {
     const title = `${rolledBack.layer} is rolled back`;
-    const detail = `revision ${rolledBack.to} is served until the folder changes`;
+    const detail = `revision ${rolledBack.to} is served until its source changes`;
     const since = rolledBack.time;
     found.push(entry({ id: `rolled-back ${name}`, kind: "rolled-back", severity: "warning", title, detail, since }));
   }

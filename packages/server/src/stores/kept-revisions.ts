@@ -18,10 +18,11 @@ export function leasesAfter(before: Revision | undefined, cause: Cause): Pick<Re
  * Whether retention keeps a revision of the line that ends with `head`. All that are newer than a kept one are kept, so
  * only the old end of a line goes, and each revision that is left can be read.
  */
-export function isKept({ revisions, leases, since }: Retention, head: Revision, one: Revision): boolean {
-  if (one.id === head.id) return true;
-  if (one.time < since) return false;
+export function isKept(retention: Retention, head: Revision, one: Revision): boolean {
+  const { revisions, leases, since, least = 1, inUseSince = Number.POSITIVE_INFINITY } = retention;
   const fromIt = head.number - one.number + 1;
+  if (one.id === head.id || fromIt <= least || one.time >= inUseSince) return true;
+  if (one.time < since) return false;
   if (leases === undefined) return fromIt <= revisions;
   const ofLeases = (head.leases ?? 0) - (one.leases ?? 0) + (isOfLease(one.cause) ? 1 : 0);
   return fromIt - ofLeases <= revisions && ofLeases <= leases;

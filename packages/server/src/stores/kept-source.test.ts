@@ -439,6 +439,26 @@ describe("a rollback", () => {
     assert.equal((await store.head(layer))?.number, 2);
   });
 
+  it("holds while the source says again what it has, and ends with something else", async () => {
+    const store = await storeWith(one);
+    const played = new Played(store, 2);
+    const started = played.start();
+    played.set("replace", one, two);
+    await started;
+    await hasHead(store, 2);
+    const [, older] = await store.history(layer, { limit: 2 });
+    const info = { author: "me", cause: { kind: "rollback", to: older?.id ?? "" }, message: "", time: 3 } as const;
+    await played.kept.rollBack(layer, older?.id ?? "", { info, expected: undefined });
+    played.set("patch", two);
+    assert.equal(played.kept.rolledBack.length, 1);
+    assert.deepEqual(played.applied.at(-1), [{ layer, kind: "patch", upsert: [], remove: [] }]);
+    const three = createResource(cluster("three"));
+    played.set("patch", three);
+    assert.deepEqual(played.kept.rolledBack, []);
+    await played.kept.close();
+    assert.deepEqual((await played.held()).toSorted(), [one, two, three].map(shown).toSorted());
+  });
+
   it("is over after a restart if the source changed to the served content", async () => {
     const store = await storeWith(one);
     const played = new Played(store, 2);

@@ -8,6 +8,7 @@ import type { LayerName } from "../settings/group-settings.js";
 import { mergedUpdates } from "./merged-updates.js";
 import { Queue } from "./queue.js";
 import { refuse } from "./refuse.js";
+import { retentionNow } from "./retention-now.js";
 import { ownBefore, Rollbacks, rolledBackBy } from "./rollbacks.js";
 import { stepsBack } from "./steps-back.js";
 import { decodeStored, encodeStored } from "./stored-content.js";
@@ -21,7 +22,8 @@ export interface KeptSourceOptions {
   readonly layers: readonly LayerName[];
   readonly registry: Registry;
   readonly types: ResourceTypes;
-  readonly retention: Retention;
+  /** A function says it anew after each change. */
+  readonly retention: Retention | (() => Retention);
   /** Whether a source with errors at the start has its last good revision served. Default true. */
   readonly restores?: boolean | undefined;
   /**
@@ -359,7 +361,7 @@ export class KeptSource implements Source {
   }
 
   async #write(): Promise<void> {
-    const { store, retention, describe, onProblem } = this.#options;
+    const { store, describe, onProblem } = this.#options;
     // Not in the turn in which streams are told.
     await nextTurn();
     while (this.#pending.length > 0) {
@@ -379,7 +381,7 @@ export class KeptSource implements Source {
         if (!this.#isClosing) this.#retry = setTimeout(() => this.#keep([]), retryMs).unref();
         break;
       }
-      await store.retain(retention).catch((error) => onProblem(findingsOf(error)));
+      await store.retain(retentionNow(this.#options)).catch((error) => onProblem(findingsOf(error)));
     }
     this.#writing = undefined;
   }

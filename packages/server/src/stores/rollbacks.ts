@@ -86,6 +86,7 @@ export class Rollbacks {
       if (remembered !== undefined && isSame(update, remembered.own))
         return { layer: update.layer, kind: "replace", upsert: remembered.served };
       const own = this.ownOf(update.layer);
+      if (own !== undefined && changesNothing(update, own)) return { ...update, upsert: [], remove: [] };
       if (own === undefined || update.kind === "replace") return update;
       return mergedUpdates([{ layer: update.layer, kind: "replace", upsert: own }], [update])[0] ?? update;
     });
@@ -96,6 +97,8 @@ export class Rollbacks {
     let isOther = false;
     for (const update of updates) {
       const { layer } = update;
+      const active = this.ownOf(layer);
+      if (active !== undefined && changesNothing(update, active)) continue;
       const remembered = this.#remembered.get(layer);
       this.#remembered.delete(layer);
       if (remembered !== undefined && isSame(update, remembered.own)) {
@@ -125,6 +128,17 @@ export async function ownBefore(store: Store, head: Revision): Promise<readonly 
   while (before?.cause.kind === "rollback")
     before = before.parent === undefined ? undefined : await store.revision(before.parent);
   return before && (await store.read(before.id));
+}
+
+/** A source may say again what it said: it has not changed then. */
+function changesNothing({ kind, upsert, remove = [] }: LayerUpdate, own: readonly Resource[]): boolean {
+  if (kind === "replace") return false;
+  const held = new Map(own.map((one) => [idOf(one), one.version]));
+  const names = new Set(own.map(({ type, name }) => idOf({ type, key: name })));
+  return (
+    upsert.every((one) => held.get(idOf(one)) === one.version) &&
+    remove.map(({ type, name }) => idOf({ type, key: name })).every((id) => !held.has(id) && !names.has(id))
+  );
 }
 
 function isSame({ kind, upsert }: LayerUpdate, own: ReadonlyMap<string, Version>): boolean {

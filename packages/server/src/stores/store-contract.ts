@@ -240,6 +240,16 @@ function itForgetsWhatIsOld({ withStore }: StoreTester): void {
       assert.equal((await patch(store, "a", [resource("one", "7")])).number, 7);
     }));
 
+  it("the newest stay however old they are, and so does what is in use", () =>
+    withStore(async (store) => {
+      for (let number = 1; number <= 6; number += 1)
+        await patch(store, "a", [resource("one", `${number}`)], [], info("", number * 1_000));
+      assert.equal(await store.retain({ revisions: 1, since: 1e15, least: 5 }), 1);
+      assert.equal(await store.retain({ revisions: 1, since: 1e15, inUseSince: 4_000 }), 2);
+      assert.ok(await store.content(type, "one", "3"));
+      assert.equal(await store.retain({ revisions: 1, since: 1e15, least: 1, inUseSince: 1e15 }), 2);
+    }));
+
   it("revisions that leases make are counted apart, and push out no other", () =>
     withStore(async (store) => {
       const leased = (cause: CommitInfo["cause"]): CommitInfo => ({ ...info(""), cause });

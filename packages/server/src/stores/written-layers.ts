@@ -18,6 +18,7 @@ import { followedSince } from "./following.js";
 import { LeaseBook, type TimeLeft } from "./lease-book.js";
 import { Queue } from "./queue.js";
 import { refuse } from "./refuse.js";
+import { retentionNow } from "./retention-now.js";
 import { stepsBack } from "./steps-back.js";
 import { decodeStored } from "./stored-content.js";
 import { TakeBacks, takeBackFailed } from "./take-backs.js";
@@ -32,7 +33,8 @@ export interface WrittenLayersOptions {
   readonly server: Pick<XdsServer, "layerSnapshot" | "checkChange">;
   readonly registry: Registry;
   readonly types: ResourceTypes;
-  readonly retention: Retention;
+  /** A function says it anew after each change. */
+  readonly retention: Retention | (() => Retention);
   /** A new revision is durable and served. `isOwn`: it was written here, and not by another server of the store. */
   readonly onRevision?: ((revision: Revision, isOwn: boolean) => void) | undefined;
   /** What is wrong with the store since the start, if it is not all that it should be: told to the server's status. */
@@ -302,7 +304,7 @@ export class WrittenLayers implements Source {
       throw error;
     }
     this.#options.onRevision?.(head, true);
-    await this.store.retain(this.#options.retention).catch((error) => this.#problem(error));
+    await this.store.retain(retentionNow(this.#options)).catch((error) => this.#problem(error));
     return { kind: "written", head, isNew };
   }
 

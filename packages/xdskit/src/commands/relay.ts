@@ -9,6 +9,7 @@ import { validateOption } from "./validate-option.js";
 interface RelayArguments extends ServingArguments, Omit<UpstreamArguments, "servers" | "paths"> {
   readonly server?: readonly string[];
   readonly path?: readonly string[];
+  readonly state?: string;
 }
 
 /** Files need none of these options, and a bootstrap has its own settings for its servers. */
@@ -84,7 +85,11 @@ export function relayCommand(terminal: Terminal, exit: (status: number) => void)
       "how long a change waits for resources that the origin should have sent before it (default: 15s)",
       readDurationWithUnit,
     )
-    .addOption(validateOption());
+    .addOption(validateOption())
+    .option(
+      "--state <dir>",
+      "the folder for revisions; off: keep none (default: $STATE_DIRECTORY, or below ~/.local/state)",
+    );
   addPortOptions(command).option("--settings <file>", "the origin, groups, limits and so on");
   return addOutputOptions(command)
     .addHelpText("after", details)
@@ -92,8 +97,8 @@ export function relayCommand(terminal: Terminal, exit: (status: number) => void)
       refuseContents(options, command);
       // Loaded only now: other commands start faster without gRPC and the messages.
       const { runRelay } = await import("../relay/run-relay.js");
-      const { server: servers, path: paths, settings, ...more } = options;
+      const { server: servers, path: paths, settings, state, ...more } = options;
       const upstream = { ...more, servers, paths };
-      exit(await runRelay({ ...servingOptions(options, command), settings, upstream }, terminal));
+      exit(await runRelay({ ...servingOptions(options, command), settings, state, upstream }, terminal));
     });
 }

@@ -7,7 +7,7 @@ import { clusterYaml, testFolder } from "../testing/folder.js";
 import { inProcessEnds } from "../testing/in-process.js";
 import type { UpstreamStatus } from "./upstream-status.js";
 
-const free = ["--grpc", "127.0.0.1:0", "--rest", "127.0.0.1:0", "--admin", "127.0.0.1:0"];
+const free = ["--grpc", "127.0.0.1:0", "--rest", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--state", "off"];
 
 async function addressesOf(running: Running): Promise<{ readonly grpc: string; readonly admin: string }> {
   const [, grpc = ""] = await running.seen(/^grpc listening on (\S+)$/m);
@@ -38,8 +38,9 @@ test("relays, keeps what it has on disk, starts with it while the origin is away
     const page = await fetch(`http://${admin}/`, { headers: { accept: "text/html" } });
     assert.match(await page.text(), /<title>xdskit<\/title>/);
     const layers = await (await fetch(`http://${admin}/api/v1/layers`)).json();
-    const shown = { name: "upstream", writable: false, place: null, durable: false, head: null };
-    assert.deepEqual(layers, { layers: [shown] });
+    const upstream = { name: "upstream", writable: false, place: null, durable: false, head: null };
+    const api = { name: "api", writable: true, place: "over", durable: false, head: null };
+    assert.deepEqual(layers, { layers: [upstream, api] });
     const text = await (await fetch(`http://${admin}/metrics`)).text();
     assert.match(text, /^xdskit_resources\{group="all",type="cluster"\} 1$/m);
     assert.match(text, /^grpc_xds_client_connected\{grpc_target="all",grpc_xds_server="127.0.0.1:\d+"\} 1$/m);

@@ -11,7 +11,7 @@ import {
 import { everyNode, type ServerOptions } from "@xdskit/server";
 import { grpcAddress } from "../settings/grpc-address.js";
 import { type LoadedSettings, pathFromSettings } from "../settings/load-settings.js";
-import type { RelaySettings } from "../settings/schema.js";
+import type { RelaySettings, Settings } from "../settings/schema.js";
 import { defined, serverOptions, serverTls } from "../settings/server-settings.js";
 import { type TlsOptions, tlsOf } from "../settings/tls-options.js";
 import type { WatchedCollection } from "./groups/group-relay.js";
@@ -67,13 +67,20 @@ const usualNode = { id: "xdskit-relay" };
 /** The layer of a group; without groups there is one. */
 const upstreamLayer = "upstream";
 
+/** The settings of a relay as those of a server with folders: the layer of a group is its folder. */
+export function servedSettings({ upstream: _, groups, ...settings }: RelaySettings): Settings {
+  const served = groups?.map(({ upstream: _, ...group }) => ({ ...group, folders: [group.name] }));
+  // The only group has another name than its layer.
+  return { ...settings, groups: served ?? [{ name: everyNode, match: {}, folders: [upstreamLayer] }] };
+}
+
 /** Combines command line, settings and defaults. Rejects with an XdskitError for invalid ones. */
 export async function upstreamSettings(
   asked: UpstreamArguments,
   loaded: LoadedSettings<RelaySettings>,
   types: ResourceTypes,
 ): Promise<UpstreamSettings> {
-  const { upstream = {}, groups, ...settings } = loaded.settings;
+  const { upstream = {}, groups } = loaded.settings;
   const path = (file: string | undefined) => file && pathFromSettings(loaded, file);
   const bootstrap = asked.bootstrap === undefined ? undefined : await clientOptionsFromBootstrap(asked.bootstrap);
   const servers = originServers(asked, loaded, bootstrap?.servers);
@@ -94,7 +101,6 @@ export async function upstreamSettings(
     prefetch: own.prefetch ?? prefetch,
     collections: collectionsOf(own.wildcard ?? wildcard, types),
   }));
-  const served = groups?.map(({ upstream: _, ...group }) => ({ ...group, folders: [group.name] }));
   return {
     servers,
     client: {
@@ -104,10 +110,8 @@ export async function upstreamSettings(
     names: upstream.names,
     groups: relayed ?? [only],
     server: {
-      ...serverOptions({ ...settings, layers: [], groups: served }),
-      // The only group has all layers: that of the origin has another name than that of a folder.
-      ...(served === undefined ? { groups: undefined } : {}),
-      tls: serverTls({ file: loaded.file, settings }),
+      ...serverOptions(servedSettings(loaded.settings)),
+      tls: serverTls(loaded),
     },
     cache: asked.cache === undefined ? path(upstream.cache) : resolve(asked.cache),
     nack: asked.nack ?? upstream.nack ?? "all",

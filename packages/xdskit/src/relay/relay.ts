@@ -127,7 +127,7 @@ export async function createRelay(options: RelayOptions) {
     groups,
     /** Resolves once every group can be served. */
     async start(): Promise<void> {
-      await Promise.all(groups.map((group) => group.start()));
+      await Promise.all(groups.map(({ source }) => server.addSource(source)));
     },
     /** Closes the server too. */
     async close(closing?: { readonly timeoutMs?: number }): Promise<void> {

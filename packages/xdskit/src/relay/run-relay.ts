@@ -4,9 +4,12 @@ import type { Terminal } from "../output/terminal.js";
 import { logFinding } from "../serving/logs/source-log.js";
 import { runServing, type Serving, type ServingOptions } from "../serving/serving.js";
 import { loadRelaySettings } from "../settings/load-settings.js";
+import type { RelaySettings } from "../settings/schema.js";
 import { groupOfFiles } from "../to-files/to-files.js";
+import { takesRelaySettings } from "./live-relay-settings.js";
 import { createRelay } from "./relay.js";
-import { type UpstreamArguments, upstreamSettings } from "./relay-settings.js";
+import { servedSettings, type UpstreamArguments, upstreamSettings } from "./relay-settings.js";
+import { openRelayState, stateOfRelay } from "./relay-state.js";
 import { createUpstreamLog } from "./upstream-log.js";
 import { createUpstreamMetrics } from "./upstream-metrics.js";
 import { upstreamStatus } from "./upstream-status.js";
@@ -15,6 +18,8 @@ import { upstreamStatus } from "./upstream-status.js";
 export interface RelayCommandOptions extends ServingOptions {
   readonly settings?: string;
   readonly upstream: UpstreamArguments;
+  /** Where revisions are kept, or `off`; undefined: a folder of the origin's own. */
+  readonly state?: string;
 }
 
 /**
@@ -33,12 +38,12 @@ async function startRelay(options: RelayCommandOptions, serving: Serving): Promi
   const upstream = await upstreamSettings(options.upstream, loaded, types);
   const names = upstream.groups.map(({ name }) => name);
   // An Envoy that reads files asks for nothing: every named resource must be there.
-  const written = toFiles && groupOfFiles(toFiles.group, names);
+  const inFiles = toFiles && groupOfFiles(toFiles.group, names);
   const findings = new Map<string, Finding[]>();
   const relay = await createRelay({
     ...upstream,
     registry,
-    groups: upstream.groups.map((group) => (group.name === written ? { ...group, prefetch: true } : group)),
+    groups: upstream.groups.map((group) => (group.name === inFiles ? { ...group, prefetch: true } : group)),
     server: { ...upstream.server, types, rest: serving.restOptions(upstream.server) },
     report(group, found) {
       for (const finding of found) logFinding(log, finding);
@@ -55,26 +60,32 @@ async function startRelay(options: RelayCommandOptions, serving: Serving): Promi
   const { server, groups } = relay;
   serving.closers.push(relay.close);
   for (const { group, client } of groups) client.on(createUpstreamLog(log, group));
+  const own = stateOfRelay(upstream, loaded.file);
+  const ofState = { option: options.state, own, settings: servedSettings(loaded.settings), registry, log };
+  const { state, kept, layers, revisions, begin } = await openRelayState(relay, ofState);
+  const { written, history } = state;
+  serving.closers.push(() => state.close());
   await serving.serve({
     server,
     registry,
     settingsFile: loaded.file,
     groups: loaded.settings.groups,
     tls: upstream.server.tls,
-    // They can be looked at. Resources of an origin have no revisions here, and no layer lies over them.
-    layers: upstream.groups.map(({ layer }) => {
-      const filled = { by: "source", kept: undefined } as const;
-      return { name: layer, layer, place: null, durable: false, store: undefined, filled };
-    }),
+    layers,
+    onRevision: revisions.on,
+    storeAway: () => written.away,
+    stateTrouble: state.trouble,
+    storeNumbers: state.numbers,
     whereIs: () => undefined,
     sources: (about) =>
       groups.map((relayed) => {
         const { group } = relayed;
-        const found = [...(findings.get(group) ?? []), ...about(group)];
-        return upstreamStatus(relayed, server.snapshotOf(group), found);
+        const of = kept.get(group);
+        const found = [...(findings.get(group) ?? []), ...(of?.problems ?? []), ...about(group)];
+        return upstreamStatus(relayed, server.snapshotOf(group), found, of?.rolledBack);
       }),
     metrics: createUpstreamMetrics(groups),
-    begin: relay.start,
+    begin,
     whole(name) {
       const group = groups.find(({ group }) => group === name);
       return group?.isKnown === false ? group.known : undefined;
@@ -84,4 +95,7 @@ async function startRelay(options: RelayCommandOptions, serving: Serving): Promi
       return { text: `relays ${origin.join(", ")}`, word: "relaying", fields: { origin } };
     },
   });
+  const take = takesRelaySettings({ server, history }, loaded.settings);
+  // Files for Envoy have what the groups had at the start.
+  if (toFiles === undefined) serving.takeSettings = (edited) => take(edited as RelaySettings);
 }

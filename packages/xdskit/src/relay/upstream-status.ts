@@ -31,6 +31,7 @@ export function upstreamStatus(
   { group, client, standing }: GroupRelay,
   snapshot: Snapshot | undefined,
   findings: readonly Finding[],
+  rolledBack: UpstreamStatus["rolledBack"] = null,
 ): UpstreamStatus {
   const { isConnected, isAnswered, isCached, lastError, lastUpdate } = standing;
   const known = isAnswered ? "away" : isCached ? "cached" : "pending";
@@ -42,6 +43,7 @@ export function upstreamStatus(
     servers: client.status().map(({ server, connected, active }) => ({ server, connected, active })),
     resources: Object.fromEntries(countsOfSnapshot(snapshot)),
     lastError: lastError === undefined ? null : { at: lastError.at.toISOString(), message: lastError.message },
+    rolledBack,
     lastApplied: lastUpdate?.toISOString() ?? null,
   };
 }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { eventually, type Running, xdskit, xdskitEnds } from "../testing/command.js";
 import { clusterYaml, routesYaml, type TestFolder, testFolder } from "../testing/folder.js";
+import { inProcessEnds } from "../testing/in-process.js";
 
 const anyPorts = ["--grpc", "127.0.0.1:0", "--rest", "off", "--admin", "127.0.0.1:0"];
 
@@ -121,6 +122,25 @@ describe("settings that are edited while the server runs", () => {
     await running.seen(/configuration applied: 1 resource added or changed.*d\.yaml/, "err");
     assert.doesNotMatch(running.err(), /configuration applied.*revision=0/);
     assert.equal((await revisions())[0]?.cause.kind, "rollback");
+  });
+
+  it("remove history at once if less of it is to be kept", async () => {
+    await using folder = await testFolder({ "a.yaml": clusterYaml("a") });
+    await using state = await testFolder();
+    await using running = serving(folder, "--state", state.path);
+    const admin = `http://${await address(running, "admin")}`;
+    for (let number = 1; number <= 12; number += 1) {
+      const file = await state.write("own.yaml", clusterYaml("own", `${number}s`));
+      assert.equal((await inProcessEnds("apply", "-f", file, "--server", admin)).status, 0);
+    }
+    const count = async () => {
+      const answer = await (await fetch(`${admin}/api/v1/revisions?layer=api`)).json();
+      return (answer as { readonly revisions: readonly unknown[] }).revisions.length;
+    };
+    assert.equal(await count(), 12);
+    await folder.write("xdskit.yaml", "state: { revisions: 11 }\n");
+    await running.seen(/settings in use: state/, "err");
+    assert.equal(await count(), 11);
   });
 
   it("are in use by key, and the log says what needs a restart, or is wrong", async () => {

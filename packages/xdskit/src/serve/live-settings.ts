@@ -2,15 +2,17 @@ import { isDeepStrictEqual } from "node:util";
 import { type Finding, XdskitError } from "@xdskit/api";
 import type { LiveOptions, References, XdsServer } from "@xdskit/server";
 import type { TakenSettings } from "../serving/settings-watch.js";
+import { liveOptions } from "../settings/live-options.js";
 import type { Settings } from "../settings/schema.js";
-import { serverOptions } from "../settings/server-settings.js";
 import { liveKeys, settingsChange } from "../settings/settings-change.js";
 import { writtenLayers } from "../settings/written-layers.js";
+import type { KeptHistory } from "../state/retention.js";
 import { folderLayers, type ServedFolder } from "./served-folder.js";
 
 /** The parts of the command that can take over other settings. */
 export interface LiveParts {
   readonly server: XdsServer;
+  readonly history: Pick<KeptHistory, "use">;
   /** The options of the command line, which win. */
   readonly references: References | undefined;
   /** All streams are in one thread, and no files are written: groups and limits can change. */
@@ -43,26 +45,17 @@ export class LiveSettings {
 
   /** Takes over what can change while the server runs. Rejects, and nothing has changed, if that cannot be now. */
   async take(edited: Settings): Promise<TakenSettings> {
-    const { server, isWhole, references } = this.#parts;
-    const keys = isWhole && isSameInApi(this.#inUse, edited) ? liveKeys : new Set(["references"] as const);
+    const { server, isWhole, references, history } = this.#parts;
+    const keys = isWhole && isSameInApi(this.#inUse, edited) ? liveKeys : new Set(["references", "state"] as const);
     const { live: changed, restart, next } = settingsChange(this.#inUse, edited, keys);
     const live = changed.filter((key) => key !== "references" || references === undefined);
     if (live.length === 0) return { applied: [], restart };
-    const options = this.#optionsOf(next, live);
+    const options = liveOptions(next, live);
     if (isSameFolder(this.#inUse, next)) server.reconfigure(options);
     else await this.#moveTo(next, options);
     this.#inUse = next;
+    if (live.includes("state")) await history.use(next.state);
     return { applied: live, restart };
-  }
-
-  #optionsOf(next: Settings, live: readonly string[]): LiveOptions {
-    const { groups, limits, ordering, rollout, onReject, references } = serverOptions(next);
-    return {
-      ...(live.includes("references") ? { references: references ?? "refuse" } : {}),
-      ...(live.includes("limits") ? { limits } : {}),
-      ...(live.includes("ordering") ? { ordering } : {}),
-      ...(live.some((key) => ["groups", "rollout", "on_reject"].includes(key)) ? { groups, rollout, onReject } : {}),
-    };
   }
 
   /**

@@ -9,7 +9,6 @@ import {
   type XdsServer,
 } from "@xdskit/server";
 import { type Address, formatAddress } from "@xdskit/server/address";
-import { countedStore } from "../admin/store-numbers.js";
 import { mustBeFolder } from "../files/must-be-folder.js";
 import { counted } from "../output/counts.js";
 import { createLog, type Log } from "../output/log.js";
@@ -22,14 +21,15 @@ import { loadSettings } from "../settings/load-settings.js";
 import type { Settings } from "../settings/schema.js";
 import { groupNames, layersOf, serverOptions, serverTls } from "../settings/server-settings.js";
 import type { StoreUrl } from "../settings/store-url.js";
+import { layerInApi } from "../settings/written-layers.js";
+import { RevisionEvents } from "../state/revision-events.js";
+import { stateOfFolder } from "../state/state.js";
+import { apiLayers, type FilledLayer, openServedState } from "../state/written-state.js";
 import { mustNotBeServed } from "../to-files/not-served.js";
 import { LiveSettings } from "./live-settings.js";
 import { Peering } from "./peering.js";
-import { RevisionEvents } from "./revision-events.js";
 import { folderLayers, ServedFolder, type ServedFolderOptions } from "./served-folder.js";
-import { openAndRead } from "./state.js";
 import { workersOf } from "./worker-options.js";
-import { apiLayers, openWritten } from "./written-state.js";
 
 /** The options of `serve`. */
 export interface ServeOptions extends ServingOptions, ServedFolderOptions {
@@ -103,28 +103,19 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
   });
   const { place, told: log } = serving;
   const problem = (finding: Finding | undefined) => finding && logFinding(log, finding);
-  const stateOptions = { option: options.state, served: directory, url: options.store, place, problem };
+  const stateOptions = { option: options.state, own: stateOfFolder(directory), url: options.store, place, problem };
   let fromFolder: Promise<unknown> = Promise.resolve();
-  const ofWritten = { server, registry, types, log, settings, others: () => fromFolder };
-  const { state, found } = await openAndRead(stateOptions, async (opened) => {
-    const kept = opened.store && countedStore(opened.store);
-    const written = await openWritten({
-      ...ofWritten,
-      state: { store: kept?.store, trouble: opened.trouble },
-      changed: (revision) => changed(revision),
-      timeLeft: (ids) => peering.timeLeft(ids),
-    });
-    return { kept, written };
+  const state = await openServedState({
+    ...{ ...stateOptions, server, registry, types, log, settings, others: () => fromFolder },
+    changed: (revision) => changed(revision),
+    timeLeft: (ids) => peering.timeLeft(ids),
   });
-  const { heads, findings, isDurable } = state;
-  const { kept, written } = found;
-  const store = kept?.store;
-  for (const finding of findings) logFinding(log, finding);
-  if (store !== undefined) serving.closers.push(() => store.close());
+  const { store, heads, isDurable, written, history } = state;
+  serving.closers.push(() => state.close());
   // Of a part: the groups that have the rest would lose all of it.
   const hasLastGood = folderLayers(loaded).every((name) => heads.some(({ layer }) => layer === name));
   const revisions = new RevisionEvents();
-  const ofFolder = { server, registry, types, log, store, onRevision: revisions.tell };
+  const ofFolder = { server, registry, types, log, store, history, onRevision: revisions.tell };
   const folder = new ServedFolder(options, {
     ...{ ...ofFolder, loaded, hasLastGood, before: undefined },
     nothingServed: () => serving.announceAdmin(),
@@ -139,17 +130,17 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
   if (settings.rebalance !== "off" && peering.isPossible) serving.closers.unshift(rebalanced(server, peering, log));
   const rollouts = await sharedRollouts(server, peering, { store, registry, log, url: options.store });
   if (rollouts !== undefined) serving.closers.unshift(() => rollouts.close());
-  const layers = [...apiLayers(settings, written, folder, { store, isDurable })];
+  const layers = [...apiLayers(settings, written, filledBy(folder, settings), { store, isDurable })];
   const live: LiveSettings = new LiveSettings(
     {
-      ...{ server, references: options.references, isWhole: toFiles === undefined },
+      ...{ server, history, references: options.references, isWhole: toFiles === undefined },
       folderWith(next, nothingServed) {
         const successor = { loaded: { ...loaded, settings: next }, hasLastGood: false, before: live.folder };
         return new ServedFolder(options, { ...ofFolder, ...successor, nothingServed });
       },
       // The API looks at the list with each request.
       moved: (folder, next) =>
-        void layers.splice(0, layers.length, ...apiLayers(next, written, folder, { store, isDurable })),
+        void layers.splice(0, layers.length, ...apiLayers(next, written, filledBy(folder, next), { store, isDurable })),
     },
     settings,
     folder,
@@ -160,7 +151,7 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
     peering,
     rollouts,
     storeAway: () => written.away,
-    storeNumbers: kept?.numbers,
+    storeNumbers: state.numbers,
     stateTrouble: state.trouble,
     onRevision: revisions.on,
     registry,
@@ -241,6 +232,12 @@ async function sharedRollouts(
   if (store === undefined || (url?.kind === "etcd" && !peering.isPossible)) return undefined;
   const problem = (finding: Finding | undefined) => finding && logFinding(log, finding);
   return await server.shareRollouts({ store, registry, problem, replica: peering.name, peers: peering.rolloutPeers });
+}
+
+/** The layers of the folder, as the API shows them. */
+function filledBy({ kept }: ServedFolder, settings: Settings): readonly FilledLayer[] {
+  const folders = folderLayers({ settings });
+  return folders.map((layer) => ({ name: layerInApi(layer, folders), layer, kept }));
 }
 
 /** Spreads clients over the servers of the store; returns what ends that. */

@@ -18,9 +18,9 @@ import { createSourceLog, logFinding } from "../serving/logs/source-log.js";
 import { ignoredFiles, type LoadedSettings } from "../settings/load-settings.js";
 import { folderSettings, groupNames, groupsOfLayers, layersOf, whereServed } from "../settings/server-settings.js";
 import { layerInApi, writtenLayers } from "../settings/written-layers.js";
+import type { KeptHistory } from "../state/retention.js";
 import { createDanglingCheck, type DanglingCheck } from "./dangling-check.js";
 import { gitCommit } from "./git-commit.js";
-import { retentionNow } from "./retention.js";
 
 /** How the folder is read. */
 export interface ServedFolderOptions {
@@ -39,6 +39,7 @@ interface Surroundings {
   readonly log: Log;
   /** Undefined: no revisions are kept. */
   readonly store: Store | undefined;
+  readonly history: Pick<KeptHistory, "now">;
   /** The store has a last good revision of the folder: nothing else is served while the folder has errors. */
   readonly hasLastGood: boolean;
   /** It takes the place of this one, which is served. */
@@ -162,9 +163,9 @@ export class ServedFolder {
   }
 
   #kept(source: Source, store: Store, directory: string): KeptSource {
-    const { loaded, registry, types, log, server, before } = this.#around;
+    const { loaded, registry, types, log, server, before, history } = this.#around;
     return new KeptSource({
-      ...{ source, store, registry, types, layers: folderLayers(loaded), retention: retentionNow() },
+      ...{ source, store, registry, types, layers: folderLayers(loaded), retention: history.now },
       restores: before === undefined,
       check: server.checkChange,
       onRevision: this.#around.onRevision,

@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { openLmdbStore } from "@xdskit/store-lmdb";
 import { open } from "lmdb";
+import { stateFolder, stateOfFolder } from "../state/state.js";
 import { commandFile, eventually, type Running, start, xdskit, xdskitEnds } from "../testing/command.js";
 import { clusterYaml, type TestFolder, testFolder } from "../testing/folder.js";
 import { gitCommit } from "./git-commit.js";
-import { stateFolder } from "./state.js";
 
 const anyPorts = ["--grpc", "127.0.0.1:0", "--rest", "127.0.0.1:0", "--admin", "127.0.0.1:0"];
 
@@ -163,7 +163,7 @@ describe("a server that starts with a folder that has errors", () => {
 describe("a state that a server cannot use as it was", () => {
   const clusterUrl = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
   const fileOf = (folder: TestFolder, state: TestFolder) =>
-    join(stateFolder(state.path, folder.path) ?? "", "revisions.mdb");
+    join(stateFolder(state.path, stateOfFolder(folder.path)) ?? "", "revisions.mdb");
 
   /** Serves a folder once, with a cluster that is written over the API. */
   async function written(folder: TestFolder, state: TestFolder): Promise<void> {
@@ -274,7 +274,7 @@ describe("the state of a server", () => {
       (names) => names === "cluster/b",
     );
     await server.stop();
-    const { store } = await openLmdbStore(stateFolder(state.path, folder.path) ?? "");
+    const { store } = await openLmdbStore(stateFolder(state.path, stateOfFolder(folder.path)) ?? "");
     const history = await store.history(".", { limit: 10 });
     assert.deepEqual(
       history.map(({ number, upserted, removed }) => [number, upserted, removed]),
@@ -293,7 +293,7 @@ describe("the state of a server", () => {
     await using state = await testFolder();
     await served(folder, state.path);
     await served(folder, state.path);
-    const { store } = await openLmdbStore(stateFolder(state.path, folder.path) ?? "");
+    const { store } = await openLmdbStore(stateFolder(state.path, stateOfFolder(folder.path)) ?? "");
     assert.equal((await store.history(".", { limit: 10 })).length, 1);
     await store.close();
   });
@@ -311,13 +311,18 @@ describe("the state of a server", () => {
 
   it("is where the option, systemd or the user's folders say", () => {
     const env = { STATE_DIRECTORY: "/var/lib/xdskit:/other", XDG_STATE_HOME: "/home/a/state" };
-    assert.equal(stateFolder("off", "config", env), undefined);
-    assert.match(stateFolder("/s", "/etc/config", env) ?? "", /^\/s\/config-[\w-]{12}$/);
-    assert.match(stateFolder(undefined, "/etc/config", env) ?? "", /^\/var\/lib\/xdskit\/config-[\w-]{12}$/);
-    const own = stateFolder(undefined, "/etc/config", { XDG_STATE_HOME: "/home/a/state" }) ?? "";
+    assert.equal(stateFolder("off", stateOfFolder("config"), env), undefined);
+    assert.match(stateFolder("/s", stateOfFolder("/etc/config"), env) ?? "", /^\/s\/config-[\w-]{12}$/);
+    assert.match(
+      stateFolder(undefined, stateOfFolder("/etc/config"), env) ?? "",
+      /^\/var\/lib\/xdskit\/config-[\w-]{12}$/,
+    );
+    const own = stateFolder(undefined, stateOfFolder("/etc/config"), { XDG_STATE_HOME: "/home/a/state" }) ?? "";
     assert.match(own, /^\/home\/a\/state\/xdskit\/config-[\w-]{12}$/);
-    assert.notEqual(stateFolder(undefined, "/other/config", { XDG_STATE_HOME: "/home/a/state" }), own);
-    assert.ok(stateFolder(undefined, "/etc/config", { XDG_STATE_HOME: "relative" })?.startsWith(homedir()));
+    assert.notEqual(stateFolder(undefined, stateOfFolder("/other/config"), { XDG_STATE_HOME: "/home/a/state" }), own);
+    assert.ok(
+      stateFolder(undefined, stateOfFolder("/etc/config"), { XDG_STATE_HOME: "relative" })?.startsWith(homedir()),
+    );
   });
 });
 

@@ -162,6 +162,12 @@ const listenerTls = z.strictObject({
   client_ca: credentialsPath.optional(),
 });
 
+const anHistory = "expected what history to keep, such as { revisions: 1000, leases: 5000, age: 90d }";
+const history = z.strictObject(
+  { revisions: count.optional(), leases: count.optional(), age: duration.optional() },
+  { error: anHistory },
+);
+
 const settings = z.strictObject({
   groups: z
     .array(group)
@@ -188,6 +194,7 @@ const settings = z.strictObject({
   descriptors: z.array(z.string().min(1)).optional(),
   types: z.array(ownType).optional(),
   layers: z.array(writtenLayer).superRefine(uniqueLayers).optional(),
+  state: history.optional(),
   workers: z.union([z.literal("auto"), workerCount], { error: aWorkerCount }).optional(),
   rebalance: onOrOff.optional(),
 });
@@ -250,7 +257,6 @@ export const relaySettingsSchema = settings
     references: true,
     workers: true,
     rebalance: true,
-    layers: true,
   })
   .extend({
     groups: z
@@ -259,6 +265,12 @@ export const relaySettingsSchema = settings
       .superRefine(uniqueNames)
       .optional(),
     upstream: upstream.optional(),
+  })
+  .superRefine(({ layers, groups }, context) => {
+    // The layer of a group has the group's name.
+    if (groups === undefined)
+      return layersThatFit({ layers, groups: [{ name: everyNode, folders: ["upstream"] }] }, context);
+    layersThatFit({ layers, groups: groups.map(({ name }) => ({ name, folders: [name] })) }, context);
   });
 
 /** The content of a relay's settings file. */
@@ -292,7 +304,15 @@ function uniqueLayers(layers: readonly { readonly name: string }[], context: z.R
 }
 
 /** A layer has one writer, and its groups exist. */
-function layersThatFit({ layers = [], groups }: z.output<typeof settings>, context: z.RefinementCtx): void {
+function layersThatFit(
+  {
+    layers = [],
+    groups,
+  }: Pick<z.output<typeof settings>, "layers"> & {
+    readonly groups?: readonly { readonly name: string; readonly folders: readonly string[] }[] | undefined;
+  },
+  context: z.RefinementCtx,
+): void {
   for (const [index, { name, groups: having = [] }] of layers.entries()) {
     if (groups?.some(({ folders }) => folders.includes(name))) {
       const message = `the folder "${name}" of a group is a layer of this name`;

@@ -22,6 +22,7 @@ export const liveKeys: ReadonlySet<Key> = new Set([
   "ordering",
   "rollout",
   "on_reject",
+  "state",
 ] as const);
 
 const fixedKeys = fixedLimits.map((name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));

@@ -8,11 +8,11 @@ import {
 } from "@xdskit/api";
 import type { Collection } from "@xdskit/client";
 import type { ReceivedResource } from "@xdskit/protocol";
-import type { ConfigLayer } from "@xdskit/server";
 import type { HeldChanges, OriginChange } from "./held-changes.js";
+import type { UpstreamChange, UpstreamSource } from "./upstream-source.js";
 
 export interface GroupLayerOptions {
-  readonly layer: ConfigLayer;
+  readonly source: Pick<UpstreamSource, "update">;
   readonly held: HeldChanges;
   /** Told of every change, after it is served. */
   changed(type: ResourceType, key: ResourceName, resource: Resource | undefined): void;
@@ -23,16 +23,16 @@ export interface GroupLayerOptions {
 /** The layer of a group: collections of the origin, and single resources that are asked for before a client does. */
 export type GroupLayer = ReturnType<typeof createGroupLayer>;
 
-export function createGroupLayer({ layer, held, changed, report }: GroupLayerOptions) {
+export function createGroupLayer({ source, held, changed, report }: GroupLayerOptions) {
   function serve(changes: readonly OriginChange[]): void {
     const upsert: Resource[] = [];
-    const remove: { readonly type: string; readonly name: ResourceName }[] = [];
+    const remove: NonNullable<UpstreamChange["remove"]>[number][] = [];
     for (const { type, name, resource } of changes) {
-      if (resource === undefined) remove.push({ type: type.typeUrl, name });
+      if (resource === undefined) remove.push({ type, name });
       else upsert.push(resource);
     }
     try {
-      layer.update({ upsert, remove });
+      source.update({ upsert, remove });
     } catch (error) {
       if (!(error instanceof XdskitError)) throw error;
       report(error.findings);

@@ -24,6 +24,7 @@ import { createGroupLayer, type GroupLayer } from "./group-layer.js";
 import { HeldChanges } from "./held-changes.js";
 import { createOriginWatches, NameWatch, type OriginWatches } from "./origin-watches.js";
 import { SuppliedName, type SuppliedNameContext } from "./supplied-name.js";
+import { UpstreamSource } from "./upstream-source.js";
 import { createUpstreamStanding, type UpstreamStanding } from "./upstream-standing.js";
 import { isCollectionReference } from "./upstream-types.js";
 import type { NackPolicy } from "./verdict.js";
@@ -90,6 +91,10 @@ export class GroupRelay {
   readonly #ownLayer: ConfigLayer;
   readonly #awaited: AwaitedTypes;
   readonly client: XdsClient;
+  /** Brings what the origin gives into the server. Add it once: it begins with that. */
+  readonly source: UpstreamSource;
+  /** An older revision is served until the origin changes something. */
+  isRolledBack = false;
   readonly standing: UpstreamStanding;
   readonly #writer: CacheWriter | undefined;
   readonly #origin: OriginWatches;
@@ -97,7 +102,7 @@ export class GroupRelay {
   readonly #followed: Followed;
   readonly #changes: HeldChanges;
   readonly #stopListening: () => void;
-  readonly #layer: GroupLayer;
+  readonly #content: GroupLayer;
   #closed = false;
   #isStarted = false;
   #silence: NodeJS.Timeout | undefined;
@@ -141,14 +146,18 @@ export class GroupRelay {
       mayCome: (reference) => this.#mayCome(reference),
       types: this.#types,
       mostMs: options.holdMs,
+      isRolledBack: () => this.isRolledBack,
       report,
     });
     // Resources that were asked for by name are served by the end of the turn.
     this.#stopListening = server.on(({ kind }) => {
       if (kind === "on-demand") this.#changes.lookLater();
     });
-    this.#layer = createGroupLayer({
-      layer: this.#ownLayer,
+    const begin = () => this.#begin();
+    const known = () => this.known;
+    this.source = new UpstreamSource({ group: options.group, layer: options.layer, begin, known, report });
+    this.#content = createGroupLayer({
+      source: this.source,
       held: this.#changes,
       changed: (type, key, resource) => this.#followed.set(type, key, resource),
       report,
@@ -223,11 +232,11 @@ export class GroupRelay {
     const answered = this.#isCached && this.#awaited.has(type) ? () => {} : this.#first.expect();
     const end = this.#origin.collection(type, name, {
       changed: (collection) => {
-        this.#layer.collection(type, collection);
+        this.#content.collection(type, collection);
         this.#awaited.delete(type, name);
         answered();
       },
-      ended: (removed) => this.#layer.collection(type, { resources: new Map(), upserted: [], removed }),
+      ended: (removed) => this.#content.collection(type, { resources: new Map(), upserted: [], removed }),
     });
     return () => {
       answered();
@@ -244,8 +253,8 @@ export class GroupRelay {
     const put = (received: ReceivedResource | undefined) => {
       const before = own;
       own = received && canonicalName(received.name);
-      if (before !== undefined && before !== own) this.#layer.single(type, before, undefined);
-      if (own !== undefined) this.#layer.single(type, own, received);
+      if (before !== undefined && before !== own) this.#content.single(type, before, undefined);
+      if (own !== undefined) this.#content.single(type, own, received);
       answered();
     };
     const watch = new PrefetchedName(type, name, put);
@@ -267,6 +276,11 @@ export class GroupRelay {
     return this.#options.group;
   }
 
+  /** The part of the server's configuration that it fills. */
+  get layer(): LayerName {
+    return this.#options.layer;
+  }
+
   /**
    * Resolves once the content of every type that is asked for as a whole is known. With a damaged cache that may be
    * long after the start.
@@ -279,11 +293,9 @@ export class GroupRelay {
     return this.#awaited.isEmpty;
   }
 
-  /** Resolves once the first answers, from the origin or the cache, are served. */
-  async start(): Promise<void> {
+  /** Resolves once the first answers, from the origin or the cache, are there. */
+  async #begin(): Promise<void> {
     for (const { type, name } of this.#options.collections) if (!this.#whole.has(type)) this.#awaited.add(type, name);
-    // Requests for names wait until something is known.
-    this.#ownLayer.update({});
     this.client.on((event) => {
       if (event.kind === "updated") this.#held.take(event.update);
       if (event.kind === "connected") this.#origin.connected();

@@ -29,6 +29,8 @@ export interface HeldChangesOptions {
   readonly types: Pick<ResourceTypes, "byTypeUrl">;
   /** The longest wait in milliseconds; 0: no change waits. */
   readonly mostMs: number;
+  /** What is served is not what the origin has: it cannot tell what a change must wait for. */
+  isRolledBack?(): boolean;
   /** Told of changes that are served because their time is over. */
   report(findings: readonly Finding[]): void;
 }
@@ -233,7 +235,7 @@ export class HeldChanges {
    * which must keep everything that they name.
    */
   take(changes: readonly OriginChange[], removals: "if named" | "if named by what waits", serve: Serve): void {
-    if (this.#options.mostMs === 0) {
+    if (this.#options.mostMs === 0 || this.#options.isRolledBack?.() === true) {
       serve(changes);
       return;
     }

@@ -11,19 +11,27 @@ import { stateHome } from "./state-home.js";
 /** Says that no state is kept. */
 const noState = "off";
 
+/** What the state of a served folder is called: two servers that share a state folder must not mix what they serve. */
+export function stateOfFolder(served: string): string {
+  const path = resolve(served);
+  return ownState(basename(path), path);
+}
+
+/** A name for the state of what `identity` says. */
+export function ownState(word: string, identity: string): string {
+  return `${word}-${hash("sha256", identity, "base64url").slice(0, 12)}`;
+}
+
 /**
- * The folder in which the state of a served folder is kept: one of its own in what the option says, else in what
- * systemd says, else among the user's files. Undefined: nowhere.
+ * The folder in which a state is kept: one of its own name in what the option says, else in what systemd says, else
+ * among the user's files. Undefined: nowhere.
  */
 export function stateFolder(
   option: string | undefined,
-  served: string,
+  own: string,
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): string | undefined {
   if (option === noState) return undefined;
-  const path = resolve(served);
-  // Two servers that share a state, and serve different folders, must not mix them.
-  const own = `${basename(path)}-${hash("sha256", path, "base64url").slice(0, 12)}`;
   return join(option === undefined || option === "" ? stateHome(env) : resolve(option), own);
 }
 
@@ -43,8 +51,8 @@ export interface ServerState {
 /** Where to keep the state of a server. */
 export interface StateOptions {
   readonly option: string | undefined;
-  /** The served folder. */
-  readonly served: string;
+  /** What it is called among others. */
+  readonly own: string;
   readonly url?: StoreUrl | undefined;
   /** One of several processes. They must share a store, even if nothing must be kept. */
   readonly place?: ProcessPlace | undefined;
@@ -80,17 +88,17 @@ export async function openAndRead<T>(
 }
 
 /**
- * Opens the state of a served folder: in the store of `url`, else in a folder of this machine. The findings have the
- * errors of that folder. The server goes on without it. Rejects with XDSKIT_STORE if etcd cannot be reached, and this
- * machine has no copy of it.
+ * Opens the state of a server: in the store of `url`, else in a folder of this machine. The findings have the errors
+ * of that folder. The server goes on without it. Rejects with XDSKIT_STORE if etcd cannot be reached, and this machine
+ * has no copy of it.
  */
 export async function openState(options: StateOptions): Promise<ServerState> {
-  const { option, served, url, place, problem } = options;
+  const { option, own, url, place, problem } = options;
   if (url?.kind === "etcd") {
     const { store, findings } = await openEtcdState(url, problem);
     return { store, findings, heads: await store.heads(), isDurable: true, trouble: undefined };
   }
-  const directory = stateFolder(url?.directory ?? option, served);
+  const directory = stateFolder(url?.directory ?? option, own);
   let found: Opened;
   try {
     found = directory === undefined ? nowhere : await openLmdb(directory, options.damage);

@@ -1,0 +1,90 @@
+import { type Finding, XdskitError } from "@xdskit/api";
+import type { LayerName, LayerUpdate, Source, SourceSink } from "@xdskit/server";
+
+/** What an origin's content is brought into a server with. */
+export interface UpstreamSourceOptions {
+  /** The group that it is for. */
+  readonly group: string;
+  readonly layer: LayerName;
+  /** Resolves once the first answers, from the origin or the cache, have come to `update`. */
+  begin(): Promise<void>;
+  /** Resolves once the content of every type that is asked for as a whole is known. */
+  readonly known: () => Promise<void>;
+  /** Told of first answers that could not be served. */
+  report(findings: readonly Finding[]): void;
+}
+
+/** A change of what an origin gives. */
+export type UpstreamChange = Pick<LayerUpdate, "upsert" | "remove">;
+
+/**
+ * What an origin gives a group, as a source of the server. The first answers come as one change: what a client had
+ * before a restart of the relay can be compared only with all of it.
+ */
+export class UpstreamSource implements Source {
+  readonly name: string;
+  readonly #options: UpstreamSourceOptions;
+  #sink: SourceSink | undefined;
+  /** Undefined: what comes is applied at once. */
+  #first: LayerUpdate[] | undefined = [];
+  #isClosed = false;
+
+  constructor(options: UpstreamSourceOptions) {
+    this.name = `upstream of ${options.group}`;
+    this.#options = options;
+  }
+
+  async start(sink: SourceSink): Promise<void> {
+    const { begin, known } = this.#options;
+    this.#sink = sink;
+    await begin();
+    this.#applyFirst(sink);
+    // Only what is complete is a good configuration.
+    void known().then(() => !this.#isClosed && sink.report([]));
+  }
+
+  /** Brings a change. Throws an XdskitError if it is refused; not before the first answers are all there. */
+  update({ upsert, remove = [] }: UpstreamChange): void {
+    if (this.#isClosed) return;
+    const update: LayerUpdate = { layer: this.#options.layer, kind: "patch", upsert, remove };
+    if (this.#first !== undefined) this.#first.push(update);
+    else this.#sink?.apply([update]);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+  }
+
+  #applyFirst(sink: SourceSink): void {
+    const first = this.#first ?? [];
+    this.#first = undefined;
+    const { layer, report } = this.#options;
+    const all: LayerUpdate = { layer, kind: "replace", upsert: contentAfter(first) };
+    try {
+      sink.apply([all]);
+      return;
+    } catch (error) {
+      if (!(error instanceof XdskitError)) throw error;
+    }
+    // What one answer is refused for must not cost the others.
+    sink.apply([{ layer, kind: "replace", upsert: [] }]);
+    for (const update of first) {
+      try {
+        sink.apply([update]);
+      } catch (error) {
+        if (!(error instanceof XdskitError)) throw error;
+        report(error.findings);
+      }
+    }
+  }
+}
+
+function contentAfter(updates: readonly LayerUpdate[]): LayerUpdate["upsert"] {
+  const held = new Map<string, LayerUpdate["upsert"][number]>();
+  const keyOf = (typeUrl: string, name: string) => `${typeUrl} ${name}`;
+  for (const { upsert, remove = [] } of updates) {
+    for (const { type, name } of remove) held.delete(keyOf(type.typeUrl, name));
+    for (const resource of upsert) held.set(keyOf(resource.type.typeUrl, resource.key), resource);
+  }
+  return [...held.values()];
+}

@@ -1,0 +1,71 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { createMemoryStore, encodeStored, type RolloutState, type Store } from "@xdskit/server";
+import { eventually } from "../testing/command.js";
+import { cluster, resourcesOf } from "../testing/relayed.js";
+import { KeptHistory } from "./retention.js";
+
+const day = 24 * 3_600_000;
+
+/** A store whose layer has so many revisions, the first one that many days old, and each next one a day younger. */
+async function storeOf(revisions: number, days: number): Promise<Store> {
+  const store = await createMemoryStore();
+  for (let number = 0; number < revisions; number += 1) {
+    const [resource] = resourcesOf(cluster("a", `${number + 1}s`));
+    const upsert = [encodeStored(resource ?? assert.fail())];
+    const info = { author: "", cause: { kind: "source", source: "" }, message: "" } as const;
+    const parent = (await store.head("a"))?.id;
+    const time = Date.now() - (days - number) * day;
+    await store.commit([{ layer: "a", parent, kind: "patch", upsert }], { ...info, time });
+  }
+  return store;
+}
+
+function historyOf(
+  store: Store,
+  rollout?: { readonly state: RolloutState; readonly startedAt: Date },
+  everyMs?: number,
+) {
+  const server = { rollouts: () => (rollout === undefined ? [] : [rollout]) } as never;
+  return new KeptHistory({ settings: undefined, server, store, everyMs, failed: assert.fail });
+}
+
+const countOf = async (store: Store) => (await store.history("a", { limit: 1_000 })).length;
+
+describe("the history of a running server", () => {
+  it("loses what becomes too old while nothing changes, except the ten newest revisions", async () => {
+    const store = await storeOf(20, 200);
+    const history = historyOf(store, undefined, 10);
+    await eventually(
+      () => countOf(store),
+      (count) => count === 10,
+    );
+    history.close();
+  });
+
+  it("keeps what the settings say, as soon as they are in use", async () => {
+    const store = await storeOf(30, 30);
+    const history = historyOf(store);
+    await history.use({ age: 20.5 * day });
+    assert.equal(await countOf(store), 20);
+    await history.use({ revisions: 15 });
+    assert.equal(await countOf(store), 15);
+    await history.use({ revisions: 1 });
+    assert.equal(await countOf(store), 10);
+    history.close();
+  });
+
+  it("keeps what a rollout in progress began with, however old", async () => {
+    const startedAt = new Date(Date.now() - 25.5 * day);
+    for (const [state, kept] of [
+      ["halted", 25],
+      ["completed", 10],
+    ] as const) {
+      const store = await storeOf(30, 30);
+      const history = historyOf(store, { state, startedAt });
+      await history.use({ revisions: 1, age: day });
+      assert.equal(await countOf(store), kept, state);
+      history.close();
+    }
+  });
+});

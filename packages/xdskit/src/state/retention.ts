@@ -1,0 +1,71 @@
+import type { Retention, RolloutState, Store, XdsServer } from "@xdskit/server";
+import type { Settings } from "../settings/schema.js";
+
+type StateSettings = Settings["state"];
+
+/** History that is kept of each layer by default, and beside it so many revisions that leases made. */
+const keptRevisions = 1_000;
+const keptOfLeases = 5_000;
+const keptMs = 90 * 24 * 3_600_000;
+
+/** So many of the newest stay, however old: clients that come back after a restart are looked for in them. */
+const leastRevisions = 10;
+
+/** A change is in the store a while before its rollout begins. */
+const beforeRolloutMs = 600_000;
+
+/** History grows old while nothing changes, too: it is looked at every so many milliseconds. */
+const lookMs = 3_600_000;
+
+const over: ReadonlySet<RolloutState> = new Set(["completed", "rolled-back", "withdrawn"] as const);
+
+interface KeptHistoryOptions {
+  readonly settings: StateSettings;
+  readonly server: Pick<XdsServer, "rollouts">;
+  /** Undefined: no history is kept. */
+  readonly store: Store | undefined;
+  /** The history could not be looked at. */
+  readonly failed: (error: Error) => void;
+  /** Milliseconds from one look to the next. Default: an hour. */
+  readonly everyMs?: number | undefined;
+}
+
+/** Removes history that is too old, while a server runs: by the settings in use, except what is still needed. */
+export class KeptHistory {
+  readonly #options: KeptHistoryOptions;
+  readonly #timer: NodeJS.Timeout | undefined;
+  #settings: StateSettings;
+
+  constructor(options: KeptHistoryOptions) {
+    const { store, settings, everyMs = lookMs } = options;
+    this.#options = options;
+    this.#settings = settings;
+    this.#timer = store && setInterval(() => void this.#look(), everyMs).unref();
+  }
+
+  /** What history to keep now. */
+  readonly now = (): Retention => {
+    const { revisions = keptRevisions, leases = keptOfLeases, age = keptMs } = this.#settings ?? {};
+    const began = this.#options.server
+      .rollouts()
+      .filter(({ state }) => !over.has(state))
+      .map(({ startedAt }) => startedAt.getTime() - beforeRolloutMs);
+    const inUseSince = began.length === 0 ? undefined : Math.min(...began);
+    return { revisions, leases, since: Date.now() - age, least: leastRevisions, inUseSince };
+  };
+
+  /** Other settings are in use now. */
+  async use(settings: StateSettings): Promise<void> {
+    this.#settings = settings;
+    await this.#look();
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  async #look(): Promise<void> {
+    const { store, failed } = this.#options;
+    await store?.retain(this.now()).catch(failed);
+  }
+}
