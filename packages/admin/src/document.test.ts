@@ -7,9 +7,14 @@ import { createApp } from "./create-admin-api.js";
 
 const { app } = createApp({ server: createServer(), registry: createRegistry(), layers: [], version: "1.2.3" });
 
+interface Described {
+  readonly responses: object;
+  readonly parameters?: readonly { readonly name: string; readonly schema: { readonly default?: number } }[];
+}
+
 interface Document {
   readonly openapi: string;
-  readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly responses: object }>>>>;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>;
 }
 
 describe("the OpenAPI document", () => {
@@ -38,6 +43,19 @@ describe("the OpenAPI document", () => {
       routes.filter((route) => !described.has(route)),
       [],
     );
+  });
+
+  it("has a page of at most 1,000 items of each list that may be long, if nobody says how many", async () => {
+    const { paths } = (await (await app.request("/api/v1/openapi.json")).json()) as Document;
+    for (const list of ["revisions", "layers/{layer}/resources", "nodes", "rollouts", "fleet/nodes"]) {
+      const parameters = paths[`/api/v1/${list}`]?.get?.parameters ?? [];
+      const { schema } = parameters.find(({ name }) => name === "limit") ?? assert.fail(list);
+      assert.ok(schema.default !== undefined && schema.default <= 1_000, list);
+      assert.ok(
+        parameters.some(({ name }) => name === "after" || name === "offset"),
+        list,
+      );
+    }
   });
 
   it("says of every answer but pages of text what is in it", async () => {

@@ -52,6 +52,22 @@ async function scene() {
 const renewed = () => new Promise((resolve) => setTimeout(resolve, 600));
 
 describe("the fleet", () => {
+  it("lists nodes in full page by page, also if nobody says how many", async () => {
+    const { api, get, client } = await scene();
+    await using _ = api;
+    const names = Array.from({ length: 1_005 }, (_, index) => `n-${String(index).padStart(4, "0")}`);
+    for (const name of names) await client(name, "silence");
+    const first = await get("nodes");
+    assert.deepEqual([first.nodes.length, first.next], [1_000, names[999]]);
+    const second = await get(`nodes?after=${first.next}`);
+    assert.deepEqual(
+      [...first.nodes, ...second.nodes].map(({ id }: { id: string }) => id),
+      names,
+    );
+    assert.equal(second.next, undefined);
+    assert.equal((await api.ask("GET", "nodes?limit=10001")).status, 400);
+  });
+
   it("lists the nodes that a query selects, in few words", async () => {
     const { api, get, client } = await scene();
     await using _ = api;

@@ -94,6 +94,7 @@ export const quarantineSchema = z
 export const rolloutsSchema = z.object({
   rollouts: z.array(rolloutSchema),
   quarantines: z.array(quarantineSchema),
+  next: z.string().optional().openapi({ description: "`after` of the next page" }),
 });
 
 const blockSchema = z.looseObject({

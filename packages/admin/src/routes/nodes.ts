@@ -7,8 +7,9 @@ import {
   nodeRowSchema,
   timelineSchema,
 } from "../contract/fleet-schemas.js";
+import { mostPage, usualPage } from "../contract/limits.js";
 import { ApiProblem } from "../contract/problem.js";
-import { indented, json, limit, offset, problems } from "./definition.js";
+import { after, indented, json, limit, offset, problems } from "./definition.js";
 
 const silentSchema = z
   .array(z.object({ replica: z.string(), reason: z.string() }))
@@ -34,8 +35,8 @@ const list = createRoute({
     query: z.object({
       state: z.string().optional(),
       group: z.string().optional(),
-      limit: z.coerce.number().int().min(1).optional().openapi({ description: "Without it, all nodes come" }),
-      after: z.string().optional().openapi({ description: "`next` of the page before" }),
+      limit: limit(usualPage, mostPage),
+      after,
     }),
   },
   responses: {

@@ -1,6 +1,7 @@
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
+import { mostPage, usualPage } from "../contract/limits.js";
 import { eventLoopSchema, rolloutSchema, rolloutsSchema, sourcesSchema } from "../contract/page-schemas.js";
-import { json, problems } from "./definition.js";
+import { after, json, limit, problems } from "./definition.js";
 
 /** Describes what the admin listener itself answers below `/api/v1`. */
 export function describePages({ openAPIRegistry: registry }: OpenAPIHono): void {
@@ -20,7 +21,11 @@ export function describePages({ openAPIRegistry: registry }: OpenAPIHono): void 
     method: "get",
     path: "/api/v1/rollouts",
     summary: "Lists rollouts and quarantines",
-    responses: { 200: json(rolloutsSchema, "Both"), ...problems(403) },
+    request: { query: z.object({ limit: limit(usualPage, mostPage), after }) },
+    responses: {
+      200: json(rolloutsSchema, "A page: all rollouts come first, and then all quarantines"),
+      ...problems(400, 403),
+    },
   });
   registry.registerPath({
     method: "post",

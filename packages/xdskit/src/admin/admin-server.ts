@@ -27,7 +27,7 @@ interface Answer {
   readonly body: string | Buffer;
 }
 
-type AdminPage = (state: AdminState) => Answer | Promise<Answer>;
+type AdminPage = (state: AdminState, query: URLSearchParams) => Answer | Promise<Answer>;
 
 const pages: ReadonlyMap<string, AdminPage> = new Map<string, AdminPage>([
   ["/", () => ({ status: 200, body: `xdskit ${version}: ${listed.join(" ")}\n` })],
@@ -42,7 +42,13 @@ const pages: ReadonlyMap<string, AdminPage> = new Map<string, AdminPage>([
     },
   ],
   ["/api/v1/sources", (state) => json({ sources: state.sources() })],
-  ["/api/v1/rollouts", async (state) => json(await rolloutsPage(state.rollouts))],
+  [
+    "/api/v1/rollouts",
+    async (state, query) => {
+      const page = await rolloutsPage(state.rollouts, query);
+      return typeof page === "string" ? problem(400, "XDSKIT_API_REQUEST", page) : json(page);
+    },
+  ],
   ["/api/v1/event-loop", (state) => json(state.stats().eventLoop ?? {})],
 ]);
 
@@ -120,7 +126,7 @@ async function answer({ method, url = "/", headers, socket }: IncomingMessage, s
     if (!path.startsWith(apiPrefix)) return { status: 405, headers, body: "method not allowed\n" };
     return { ...problem(405, "XDSKIT_API_UNKNOWN", `${method} is not possible at ${path.slice(0, 200)}`), headers };
   }
-  return page(state);
+  return page(state, query);
 }
 
 /** An error below `/api/v1`. The API itself need not be loaded for it. */

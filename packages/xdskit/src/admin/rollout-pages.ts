@@ -26,8 +26,36 @@ export function ownRollouts(server: RolloutsInput["server"]): RolloutsJson {
   return JSON.parse(JSON.stringify({ rollouts: server.rollouts(), quarantines: server.quarantines() })) as RolloutsJson;
 }
 
-/** The answer of `/api/v1/rollouts`, from all servers. One that does not answer is left out. */
-export async function rolloutsPage({ server, peers }: RolloutsInput): Promise<RolloutsJson> {
+/** Items of a page of `/api/v1/rollouts`: so many if nobody says, and at most. */
+const usualPage = 1_000;
+const mostPage = 10_000;
+
+/** A page of `/api/v1/rollouts`. */
+export interface RolloutsPage extends RolloutsJson {
+  /** `after` of the next page; undefined: there is none. */
+  readonly next?: string;
+}
+
+/** The answer of `/api/v1/rollouts`: rollouts come before quarantines. A text says what is wrong with the query. */
+export async function rolloutsPage(input: RolloutsInput, query: URLSearchParams): Promise<RolloutsPage | string> {
+  const limit = Number(query.get("limit") ?? usualPage);
+  const start = Number(query.get("after") ?? 0);
+  if (!Number.isInteger(limit) || limit < 1 || limit > mostPage)
+    return `limit: expected a number from 1 to ${mostPage}`;
+  if (query.get("after")?.trim() === "" || !Number.isSafeInteger(start) || start < 0)
+    return "after: expected `next` of the page before";
+  const { rollouts, quarantines } = await allRollouts(input);
+  const end = start + limit;
+  const from = (list: number) => [Math.max(0, start - list), Math.max(0, end - list)] as const;
+  return {
+    rollouts: rollouts.slice(...from(0)),
+    quarantines: quarantines.slice(...from(rollouts.length)),
+    ...(end < rollouts.length + quarantines.length ? { next: String(end) } : {}),
+  };
+}
+
+/** The rollouts and quarantines of all servers. One that does not answer is left out. */
+async function allRollouts({ server, peers }: RolloutsInput): Promise<RolloutsJson> {
   const own = ownRollouts(server);
   const said = await Promise.allSettled(peers().map(({ ask }) => ask("rollouts", null) as Promise<RolloutsJson>));
   const all = [own, ...said.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []))];
@@ -59,7 +87,7 @@ export async function carryOut(input: RolloutsInput, path: string, query: URLSea
     id === null ? undefined : Number(id),
   ).catch((error: unknown) => refusalOf(error));
   if (typeof isDone !== "boolean") return isDone;
-  const found = isDone ? (await rolloutsPage(input)).rollouts.find((each) => each.group === group) : undefined;
+  const found = isDone ? (await allRollouts(input)).rollouts.find((each) => each.group === group) : undefined;
   return found === undefined ? { kind: "conflict" } : { kind: "done", body: found };
 }
 

@@ -5,7 +5,7 @@ import { jsonText } from "../output/json-text.js";
 import { paintOf, type Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
 import { rolloutsText, rolloutText } from "./rollout-text.js";
-import { isUnderWay, type RolloutsView, type RolloutView } from "./rollout-view.js";
+import { isUnderWay, type QuarantineView, type RolloutsView, type RolloutView } from "./rollout-view.js";
 
 /** What to do with a rollout. */
 export const rolloutActions = ["status", "promote", "halt", "resume", "undo"] as const;
@@ -33,8 +33,22 @@ export function runRollout(options: RolloutOptions, terminal: Terminal): Promise
   });
 }
 
+/** All pages of `/api/v1/rollouts`. */
+async function allRollouts(client: ApiClient): Promise<RolloutsView> {
+  const rollouts: RolloutView[] = [];
+  const quarantines: QuarantineView[] = [];
+  for (let after: string | undefined = ""; after !== undefined; ) {
+    const query = after === "" ? "" : `?after=${encodeURIComponent(after)}`;
+    const page: RolloutsView & { readonly next?: string } = await client.get(`/api/v1/rollouts${query}`);
+    rollouts.push(...page.rollouts);
+    quarantines.push(...page.quarantines);
+    after = page.next;
+  }
+  return { rollouts, quarantines };
+}
+
 async function status(client: ApiClient, { group, output }: RolloutOptions, terminal: Terminal): Promise<string> {
-  const view = await client.get<RolloutsView>("/api/v1/rollouts");
+  const view = await allRollouts(client);
   const ofGroup = <T extends { readonly group: string }>(all: readonly T[]) =>
     all.filter((each) => group === undefined || each.group === group);
   const asked = { rollouts: ofGroup(view.rollouts), quarantines: ofGroup(view.quarantines) };
@@ -48,7 +62,7 @@ async function lead(
   action: keyof typeof paths,
   terminal: Terminal,
 ): Promise<string> {
-  const view = await client.get<RolloutsView>("/api/v1/rollouts");
+  const view = await allRollouts(client);
   const rollout = theOne(view, group);
   const path = `/api/v1/rollouts/${encodeURIComponent(rollout.group)}/${paths[action]}`;
   const after = await client.post<RolloutView>(path).catch((error: unknown) => {
