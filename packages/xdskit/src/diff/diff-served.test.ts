@@ -29,6 +29,17 @@ describe("xdskit diff of a folder and a running server", () => {
     assert.deepEqual([json.changes.length, json.groups[0].group], [3, "all"]);
   });
 
+  test("shows the differences of a folder that the server would refuse, and then why", async () => {
+    await using server = await served({ "c.yaml": clusterYaml("a"), "r.yaml": routesYaml("a") });
+    await using other = await testFolder({ "c.yaml": clusterYaml("b"), "r.yaml": routesYaml("a") });
+    const { status, out, err } = await server.run("diff", other.path);
+    assert.equal(status, 1);
+    assert.deepEqual(out.match(/^# .*$/gm)?.sort(), ['# cluster "a": removed', '# cluster "b": added']);
+    assert.match(err, /^xdskit diff: the server would refuse this folder:\n {2}.*"a".*\[XDSKIT_REFERENCE_BROKEN\]\n$/);
+    const json = await server.run("diff", other.path, "--output", "json");
+    assert.deepEqual([json.status, JSON.parse(json.out).changes.length], [1, 2]);
+  });
+
   test("compares the folders of groups one by one, even if a resource moves between them", async () => {
     const edge = { "edge/r.yaml": routesYaml("a") };
     await using server = await served({ "xdskit.yaml": settings, "shared/c.yaml": clusterYaml("a"), ...edge });

@@ -4,6 +4,7 @@ import { ApiError } from "../api-client/api-error.js";
 import type { GroupStagesView, LayerView } from "../api-client/api-types.js";
 import { withServer } from "../api-client/with-server.js";
 import { findingsInFiles } from "../apply/findings-in-files.js";
+import type { Input } from "../apply/input.js";
 import { sendChange } from "../apply/send-change.js";
 import { createSentForm } from "../apply/sent-resource.js";
 import { servedChanges } from "../changes/served-changes.js";
@@ -26,7 +27,8 @@ export interface DiffServedOptions {
 
 /**
  * Prints what would differ if a running server served this folder. Resolves to the exit status: 0 if nothing, 3 if
- * something, 1 if the folder has errors or no server answers, 2 if the folder is not there.
+ * something, 1 if the folder has errors, if the server would refuse it, or if no server answers, 2 if the folder is not
+ * there. What differs is printed also if the server would refuse it.
  */
 export async function diffServed(options: DiffServedOptions, terminal: Terminal): Promise<number> {
   let folder: CheckedDirectory;
@@ -44,12 +46,22 @@ export async function diffServed(options: DiffServedOptions, terminal: Terminal)
     return exitStatus.failed;
   }
   return await withServer("diff", options, terminal, async (client) => {
-    const { changes, stages, findings } = await compare(client, folder);
+    const { changes, stages, findings, refusals } = await compare(client, folder);
     for (const finding of findings) terminal.err(`${describeFinding(finding, paintOf(terminal, "err"))}\n`);
     printServedComparison({ changes, stages }, options.output, terminal);
+    const [reason, ...others] = refusals;
+    if (reason !== undefined) {
+      reportFailure(terminal, "diff", "the server would refuse this folder:");
+      for (const finding of [reason, ...others])
+        terminal.err(`  ${describeFinding(finding, paintOf(terminal, "err"))}\n`);
+      return exitStatus.failed;
+    }
     return changes.length > 0 ? exitStatus.differs : exitStatus.ok;
   });
 }
+
+/** The server understood the request, and does not want what it says. */
+const refusedStatus = 422;
 
 /** Codes of what one layer may be refused for alone, and not together with the others. */
 const judgedTogether: ReadonlySet<string | undefined> = new Set(["XDSKIT_REFERENCE_BROKEN", "XDSKIT_CLIENTS_REFUSE"]);
@@ -61,22 +73,30 @@ async function compare(client: ApiClient, folder: CheckedDirectory) {
   const changes: ShownChange[] = [];
   const stages: GroupStagesView[] = [];
   const findings: Finding[] = [];
+  const refusals: Finding[] = [];
   for (const { layer, resources } of pairs) {
     const input = { resources, whereIs: folder.whereIs };
     const change = { upsert: resources.map(form), replace: true, dryRun: true };
     const answer = await sendChange(client, layer, change).catch(async (error: unknown) => {
       if (!(error instanceof ApiError)) throw error;
+      if (error.status !== refusedStatus) throw error;
       // What one layer takes away another one may bring, and what one listens at another one may leave.
-      if (pairs.length > 1 && judgedTogether.has(error.code))
-        return { changed: await compareByVersion(client, layer, resources, folder.registry), stages: [], findings: [] };
-      const { message, status, code } = error;
-      throw new ApiError(message, { status, code, findings: findingsInFiles(error.findings, input) });
+      if (pairs.length === 1 || !judgedTogether.has(error.code)) refusals.push(...refusalsOf(error, input));
+      return { changed: await compareByVersion(client, layer, resources, folder.registry), stages: [], findings: [] };
     });
     changes.push(...servedChanges(answer.changed, pairs.length === 1 ? undefined : layer, folder));
     stages.push(...answer.stages);
     findings.push(...findingsInFiles(answer.findings, input));
   }
-  return { changes, stages, findings };
+  return { changes, stages, findings, refusals };
+}
+
+/** Why a server refuses a change, with places in the files. */
+function refusalsOf({ findings, code, message }: ApiError, input: Pick<Input, "resources" | "whereIs">): Finding[] {
+  const found = findingsInFiles(findings, input);
+  return found.length > 0
+    ? found
+    : [{ code: (code ?? "XDSKIT_API_REQUEST") as Finding["code"], severity: "error", message }];
 }
 
 /** The layers that a folder fills on the server, each with what this folder has for it. */
