@@ -1,1 +1,1 @@
-export { type OpenedStore, openLmdbStore } from "./open-lmdb-store.js";
+export { type OpenedStore, openLmdbStore, readLmdbStore } from "./open-lmdb-store.js";

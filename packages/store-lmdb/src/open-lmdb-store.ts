@@ -60,6 +60,19 @@ export async function openLmdbStore(directory: string, options: OpenLmdbOptions 
   }
 }
 
+/**
+ * Opens the store in a folder to read it, whoever else has it open; it changes nothing there, whatever is wrong.
+ * Rejects with XDSKIT_STORE if there is none, or if it cannot be read.
+ */
+export async function readLmdbStore(directory: string): Promise<Store> {
+  const file = join(directory, fileName);
+  if (!(await exists(file)))
+    throw XdskitError.of("XDSKIT_STORE", "there is no state in this folder", { file: directory });
+  const damage = await damageOf(directory, file);
+  if (damage !== undefined) throw XdskitError.of("XDSKIT_STORE", damage, { file });
+  return await readOnlyStore(directory, file);
+}
+
 /** A disk that is full, or only to be read; a file or folder of somebody else. */
 const unwritable: ReadonlySet<string> = new Set(["EACCES", "EPERM", "EROFS", "ENOSPC", "EDQUOT"]);
 
@@ -79,13 +92,17 @@ async function openedToRead(directory: string, file: string, reason: string): Pr
   const damage = await damageOf(directory, file);
   if (damage !== undefined)
     throw XdskitError.of("XDSKIT_STORE", `${damage}, and it cannot be set aside: ${reason}`, { file });
+  const store = await readOnlyStore(directory, file);
+  const message = `it cannot be written (${reason}): what it held is served, no revisions are kept, and the API refuses changes`;
+  const finding: Finding = { code: "XDSKIT_STORE", severity: "warning", message, file };
+  return { store, findings: [finding], isLost: false, isReadOnly: true };
+}
+
+async function readOnlyStore(directory: string, file: string): Promise<Store> {
   const tables = new LmdbTables(file, { readOnly: true });
   try {
     mustBeReadable(tables, file);
-    const store = await RevisionStore.open(`lmdb ${directory}`, tables);
-    const message = `it cannot be written (${reason}): what it held is served, no revisions are kept, and the API refuses changes`;
-    const finding: Finding = { code: "XDSKIT_STORE", severity: "warning", message, file };
-    return { store, findings: [finding], isLost: false, isReadOnly: true };
+    return await RevisionStore.open(`lmdb ${directory}`, tables);
   } catch (error) {
     await tables.close();
     throw error;

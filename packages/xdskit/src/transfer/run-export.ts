@@ -1,40 +1,69 @@
-import { resourceTypes } from "@xdskit/api";
+import { type Resource, resourceTypes, typesOfMessages, XdskitError } from "@xdskit/api";
+import { decodeStored } from "@xdskit/server";
 import type { ApiClient } from "../api-client/api-client.js";
 import { ApiError } from "../api-client/api-error.js";
 import type { LayerView } from "../api-client/api-types.js";
 import { type ListedResource, listResources } from "../api-client/list-resources.js";
 import { withServer } from "../api-client/with-server.js";
+import { createSentForm } from "../apply/sent-resource.js";
+import { replaceFile } from "../files/replace-file.js";
 import { counted } from "../output/counts.js";
+import { reportFailure } from "../output/failure.js";
 import { printable } from "../output/printable.js";
 import type { Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
+import { registryWith } from "../settings/descriptors.js";
 import { type ExportedLayer, type ExportFile, exportFormat } from "./export-file.js";
 import { holdsRedacted } from "./holds-redacted.js";
+import { readFromState } from "./read-state.js";
 
 /** The options of `export`. */
 export interface ExportOptions {
   readonly server: URL;
   /** Undefined: all that can be written. */
   readonly layer: string | undefined;
+  /** `-`: standard output. */
+  readonly file: string;
+  /** Reads contents from the server's state on this machine, with their secrets. */
+  readonly showSecrets: boolean;
+  /** Where that is; undefined: where it is by default. */
+  readonly state: string | undefined;
+  readonly descriptors: readonly string[];
 }
 
-/** A layer that changes while it is read is read again. */
+/** Layers that change while they are read are read again. */
 const mostAttempts = 5;
 
-/** Prints what the writable layers of a running server hold. Resolves to the exit status. */
+/** It may hold private keys. */
+const exportMode = { file: 0o600, folder: 0o700, durable: true };
+
+/** Writes down what the writable layers of a running server hold, all at one moment. Resolves to the exit status. */
 export function runExport(options: ExportOptions, terminal: Terminal): Promise<number> {
-  return withServer("export", { server: options.server }, terminal, async (client) => {
-    const layers: ExportedLayer[] = [];
+  const { server, file, showSecrets } = options;
+  return withServer("export", { server }, terminal, async (client) => {
     const redacted: string[] = [];
-    for (const layer of await writableLayers(client, options.layer)) {
-      const { revision, listed } = await contentOf(client, layer.name);
-      layers.push({ name: layer.name, revision, resources: listed.map(({ resource }) => resource) });
-      redacted.push(...listed.filter(({ resource }) => holdsRedacted(resource)).map(titleOf));
+    try {
+      const layers = showSecrets
+        ? await wholeLayers(client, options)
+        : await listedLayers(client, options.layer, (title) => redacted.push(title));
+      const content: ExportFile = { format: exportFormat, time: new Date().toISOString(), layers };
+      const text = `${JSON.stringify(content, undefined, 2)}\n`;
+      if (file === "-") terminal.out(text);
+      else await written(file, text);
+    } catch (error) {
+      if (!(error instanceof XdskitError)) throw error;
+      reportFailure(terminal, "export", error);
+      return exitStatus.failed;
     }
-    const file: ExportFile = { format: exportFormat, time: new Date().toISOString(), layers };
-    terminal.out(`${JSON.stringify(file, undefined, 2)}\n`);
     if (redacted.length > 0) terminal.err(`xdskit export: ${printable(leftOutText(redacted))}\n`);
     return exitStatus.ok;
+  });
+}
+
+async function written(file: string, text: string): Promise<void> {
+  await replaceFile(file, text, exportMode).catch((error: NodeJS.ErrnoException) => {
+    const reason = error.code ?? error.message;
+    throw XdskitError.of("XDSKIT_FILE_UNREADABLE", `it cannot be written: ${reason}`, { file }, { cause: error });
   });
 }
 
@@ -51,20 +80,49 @@ async function writableLayers(client: ApiClient, asked: string | undefined): Pro
   return found;
 }
 
-/** All of a layer, as it was at one moment. */
-async function contentOf(client: ApiClient, layer: string) {
-  const headOf = async () => {
-    const [found] = (await writableLayers(client, layer)).map(({ head }) => head?.id ?? null);
-    return found ?? null;
-  };
-  let revision = await headOf();
+/** All layers as the API shows them, as they were at one moment. `leftOut` is told what has a secret. */
+async function listedLayers(
+  client: ApiClient,
+  asked: string | undefined,
+  leftOut: (title: string) => void,
+): Promise<readonly ExportedLayer[]> {
+  const heads = (layers: readonly LayerView[]) => JSON.stringify(layers.map(({ name, head }) => [name, head?.id]));
+  let layers = await writableLayers(client, asked);
   for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
-    const listed = await listResources(client, layer);
-    const after = await headOf();
-    if (after === revision) return { revision, listed };
-    revision = after;
+    const read: { readonly layer: LayerView; readonly listed: readonly ListedResource[] }[] = [];
+    for (const layer of layers) read.push({ layer, listed: await listResources(client, layer.name) });
+    const after = await writableLayers(client, asked);
+    if (heads(after) === heads(layers)) {
+      for (const { listed } of read) for (const one of listed) if (holdsRedacted(one.resource)) leftOut(titleOf(one));
+      return read.map(({ layer: { name, head }, listed }) => {
+        return { name, revision: head?.id ?? null, resources: listed.map(({ resource }) => resource) };
+      });
+    }
+    layers = after;
   }
-  throw new ApiError(`layer "${layer}" changes all the time: try again`);
+  throw new ApiError("what is exported changes all the time: try again");
+}
+
+/** All layers with their secrets: the server says which revisions they have, and its state what is in these. */
+async function wholeLayers(client: ApiClient, options: ExportOptions): Promise<readonly ExportedLayer[]> {
+  const layers = await writableLayers(client, options.layer);
+  const contents = await readFromState(
+    options.state,
+    layers.flatMap(({ head }) => head?.id ?? []),
+  );
+  const registry = await registryWith(options.descriptors);
+  const types = typesOfMessages(registry, []);
+  const form = createSentForm(registry);
+  return layers.map(({ name, head }) => {
+    const stored = head === null ? [] : (contents.get(head.id) ?? []);
+    const resources = stored.map((one) => decodeStored(one, { types, registry })).toSorted(byTypeAndName);
+    return { name, revision: head?.id ?? null, resources: resources.map(form) };
+  });
+}
+
+function byTypeAndName(a: Resource, b: Resource): number {
+  if (a.type.typeUrl !== b.type.typeUrl) return a.type.typeUrl < b.type.typeUrl ? -1 : 1;
+  return a.key < b.key ? -1 : 1;
 }
 
 function titleOf({ type, name }: ListedResource): string {
@@ -76,6 +134,7 @@ function leftOutText(titles: readonly string[]): string {
   const more = titles.length > 10 ? ` … and ${titles.length - 10} more` : "";
   return (
     `the secrets of ${counted(titles.length, "resource")} are left out ([redacted]): ${shown}${more}. ` +
-    "import refuses the file until you write them there, or remove these resources from it"
+    "import refuses the file until you write them there, or remove these resources from it; " +
+    "on the server's machine, --show-secrets writes them"
   );
 }

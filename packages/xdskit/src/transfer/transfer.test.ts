@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
+import { chmod, readFile, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { clusterYaml } from "../testing/folder.js";
+import { inProcessEnds } from "../testing/in-process.js";
 import { type Served, served } from "../testing/served.js";
 
 const secret = `"@type": type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret
@@ -108,6 +111,36 @@ describe("xdskit export and import", () => {
     const whole = out.replace("[redacted]", "S3CR3T-2");
     const done = await server.run("import", await server.file("whole.json", whole));
     assert.deepEqual([done.status, done.out.split("\n")[0]], [0, '~ secret "own"']);
+  });
+
+  test("keep secrets with --show-secrets, in a file that only its owner can read", async () => {
+    await begin(clusterYaml("a"), secret, wrapped, variant("prod", "1s"));
+    const file = await server.file("old.json", "old");
+    await chmod(file, 0o644);
+    const state = join(dirname(file), "state");
+    const { status, out, err } = await server.run("export", file, "--show-secrets", "--state", state);
+    assert.deepEqual([status, out, err], [0, "", ""]);
+    assert.equal((await stat(file)).mode & 0o777, 0o600);
+    const text = await readFile(file, "utf8");
+    assert.match(text, /S3CR3T/);
+    await begin(clusterYaml("b"));
+    const done = await server.run("import", file);
+    assert.deepEqual([done.status, done.err], [0, ""]);
+    assert.equal((await server.run("export", file, "--show-secrets", "--state", state)).status, 0);
+    const resources = (of: string) => JSON.parse(of).layers[0].resources;
+    assert.deepEqual(resources(await readFile(file, "utf8")), resources(text));
+    const shown = await inProcessEnds("get", "secret", "own", "--server", server.grpc, "--show-secrets");
+    assert.match(shown.out, /S3CR3T/);
+  });
+
+  test("write no secrets where the state is not the server's, or no file is named", async () => {
+    await begin(secret);
+    const file = await server.file("other.json", "other");
+    const wrong = await server.run("export", file, "--show-secrets", "--state", server.folder.path);
+    assert.deepEqual([wrong.status, await readFile(file, "utf8")], [1, "other"]);
+    assert.match(wrong.err, /no state in this folder has what the server serves/);
+    for (const args of [["--show-secrets"], [file, "--state", "."]])
+      assert.equal((await server.run("export", ...args)).status, 2, args.join(" "));
   });
 
   test("refuse a file of another kind, or one that would only remove", async () => {
