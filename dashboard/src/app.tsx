@@ -5,6 +5,8 @@ import { useLive } from "./api/use-live.js";
 import { Dialog } from "./parts/dialog.js";
 import { focusSearch, type Keys, useKeys } from "./parts/keys.js";
 import { ThemeButton } from "./parts/theme.js";
+import { changeTimeStyle } from "./parts/time.js";
+import { TimeButton } from "./parts/time-button.js";
 import { go, linkTo, type Place, usePlace } from "./router.js";
 import { ChangeView } from "./views/change/change-view.js";
 import { ConfigView } from "./views/config/config-view.js";
@@ -36,6 +38,7 @@ export function App() {
     () => ({
       "/": focusSearch,
       "?": () => setHelping(true),
+      t: changeTimeStyle,
       ...Object.fromEntries(views.map(([one, , key]) => [key, () => go(linkTo(one))])),
     }),
     [],
@@ -70,7 +73,7 @@ function View({ place }: { readonly place: Place }) {
     case "history":
       return <HistoryView place={place} />;
     case "problems":
-      return <ProblemsView />;
+      return <ProblemsView chosen={parts[0]} />;
     default:
       return (
         <>
@@ -117,6 +120,7 @@ function Head({
         ))}
       </nav>
       <div class="head-end">
+        <TimeButton />
         <ThemeButton />
         <button type="button" class="icon-button" aria-label="Keys" title="Keys (?)" onClick={help}>
           <kbd>?</kbd>
@@ -147,6 +151,7 @@ function Help({ close }: { close(): void }) {
     ["Enter, o", "open the row"],
     ["x", "History: choose the row for a comparison"],
     ...views.map(([, name, key]) => [key, name]),
+    ["t", "times: how long ago, or exact"],
     ["?", "this list"],
   ];
   return (

@@ -1,12 +1,15 @@
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
 import { test } from "node:test";
+import { promisify } from "node:util";
 import { openDashboard, startBrowser } from "./dashboard/browser.js";
 import { shopCluster, shopFiles } from "./dashboard/shop.js";
 import { createConfigFolder } from "./harness/config-folder.js";
 import { createScene } from "./harness/scene.js";
 import { eventually } from "./harness/wait.js";
-import { serve, xdskitCommand } from "./harness/xdskit.js";
+import { serve, startBench, xdskitCommand } from "./harness/xdskit.js";
 
+const run = promisify(execFile);
 const nodes = 10_000;
 /**
  * From one frame to the next while all nodes change, in milliseconds: 95 of 100, and all. A browser without a graphics
@@ -21,14 +24,9 @@ test("the dashboard of ten thousand nodes", { timeout: 400_000 }, async (t) => {
   if (browser === undefined) return;
   const folder = await createConfigFolder(scene.directory, shopFiles());
   const server = await serve(scene, folder.path, { args: ["--state", "off", "--log-level", "error"] });
-  const { command, args } = xdskitCommand();
-  scene.start({
-    name: "xdskit bench",
-    command,
-    args: [
-      ...[...args, "bench", "--server", server.grpc, "--ads", "--nodes", `${nodes}`, "--nodes-per-connection", "100"],
-      ...["--node-id", "edge-{n}", "--node-cluster", "edge", "--duration", "1h", "--timeout", "2m", "--reject", "0.1%"],
-    ],
+  startBench(scene, server.grpc, {
+    ...{ nodes, id: "edge-{n}" },
+    args: ["--nodes-per-connection", "100", "--node-cluster", "edge", "--timeout", "2m", "--reject", "0.1%"],
   });
   const states = async () => {
     const summary = (await (await fetch(`http://${server.admin}/api/v1/fleet/summary`)).json()) as {
@@ -84,14 +82,69 @@ test("the dashboard of ten thousand nodes", { timeout: 400_000 }, async (t) => {
     // What is worst comes first, with its reason.
     await page.locator(".virtual-window .node-row").first().locator(".state-rejected").first().waitFor();
     await goTo("fleet?state=rejected");
-    await page.getByRole("combobox", { name: "Order" }).selectOption("lag");
-    await page.waitForURL(/sort=lag/);
     await page.getByRole("searchbox", { name: "Search nodes" }).fill("edge-000");
     await page.waitForURL(/q=edge-000/);
     await page.getByText(/^[0-9] nodes? shown$/).waitFor();
+  });
+
+  await scene.step("sorts the whole fleet by lag, and so does the terminal", async () => {
+    const all = async () => {
+      const pages = await Promise.all(
+        Array.from({ length: nodes / 1_000 }, async (_, index) => {
+          const path = `fleet/nodes?limit=1000&offset=${index * 1_000}`;
+          const { nodes: found } = (await (await fetch(`http://${server.admin}/api/v1/${path}`)).json()) as Rows;
+          return found;
+        }),
+      );
+      return pages.flat();
+    };
+    // Nothing changes any more: the lags stay as they are.
+    await eventually("all ACKs", async () => (await states()).synced === nodes - 10, { withinMs: 90_000 });
+    const rows = await all();
+    assert.equal(rows.length, nodes);
+    const slowest = rows.toSorted((a, b) => (b.lagMs ?? -1) - (a.lagMs ?? -1) || (a.id < b.id ? -1 : 1));
+    await goTo("fleet");
+    await page.getByRole("combobox", { name: "Order" }).selectOption("lag");
+    await page.waitForURL(/sort=lag/);
+    const shown = page.locator(".virtual-window .node-row");
+    await shown
+      .first()
+      .getByRole("link", { name: slowest[0]?.id ?? "", exact: true })
+      .waitFor();
+    const ids = (await shown.locator(".cell-id a").allInnerTexts()).slice(0, 10);
+    assert.deepEqual(
+      ids,
+      slowest.slice(0, 10).map(({ id }) => id),
+    );
+    const { command, args } = xdskitCommand();
+    const asked = [
+      "top",
+      "--server",
+      `http://${server.admin}`,
+      "--state",
+      "synced",
+      "--count",
+      "1",
+      "--output",
+      "json",
+    ];
+    const { stdout } = await run(command, [...args, ...asked]);
+    const { worst } = JSON.parse(stdout) as { readonly worst: Rows["nodes"] };
+    assert.deepEqual(
+      worst.map(({ id }) => id),
+      slowest
+        .filter(({ state }) => state === "synced")
+        .slice(0, worst.length)
+        .map(({ id }) => id),
+    );
+    assert.ok(worst.length >= 20, `${worst.length} nodes`);
     assert.deepEqual(faults, []);
   });
 });
+
+interface Rows {
+  readonly nodes: readonly { readonly id: string; readonly state: string; readonly lagMs: number | null }[];
+}
 
 /** What the page drew, and when. */
 interface Watched {

@@ -10,7 +10,7 @@ import { shopCluster, shopFiles } from "./dashboard/shop.js";
 import { createConfigFolder } from "./harness/config-folder.js";
 import { createScene } from "./harness/scene.js";
 import { eventually } from "./harness/wait.js";
-import { serve, xdskitCommand } from "./harness/xdskit.js";
+import { serve, startBench, xdskitCommand } from "./harness/xdskit.js";
 
 const run = promisify(execFile);
 const nodes = 5;
@@ -49,23 +49,7 @@ test("the habits of the dashboard", { timeout: 400_000 }, async (t) => {
   await folder.putText("xdskit.yaml", stringify({ groups: [{ name: "edge", match: {}, folders: ["."], rollout }] }));
   const server = await serve(scene, folder.path, { args: ["--state", join(scene.directory, "state")] });
   const { command, args } = xdskitCommand();
-  scene.start({
-    name: "xdskit bench",
-    command,
-    args: [
-      ...args,
-      "bench",
-      "--server",
-      server.grpc,
-      "--ads",
-      "--nodes",
-      `${nodes}`,
-      "--node-id",
-      "edge-{n}",
-      "--duration",
-      "1h",
-    ],
-  });
+  startBench(scene, server.grpc, { nodes, id: "edge-{n}" });
   const api = async <T>(path: string) => (await (await fetch(`http://${server.admin}/api/v1/${path}`)).json()) as T;
   await eventually(
     "the nodes",
@@ -98,6 +82,10 @@ test("the habits of the dashboard", { timeout: 400_000 }, async (t) => {
     await page.getByText(`${nodes} nodes shown`).waitFor();
     const { stdout } = await run("sh", ["-c", await copied("Copy curl")]);
     assert.equal((JSON.parse(stdout) as { readonly total: number }).total, nodes);
+    const top = (await copied("Copy command")).split(" ");
+    assert.deepEqual(top.slice(0, 4), ["xdskit", "top", "--state", "synced"]);
+    const said = await run(command, [...args, ...top.slice(1), "--count", "1", "--output", "json"]);
+    assert.equal((JSON.parse(said.stdout) as { readonly worst: readonly unknown[] }).worst.length, nodes);
     await goTo("history");
     const words = (await copied("Copy command")).split(" ");
     assert.equal(words[0], "xdskit");

@@ -39,6 +39,20 @@ test("the dashboard, with a real Envoy that rejects", { timeout: 400_000 }, asyn
   const api = async (path: string) => (await fetch(`http://${server.admin}/api/v1/${path}`)).json();
   const stateOf = async () => ((await api("nodes/shop-envoy/summary")) as { readonly state: string }).state;
 
+  await scene.step("a first visit costs less than 100 kB until the fleet is drawn", async () => {
+    const context = await browser.newContext();
+    const first = await context.newPage();
+    await first.goto(`http://${server.admin}/`);
+    await first.getByText("1 node shown").waitFor();
+    // As they came, compressed: the page, its script, its styles, its icon, and all answers of the API so far.
+    const loaded = await first.evaluate<readonly Loaded[]>(loadedSoFar);
+    assert.ok(loaded.some(({ name }) => /\.js$/.test(name)) && loaded.some(({ name }) => /\.css$/.test(name)));
+    const bytes = loaded.reduce((sum, { size }) => sum + size, 0);
+    console.log(`# a first visit: ${bytes} bytes in ${loaded.length} answers`);
+    assert.ok(bytes > 20_000 && bytes < 100_000, JSON.stringify(loaded));
+    await context.close();
+  });
+
   await scene.step("an Envoy that rejects is found from the first page in two clicks, with its words", async () => {
     await page.getByText("1 node shown").waitFor();
     const files = shopFiles();
@@ -59,7 +73,7 @@ test("the dashboard, with a real Envoy that rejects", { timeout: 400_000 }, asyn
       .first()
       .waitFor();
     assert.match(await page.locator(".moment-rejected").first().innerText(), /NACK/);
-    await page.locator("h3", { hasText: "It is to run" }).waitFor();
+    await page.locator("h3", { hasText: "It should run" }).waitFor();
   });
 
   await scene.step("problems say what to do, and their count is in the title", async () => {
@@ -178,6 +192,14 @@ test("the dashboard, with a real Envoy that rejects", { timeout: 400_000 }, asyn
     assert.doesNotMatch(await page.title(), /broken/);
   });
 });
+
+interface Loaded {
+  readonly name: string;
+  readonly size: number;
+}
+
+const loadedSoFar = `[...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
+  .map(({ name, transferSize }) => ({ name, size: transferSize }))`;
 
 /** A script inside of the page, as an injected name would be. */
 const breach = `const script = document.createElement("script");

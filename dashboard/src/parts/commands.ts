@@ -19,9 +19,9 @@ export function statusOf(...words: readonly string[]): string {
   return overGrpc("status", ...words);
 }
 
-/** A command that gets one resource as a client does. */
-export function getOf(type: string, name: string): string {
-  return overGrpc("get", type, name);
+/** A command that gets one resource as a client does; `more` are further options. */
+export function getOf(type: string, name: string, ...more: readonly string[]): string {
+  return overGrpc("get", type, name, ...more);
 }
 
 function overGrpc(...words: readonly string[]): string {

@@ -1,6 +1,7 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { get, pathOf } from "../api/request.js";
 import type { Field } from "../api/types.js";
+import { besides, type CardPlace, FieldCard } from "./field-card.js";
 
 /** What was asked before. */
 const known = new Map<string, Promise<Field | undefined>>();
@@ -26,6 +27,7 @@ export function Key({
   const [place, setPlace] = useState<CardPlace | undefined>(undefined);
   const isKnown = message !== "" && !name.startsWith('"@');
   const isGone = useRef(false);
+  const id = useId();
   useEffect(
     () => () => {
       isGone.current = true;
@@ -48,6 +50,7 @@ export function Key({
         href={field?.docs ?? undefined}
         target="_blank"
         rel="noreferrer"
+        aria-describedby={place === undefined ? undefined : id}
         tabIndex={isStop ? 0 : -1}
         onFocus={open}
         onBlur={close}
@@ -59,7 +62,7 @@ export function Key({
       >
         {name}
       </a>
-      {place === undefined ? null : <FieldCard name={path.join(".")} field={field} place={place} />}
+      {place === undefined ? null : <FieldCard id={id} name={path.join(".")} field={field} place={place} />}
     </span>
   );
 }
@@ -70,55 +73,6 @@ function moved(from: Element, step: number): boolean {
   const next = keys[keys.indexOf(from as HTMLElement) + step];
   next?.focus();
   return next !== undefined;
-}
-
-interface CardPlace {
-  readonly left: string;
-  readonly top?: string;
-  readonly bottom?: string;
-}
-
-/** Below the key, or above it near the end of the window. A text that scrolls does not cut it off. */
-function besides(element: Element): CardPlace {
-  const { left, top, bottom } = element.getBoundingClientRect();
-  const side = { left: `${Math.max(8, Math.min(left, innerWidth - mostWidth))}px` };
-  return bottom > innerHeight - 160
-    ? { ...side, bottom: `${innerHeight - top + 2}px` }
-    : { ...side, top: `${bottom + 2}px` };
-}
-
-/** Of a card, in pixels: what the style says, and the rim of the window. */
-const mostWidth = 440;
-
-function FieldCard({
-  name,
-  field,
-  place,
-}: {
-  readonly name: string;
-  readonly field: Field | undefined;
-  readonly place: CardPlace;
-}) {
-  if (field === undefined)
-    return (
-      <span class="field-card" role="tooltip" style={{ ...place }}>
-        {name}
-      </span>
-    );
-  const { message, type, oneof, values, deprecated, since, docs } = field;
-  return (
-    <span class="field-card" role="tooltip" style={{ ...place }}>
-      <b>{field.name}</b> <span class="quiet">{type}</span>
-      {deprecated ? <b class="missing"> deprecated</b> : null}
-      <span class="quiet below">
-        in {message}
-        {oneof === null ? "" : `, one of ${oneof}`}
-        {since === null ? "" : `, since Envoy ${since}`}
-      </span>
-      {values.length === 0 ? null : <span class="below">{values.join(", ")}</span>}
-      {docs === null ? null : <span class="quiet below">Enter or a click leads to Envoy's documentation.</span>}
-    </span>
-  );
 }
 
 function fieldOf(message: string, path: readonly string[]): Promise<Field | undefined> {

@@ -49,21 +49,29 @@ export function Findings({ findings }: { readonly findings: readonly Finding[] }
   );
 }
 
-/** `file:line:column`. */
+/** `file:line:column`. `href`: where the page shows what is written there. */
 export function WhereText({
   where: { file, line, column },
+  href,
 }: {
   readonly where: {
     readonly file?: string | undefined;
     readonly line?: number | undefined;
     readonly column?: number | undefined;
   };
+  readonly href?: string;
 }) {
   if (file === undefined) return null;
   const text = [file, line, column].filter((part) => part !== undefined).join(":");
   return (
     <>
-      <code class="where">{text}</code>{" "}
+      {href === undefined ? (
+        <code class="where">{text}</code>
+      ) : (
+        <a class="where" href={href}>
+          <code>{text}</code>
+        </a>
+      )}{" "}
     </>
   );
 }

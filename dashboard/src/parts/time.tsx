@@ -1,13 +1,41 @@
 import { useEffect, useState } from "preact/hooks";
-import { ago, exact, lasting } from "../text/times.js";
+import { ago, exact, lasting, until } from "../text/times.js";
 
-/** A time as people read it, renewed each second; the exact one is shown on hover. */
+/** How times are shown everywhere on the page. */
+export type TimeStyle = "relative" | "exact";
+
+const key = "xdskit-times";
+let style: TimeStyle = localStorage.getItem(key) === "exact" ? "exact" : "relative";
+const styled = new Set<() => void>();
+
+/** The other way to show times; the browser remembers it. */
+export function changeTimeStyle(): void {
+  style = style === "exact" ? "relative" : "exact";
+  localStorage.setItem(key, style);
+  for (const changed of styled) changed();
+}
+
+/** How times are shown now. */
+export function useTimeStyle(): TimeStyle {
+  const [shown, setShown] = useState(style);
+  useEffect(() => {
+    const changed = () => setShown(style);
+    changed();
+    styled.add(changed);
+    return () => void styled.delete(changed);
+  }, []);
+  return shown;
+}
+
+/** A time as people read it, renewed each second; the other way to say it is shown on hover. */
 export function Time({ at }: { readonly at: string | number }) {
   const then = typeof at === "number" ? at : Date.parse(at);
   const now = useNow();
+  const [relative, whole] = [then > now ? until(then, now) : ago(then, now), exact(then)];
+  const isExact = useTimeStyle() === "exact";
   return (
-    <time dateTime={new Date(then).toISOString()} title={exact(then)}>
-      {ago(then, now)}
+    <time dateTime={new Date(then).toISOString()} title={isExact ? relative : whole}>
+      {isExact ? whole : relative}
     </time>
   );
 }

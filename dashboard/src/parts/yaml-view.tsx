@@ -1,21 +1,31 @@
-import { useMemo } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
+import { placesNear } from "../text/beside.js";
 import { diffLines } from "../text/diff.js";
-import { type YamlLine, yamlLines } from "../text/yaml.js";
+import { lineOfField, type YamlLine, yamlLines } from "../text/yaml.js";
 import { Key } from "./field-key.js";
 
 /** More lines are not drawn at once. */
-const mostLines = 5_000;
+export const mostLines = 5_000;
 
-/** JSON as YAML, with the keys in a colour of their own. */
-export function YamlView({ json, label }: { readonly json: unknown; readonly label: string }) {
+/** JSON as YAML, with the keys in a colour of their own. `mark`: a field that is pointed at, and scrolled to. */
+export function YamlView({
+  json,
+  label,
+  mark = "",
+}: {
+  readonly json: unknown;
+  readonly label: string;
+  readonly mark?: string;
+}) {
   const lines = useMemo(() => yamlLines(json), [json]);
   const stop = lines.findIndex(isStopOf);
+  const marked = mark === "" ? -1 : lineOfField(lines, mark);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: who has no mouse must be able to scroll.
     <section class="code" aria-label={label} tabIndex={0}>
       <pre>
         {lines.slice(0, mostLines).map((line, index) => (
-          <YamlRow key={index} line={line} number={index + 1} isStop={index === stop} />
+          <YamlRow key={index} line={line} number={index + 1} isStop={index === stop} isMarked={index === marked} />
         ))}
         {lines.length > mostLines ? `… ${lines.length - mostLines} more lines\n` : null}
       </pre>
@@ -24,7 +34,7 @@ export function YamlView({ json, label }: { readonly json: unknown; readonly lab
 }
 
 /** Whether the tabulator can stop at the key of a line: it says what its field is. */
-function isStopOf(line: YamlLine | undefined): boolean {
+export function isStopOf(line: YamlLine | undefined): boolean {
   return line?.key !== undefined && line.message !== "" && line.path[0] !== "@type";
 }
 
@@ -32,24 +42,36 @@ function YamlRow({
   line,
   number,
   isStop,
+  isMarked,
 }: {
   readonly line: YamlLine;
   readonly number: number;
   readonly isStop: boolean;
+  readonly isMarked: boolean;
 }) {
+  const place = useRef<HTMLSpanElement>(null);
+  useEffect(() => {
+    if (isMarked) place.current?.scrollIntoView({ block: "center" });
+  }, [isMarked]);
   return (
-    <span class="line">
+    <span ref={place} class={isMarked ? "line marked" : "line"}>
       <span class="line-number" aria-hidden="true">
         {number}
       </span>
       <YamlText line={line} isStop={isStop} />
+      {isMarked ? <Mark text="this field" /> : null}
       {"\n"}
     </span>
   );
 }
 
+/** What points at a line. */
+export function Mark({ text }: { readonly text: string }) {
+  return <b class="line-mark"> ◀ {text}</b>;
+}
+
 /** A line with its key, which says what its field is. */
-function YamlText({
+export function YamlText({
   line: { text, key, message, path },
   isStop,
 }: {
@@ -67,7 +89,7 @@ function YamlText({
 }
 
 /** So many lines around a difference are shown. */
-const context = 3;
+export const context = 3;
 
 /** What differs between two contents. Null: there is none on that side. */
 export function YamlDiff({
@@ -89,11 +111,7 @@ export function YamlDiff({
     }));
   }, [before, after]);
   const shown = useMemo(() => {
-    const near = new Set<number>();
-    for (const [index, { kind }] of lines.entries()) {
-      if (kind === "same") continue;
-      for (let other = index - context; other <= index + context; other += 1) near.add(other);
-    }
+    const near = placesNear(lines.length, (index) => lines[index]?.kind !== "same", context);
     return lines
       .map((line, index) => ({ line, index }))
       .filter(({ index }) => near.has(index))

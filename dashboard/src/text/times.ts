@@ -9,6 +9,11 @@ export function ago(then: number, now: number): string {
   return passed < second ? "now" : `${lasting(passed)} ago`;
 }
 
+/** `in 3 min`: of a time that lies ahead. */
+export function until(then: number, now: number): string {
+  return `in ${lasting(Math.max(0, then - now))}`;
+}
+
 /** `3 min`: the largest unit that fits. */
 export function lasting(ms: number): string {
   if (ms < second) return `${Math.round(ms)} ms`;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { parse } from "yaml";
-import { yamlLines, yamlText } from "./yaml.js";
+import { lineOfField, yamlLines, yamlText } from "./yaml.js";
 
 const values = [
   null,
@@ -37,5 +37,15 @@ describe("YAML", () => {
         ["a.b", "b"],
       ],
     );
+  });
+
+  it("finds the line of a field as errors name it, in lists and in maps", () => {
+    const json = { name: "x", endpoints: [{ priority: 1 }, { priority: 2 }], metadata: { "some.key": { on: true } } };
+    const lines = yamlLines(json);
+    const textOf = (field: string) => lines[lineOfField(lines, field)]?.text;
+    assert.equal(textOf("endpoints[1].priority"), "- priority: 2");
+    assert.equal(textOf("endpoints"), "endpoints:");
+    assert.equal(textOf("metadata[some.key].on"), "    on: true");
+    assert.equal(textOf("endpoints[2].priority"), undefined);
   });
 });

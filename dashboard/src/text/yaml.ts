@@ -5,6 +5,8 @@ export interface YamlLine {
   readonly message: string;
   /** The steps from there, without positions in lists: `["filter_chains", "filters"]`. */
   readonly path: readonly string[];
+  /** The whole way from the resource, as errors write it: `endpoints[0].priority`. */
+  readonly field: string;
   /** Where its key stands in the text; undefined: it begins no field. */
   readonly key: { readonly from: number; readonly to: number } | undefined;
 }
@@ -14,8 +16,9 @@ type Json = null | boolean | number | string | readonly Json[] | { readonly [key
 /** JSON as YAML, in the style of the files that people write: two spaces, quotes only where they are needed. */
 export function yamlLines(json: unknown): readonly YamlLine[] {
   const lines: YamlLine[] = [];
-  if (isScalar(json as Json)) lines.push({ text: scalar(json as Json), message: "", path: [], key: undefined });
-  else write(json as Json, 0, { message: "", path: [] }, lines, "");
+  if (isScalar(json as Json))
+    lines.push({ text: scalar(json as Json), message: "", path: [], field: "", key: undefined });
+  else write(json as Json, 0, { message: "", path: [], field: "" }, lines, "");
   return lines;
 }
 
@@ -26,7 +29,7 @@ export function yamlText(json: unknown): string {
 }
 
 /** Where a line is. */
-type Around = Pick<YamlLine, "message" | "path">;
+type Around = Pick<YamlLine, "message" | "path" | "field">;
 
 /** `lead` stands before the first line: the dash of a list's item. */
 function write(json: Json, indent: number, around: Around, lines: YamlLine[], lead: string): void {
@@ -37,18 +40,20 @@ function write(json: Json, indent: number, around: Around, lines: YamlLine[], le
     return text;
   };
   if (Array.isArray(json)) {
-    for (const item of json) {
+    for (const [index, item] of json.entries()) {
       const dash = `${begin()}- `;
-      if (isScalar(item)) lines.push({ text: `${dash}${scalar(item)}`, ...around, key: undefined });
-      else write(item, indent + 2, around, lines, dash);
+      const here = { ...around, field: `${around.field}[${index}]` };
+      if (isScalar(item)) lines.push({ text: `${dash}${scalar(item)}`, ...here, key: undefined });
+      else write(item, indent + 2, here, lines, dash);
     }
     return;
   }
-  const inside = messageOf(json) ?? around;
+  const inside = { ...around, ...messageOf(json) };
   for (const [name, value] of Object.entries(json as Readonly<Record<string, Json>>)) {
     const start = begin();
     const label = scalar(name);
-    const here = { ...inside, path: [...inside.path, name] };
+    const field = around.field === "" ? name : `${around.field}.${name}`;
+    const here = { ...inside, path: [...inside.path, name], field };
     const key = { from: start.length, to: start.length + label.length };
     if (isScalar(value)) {
       pushText(`${start}${label}: `, value, indent + 2, here, key, lines);
@@ -60,7 +65,13 @@ function write(json: Json, indent: number, around: Around, lines: YamlLine[], le
   }
 }
 
-function messageOf(json: Json): Around | undefined {
+/** The line that begins a field, from 0; -1: there is none. Keys of maps stand in brackets (`metadata[some.key]`). */
+export function lineOfField(lines: readonly YamlLine[], field: string): number {
+  const plain = (text: string) => text.replaceAll(/\[(?!\d+\])([^\]]*)\]/g, ".$1");
+  return lines.findIndex((line) => line.field === plain(field));
+}
+
+function messageOf(json: Json): Pick<YamlLine, "message" | "path"> | undefined {
   const type = (json as Readonly<Record<string, Json>>)["@type"];
   return typeof type === "string" ? { message: type.slice(type.lastIndexOf("/") + 1), path: [] } : undefined;
 }

@@ -13,7 +13,7 @@ import type { Process } from "../harness/process.js";
 import { rejectedAssignment } from "../harness/resources.js";
 import { createScene, type Scene } from "../harness/scene.js";
 import { eventually } from "../harness/wait.js";
-import { serve, xdskitCommand } from "../harness/xdskit.js";
+import { serve, startBench } from "../harness/xdskit.js";
 import { openDashboard, startBrowser } from "./browser.js";
 import { shopCluster, shopFiles } from "./shop.js";
 
@@ -159,13 +159,6 @@ interface Revisions {
 }
 
 function play(scene: Scene, grpc: string, cluster: string, id: string, nodes: number): Process {
-  const { command, args } = xdskitCommand();
-  return scene.start({
-    name: "xdskit bench",
-    command,
-    args: [
-      ...[...args, "bench", "--server", grpc, "--ads", "--nodes", `${nodes}`, "--nodes-per-connection", "50"],
-      ...["--node-id", id, "--node-cluster", cluster, "--locality", "eu/eu-1", "--duration", "1h", "--reject", "0.4%"],
-    ],
-  });
+  const args = ["--nodes-per-connection", "50", "--node-cluster", cluster, "--locality", "eu/eu-1", "--reject", "0.4%"];
+  return startBench(scene, grpc, { nodes, id, args });
 }

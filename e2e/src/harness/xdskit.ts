@@ -52,6 +52,25 @@ export function startServe(scene: Scene, directory: string, options: ServeOption
   });
 }
 
+/** Clients that `xdskit bench` plays until the scene ends. */
+export interface PlayedFleet {
+  readonly nodes: number;
+  /** `edge-{n}`. */
+  readonly id: string;
+  readonly args?: readonly string[];
+}
+
+/** Starts `xdskit bench` with clients of a server's ADS, without waiting for anything. `grpc`: `127.0.0.1:PORT`. */
+export function startBench(scene: Scene, grpc: string, { nodes, id, args: more = [] }: PlayedFleet): Process {
+  const { command, args } = xdskitCommand();
+  const fleet = ["--nodes", `${nodes}`, "--node-id", id, "--duration", "1h"];
+  return scene.start({
+    name: "xdskit bench",
+    command,
+    args: [...args, "bench", "--server", grpc, "--ads", ...fleet, ...more],
+  });
+}
+
 /** Starts `xdskit serve DIR` and waits until it says `ready`. */
 export async function serve(scene: Scene, directory: string, options: ServeOptions = {}): Promise<XdskitServer> {
   const server = startServe(scene, directory, options);

@@ -87,6 +87,7 @@ describe("the fleet", () => {
     );
     assert.deepEqual(await ids("offset=2&limit=2"), ["c-333"]);
     assert.deepEqual(await ids("sort=state"), ["a-22", "c-333", "b-1"]);
+    assert.deepEqual(await ids("sort=worst"), ["a-22", "c-333", "b-1"]);
     assert.deepEqual(await ids("sort=id&order=desc"), ["c-333", "b-1", "a-22"]);
     assert.deepEqual(await ids("state=synced,pending"), ["b-1", "c-333"]);
     assert.deepEqual(await ids("type=cluster&state=rejected"), ["a-22"]);
@@ -265,6 +266,8 @@ describe("the description of a field", () => {
     const get = async (path: string) => (await api.ask("GET", `fields/${path}`)).body;
     const timeout = await get(`${encodeURIComponent(typeUrl)}/connect_timeout`);
     assert.deepEqual([timeout.type, timeout.deprecated], ["google.protobuf.Duration", false]);
+    assert.deepEqual(timeout.rules, ["> 0s"]);
+    assert.match(timeout.comment, /^The timeout for new network connections to hosts in the cluster\./);
     assert.match(
       timeout.docs,
       /cluster\/v3\/cluster\.proto#envoy-v3-api-field-config-cluster-v3-cluster-connect-timeout$/,
@@ -275,6 +278,10 @@ describe("the description of a field", () => {
     assert.equal((await get(`envoy.config.cluster.v3.Cluster/${inMap}`)).type, "map to google.protobuf.Any");
     const deep = await get("envoy.config.cluster.v3.Cluster/health_checks.http_health_check.path");
     assert.equal(deep.type, "string");
+    assert.match(deep.comment, /\/healthcheck/);
+    assert.deepEqual(deep.rules, ["not empty", "http header value"]);
+    // What the protos say nothing of has what they say of its message, or nothing.
+    assert.equal((await get("google.protobuf.Duration/seconds")).comment, null);
     assert.equal((await api.ask("GET", "fields/envoy.config.cluster.v3.Cluster/nothing")).status, 404);
     assert.equal((await api.ask("GET", "fields/no.Message/name")).status, 404);
   });

@@ -1,5 +1,6 @@
 // Makes `gen/` from the table of Envoy's API in `schema/`: one typed module a proto file, and one descriptor set for
-// the registry. Nothing of it is committed. Skipped when its inputs are the same as last time.
+// the registry. The table has no comments: what the protos' authors say of their fields comes from the protos in a
+// package of gRPC's. Nothing of it is committed. Skipped when its inputs are the same as last time.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -20,6 +21,7 @@ const genDir = join(packageDir, "gen");
 const stampFile = join(genDir, ".stamp");
 
 const plugin = readPackage("@bufbuild/protoc-gen-es");
+const protos = readPackage("@grpc/grpc-js-xds");
 const stamp = stampOf();
 const isCurrent = () => existsSync(stampFile) && readFileSync(stampFile, "utf8") === stamp;
 if (!isCurrent()) await generate();
@@ -29,6 +31,7 @@ async function generate() {
   const { descriptorsOf } = await tsImport("../src/schema/descriptors.ts", import.meta.url);
   const { sinceByName } = await tsImport("../src/schema/since.ts", import.meta.url);
   const { readExtensions } = await tsImport("../src/schema/extensions.ts", import.meta.url);
+  const { readComments } = await tsImport("../src/schema/read-comments.ts", import.meta.url);
   const table = readTable();
   const files = descriptorsOf(table);
 
@@ -45,6 +48,11 @@ async function generate() {
   writeFileSync(join(outDir, "since.json"), JSON.stringify(sinceByName(table)));
   const extensionTypes = new Set(readExtensions().flatMap(({ types }) => types));
   writeFileSync(join(outDir, "extensions.json"), JSON.stringify([...extensionTypes].sort()));
+  const comments = readComments(
+    ["envoy-api", "xds"].map((name) => join(protos.folder, "deps", name)),
+    files,
+  );
+  writeFileSync(join(outDir, "comments.json"), JSON.stringify(comments));
   writeFileSync(join(outDir, ".stamp"), stamp);
   rmSync(genDir, { recursive: true, force: true });
   try {
@@ -104,11 +112,12 @@ function stampOf() {
   for (const input of ["scripts/generate.mjs", ...inputs.sort()]) {
     hash.update(`${input}\n`).update(readFileSync(join(packageDir, input)));
   }
-  return hash.update(plugin.version).digest("hex");
+  return hash.update(`${plugin.version} ${protos.version}`).digest("hex");
 }
 
 function readPackage(name) {
   const file = require.resolve(`${name}/package.json`);
   const { version, bin } = JSON.parse(readFileSync(file, "utf8"));
-  return { version, bin: join(dirname(file), typeof bin === "string" ? bin : bin[name.split("/").at(-1)]) };
+  const program = typeof bin === "string" ? bin : bin?.[name.split("/").at(-1)];
+  return { version, folder: dirname(file), bin: program && join(dirname(file), program) };
 }

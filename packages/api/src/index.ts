@@ -76,6 +76,7 @@ export { createRedactedBody, type RedactedBody } from "./redact/redacted-resourc
 export { redactErrorText, redacted, redactJson } from "./redact/secret-text.js";
 export type { Reference } from "./references/reference.js";
 export { isCollection, refersTo } from "./references/refers-to.js";
+export { commentOf } from "./registry/comments.js";
 export { envoySchema } from "./registry/envoy-schema.js";
 export {
   createRegistry,

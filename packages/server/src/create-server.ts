@@ -123,7 +123,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
       const stop = events.on(...listening);
       return stop;
     },
-    stats: () => statsOf(core),
+    stats: () => ({ ...statsOf(core), certificate: listeners.certificate() }),
     snapshotOf: (group) => publication.snapshotOf(group),
     danglingNames: (group) => (settings.references === "refuse" ? publication.namesOf(group) : undefined),
     layerSnapshot: (layer) => layers.get(layer),
@@ -391,7 +391,7 @@ function createOtherServices(settings: Settings, core: Core, { callInfo, refusal
   return { loadReports, services };
 }
 
-function statsOf(core: Core): ServerStats {
+function statsOf(core: Core): Omit<ServerStats, "certificate"> {
   const { counters, publication, onDemand, views, loop, layers } = core;
   return {
     ...countersOf(counters),

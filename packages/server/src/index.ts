@@ -176,7 +176,7 @@ export { type Reader, type TableName, type Tables, tableNames, type Writer } fro
 export { type StoreAway, WrittenLayers, type WrittenLayersOptions } from "./stores/written-layers.js";
 export { ordersItself } from "./streams/node-orders.js";
 export type { Renewable, ServerTls, TlsContents } from "./tls/server-tls.js";
-export type { Validity } from "./tls/validity.js";
+export type { CertificateDates, Validity } from "./tls/validity.js";
 export { isFromBrowser } from "./transports/from-browser.js";
 export { createGrpcTransport, type GrpcTransportOptions } from "./transports/grpc/grpc-transport.js";
 export { listenError } from "./transports/listening.js";

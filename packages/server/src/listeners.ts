@@ -13,6 +13,7 @@ import type { ServerLimits } from "./settings/limits.js";
 import type { RestOptions } from "./settings/rest-options.js";
 import { createCertificates } from "./tls/certificates.js";
 import type { Renewable, ServerTls } from "./tls/server-tls.js";
+import type { CertificateDates } from "./tls/validity.js";
 import { createGrpcTransport, type SocketTransport } from "./transports/grpc/grpc-transport.js";
 import { createRestTransport } from "./transports/rest/rest-transport.js";
 
@@ -28,6 +29,8 @@ export interface Listeners {
   readonly connections: () => number;
   /** Asks this many of them to reconnect. Returns how many were asked. */
   readonly askToGo: (count: number) => number;
+  /** From when to when its certificate is valid; undefined without TLS, and before it listens. */
+  readonly certificate: () => CertificateDates | undefined;
   /** Accepts nothing more, and closes everything: one promise for each transport, which keeps to the time. */
   close(timeoutMs: number): readonly Promise<void>[];
 }
@@ -113,6 +116,7 @@ export function createListeners(context: ListenersContext): Listeners {
     pollOn,
     connections: () => grpc?.connections ?? 0,
     askToGo: (count) => grpc?.askToGo(count) ?? 0,
+    certificate: () => certificates?.dates,
     close(timeoutMs) {
       certificates?.close();
       return Array.from(transports, (transport) => transport.close(timeoutMs));

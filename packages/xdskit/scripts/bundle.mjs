@@ -47,7 +47,7 @@ export async function bundle(folder, { fromSources = false } = {}) {
   const { name, version } = JSON.parse(readFileSync(join(packageDir, "package.json"), "utf8"));
   writeFileSync(join(making, "package.json"), `${JSON.stringify({ name, version, type: "module" })}\n`);
   mkdirSync(join(making, "gen"));
-  for (const file of ["envoy.binpb", "extensions.json", "since.json"])
+  for (const file of ["comments.json", "envoy.binpb", "extensions.json", "since.json"])
     cpSync(join(root, "packages/api/gen", file), join(making, "gen", file));
   // Built before. It stands where the modules of @xdskit/admin look for it.
   cpSync(join(root, "packages/admin/dist/dashboard"), join(making, "dist/dashboard"), { recursive: true });

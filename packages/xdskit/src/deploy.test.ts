@@ -23,7 +23,9 @@ interface Expression {
 type Known = Map<string, Set<string>>;
 
 const functions = new Set(
-  "sum min max count avg rate increase histogram_quantile max_over_time time vector and or unless by on".split(" "),
+  "sum min max count avg rate increase histogram_quantile clamp_max max_over_time time vector and or unless by on".split(
+    " ",
+  ),
 );
 /** Of Prometheus, of the scrape, and of several processes on one machine. */
 const everywhere = ["job", "instance", "le", "worker"];

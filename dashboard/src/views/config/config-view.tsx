@@ -18,7 +18,11 @@ interface Group {
 }
 
 /** What the groups of nodes are served: types, resources, who uses what. */
-export function ConfigView({ place: { parts, query } }: { readonly place: Place }) {
+export function ConfigView({ place }: { readonly place: Place }) {
+  const { parts } = place;
+  // A field is one of this resource: links to others are without it.
+  const query = new URLSearchParams(place.query);
+  query.delete("field");
   const groups = useLive<{ readonly groups: readonly Group[] }>("groups");
   const [asked = "", type = "", name] = parts;
   const names = groups.data?.groups.map((group) => group.name) ?? [];
@@ -66,7 +70,7 @@ export function ConfigView({ place: { parts, query } }: { readonly place: Place 
         </a>
       </div>
       {query.get("graph") === "all" && name === undefined ? <WholeGraph group={group} /> : null}
-      <Resources group={group} type={type} name={name} query={query} />
+      <Resources {...{ group, type, name, query }} field={place.query.get("field") ?? ""} />
     </>
   );
 }
@@ -101,11 +105,13 @@ function Resources({
   type,
   name,
   query,
+  field,
 }: {
   readonly group: string;
   readonly type: string;
   readonly name: string | undefined;
   readonly query: URLSearchParams;
+  readonly field: string;
 }) {
   const { data, error } = useLive<GroupResources>(resourcesPath(group, type, query));
   if (data === undefined) return error === undefined ? <Loading /> : <Failure error={error} />;
@@ -122,7 +128,7 @@ function Resources({
       <Types group={group} type={type} data={data} query={query} />
       <div class={name === undefined ? "" : "two-columns"}>
         <ResourceList group={group} type={type} data={data} name={name} query={query} />
-        {name === undefined ? null : <ResourceView group={group} type={type} name={name} query={query} />}
+        {name === undefined ? null : <ResourceView {...{ group, type, name, query, field }} />}
       </div>
     </>
   );

@@ -17,11 +17,14 @@ export function ResourceView({
   type,
   name,
   query,
+  field,
 }: {
   readonly group: string;
   readonly type: string;
   readonly name: string;
   readonly query: URLSearchParams;
+  /** A field that the link points at; empty: none. */
+  readonly field: string;
 }) {
   const path = `groups/${pathOf(group)}/resources/${pathOf(type, name)}`;
   const { data, error } = useLive<GroupContent>(path);
@@ -54,7 +57,7 @@ export function ResourceView({
       <Names title="Used by" group={group} names={data.usedByNames.map((one) => ({ ...one, isThere: true }))} />
       {endpoints.length === 0 ? null : <EndpointTable endpoints={endpoints} />}
       <h3>Content</h3>
-      <YamlView json={data.resource} label={`Content of ${name}`} />
+      <YamlView json={data.resource} label={`Content of ${name}`} mark={field} />
     </section>
   );
 }

@@ -1,6 +1,6 @@
 import type { FleetSummary } from "../../api/types.js";
 import { useLive } from "../../api/use-live.js";
-import { curlOf, statusOf } from "../../parts/commands.js";
+import { curlOf, xdskitOf } from "../../parts/commands.js";
 import { Copy } from "../../parts/copy.js";
 import { Failure, Loading } from "../../parts/message.js";
 import { Search, Select } from "../../parts/search.js";
@@ -37,7 +37,7 @@ export function FleetView() {
         <h1>Fleet</h1>
         <div class="actions">
           <Copy label="Copy curl" text={() => curlOf(`fleet/nodes?${rowsQuery(filters)}`)} />
-          <Copy label="Copy command" text={() => statusOf()} />
+          <Copy label="Copy command" text={() => xdskitOf("top", ...topOptions(filters))} />
         </div>
       </header>
       <SilentReplicas summary={all.data} />
@@ -52,6 +52,16 @@ export function FleetView() {
       />
     </>
   );
+}
+
+/** The same filters as options of a command. */
+function topOptions({ q, state, group }: FleetFilters): readonly string[] {
+  const given = [
+    ["--search", q],
+    ["--state", state],
+    ["--group", group.replaceAll(",", "%2C")],
+  ];
+  return given.filter(([, value]) => value !== "").flat();
 }
 
 /** What is shown is not all of it while a server says nothing. */

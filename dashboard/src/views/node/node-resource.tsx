@@ -1,22 +1,25 @@
 import { pathOf } from "../../api/request.js";
 import type { NodeContents } from "../../api/types.js";
 import { useLive } from "../../api/use-live.js";
-import { curlOf } from "../../parts/commands.js";
+import { curlOf, getOf } from "../../parts/commands.js";
 import { Copy } from "../../parts/copy.js";
 import { Failure, Loading, WhereText } from "../../parts/message.js";
 import { State } from "../../parts/state.js";
 import { Time } from "../../parts/time.js";
-import { YamlDiff, YamlView } from "../../parts/yaml-view.js";
+import { YamlBeside } from "../../parts/yaml-beside.js";
+import { YamlView } from "../../parts/yaml-view.js";
 import { linkTo } from "../../router.js";
 import { yamlText } from "../../text/yaml.js";
 
-/** What a node runs of one resource beside what it is to run, and its words if it rejected that. */
+/** What a node runs of one resource beside what it should run, and its words if it rejected that. */
 export function NodeResource({
+  id,
   group,
   path,
   type,
   name,
 }: {
+  readonly id: string;
   readonly group: string;
   readonly path: string;
   readonly type: string;
@@ -26,6 +29,7 @@ export function NodeResource({
   const { data, error } = useLive<NodeContents>(ofResource);
   if (data === undefined) return <section class="panel">{error ? <Failure error={error} /> : <Loading />}</section>;
   const { state, wanted, running, rejection, where, cause } = data;
+  const inConfiguration = linkTo("config", [group, type, name]);
   const isSame = data.version === data.acknowledged;
   return (
     <section class="panel" aria-labelledby="resource-title">
@@ -36,11 +40,12 @@ export function NodeResource({
         <div class="actions">
           {wanted === null ? null : <Copy label="Copy YAML" text={() => yamlText(wanted)} />}
           <Copy label="Copy curl" text={() => curlOf(ofResource)} />
+          <Copy label="Copy command" text={() => getOf(type, name, "--node-id", id)} />
         </div>
       </header>
       {where === null ? null : (
         <p>
-          Written in <WhereText where={where} />
+          Written in <WhereText where={where} href={inConfiguration} />
         </p>
       )}
       {rejection === null ? null : (
@@ -54,7 +59,8 @@ export function NodeResource({
               It names <code>{cause.field}</code>
               {cause.where === null ? null : (
                 <>
-                  , written in <WhereText where={cause.where} />
+                  , written in{" "}
+                  <WhereText where={cause.where} href={linkTo("config", [group, type, name], { field: cause.field })} />
                 </>
               )}
             </p>
@@ -65,42 +71,19 @@ export function NodeResource({
         <p>The node asks for this name, and there is no such resource. Add it, or let nothing name it.</p>
       ) : isSame ? (
         <>
-          <h3>It runs what it is to run</h3>
+          <h3>It runs what it should run</h3>
           <YamlView json={running} label="What it runs" />
         </>
       ) : (
-        <Beside running={running} wanted={wanted} />
+        <YamlBeside
+          before={{ title: "It runs", json: running }}
+          after={{ title: "It should run", json: wanted }}
+          named={cause?.field ?? ""}
+        />
       )}
       <p>
-        <a href={linkTo("config", [group, type, name])}>See it in the configuration</a>
+        <a href={inConfiguration}>See it in the configuration</a>
       </p>
     </section>
-  );
-}
-
-function Beside({ running, wanted }: Pick<NodeContents, "running" | "wanted">) {
-  return (
-    <>
-      <h3>What differs</h3>
-      <YamlDiff before={running} after={wanted} label="What differs" />
-      <div class="beside">
-        <div>
-          <h3>It runs</h3>
-          {running === null ? (
-            <p class="quiet">Nothing of this name.</p>
-          ) : (
-            <YamlView json={running} label="What it runs" />
-          )}
-        </div>
-        <div>
-          <h3>It is to run</h3>
-          {wanted === null ? (
-            <p class="quiet">Nothing of this name.</p>
-          ) : (
-            <YamlView json={wanted} label="What it is to run" />
-          )}
-        </div>
-      </div>
-    </>
   );
 }

@@ -5,13 +5,14 @@ import { curlOf, statusOf } from "../../parts/commands.js";
 import { Copy } from "../../parts/copy.js";
 import { Empty, Failure, Loading } from "../../parts/message.js";
 import { State } from "../../parts/state.js";
-import { Duration, Exact, Time } from "../../parts/time.js";
+import { Exact, Time } from "../../parts/time.js";
 import { linkTo } from "../../router.js";
 import { counted } from "../../text/counts.js";
 import { Loads } from "./loads.js";
 import { NodeResource } from "./node-resource.js";
 import { NodeResourceList } from "./node-resource-list.js";
 import { Timeline } from "./timeline.js";
+import { TypeCards } from "./type-cards.js";
 
 /** One node: what it asks for, what it has, what it said, and what happened. */
 export function NodeView({
@@ -43,17 +44,17 @@ export function NodeView({
         </Empty>
       ) : (
         <>
-          <Types row={row.data} />
-          <div class="two-columns">
+          <TypeCards row={row.data} type={query.get("type") ?? ""} />
+          <div class="two-columns node-columns">
             <NodeResourceList id={id} path={path} query={query} shown={shown} />
             {shown === undefined ? (
               <section class="panel">
-                <Empty title="It has everything that it is to have.">
+                <Empty title="It has everything that it should have.">
                   <p>Choose a resource to see what it runs.</p>
                 </Empty>
               </section>
             ) : (
-              <NodeResource group={row.data.group} path={path} type={shown.type} name={shown.name} />
+              <NodeResource id={id} group={row.data.group} path={path} type={shown.type} name={shown.name} />
             )}
           </div>
         </>
@@ -144,52 +145,5 @@ function Certificate({
         )}
       </dd>
     </div>
-  );
-}
-
-/** What it asks for, and how far it is with each type. */
-function Types({ row }: { readonly row: NodeRow }) {
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: who has no mouse must be able to scroll.
-    <section class="panel scroll" aria-label="Types" tabIndex={0}>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Type</th>
-            <th scope="col">State</th>
-            <th scope="col" class="number">
-              Resources
-            </th>
-            <th scope="col" class="number">
-              Behind
-            </th>
-            <th scope="col" class="number">
-              ACK after
-            </th>
-            <th scope="col" class="words">
-              Why
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {row.types.map(({ type, state, resources, behind, lagMs, why }) => (
-            <tr key={type}>
-              <th scope="row">
-                <a href={linkTo("node", [row.id], { type })}>{type}</a>
-              </th>
-              <td>
-                <State state={state} />
-              </td>
-              <td class="number">{resources}</td>
-              <td class="number">{behind}</td>
-              <td class="number">
-                <Duration ms={lagMs} />
-              </td>
-              <td class="words">{why}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
   );
 }

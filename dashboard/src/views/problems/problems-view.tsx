@@ -1,6 +1,7 @@
+import { useEffect, useRef } from "preact/hooks";
 import type { ProblemEntry, ProblemList } from "../../api/types.js";
 import { useLive } from "../../api/use-live.js";
-import { curlOf } from "../../parts/commands.js";
+import { curlOf, xdskitOf } from "../../parts/commands.js";
 import { Copy } from "../../parts/copy.js";
 import { useCursor } from "../../parts/cursor.js";
 import { Empty, Failure, Loading, WhereText } from "../../parts/message.js";
@@ -9,7 +10,7 @@ import { go, linkTo } from "../../router.js";
 import { counted, numberText } from "../../text/counts.js";
 
 /** Everything that is wrong, the worst first, with what to do. */
-export function ProblemsView() {
+export function ProblemsView({ chosen }: { readonly chosen: string | undefined }) {
   const { data, error } = useLive<ProblemList>("problems");
   const current = useCursor(data?.problems.length ?? 0, (index) => {
     const chosen = data?.problems[index];
@@ -23,6 +24,7 @@ export function ProblemsView() {
         <h1>Problems</h1>
         <div class="actions">
           <Copy label="Copy curl" text={() => curlOf("problems")} />
+          <Copy label="Copy command" text={() => xdskitOf("top")} />
         </div>
         {data.problems.length === 0 ? null : (
           <p class="quiet">
@@ -33,29 +35,48 @@ export function ProblemsView() {
       {data.problems.length === 0 ? (
         <Empty title="Nothing is wrong.">
           <p>
-            Every client runs what it is to run, and every file is served. <a href={linkTo("fleet")}>To the fleet</a>
+            Every client runs what it should run, and every file is served. <a href={linkTo("fleet")}>To the fleet</a>
           </p>
         </Empty>
       ) : null}
       {data.problems.map((problem, index) => (
-        <Problem key={problem.id} problem={problem} isCurrent={index === current} />
+        <Problem key={problem.id} problem={problem} isCurrent={index === current} isChosen={problem.id === chosen} />
       ))}
     </>
   );
 }
 
-function Problem({ problem, isCurrent }: { readonly problem: ProblemEntry; readonly isCurrent: boolean }) {
-  const { severity, title, detail, advice, since, where, nodes, count, code } = problem;
+function Problem({
+  problem,
+  isCurrent,
+  isChosen,
+}: {
+  readonly problem: ProblemEntry;
+  readonly isCurrent: boolean;
+  /** The link of the page names it. */
+  readonly isChosen: boolean;
+}) {
+  const { id, severity, title, detail, advice, since, expires, where, nodes, count, code } = problem;
   const link = linkOf(problem);
+  const place = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (isChosen) place.current?.scrollIntoView({ block: "center" });
+  }, [isChosen]);
   return (
-    <article class={`panel problem problem-${severity}${isCurrent ? " current" : ""}`}>
+    <article
+      ref={place}
+      class={`panel problem problem-${severity}${isCurrent || isChosen ? " current" : ""}`}
+      aria-current={isChosen ? "true" : undefined}
+    >
       <span class="problem-sign" aria-hidden="true">
         {severity === "error" ? "✕" : "⚠"}
       </span>
       <div>
         <h2>
           <span class="hidden">{severity}: </span>
-          {title}
+          <a class="quiet-link" href={linkTo("problems", [id])}>
+            {title}
+          </a>
         </h2>
         <p class="detail">
           <WhereText where={where ?? {}} />
@@ -74,6 +95,11 @@ function Problem({ problem, isCurrent }: { readonly problem: ProblemEntry; reado
         <p class="advice">{advice}</p>
         <p class="quiet small-text">
           {link === undefined ? null : <a href={link.to}>{link.text}</a>} {since === null ? null : <Time at={since} />}{" "}
+          {expires === null ? null : (
+            <>
+              expires <Time at={expires} />{" "}
+            </>
+          )}
           {code === null ? null : <code>{code}</code>}
         </p>
       </div>
@@ -85,6 +111,7 @@ function Problem({ problem, isCurrent }: { readonly problem: ProblemEntry; reado
 function linkOf({
   kind,
   type,
+  types,
   names,
   nodes,
   count,
@@ -97,7 +124,10 @@ function linkOf({
     case "silent": {
       const state = kind === "rejected" ? "rejected" : "stale";
       if (count === 1 && node !== undefined) return { to: linkTo("node", [node]), text: "See the node" };
-      return { to: linkTo("fleet", [], { state, type: type ?? "" }), text: "See these nodes" };
+      return {
+        to: linkTo("fleet", [], { state, type: types.length === 1 ? (type ?? "") : "" }),
+        text: "See these nodes",
+      };
     }
     case "change-refused":
     case "rollout-halted":
@@ -113,7 +143,8 @@ function linkOf({
     case "warning":
       if (type === null || name === undefined) return undefined;
       return { to: linkTo("config", [groups[0] ?? "", type, name]), text: "See the resource" };
-    default:
+    case "store":
+    case "certificate":
       return undefined;
   }
 }

@@ -53,9 +53,13 @@ export interface Trouble {
   /** `store`: revisions cannot be kept or read now, or what the store held at the start is not served. */
   readonly kind: "certificate" | "store";
   readonly severity: "error" | "warning";
+  /** What is wrong, in a few words. Default: a sentence for the kind. */
+  readonly title?: string | undefined;
   readonly message: string;
   /** Milliseconds since 1970. */
   readonly since: number;
+  /** When a certificate expires, or did; milliseconds since 1970. */
+  readonly expires?: number | undefined;
 }
 
 /** The parts that the API shows, and acts on. */

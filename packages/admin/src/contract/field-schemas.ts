@@ -7,6 +7,12 @@ export const fieldSchema = z
     message: z.string().openapi({ example: "envoy.config.cluster.v3.Cluster" }),
     type: z.string().openapi({ example: "google.protobuf.Duration" }),
     oneof: z.string().nullable().openapi({ description: "Of the fields of one oneof, one is set" }),
+    rules: z
+      .array(z.string())
+      .openapi({ description: "What the protos ask of its value, in words", example: ["required", "> 0s"] }),
+    comment: z.string().nullable().openapi({
+      description: "What the protos say of it: plain text, with an empty line between paragraphs; null: nothing",
+    }),
     values: z.array(z.string()).openapi({ description: "Of an enum, at most 40" }),
     deprecated: z.boolean(),
     since: z.string().nullable().openapi({ description: "The first Envoy that has it; null: older than we know" }),

@@ -124,7 +124,9 @@ export const nodeFilterSchema = z.object({
 });
 
 /** By what a list is sorted. */
-export const nodeSortSchema = z.enum(["id", "state", "group", "client", "replica", "connected", "lag", "behind"]);
+export const nodeSortSchema = z
+  .enum(["id", "state", "worst", "group", "client", "replica", "connected", "lag", "behind"])
+  .openapi({ description: "`worst`: by state, and within a state by lag" });
 
 /** One resource of a node. */
 export const nodeResourceSchema = z
@@ -203,8 +205,9 @@ export const loadSchema = z
 /** Nodes that have one problem. */
 export const nodeProblemSchema = z
   .object({
+    id: z.string().openapi({ description: "Stays the same while the problem lasts" }),
     kind: z.enum(["rejected", "stale"]),
-    type: z.string(),
+    types: z.array(z.string()),
     reason: z.string().openapi({ description: "The client's words, or what it is silent about" }),
     nodes: z.int(),
     ids: z.array(z.string()).openapi({ description: "At most 20 of them" }),

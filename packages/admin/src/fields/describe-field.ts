@@ -1,7 +1,8 @@
 import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
 import type { z } from "@hono/zod-openapi";
-import { formatEnvoyVersion, type Registry, sinceOf } from "@xdskit/api";
+import { commentOf, formatEnvoyVersion, type Registry, sinceOf } from "@xdskit/api";
 import type { fieldSchema } from "../contract/field-schemas.js";
+import { fieldRules } from "./field-rules.js";
 
 /** The description of a field. */
 export type FieldJson = z.output<typeof fieldSchema>;
@@ -28,10 +29,10 @@ export function describeField(registry: Registry, message: string, path: readonl
     isKey = field.fieldKind === "map";
     inside = field.message;
   }
-  return field && fieldJson(field);
+  return field && fieldJson(registry, field);
 }
 
-function fieldJson(field: DescField): FieldJson {
+function fieldJson(registry: Registry, field: DescField): FieldJson {
   const fullName = `${field.parent.typeName}.${field.name}`;
   const since = sinceOf(fullName);
   return {
@@ -39,6 +40,9 @@ function fieldJson(field: DescField): FieldJson {
     message: field.parent.typeName,
     type: typeText(field),
     oneof: field.oneof?.name ?? null,
+    rules: [...fieldRules(registry, field)],
+    // Where a field says nothing of its own, its message or enum often does.
+    comment: commentOf(fullName) ?? commentOf((field.message ?? field.enum)?.typeName ?? "") ?? null,
     values: field.enum?.values.slice(0, mostValues).map(({ name }) => name) ?? [],
     deprecated: field.proto.options?.deprecated ?? false,
     since: since === undefined ? null : formatEnvoyVersion(since),

@@ -4,36 +4,54 @@ import type { NodeProblem, NodeRow } from "../contract/fleet.js";
 /** How many problems of nodes are told apart. */
 const mostProblems = 200;
 const mostIds = 20;
+const mostBlamed = 20;
 
-/** The problems of nodes. Nodes with the same reason for the same type are one problem; rejections come first. */
+/** A problem while nodes are counted. */
+interface Counted extends NodeProblem {
+  nodes: number;
+  since: string | null;
+  /** The node that was counted last: it may have the problem with several types. */
+  last: string;
+}
+
+/**
+ * The problems of nodes; rejections come first. One reason is one problem, for however many nodes and types: it is
+ * fixed at one place.
+ */
 export function problemsOf(rows: readonly NodeRow[]): readonly NodeProblem[] {
-  const found = new Map<string, NodeProblem>();
+  const found = new Map<string, Counted>();
   for (const row of rows) {
     for (const type of row.types) {
       if (type.state !== "rejected" && type.state !== "stale") continue;
       const reason = reasonOf(type);
-      const key = JSON.stringify([type.state, type.type, withoutNumbers(reason)]);
-      const known = found.get(key);
+      const id = `${type.state} ${withoutNumbers(reason)}`;
+      const known = found.get(id);
       if (known !== undefined) join(known, row, type);
-      else if (found.size < mostProblems) found.set(key, problemOf(row, type, type.state, reason));
+      else if (found.size < mostProblems) found.set(id, problemOf(id, row, type, reason));
     }
   }
-  const problems = [...found.values()];
+  const problems = [...found.values()].map(({ last: _, ...problem }) => problem);
   return problems.sort((a, b) => Number(a.kind === "stale") - Number(b.kind === "stale") || b.nodes - a.nodes);
 }
 
-function problemOf(row: NodeRow, type: NodeRowType, kind: NodeProblem["kind"], reason: string): NodeProblem {
-  const since = sinceOf(type);
-  const blamed = type.rejected?.blamed ?? [];
-  return { kind, type: type.type, reason, nodes: 1, ids: [row.id], groups: [row.group], since, blamed: [...blamed] };
+function problemOf(id: string, row: NodeRow, type: NodeRowType, reason: string): Counted {
+  const blamed = [...(type.rejected?.blamed ?? [])];
+  const kind = type.state === "rejected" ? "rejected" : "stale";
+  const one = { nodes: 1, ids: [row.id], groups: [row.group], last: row.id };
+  return { id, kind, types: [type.type], reason, since: sinceOf(type), blamed, ...one };
 }
 
-function join(known: NodeProblem, row: NodeRow, type: NodeRowType): void {
+function join(known: Counted, row: NodeRow, type: NodeRowType): void {
+  if (!known.types.includes(type.type)) known.types.push(type.type);
+  for (const name of type.rejected?.blamed ?? [])
+    if (known.blamed.length < mostBlamed && !known.blamed.includes(name)) known.blamed.push(name);
+  const since = sinceOf(type);
+  if (since !== null && (known.since === null || since < known.since)) known.since = since;
+  if (known.last === row.id) return;
+  known.last = row.id;
   known.nodes += 1;
   if (known.ids.length < mostIds) known.ids.push(row.id);
   if (!known.groups.includes(row.group)) known.groups.push(row.group);
-  const since = sinceOf(type);
-  if (since !== null && (known.since === null || since < known.since)) known.since = since;
 }
 
 function reasonOf({ state, why }: NodeRowType): string {

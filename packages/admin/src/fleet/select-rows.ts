@@ -27,12 +27,10 @@ export function fitting(rows: readonly NodeRow[], filter: NodeFilter): readonly 
 export function pageOf({ at, rows }: RowsAsOf, query: NodeRowsQuery): NodeRows {
   const { sort, descending, offset, limit } = query;
   const found = fitting(rows, query);
-  const key = keys[sort];
   const sign = descending ? -1 : 1;
-  const sorted =
-    sort === "id" && !descending
-      ? found
-      : found.toSorted((a, b) => sign * compare(key(a), key(b)) || compare(a.id, b.id));
+  const inOrder = (a: NodeRow, b: NodeRow) =>
+    orders[sort].reduce((found, key) => found || sign * compare(key(a), key(b)), 0) || compare(a.id, b.id);
+  const sorted = sort === "id" && !descending ? found : found.toSorted(inOrder);
   return { asOf: new Date(at).toISOString(), total: found.length, nodes: sorted.slice(offset, offset + limit) };
 }
 
@@ -44,16 +42,20 @@ function isIn(wanted: readonly string[] | undefined, value: string): boolean {
   return wanted === undefined || wanted.includes(value);
 }
 
-/** The smallest value comes first. */
-const keys: Readonly<Record<NodeSort, (row: NodeRow) => string | number>> = {
-  id: ({ id }) => id,
-  state: ({ state }) => -rankOf(state),
-  group: ({ group }) => group,
-  client: ({ client }) => client,
-  replica: ({ replica }) => replica,
-  connected: ({ connectedSince }) => connectedSince,
-  lag: ({ lagMs }) => -(lagMs ?? -1),
-  behind: ({ behind }) => -behind,
+const badness = ({ state }: NodeRow) => -rankOf(state);
+const slowness = ({ lagMs }: NodeRow) => -(lagMs ?? -1);
+
+/** The smallest value comes first; among those with the same one, the smallest of the next key. */
+const orders: Readonly<Record<NodeSort, readonly ((row: NodeRow) => string | number)[]>> = {
+  id: [({ id }) => id],
+  state: [badness],
+  worst: [badness, slowness],
+  group: [({ group }) => group],
+  client: [({ client }) => client],
+  replica: [({ replica }) => replica],
+  connected: [({ connectedSince }) => connectedSince],
+  lag: [slowness],
+  behind: [({ behind }) => -behind],
 };
 
 function compare(a: string | number, b: string | number): number {

@@ -26,6 +26,37 @@ it("a store that is away and servers that do not answer are problems, and stand 
   for (const { advice } of problems) assert.ok(advice.length > 20);
 });
 
+it("a certificate says when it expires, and rejections name all their types", () => {
+  const since = Date.UTC(2026, 0, 1);
+  const expires = Date.UTC(2026, 0, 2);
+  const { problems } = problemList({
+    ...nothing,
+    troubles: [
+      {
+        kind: "certificate",
+        severity: "warning",
+        title: "It expires soon",
+        message: "own.pem expires",
+        since,
+        expires,
+      },
+    ],
+    nodes: [
+      {
+        ...{ id: "rejected no", kind: "rejected", types: ["cluster", "route", "listener"], reason: "no", nodes: 2 },
+        ...{ ids: ["a", "b"], groups: ["all"], since: null, blamed: [] },
+      },
+    ],
+  });
+  assert.deepEqual(
+    problems.map(({ title, expires: until, types }) => [title, until, types.length]),
+    [
+      ["2 nodes reject the cluster, route and listener configuration", null, 3],
+      ["It expires soon", "2026-01-02T00:00:00.000Z", 0],
+    ],
+  );
+});
+
 it("a finding about a resource says which groups have it", () => {
   const finding = { code: "XDSKIT_DANGLING_REFERENCE", severity: "warning", message: "names x" } as const;
   const findings = [{ ...finding, type: "route", resource: "web" }, finding];

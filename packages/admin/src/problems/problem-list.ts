@@ -67,7 +67,8 @@ export function problemList({ troubles, silent, nodes, sources, groupsOf, ...mor
 type Told = Pick<ProblemEntry, "id" | "kind" | "severity" | "title" | "detail"> & Partial<ProblemEntry>;
 
 function entry(told: Told): ProblemEntry {
-  const usual = { count: 1, since: null, type: null, names: [], nodes: [], groups: [], where: null, code: null };
+  const ofNodes = { count: 1, types: [], nodes: [], groups: [] };
+  const usual = { ...ofNodes, since: null, expires: null, type: null, names: [], where: null, code: null };
   return { ...usual, advice: adviceOn(told.kind), ...told };
 }
 
@@ -76,19 +77,25 @@ function ofReplica({ replica, reason }: FleetSummary["silent"][number]): Problem
   return entry({ id: `replica ${replica}`, kind: "replica", severity: "error", title, detail: reason });
 }
 
-function ofNodes({ kind, type, reason, nodes, ids, groups, since, blamed }: NodeProblem): ProblemEntry {
+function ofNodes({ id, kind, types, reason, nodes, ids, groups, since, blamed }: NodeProblem): ProblemEntry {
   const isRejected = kind === "rejected";
   const who = nodes === 1 ? (ids[0] ?? "1 node") : `${nodes} nodes`;
+  const what = listText(types);
   return entry({
-    id: `${kind} ${type} ${reason}`,
+    id,
     kind: isRejected ? "rejected" : "silent",
     severity: isRejected ? "error" : "warning",
     title: isRejected
-      ? `${who} ${nodes === 1 ? "rejects" : "reject"} the ${type} configuration`
-      : `${who} ${nodes === 1 ? "is" : "are"} silent about ${type}`,
+      ? `${who} ${nodes === 1 ? "rejects" : "reject"} the ${what} configuration`
+      : `${who} ${nodes === 1 ? "is" : "are"} silent about ${what}`,
     detail: reason,
-    ...{ count: nodes, since, type, names: blamed, nodes: ids, groups },
+    ...{ count: nodes, since, type: types[0] ?? null, types, names: blamed, nodes: ids, groups },
   });
+}
+
+/** `cluster, route and listener`. */
+function listText(words: readonly string[]): string {
+  return words.length < 2 ? words.join() : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
 }
 
 function ofSource(source: SourceReport): readonly ProblemEntry[] {
@@ -172,9 +179,11 @@ function ofQuarantines(quarantines: readonly Quarantined[]): readonly ProblemEnt
   });
 }
 
-function ofTrouble({ kind, severity, message, since }: Trouble): ProblemEntry {
-  const at = new Date(since).toISOString();
+function ofTrouble({ kind, severity, title, message, since, expires }: Trouble): ProblemEntry {
   const titles = { certificate: "The server's certificate needs a look", store: "The store is not what it should be" };
-  const title = titles[kind];
-  return entry({ id: `${kind} ${message}`, kind, severity, title, detail: message, since: at });
+  return entry({
+    id: `${kind} ${message}`,
+    ...{ kind, severity, title: title ?? titles[kind], detail: message, since: new Date(since).toISOString() },
+    expires: expires === undefined ? null : new Date(expires).toISOString(),
+  });
 }

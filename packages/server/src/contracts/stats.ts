@@ -2,8 +2,8 @@ import type { ApiVersion, TypeUrl } from "@xdskit/api";
 import type { Snapshot, SotwOrDelta } from "@xdskit/protocol";
 import type { HistogramStats } from "../basics/histogram.js";
 import type { EventLoopStats } from "../event-loop/event-loop-stats.js";
-
 import type { LayerName } from "../settings/group-settings.js";
+import type { CertificateDates } from "../tls/validity.js";
 import type { QuarantineCause } from "./quarantined.js";
 import type { RolloutOutcome } from "./rollout-status.js";
 
@@ -158,6 +158,8 @@ export interface ServerStats {
   readonly onDemand: OnDemandStats | undefined;
   /** How long the event loop is blocked; undefined if it is not watched. */
   readonly eventLoop: EventLoopStats | undefined;
+  /** From when to when the server's certificate is valid; undefined without TLS, and before it listens. */
+  readonly certificate: CertificateDates | undefined;
   /** Rollouts and quarantines. */
   readonly views: ViewStats;
   readonly configuration: {

@@ -1,9 +1,8 @@
-import { X509Certificate } from "node:crypto";
 import type { Clock, Finding } from "@xdskit/api";
 import { lookMs } from "@xdskit/api/disk";
 import { createTlsReader, type TlsFiles } from "@xdskit/api/tls-files";
 import type { ServerTls, TlsContents } from "./server-tls.js";
-import { type Validity, validityOf } from "./validity.js";
+import { type CertificateDates, datesOf, type Validity, validityOf } from "./validity.js";
 
 /** A server's certificates, followed as they change on disk. */
 export interface Certificates {
@@ -14,6 +13,8 @@ export interface Certificates {
   ready(): Promise<void>;
   /** The current ones; undefined before `ready`. */
   readonly current: TlsContents | undefined;
+  /** From when to when the server's own certificate is valid; undefined before `ready`. */
+  readonly dates: CertificateDates | undefined;
   close(): void;
 }
 
@@ -37,6 +38,7 @@ export function createCertificates(settings: ServerTls, clock: Clock, listener: 
   const { certificateFile, keyFile, clientCaFile } = settings;
   const reader = createTlsReader({ caFile: clientCaFile, certificateFile, keyFile });
   let files: TlsFiles | undefined;
+  let dates: CertificateDates | undefined;
   let told: string | undefined;
   let toldOfTime: string | undefined;
   let stop = (): void => {};
@@ -47,16 +49,17 @@ export function createCertificates(settings: ServerTls, clock: Clock, listener: 
     const before = files;
     files = await reader.read();
     if (closed) return;
-    if (before !== undefined && files !== before) listener.renewed(contentsOf(files), endOf(files));
+    if (dates === undefined || files !== before) dates = datesOf(files.certificate ?? "", certificateFile);
+    if (before !== undefined && files !== before) listener.renewed(contentsOf(files), dates.notAfter);
     const { problem } = reader;
     if (problem !== undefined && problem.message !== told) listener.refused(problem.findings);
     if (problem === undefined && told !== undefined && files === before) listener.fixed();
     told = problem?.message;
-    lookAtTime(files);
+    lookAtTime(dates);
   }
 
-  function lookAtTime({ certificate }: TlsFiles): void {
-    const validity = validityOf(certificate ?? "", certificateFile, Date.now());
+  function lookAtTime(dates: CertificateDates): void {
+    const validity = validityOf(dates, Date.now());
     const state = validity && `${validity.state} ${validity.notBefore.getTime()} ${validity.notAfter.getTime()}`;
     if (validity !== undefined && state !== toldOfTime) listener.untimely(validity);
     toldOfTime = state;
@@ -79,6 +82,9 @@ export function createCertificates(settings: ServerTls, clock: Clock, listener: 
     get current() {
       return files && contentsOf(files);
     },
+    get dates() {
+      return dates;
+    },
     close() {
       closed = true;
       stop();
@@ -96,5 +102,3 @@ function contentsOf({ ca, certificate, key }: TlsFiles): TlsContents {
     ...(isMutual ? { ca: String(ca) } : {}),
   };
 }
-
-const endOf = ({ certificate }: TlsFiles) => new Date(new X509Certificate(certificate ?? "").validTo);

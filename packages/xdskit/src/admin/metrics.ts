@@ -73,6 +73,15 @@ function addProcessMetrics(scrape: Scrape, { readiness, troubles }: MetricsInput
       return [severity, found.filter((trouble) => trouble.severity === severity).length];
     }),
   );
+  for (const [name, field, help] of [
+    ["not_before", "notBefore", "From when on the server's certificate is valid."],
+    ["not_after", "notAfter", "When the server's certificate expires."],
+  ] as const) {
+    scrape.gauge(`xdskit_certificate_${name}_timestamp_seconds`, help, ["file"], () => {
+      const { certificate } = scrape.stats;
+      return certificate === undefined ? [] : [[certificate.file, certificate[field].getTime() / 1_000]];
+    });
+  }
 }
 
 /** Discovery streams, with their requests and responses. */

@@ -19,10 +19,13 @@ export function createTroubles(server: Pick<XdsServer, "on">): { now(): readonly
     const since = Date.now();
     if (event.kind === "certificate-untimely") {
       const severity = event.state === "expires-soon" ? "warning" : "error";
-      untimely = { kind: "certificate", severity, message: validityText(event), since };
+      const expires = event.notAfter.getTime();
+      const title = validityTitles[event.state];
+      untimely = { kind: "certificate", severity, title, message: validityText(event), since, expires };
     } else if (event.kind === "certificates-refused") {
       const message = event.findings.map(findingText).join("; ");
-      refused = { kind: "certificate", severity: "error", message, since };
+      const title = "The server's new certificate cannot be used";
+      refused = { kind: "certificate", severity: "error", title, message, since };
     } else if (event.kind === "certificates-renewed") {
       untimely = undefined;
       refused = undefined;
@@ -33,6 +36,12 @@ export function createTroubles(server: Pick<XdsServer, "on">): { now(): readonly
 
   return { now: () => [untimely, refused].filter((one) => one !== undefined) };
 }
+
+const validityTitles: Readonly<Record<Validity["state"], string>> = {
+  expired: "The server's certificate has expired",
+  "not-yet-valid": "The server's certificate is not valid yet",
+  "expires-soon": "The server's certificate expires soon",
+};
 
 function validityText({ state, file, notBefore, notAfter }: Validity): string {
   if (state === "not-yet-valid") return `${file} is not valid before ${notBefore.toISOString()}`;

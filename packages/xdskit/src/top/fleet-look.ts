@@ -28,8 +28,6 @@ export interface FleetFilter {
   readonly state?: string | undefined;
 }
 
-const ranks: Readonly<Record<NodeRow["state"], number>> = { synced: 0, pending: 1, stale: 2, rejected: 3 };
-
 /** Asks for the summary, the worst nodes, and, for `top`, problems and metrics. Rejects with an ApiError. */
 export async function lookAtFleet(
   client: ApiClient,
@@ -42,12 +40,10 @@ export async function lookAtFleet(
   const limit = Math.max(1, Math.min(1_000, rows));
   const [summary, page, found, text] = await Promise.all([
     client.get<FleetSummary>(`/api/v1/fleet/summary?${query}`),
-    client.get<NodeRows>(`/api/v1/fleet/nodes?sort=state&limit=${limit}${and}`),
+    client.get<NodeRows>(`/api/v1/fleet/nodes?sort=worst&limit=${limit}${and}`),
     isTop ? client.get<{ readonly problems: readonly ProblemLine[] }>("/api/v1/problems") : { problems: [] },
     isTop ? client.text("/metrics") : undefined,
   ]);
-  // Within a state the API sorts by id.
-  const worst = page.nodes.toSorted((a, b) => ranks[b.state] - ranks[a.state] || (b.lagMs ?? -1) - (a.lagMs ?? -1));
   const metrics = text === undefined ? undefined : metricTotals(text);
-  return { summary, rows: worst, total: page.total, problems: found.problems, metrics };
+  return { summary, rows: page.nodes, total: page.total, problems: found.problems, metrics };
 }
