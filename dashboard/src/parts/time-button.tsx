@@ -7,7 +7,7 @@ export function TimeButton() {
   return (
     <button type="button" class="icon-button" aria-label={label} title={`${label} (t)`} onClick={changeTimeStyle}>
       <span aria-hidden="true">◷</span>
-      <span class="rest">{isExact ? "Exact" : "Ago"}</span>
+      <span class="rest">{isExact ? "Exact" : "Relative"}</span>
     </button>
   );
 }

@@ -40,12 +40,12 @@ describe("YAML", () => {
   });
 
   it("finds the line of a field as errors name it, in lists and in maps", () => {
-    const json = { name: "x", endpoints: [{ priority: 1 }, { priority: 2 }], metadata: { "some.key": { on: true } } };
+    const json = { name: "x", endpoints: [{ priority: 1 }, { priority: 2 }], metadata: { "some.key": { deep: true } } };
     const lines = yamlLines(json);
     const textOf = (field: string) => lines[lineOfField(lines, field)]?.text;
     assert.equal(textOf("endpoints[1].priority"), "- priority: 2");
     assert.equal(textOf("endpoints"), "endpoints:");
-    assert.equal(textOf("metadata[some.key].on"), "    on: true");
+    assert.equal(textOf("metadata[some.key].deep"), "    deep: true");
     assert.equal(textOf("endpoints[2].priority"), undefined);
   });
 });

@@ -31,6 +31,12 @@ export function ResourceView({
   const graph = useLive<GraphData>(`groups/${pathOf(group)}/graph?${new URLSearchParams({ type, name })}`);
   if (data === undefined) return <section class="panel">{error ? <Failure error={error} /> : <Loading />}</section>;
   const endpoints = endpointsOf(data.resource);
+  const content = (
+    <>
+      <h3>Content</h3>
+      <YamlView json={data.resource} label={`Content of ${name}`} mark={field} />
+    </>
+  );
   return (
     <section class="panel" aria-labelledby="resource-title">
       <header>
@@ -47,6 +53,7 @@ export function ResourceView({
         <Marks resource={data} />
       </p>
       <Origin data={data} />
+      {field === "" ? null : content}
       {graph.data === undefined || graph.data.nodes.length < 2 ? null : (
         <>
           <h3>Who uses what</h3>
@@ -56,8 +63,7 @@ export function ResourceView({
       <Names title="Uses" group={group} names={data.usesNames} />
       <Names title="Used by" group={group} names={data.usedByNames.map((one) => ({ ...one, isThere: true }))} />
       {endpoints.length === 0 ? null : <EndpointTable endpoints={endpoints} />}
-      <h3>Content</h3>
-      <YamlView json={data.resource} label={`Content of ${name}`} mark={field} />
+      {field === "" ? content : null}
     </section>
   );
 }

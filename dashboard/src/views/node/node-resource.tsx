@@ -43,11 +43,16 @@ export function NodeResource({
           <Copy label="Copy command" text={() => getOf(type, name, "--node-id", id)} />
         </div>
       </header>
-      {where === null ? null : (
-        <p>
-          Written in <WhereText where={where} href={inConfiguration} />
-        </p>
-      )}
+      <p>
+        {where === null ? null : (
+          <>
+            Written in <WhereText where={where} href={inConfiguration} />
+          </>
+        )}
+        <a class="tall-link" href={inConfiguration}>
+          See it in the configuration
+        </a>
+      </p>
       {rejection === null ? null : (
         <figure class="rejection">
           <figcaption>
@@ -81,9 +86,6 @@ export function NodeResource({
           named={cause?.field ?? ""}
         />
       )}
-      <p>
-        <a href={inConfiguration}>See it in the configuration</a>
-      </p>
     </section>
   );
 }
