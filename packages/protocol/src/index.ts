@@ -12,6 +12,7 @@ export type {
   OutgoingRequest,
   ResourceUpdate,
 } from "./client/contract.js";
+export { type FileContent, FileSubscription } from "./client/file-subscription.js";
 export { defaultClientStreamLimits } from "./client/limits.js";
 export {
   keptResource,

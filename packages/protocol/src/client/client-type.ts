@@ -317,7 +317,7 @@ export class ClientType {
     return {
       type,
       wildcard: wanted.isWildcard,
-      names: [...wanted.keys()].filter((key) => key !== wildcard).map((key) => wanted.spelled(key)),
+      names: wanted.asked(),
       version: this.#version === "" ? undefined : this.#version,
       isWhole: this.#isWhole && this.#stream.answers.size === 0,
       resources: held.resources,

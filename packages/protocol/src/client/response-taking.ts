@@ -6,6 +6,7 @@ import {
   type ResourceType,
   type Version,
 } from "@xdskit/api";
+import { equalBytes } from "../wire/equal-bytes.js";
 import type { SentResponse } from "../wire/read-response.js";
 import { readBody } from "../wire/resource-body.js";
 import type { ResourceError } from "../wire/responses.js";
@@ -102,7 +103,10 @@ function takeBody(one: NamedResource, taking: TakenResponse): BadResource | unde
   const before = found?.resource;
   const { start, end } = body.value;
   const isSameBody =
-    before !== undefined && before.typeUrl === body.typeUrl && areEqual(before.value, bytes, start, end);
+    before !== undefined &&
+    before.typeUrl === body.typeUrl &&
+    before.value.length === end - start &&
+    equalBytes(before.value, 0, bytes, start, end - start);
   if (isSameBody && sameAliases(before.aliases, aliases) && before.ttl === ttl) {
     const isKept = options.variant === "sotw" || before.version === version;
     if (!isKept && version.length > before.version.length && isTooMuch(withVersion(before, version), key, taking))
@@ -258,12 +262,6 @@ export function takeFullState(taking: TakenResponse, known: ReadonlySet<Resource
     if (!isMentioned && (state === "requested" || state === "rejected")) missing.add(key);
   }
   for (const key of missing) takeAbsence(key, taking);
-}
-
-function areEqual(value: Uint8Array, bytes: Uint8Array, start: number, end: number): boolean {
-  if (value.length !== end - start) return false;
-  for (let index = 0; index < value.length; index++) if (value[index] !== bytes[start + index]) return false;
-  return true;
 }
 
 function sameAliases(a: readonly ResourceName[], b: readonly ResourceName[]): boolean {

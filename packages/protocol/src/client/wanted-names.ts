@@ -34,6 +34,11 @@ export class WantedNames {
     return this.#names.keys();
   }
 
+  /** The names as they were asked for, without the wildcard. */
+  asked(): readonly ResourceName[] {
+    return Array.from(this.#names.keys(), (key) => this.spelled(key)).filter((name) => name !== wildcard);
+  }
+
   /** A name as it was asked for. */
   spelled(key: ResourceName): ResourceName {
     return this.#spelled.get(key) ?? key;

@@ -9,20 +9,10 @@ import {
   type ResourceType,
   type ResourceTypes,
   readResources,
-  type Version,
   XdskitError,
 } from "@xdskit/api";
-import type { CheckMessage } from "@xdskit/protocol";
+import { type CheckMessage, type FileContent, type ReceivedResource, receivedResource } from "@xdskit/protocol";
 import type { ClientLimits } from "../../options/client-options.js";
-import { fileResource, type ReceivedFromFile } from "./file-resource.js";
-
-/** The whole state of one type, as one file has it. */
-export interface FileContent {
-  /** The file's `version_info`. */
-  readonly version: Version;
-  /** By name in canonical form. */
-  readonly resources: ReadonlyMap<ResourceName, ReceivedFromFile>;
-}
 
 export interface ReadContentOptions {
   readonly type: ResourceType;
@@ -51,7 +41,7 @@ export function readContent(
     refuse([{ code: "XDSKIT_CLIENT_LIMIT", severity: "error", message, file: file.path, type: type.name }]);
   }
   const findings: Finding[] = [];
-  const resources = new Map<ResourceName, ReceivedFromFile>();
+  const resources = new Map<ResourceName, ReceivedResource>();
   const places = new Map<ResourceName, PositionedResource["where"]>();
   for (const { resource, where } of read.resources) {
     if (findings.length >= mostFindings) break;
@@ -70,7 +60,7 @@ export function readContent(
         resources.set(name, known);
         continue;
       }
-      const received = fileResource(resource, read.version, registry);
+      const received = receivedResource(resource, read.version, { registry, types });
       for (const finding of options.check?.(type, resource.name, received.message) ?? []) {
         if (finding.severity === "error") findings.push({ ...finding, ...where, field: finding.field ?? where.field });
       }
@@ -82,7 +72,7 @@ export function readContent(
 }
 
 /** Compares content, not the version that the file gives. */
-function isSameContent(known: ReceivedFromFile, resource: Resource): boolean {
+function isSameContent(known: ReceivedResource, resource: Resource): boolean {
   return known.resource().version === resource.version && known.name === resource.name;
 }
 

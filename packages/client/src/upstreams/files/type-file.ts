@@ -1,8 +1,7 @@
 import { type ResourceName, type ResourceType, XdskitError } from "@xdskit/api";
-import type { ClientTypeStatus, ReceivedResource, ResourceUpdate } from "@xdskit/protocol";
+import { type ClientTypeStatus, FileSubscription, type ReceivedResource, type ResourceUpdate } from "@xdskit/protocol";
 import type { UpstreamContext, UpstreamSink } from "../contract/upstream.js";
 import { readContent } from "./file-content.js";
-import { FileSubscription } from "./file-subscription.js";
 import { type FileLook, WatchedFile } from "./watched-file.js";
 
 /** One type and its file: connects reading the file, the held resources and the sink. */

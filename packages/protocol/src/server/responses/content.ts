@@ -4,7 +4,7 @@ import type { NameSet } from "../../model/names/name-set.js";
 import { type ResourceSet, ResourceSets } from "../../model/resource-set.js";
 import { concerns, covers, type Subscription } from "../../model/subscription.js";
 import { knowsVariants, variantChange } from "../../model/variants.js";
-import type { ResourceError } from "../../wire/responses.js";
+import type { DeltaContent } from "../../wire/responses.js";
 import type { SotwOrDelta } from "../../wire/sotw-or-delta.js";
 import { subscribed } from "../state/find.js";
 import type { SentState } from "../state/sent-state.js";
@@ -60,19 +60,8 @@ export function needOf(
   };
 }
 
-/** The content of a response. */
-export interface Content {
-  readonly resources: readonly Resource[];
-  /** Delta: the names in `removed_resources`. */
-  readonly removed: readonly ResourceName[];
-  /** Delta: names that do not exist, for a type that says so by a `Resource` without a body (rule 138). */
-  readonly unresolved: readonly ResourceName[];
-  /** Delta: resources that the client holds and whose TTL restarts, without bodies (rule 131). */
-  readonly heartbeats?: readonly Resource[] | undefined;
-  /** Delta: removed resources by name and constraints (xRFC TP2), for a client that knows variants. */
-  readonly removedVariants?: readonly Resource[] | undefined;
-  /** Why names have no resource, for clients that are told errors. */
-  readonly errors?: readonly ResourceError[] | undefined;
+/** The content of a response; in SotW, only resources and errors. */
+export interface Content extends DeltaContent {
   /**
    * The resources that are new to the client or changed, or that it asked for again. The resources that they refer to
    * are sent after them (`StreamWarming`).

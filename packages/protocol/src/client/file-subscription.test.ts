@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { create } from "@bufbuild/protobuf";
-import { createResource } from "@xdskit/api";
+import { createResource, resourceTypes } from "@xdskit/api";
 import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
-import { type ReceivedResource, receivedResource } from "@xdskit/protocol";
-import { typeNamed } from "../../testing/recorded-upstream.js";
 import { FileSubscription } from "./file-subscription.js";
+import { type ReceivedResource, receivedResource } from "./received.js";
 
 const glob = "xdstp://x/envoy.config.cluster.v3.Cluster/c/*";
 
@@ -14,7 +13,9 @@ function cluster(name: string, ...aliases: readonly string[]): ReceivedResource 
 }
 
 function having(...resources: readonly ReceivedResource[]) {
-  const subscription = new FileSubscription(typeNamed("cluster"));
+  const type = resourceTypes.find("cluster");
+  assert.ok(type);
+  const subscription = new FileSubscription(type);
   const held = () => [...subscription.status().resources.keys()];
   const content = new Map(resources.map((resource) => [resource.name, resource]));
   const subscribe = (...names: readonly string[]) => {
