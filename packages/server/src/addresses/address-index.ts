@@ -1,6 +1,6 @@
 import type { Resource, TypeUrl } from "@xdskit/api";
 import { changeBetween, emptySnapshot, type Snapshot } from "@xdskit/protocol";
-import { claimedAddresses } from "./claimed-addresses.js";
+import { claimedAddresses } from "../basics/claimed-addresses.js";
 
 const listeners: TypeUrl = "type.googleapis.com/envoy.config.listener.v3.Listener";
 

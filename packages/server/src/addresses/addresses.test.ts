@@ -16,7 +16,7 @@ import { cluster } from "../testing/test-resources.js";
 import { waitFor } from "../testing/wait-for.js";
 import { AddressIndex } from "./address-index.js";
 import { AddressJudge } from "./address-judge.js";
-import { claimedAddresses } from "./claimed-addresses.js";
+import { claimedAddresses } from "../basics/claimed-addresses.js";
 
 function listener(name: string, port: number, statPrefix = "") {
   const value = { address: "10.0.0.1", portSpecifier: { case: "portValue", value: port } } as const;

@@ -1,9 +1,9 @@
 import type { Resource } from "@xdskit/api";
 import { branchSnapshot, emptySnapshot, type Snapshot, type Update, updateSnapshot } from "@xdskit/protocol";
-import { idOf } from "../basics/id-of.js";
 import type { LayerName } from "../settings/group-settings.js";
 import { isBelow } from "./below.js";
 import type { LayerChange, Layers, ResourceKey } from "./layers.js";
+import { PlannedLayers, winnerIn } from "./planned-layers.js";
 
 /**
  * The result of a list of layers. A later layer wins over an earlier one by type and name; when it drops a name, the
@@ -11,9 +11,6 @@ import type { LayerChange, Layers, ResourceKey } from "./layers.js";
  * first read; from then on a change costs its size, times the layers.
  */
 export type LayerStack = ReturnType<typeof createLayerStack>;
-
-/** Finds a layer's resource by its key. */
-type LayerLookup = (layer: LayerName, key: ResourceKey) => Resource | undefined;
 
 /**
  * `names` from the lowest to the highest; undefined: all layers. `below` is a layer below them, which by itself does
@@ -57,20 +54,19 @@ export function createLayerStack(
     return updateSnapshot(emptySnapshot(), { upsert: sets.flatMap((set) => [...set]) });
   }
 
-  /** The update of a stack of `from` for these changes of its layers. `look` finds a layer's current resource. */
+  /** The update of a stack of `from` for these changes of its layers; `planned` are the layers with the changes. */
   function updateFor(
     before: Snapshot,
     from: readonly LayerName[],
     changes: readonly LayerChange[],
-    look: LayerLookup,
+    planned: PlannedLayers,
   ): Update {
     const upsert: Resource[] = [];
     const remove: ResourceKey[] = [];
-    const highestFirst = from.toReversed();
+    const winnerOf = winnerIn(from, planned);
     const settle = (key: ResourceKey) => {
       const now = before.of(key.type).get(key.name);
-      let winner: Resource | undefined;
-      for (const layer of highestFirst) winner ??= look(layer, key);
+      const winner = winnerOf(key.type, key.name)?.resource;
       if (winner === undefined && now !== undefined) remove.push(key);
       if (winner !== undefined && winner.version !== now?.version) upsert.push(winner);
     };
@@ -83,7 +79,7 @@ export function createLayerStack(
     return { upsert, remove };
   }
 
-  const inLayers: LayerLookup = (layer, { type, name }) => layers.get(layer)?.of(type).get(name);
+  const asTheyAre = new PlannedLayers(layers, []);
 
   function snapshot(): Snapshot | undefined {
     if (current === undefined && present().length > 0) current = build(all());
@@ -106,7 +102,7 @@ export function createLayerStack(
       const from = all();
       // A client that has resources must hear that they are gone; undefined would mean that nothing is known.
       current = own
-        ? updateSnapshot(current, updateFor(current, from, changes, inLayers))
+        ? updateSnapshot(current, updateFor(current, from, changes, asTheyAre))
         : (build(from) ?? emptySnapshot());
       return current !== before;
     },
@@ -116,19 +112,8 @@ export function createLayerStack(
      */
     preview(changes: readonly LayerChange[]): { readonly before: Snapshot; readonly after: Snapshot } {
       const before = snapshot() ?? emptySnapshot();
-      const changed = new Map<LayerName, Map<string, Resource | undefined>>();
-      for (const { layer, upserted, removed } of changes) {
-        const ofLayer = changed.get(layer) ?? new Map<string, Resource | undefined>();
-        for (const { type, name } of removed) ofLayer.set(idOf({ type, key: name }), undefined);
-        for (const one of upserted) ofLayer.set(idOf(one), one);
-        changed.set(layer, ofLayer);
-      }
-      const look: LayerLookup = (layer, key) => {
-        const id = idOf({ type: key.type, key: key.name });
-        const ofLayer = changed.get(layer);
-        return ofLayer?.has(id) ? ofLayer.get(id) : inLayers(layer, key);
-      };
-      return { before, after: branchSnapshot(before, updateFor(before, order([...changed.keys()]), changes, look)) };
+      const planned = new PlannedLayers(layers, changes);
+      return { before, after: branchSnapshot(before, updateFor(before, order(planned.touched), changes, planned)) };
     },
   };
 }

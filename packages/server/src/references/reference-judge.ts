@@ -4,7 +4,7 @@ import { ReferencesBroken, type Referrer } from "../contracts/references-broken.
 import type { LayerUpdate } from "../contracts/source.js";
 import { type BrokenReference, brokenInStack, type JudgedStack, mostReferrers } from "./broken-in-stack.js";
 import { errorOfFound, foundInGroups } from "./judgement.js";
-import { PlannedLayers } from "./planned-layers.js";
+import { PlannedLayers } from "../configuration/planned-layers.js";
 
 /** A stack, and the groups that have it. */
 export interface JudgedGroups extends JudgedStack {

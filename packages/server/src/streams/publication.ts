@@ -16,7 +16,7 @@ import type { GroupPreview } from "../contracts/group-preview.js";
 import type { GroupStats } from "../contracts/stats.js";
 import type { Refusal } from "../contracts/transport.js";
 import type { OnDemand } from "../on-demand/on-demand.js";
-import type { PlannedLayers } from "../references/planned-layers.js";
+import type { PlannedLayers } from "../configuration/planned-layers.js";
 import type { JudgedGroups } from "../references/reference-judge.js";
 import type { Member } from "../rollouts/member.js";
 import type { ViewedGroup, Views } from "../rollouts/views.js";

@@ -1,4 +1,5 @@
-import { type ListeningAddress, listeningAddresses, type PositionedResource } from "@xdskit/api";
+import type { ListeningAddress, PositionedResource } from "@xdskit/api";
+import { claimedAddresses } from "../../basics/claimed-addresses.js";
 import type { LayerName } from "../../settings/group-settings.js";
 import type { FolderGroup } from "./folder-options.js";
 
@@ -42,7 +43,7 @@ export class AddressClaims {
       if (entry.resource.type.name !== "listener") continue;
       this.#clashes = undefined;
       this.#count(layer, entry.resource.name, 1);
-      const claims = claimed(entry).map((address): Claim => ({ entry, file, layer, address }));
+      const claims = claimedAddresses(entry.resource).map((address): Claim => ({ entry, file, layer, address }));
       if (claims.length === 0) continue;
       const ofLayer = this.#byEntry.get(layer) ?? new Map<PositionedResource, readonly Claim[]>();
       this.#byEntry.set(layer, ofLayer.set(entry, claims));
@@ -115,17 +116,6 @@ export class AddressClaims {
     else names.delete(name);
     this.#names.set(layer, names);
   }
-}
-
-/**
- * An Envoy gets all listeners, except those with names of xdstp, which it must ask for. Of several variants a client
- * gets one.
- */
-function claimed({ resource }: PositionedResource): readonly ListeningAddress[] {
-  if (resource.name.startsWith("xdstp:") || resource.variant !== undefined) return [];
-  const seen = new Set<string>();
-  // One listener may have an address twice.
-  return listeningAddresses(resource).filter(({ key }) => !seen.has(key) && seen.add(key));
 }
 
 /** Two entries of one name in a layer are another error. */

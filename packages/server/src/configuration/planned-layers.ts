@@ -1,6 +1,6 @@
 import type { Resource, ResourceName, ResourceType } from "@xdskit/api";
 import { idOf } from "../basics/id-of.js";
-import type { LayerChange, Layers } from "../configuration/layers.js";
+import type { LayerChange, Layers } from "./layers.js";
 import type { Referrer } from "../contracts/references-broken.js";
 import type { LayerName } from "../settings/group-settings.js";
 
