@@ -45,7 +45,9 @@ function fieldForm(field: DescField, json: JsonValue, container: object, key: st
   if (field.fieldKind === "list") {
     const list = Array.isArray(json) ? json : [json];
     if (!Array.isArray(json)) keepWritten(container, list, key);
-    return isFlat(field) ? [...itemForms(field, list, registry)] : list;
+    return isFlat(field)
+      ? [...itemForms(field, list, registry)]
+      : list.map((item) => heldForm(field, item, undefined, registry));
   }
   if (field.fieldKind !== "map") return heldForm(field, json, writtenAs(container, key), registry);
   if (!isObject(json)) return json;

@@ -16,14 +16,13 @@ import { unknownTypeMessage } from "../messages/unknown-type.js";
 import { isObject, nestingLimit, writtenAs } from "../text/source-document.js";
 import { hasOwnJsonForm } from "../unknown/unknown-fields.js";
 import { isFlat, wrapperForm } from "./canonical-json.js";
-import { hasBigint, narrowBigints } from "./json-bigints.js";
 import { expectedEnum, expectedForm, expectedScalar, isTrailed, kindOf, suggestion } from "./json-expected.js";
 import { enumForm, scalarForm, wellKnownForm } from "./json-forms.js";
 
 /** All problems of a message's JSON, field by field. Slow: run it only after the real reader has refused. */
 export function explainJson(schema: DescMessage, json: JsonValue, registry: Registry): readonly FieldProblem[] {
   const explanation = new Explanation(registry);
-  explanation.message(schema, hasBigint(json) ? narrowBigints(schema, json, registry) : json, undefined, 0);
+  explanation.message(schema, json, undefined, 0);
   return explanation.problems;
 }
 

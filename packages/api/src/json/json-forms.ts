@@ -1,5 +1,5 @@
 import { type DescEnum, type JsonObject, type JsonValue, ScalarType } from "@bufbuild/protobuf";
-import { isObject } from "../text/source-document.js";
+import { isObject, setOwn } from "../text/source-document.js";
 
 /*
  * The forms of a single value that Envoy's JSON reader accepts beside proto3's canonical form. Each function returns
@@ -14,9 +14,18 @@ const words: ReadonlyMap<string, boolean> = new Map([
 /** @param written the spelling in the file, which a text field takes instead */
 export function scalarForm(scalar: ScalarType | undefined, json: JsonValue, written?: string): JsonValue {
   if (scalar === ScalarType.STRING || scalar === ScalarType.BYTES) return written ?? json;
+  if (scalar === ScalarType.DOUBLE || scalar === ScalarType.FLOAT)
+    return typeof json === "string" ? numberForm(json) : asNumber(json);
   if (typeof json !== "string") return json;
-  if (scalar === ScalarType.BOOL) return words.get(json.toLowerCase()) ?? json;
-  return scalar === ScalarType.DOUBLE || scalar === ScalarType.FLOAT ? numberForm(json) : integerForm(json);
+  return scalar === ScalarType.BOOL ? (words.get(json.toLowerCase()) ?? json) : integerForm(json);
+}
+
+/**
+ * The parsers return bigints for integers that a double cannot hold, so that fields of 64 bits keep every digit. Where
+ * a double is taken, they become numbers.
+ */
+function asNumber(json: JsonValue): JsonValue {
+  return typeof json === "bigint" ? Number(json) : json;
 }
 
 /** A number in a string. One that is too large for a double is not a number. */
@@ -55,11 +64,20 @@ export function enumForm(schema: DescEnum, value: JsonValue, written?: string): 
   return Math.abs(number) <= 2 ** 31 ? number : json;
 }
 
-/** A duration or a time that is written with the fields of its message. */
+/** A duration or a time that is written with the fields of its message; the content of a `Struct` without bigints. */
 export function wellKnownForm(typeName: string, json: JsonValue): JsonValue {
+  if (/^google\.protobuf\.(?:Struct|Value|ListValue)$/.test(typeName)) return structForm(json);
   if (!isObject(json)) return json;
   if (typeName === "google.protobuf.Duration") return durationForm(json);
   return typeName === "google.protobuf.Timestamp" ? timeForm(json) : json;
+}
+
+function structForm(json: JsonValue): JsonValue {
+  if (Array.isArray(json)) return json.map(structForm);
+  if (!isObject(json)) return asNumber(json);
+  const form: JsonObject = {};
+  for (const [key, value] of Object.entries(json)) setOwn(form, key, structForm(value));
+  return form;
 }
 
 function durationForm(json: JsonObject): JsonValue {

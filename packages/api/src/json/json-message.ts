@@ -10,7 +10,6 @@ import type { FieldProblem } from "../errors/field-problem.js";
 import { keepWritten, setOwn } from "../text/source-document.js";
 import { takeUnknown } from "../unknown/json-reader.js";
 import { canonicalJson } from "./canonical-json.js";
-import { hasBigint, narrowBigints } from "./json-bigints.js";
 import { explainJson } from "./json-explain.js";
 
 /** A message, or all its problems (at least one). */
@@ -71,8 +70,7 @@ function parse(schema: DescMessage, json: JsonValue, registry: Registry, ignoreU
   try {
     return fromJson(schema, json, { registry, ignoreUnknownFields });
   } catch {
-    const narrowed = hasBigint(json) ? narrowBigints(schema, json, registry) : json;
-    return fromJson(schema, canonicalJson(schema, narrowed, registry), { registry, ignoreUnknownFields });
+    return fromJson(schema, canonicalJson(schema, json, registry), { registry, ignoreUnknownFields });
   }
 }
 
