@@ -70,7 +70,6 @@ export {
   type XdstpName,
 } from "./names/xdstp.js";
 export type { Adoption } from "./reading/adoption-record.js";
-export { type BodyMemory, createBodyMemory } from "./reading/body-slabs.js";
 export type { PositionedResource } from "./reading/file-reading.js";
 export { createRedactedBody, type RedactedBody } from "./redact/redacted-resource.js";
 export { redactErrorText, redacted, redactJson } from "./redact/secret-text.js";

@@ -1,6 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { XdskitError } from "../errors/errors.js";
-import { type BodyMemory, BodySlabs } from "../reading/body-slabs.js";
 import { detached, type FileReading } from "../reading/file-reading.js";
 import { makeResource, type Resource } from "../resources/resource.js";
 import type { Wrapping } from "../resources/wrapping.js";
@@ -9,7 +8,7 @@ import { Encoding } from "./encoding.js";
 import { type Kinds, kindsOf } from "./kinds.js";
 
 /** The parts of a file's reading that are needed here. */
-type CompiledReading = Pick<FileReading, "registry" | "types" | "views" | "bodies">;
+type CompiledReading = Pick<FileReading, "registry" | "types" | "views">;
 
 /** A resource, and the name of its type. */
 export interface Made {
@@ -28,12 +27,10 @@ const encoding = new Encoding();
 export class CompiledResources {
   private readonly reading: CompiledReading;
   private readonly kinds: Kinds;
-  private readonly slabs: BodyMemory;
 
   constructor(reading: CompiledReading) {
     this.reading = reading;
     this.kinds = kindsOf(reading);
-    this.slabs = reading.bodies ?? new BodySlabs();
   }
 
   /** Makes the resource of an object with `"@type"`. Undefined means that the explaining readers must read it. */
@@ -48,7 +45,7 @@ export class CompiledResources {
     try {
       encoding.start();
       writer.writeTyped(encoding, item);
-      const made = makeResource(kind.type, own, wrapping, () => ({ body: this.body(), references: references() }));
+      const made = makeResource(kind.type, own, wrapping, () => ({ body: encoding.body(), references: references() }));
       return { resource: this.reading.views ? detached(made) : made, type: kind.shown };
     } catch (error) {
       if (isDoubt(error) || error instanceof XdskitError) return undefined;
@@ -59,11 +56,6 @@ export class CompiledResources {
   /** Call it after the last object of a file: it releases what the file's values keep alive. */
   end(): void {
     encoding.forget();
-  }
-
-  /** The bytes that were written last. */
-  private body(): Uint8Array {
-    return this.slabs.take(encoding);
   }
 }
 

@@ -9,7 +9,6 @@ const slack = 32;
 const shortString = 48;
 /** Far below the limit of the readers of JSON and of bytes (100), counted as the strictest of them counts. */
 const deepest = 60;
-const shortCopy = 400;
 const sizeToStart = 65_536;
 const sizeToKeep = 1 << 20;
 
@@ -47,16 +46,9 @@ export class Encoding {
     this.references = [];
   }
 
-  get length(): number {
-    return this.at;
-  }
-
-  /** Copies the written bytes to the beginning of `target`. */
-  copyTo(target: Uint8Array): void {
-    const { bytes, at } = this;
-    // A call costs more than copying a few hundred bytes here.
-    if (at > shortCopy) target.set(bytes.subarray(0, at));
-    else for (let index = 0; index < at; index += 1) target[index] = bytes[index] as number;
+  /** A copy of what was written. */
+  body(): Uint8Array {
+    return new Uint8Array(this.bytes.subarray(0, this.at));
   }
 
   /** Gives up where values are nested too deep for other readers. Every call needs a `leave`. */

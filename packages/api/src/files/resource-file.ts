@@ -2,7 +2,6 @@ import { tellOfNothing } from "../adoption/document-taker.js";
 import type { Finding } from "../errors/errors.js";
 import { parseJson } from "../json/json-source.js";
 import type { Adoption } from "../reading/adoption-record.js";
-import type { BodyMemory } from "../reading/body-slabs.js";
 import { addFinding, type FileReading, type PositionedResource } from "../reading/file-reading.js";
 import { readBinary } from "../reading/message-items.js";
 import { mayLeaveOutSecrets } from "../redact/left-out-secrets.js";
@@ -46,8 +45,6 @@ export interface ReadResourcesOptions {
    * memory.
    */
   readonly places?: boolean | undefined;
-  /** Memory for the bodies: files that are read and kept together can share it. By default each file has its own. */
-  readonly bodies?: BodyMemory | undefined;
 }
 
 /** The extensions of resource files with their forms. */
@@ -76,10 +73,6 @@ export function resourceFileForm(path: string): ResourceFileForm | undefined {
  * resources, a `DiscoveryResponse`, or (in YAML) several such documents. In YAML and JSON it may also be a bootstrap or
  * a dump from an Envoy or its control plane (`adoptions`). Never throws because of a file's content: problems become
  * findings. A resource with an error is left out.
- *
- * Bodies of small resources of one file share pieces of memory of up to 64 kB, and each body keeps its whole piece
- * alive. To keep a few resources of a large file for long, copy them: `{ ...resource, body: new
- * Uint8Array(resource.body) }`. With `bodies` this holds for all files that share them.
  */
 export function readResources(
   file: { readonly path: string; readonly bytes: Uint8Array },
@@ -95,7 +88,6 @@ export function readResources(
     mayLeaveOutSecrets: (options.validate ?? true) && mayLeaveOutSecrets(file.bytes),
     places: options.places ?? false,
     views: form !== "json",
-    bodies: options.bodies,
     resources: [],
     findings: [],
     adoptions: [],

@@ -28,7 +28,7 @@ export interface ResourceRequest {
 }
 
 /** How to read a request. */
-export interface ReadResourceRequestOptions extends Omit<ReadResourcesOptions, "places" | "bodies"> {
+export interface ReadResourceRequestOptions extends Omit<ReadResourcesOptions, "places"> {
   readonly form: "json" | "yaml";
   /** The key whose list holds the resources. Undefined: the text is one resource. */
   readonly list: string | undefined;

@@ -14,7 +14,6 @@ import { keyOf } from "../resources/variant.js";
 import type { Wrapping } from "../resources/wrapping.js";
 import { checkMessage } from "../validate/validate-message.js";
 import type { AdoptionRecord } from "./adoption-record.js";
-import type { BodyMemory } from "./body-slabs.js";
 
 /** A resource and its place in the file. */
 export interface PositionedResource {
@@ -40,8 +39,6 @@ export interface FileReading {
   readonly places: boolean;
   /** Whether strings may be views of the file's text. Those from `JSON.parse` are not. */
   readonly views: boolean;
-  /** Memory for the bodies; undefined means separate memory for this file. */
-  readonly bodies?: BodyMemory | undefined;
   readonly resources: PositionedResource[];
   readonly findings: Finding[];
   /** The parts that were taken from other forms, such as a bootstrap. */

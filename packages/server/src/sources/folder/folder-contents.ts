@@ -2,8 +2,6 @@ import { hash } from "node:crypto";
 import { join, sep } from "node:path";
 import {
   type Adoption,
-  type BodyMemory,
-  createBodyMemory,
   type Finding,
   type PositionedResource,
   type ReadResourcesOptions,
@@ -163,8 +161,6 @@ export class FolderContents {
       this.#put(path, undefined);
       changed = true;
     }
-    // Bodies read at a start stay together in memory; later each body must be releasable by itself.
-    const bodies = atStart ? createBodyMemory() : undefined;
     const long: LongFile[] = [];
     const note = (file: ScannedFile, read: FileRead, parse: (bytes: Uint8Array) => ResourceFile): void => {
       const before = this.#files.get(file.path);
@@ -181,7 +177,7 @@ export class FolderContents {
     };
     const take = (file: ScannedFile, read: FileRead): void => {
       if (this.#isForThread(file, read, atStart)) long.push({ file, read, bytes: new Uint8Array(read.bytes) });
-      else note(file, read, (bytes) => this.#parse(file, bytes, bodies));
+      else note(file, read, (bytes) => this.#parse(file, bytes));
     };
     const { fileBytes } = this.#options.limits;
     await eachOf(stale, parallel, async (file) => {
@@ -285,9 +281,9 @@ export class FolderContents {
     return usablePart(file, held, this.#types);
   }
 
-  #parse(file: ScannedFile, bytes: Uint8Array, bodies: BodyMemory | undefined): ResourceFile {
+  #parse(file: ScannedFile, bytes: Uint8Array): ResourceFile {
     try {
-      return readResources({ path: this.#shown(file.path), bytes }, { ...this.#options.read, bodies });
+      return readResources({ path: this.#shown(file.path), bytes }, this.#options.read);
     } catch (error) {
       return this.#notUnderstood(file, error);
     }

@@ -172,7 +172,7 @@ export class LayerIndex {
       const said = leftOut.size === 0 ? place.entry : entries.find(({ file }) => !leftOut.has(file));
       const entry = isDoubled ? undefined : said;
       if (entry !== undefined && entry.resource.version !== applied?.version) {
-        upsert.push(kind === "patch" ? withOwnBody(entry.resource) : entry.resource);
+        upsert.push(entry.resource);
         upserted.push(place);
       }
       if (entry === undefined && applied !== undefined && !isDoubled && !this.#isKept(place)) {
@@ -245,15 +245,6 @@ function takeNext(place: Place): void {
     place.file = file;
     return;
   }
-}
-
-/**
- * The bodies of one reading of a file share memory. Often only a few of a later reading are applied: each would keep
- * the memory of its whole reading, and a file that changes all the time would keep as many as it has resources.
- */
-function withOwnBody(resource: Resource): Resource {
-  const { body } = resource;
-  return body.byteLength === body.buffer.byteLength ? resource : { ...resource, body: new Uint8Array(body) };
 }
 
 function byPlace(a: LayerIndexEntry, b: LayerIndexEntry): number {
