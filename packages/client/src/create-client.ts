@@ -2,7 +2,7 @@ import { toBinary } from "@bufbuild/protobuf";
 import { resourceTypes, systemClock, typeUrlPrefix, XdskitError } from "@xdskit/api";
 import { NodeSchema } from "@xdskit/api/envoy/config/core/v3/base";
 import { ListenerSchema } from "@xdskit/api/envoy/config/listener/v3/listener";
-import { ClientWatches } from "./client-watches.js";
+import { ClientWatches } from "./origin/client-watches.js";
 import { createWatchConfig } from "./config/watch-config.js";
 import type { XdsClient } from "./contract/xds-client.js";
 import { createClientEvents } from "./events/client-events.js";

@@ -11,18 +11,18 @@ export type {
   ClientTypeStatus,
   OutgoingRequest,
   ResourceUpdate,
-} from "./client/contract.js";
+} from "./client/contract/contract.js";
 export { type FileContent, FileSubscription } from "./client/file-subscription.js";
-export { defaultClientStreamLimits } from "./client/limits.js";
+export { defaultClientStreamLimits } from "./client/contract/limits.js";
 export {
   keptResource,
   type ReceivedOptions,
   type ReceivedParts,
   type ReceivedResource,
   receivedResource,
-} from "./client/received.js";
-export type { BadResource } from "./client/rejection.js";
-export { createStandardCheck } from "./client/standard-check.js";
+} from "./client/contract/received.js";
+export type { BadResource } from "./client/contract/rejection.js";
+export { createStandardCheck } from "./client/contract/standard-check.js";
 export { intervalOver } from "./model/beat.js";
 export { type Change, changeBetween, type Difference } from "./model/change.js";
 export { envoyVersionOf } from "./model/client-kind.js";
@@ -84,7 +84,7 @@ export type { Rejection } from "./server/state/client-use.js";
 export type { TypeStatus } from "./server/state/type-status.js";
 export type { Stream, StreamEvent } from "./server/stream/contract.js";
 export { createStream } from "./server/stream/stream.js";
-export { type JsonRequest, type ReadJsonRequest, readJsonRequest } from "./wire/json-request.js";
+export { type JsonRequest, type ReadJsonRequest, readJsonRequest } from "./wire/requests/json-request.js";
 export {
   type ClusterLoad,
   type EndpointLoad,
@@ -94,10 +94,10 @@ export {
   type LocalityLoad,
   type RequestLoad,
   TooMuchInMessage,
-} from "./wire/load-stats.js";
-export { readLoadStatsRequest } from "./wire/read-load-stats.js";
-export type { ResourceError } from "./wire/responses.js";
-export type { SotwOrDelta } from "./wire/sotw-or-delta.js";
-export type { StatusCode } from "./wire/status-code.js";
-export { statusCode } from "./wire/status-code.js";
-export { MalformedMessage } from "./wire/wire-reader.js";
+} from "./wire/loads/load-stats.js";
+export { readLoadStatsRequest } from "./wire/loads/read-load-stats.js";
+export type { ResourceError } from "./wire/responses/responses.js";
+export type { SotwOrDelta } from "./wire/basics/sotw-or-delta.js";
+export type { StatusCode } from "./wire/basics/status-code.js";
+export { statusCode } from "./wire/basics/status-code.js";
+export { MalformedMessage } from "./wire/basics/wire-reader.js";

@@ -1,6 +1,6 @@
 import { lstat, readlink } from "node:fs/promises";
 import { dirname, join, parse, sep } from "node:path";
-import { errnoOf, errnoText, identityOf, isBelow } from "./metadata.js";
+import { errnoOf, errnoText, contentIdentity, isBelow } from "./metadata.js";
 
 /** A symbolic link at the time when it was followed. */
 export interface FollowedLink {
@@ -88,7 +88,7 @@ export async function followPath(path: string, cache: LinkCache = new Map()): Pr
 export async function linksUnchanged(links: Iterable<FollowedLink>): Promise<boolean> {
   for (const link of links) {
     const stats = await lstat(link.path, { bigint: true }).catch(() => undefined);
-    if (stats === undefined || identityOf(stats) !== link.identity) return false;
+    if (stats === undefined || contentIdentity(stats) !== link.identity) return false;
   }
   return true;
 }
@@ -96,7 +96,7 @@ export async function linksUnchanged(links: Iterable<FollowedLink>): Promise<boo
 async function linkAt(path: string, cache: LinkCache): Promise<FollowedLink | undefined> {
   if (cache.has(path)) return cache.get(path);
   const stats = await lstat(path, { bigint: true });
-  const link = stats.isSymbolicLink() ? { path, target: await readlink(path), identity: identityOf(stats) } : undefined;
+  const link = stats.isSymbolicLink() ? { path, target: await readlink(path), identity: contentIdentity(stats) } : undefined;
   cache.set(path, link);
   return link;
 }

@@ -2,7 +2,7 @@ import type { BigIntStats } from "node:fs";
 import { sep } from "node:path";
 
 /** The metadata of a file that changes when its bytes change. */
-export function identityOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
+export function contentIdentity({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
   return `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`;
 }
 

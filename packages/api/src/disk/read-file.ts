@@ -1,5 +1,5 @@
 import fs from "node:fs";
-import { errnoOf, errnoText, identityOf, isAbsence, sameIdentity } from "./metadata.js";
+import { errnoOf, errnoText, contentIdentity, isAbsence, sameIdentity } from "./metadata.js";
 
 /** The result of reading a file. */
 export type FileBytes =
@@ -63,7 +63,7 @@ function refusal(stats: fs.BigIntStats, maxBytes: number): FileBytes | undefined
 function whole(file: number, bytes: Uint8Array, before: fs.BigIntStats, began: number): FileBytes {
   if (!sameIdentity(fs.fstatSync(file, { bigint: true }), before)) return { kind: "moved" };
   const doubtful = Math.abs(began - Number(before.mtimeNs / 1_000_000n)) < tickMs;
-  return { kind: "read", bytes, identity: identityOf(before), doubtful };
+  return { kind: "read", bytes, identity: contentIdentity(before), doubtful };
 }
 
 function failure(error: unknown): FileBytes {

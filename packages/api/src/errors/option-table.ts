@@ -48,7 +48,7 @@ export interface CallWithOptions {
  * suggestions, and shows no value.
  */
 export function checkCall({ call, example, table, code }: CallWithOptions, options: unknown): void {
-  if (!isObject(options))
+  if (!isOptions(options))
     throw XdskitError.of(code, `${call} takes an object, such as ${example}, not ${nameOf(options)}`);
   const faults = [...faultsOf(table, options, "")];
   const [first, ...rest] = faults.map((fault) => {
@@ -85,10 +85,10 @@ function* faultsOf(table: OptionTable, options: object, above: string): Generato
 function* faultsOfValue(rule: OptionRule, value: unknown, field: string): Generator<string> {
   const full: FullRule = typeof rule === "string" ? { or: [rule] } : "length" in rule ? { or: rule } : rule;
   const { options, items, texts = false, or = [] } = full;
-  if (options !== undefined && isObject(value)) yield* faultsOf(options, value, field);
+  if (options !== undefined && isOptions(value)) yield* faultsOf(options, value, field);
   else if (items !== undefined && Array.isArray(value)) {
     for (const [index, item] of value.entries()) {
-      if (isObject(item)) yield* faultsOf(items, item, `${field}[${index}]`);
+      if (isOptions(item)) yield* faultsOf(items, item, `${field}[${index}]`);
       else if (!texts || typeof item !== "string") yield `${field}[${index}] must be an object, not ${nameOf(item)}`;
     }
   } else if (!or.some((kind) => isOf(kind, value))) {
@@ -113,7 +113,7 @@ const names: Readonly<Record<OptionKind, string>> = {
 function isOf(kind: OptionKind, value: unknown): boolean {
   switch (kind) {
     case "object":
-      return isObject(value);
+      return isOptions(value);
     case "list":
       return Array.isArray(value);
     case "off":
@@ -125,7 +125,7 @@ function isOf(kind: OptionKind, value: unknown): boolean {
   }
 }
 
-function isObject(value: unknown): value is object {
+function isOptions(value: unknown): value is object {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 

@@ -81,9 +81,9 @@ export function readJsonResponse(bytes: Uint8Array, options: ReadJsonResponseOpt
   const items = list.map((item, index) => readItem(item, index, reading));
   return {
     kind: "response",
-    unread: items.filter(isUnread),
+    unread: items.filter(isUnreadResource),
     toBinary(standIn) {
-      const anys = items.flatMap((item) => (isUnread(item) ? (standIn === undefined ? [] : [standIn(item)]) : [item]));
+      const anys = items.flatMap((item) => (isUnreadResource(item) ? (standIn === undefined ? [] : [standIn(item)]) : [item]));
       const whole = Object.assign(create(schema), head.message, { resources: anys });
       return toBinary(schema, whole as Message);
     },
@@ -95,7 +95,7 @@ interface ItemReading extends ReadJsonResponseOptions {
   readonly careful: boolean;
 }
 
-function isUnread(item: Any | UnreadResource): item is UnreadResource {
+function isUnreadResource(item: Any | UnreadResource): item is UnreadResource {
   return "findings" in item;
 }
 
@@ -115,7 +115,7 @@ function readItem(item: JsonValue, index: number, reading: ItemReading): Any | U
     const message = `it lacks "@type", such as ${JSON.stringify(type.typeUrl)}`;
     return unreadable(index, type, name, [{ code: "XDSKIT_TYPE_MISSING", steps: [], message }]);
   }
-  const schema = schemaNamed(typeUrl, reading);
+  const schema = schemaOfItem(typeUrl, reading);
   if (schema === undefined) {
     const message = unknownTypeMessage(typeUrl, registry);
     return unreadable(index, type, name, [{ code: "XDSKIT_TYPE_UNKNOWN", steps: [], message }]);
@@ -130,7 +130,7 @@ function readItem(item: JsonValue, index: number, reading: ItemReading): Any | U
   }
 }
 
-function schemaNamed(typeUrl: string, { registry, types = resourceTypes }: ItemReading): DescMessage | undefined {
+function schemaOfItem(typeUrl: string, { registry, types = resourceTypes }: ItemReading): DescMessage | undefined {
   // A user's own type may come from a generated module that is in no registry.
   return schemaOf(typeNameOf(typeUrl), registry) ?? types.byTypeUrl(typeUrl)?.type.schema;
 }

@@ -170,14 +170,14 @@ const rows: readonly Row[] = [
   },
 ];
 
-function urlOf(typeName: string): TypeUrl {
+function typeUrlOf(typeName: string): TypeUrl {
   return `${typeUrlPrefix}${typeName}`;
 }
 
 function urlOfRow(name: string): TypeUrl {
   const row = rows.find((row) => row.name === name);
   if (row === undefined) throw new Error(`the table has no type ${name}`);
-  return urlOf(row.v3);
+  return typeUrlOf(row.v3);
 }
 
 function serviceOf(row: Row, service: string | undefined): DiscoveryService | undefined {
@@ -195,8 +195,8 @@ function typeOfRow(row: Row, deliveryOrder: number): ResourceType {
   return {
     name,
     abbreviation,
-    typeUrl: urlOf(row.v3),
-    v2TypeUrl: row.v2 === undefined ? undefined : urlOf(row.v2),
+    typeUrl: typeUrlOf(row.v3),
+    v2TypeUrl: row.v2 === undefined ? undefined : typeUrlOf(row.v2),
     services: { v3: serviceOf(row, row.v3Service), v2: serviceOf(row, row.v2Service) },
     restPath: row.restPath,
     // Read on first use: the registry takes time.

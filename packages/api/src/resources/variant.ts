@@ -74,7 +74,7 @@ export function constraintsOf(message: object, depth = 1): Constraints {
       const { key, constraintType: by } = type.value;
       if (by?.case === "value") return { kind: "value", key, value: by.value };
       if (by?.case === "exists") return { kind: "exists", key };
-      throw refused(`the constraint on ${JSON.stringify(key)} says neither a value nor exists`);
+      throw refusedConstraint(`the constraint on ${JSON.stringify(key)} says neither a value nor exists`);
     }
     case "orConstraints":
       return { kind: "any", of: type.value.constraints.map((one) => constraintsOf(one, depth + 1)) };
@@ -83,7 +83,7 @@ export function constraintsOf(message: object, depth = 1): Constraints {
     case "notConstraints":
       return { kind: "not", of: constraintsOf(type.value, depth + 1) };
     default:
-      throw refused("dynamic_parameter_constraints hold nothing: leave them out where a resource is for all clients");
+      throw refusedConstraint("dynamic_parameter_constraints hold nothing: leave them out where a resource is for all clients");
   }
 }
 
@@ -129,9 +129,9 @@ function jsonOf(constraints: Constraints, depth: number, count: { left: number }
 }
 
 function tooMany(): XdskitError {
-  return refused(`at most ${most} constraints, ${deepest} deep, are read`);
+  return refusedConstraint(`at most ${most} constraints, ${deepest} deep, are read`);
 }
 
-function refused(message: string): XdskitError {
+function refusedConstraint(message: string): XdskitError {
   return XdskitError.of("XDSKIT_CONSTRAINTS", message, {});
 }

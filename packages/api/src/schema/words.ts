@@ -68,7 +68,7 @@ export function optionOf(word: string, owner: OptionOwner): readonly [option: st
 /** `word` for true, otherwise `word=value`. */
 export function assigned(word: string, value: JsonValue): string {
   if (value === true) return word;
-  return `${word}=${typeof value === "string" && isPlain(value) ? value : compact(value)}`;
+  return `${word}=${typeof value === "string" && isPlainWord(value) ? value : compact(value)}`;
 }
 
 /** A word and its value, which defaults to true. */
@@ -76,11 +76,11 @@ export function split(word: string): readonly [name: string, value: JsonValue] {
   const at = word.indexOf("=");
   if (at === -1) return [word, true];
   const text = word.slice(at + 1);
-  return [word.slice(0, at), isPlain(text) ? text : parseCompact(text)];
+  return [word.slice(0, at), isPlainWord(text) ? text : parseCompact(text)];
 }
 
 /** Whether a string is unambiguous without quotes. */
-function isPlain(text: string): boolean {
+function isPlainWord(text: string): boolean {
   return /^[\w./:+-]+$/.test(text) && text !== "true" && text !== "false";
 }
 

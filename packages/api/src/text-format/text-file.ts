@@ -49,7 +49,7 @@ function locateInText(tree: TextMessage, steps: readonly FieldStep[]): number {
     let value: TextValue | undefined = first.value;
     if (typeof next === "number" || typeof next === "object") {
       const found =
-        typeof next === "number" ? occurrences?.[next] : occurrences?.find((one) => keyOf(one.value) === next.key);
+        typeof next === "number" ? occurrences?.[next] : occurrences?.find((one) => keyOfEntry(one.value) === next.key);
       if (found === undefined) return offset;
       value = found.value;
       offset = found.field.list ? value.offset : found.field.offset;
@@ -92,7 +92,7 @@ function expanded(message: TextMessage): TextMessage {
   return value?.kind === "message" ? value.message : message;
 }
 
-function keyOf(entry: TextValue): string | undefined {
+function keyOfEntry(entry: TextValue): string | undefined {
   const key = entry.kind === "message" ? entry.message.fields.find(({ name }) => name === "key")?.values[0] : undefined;
   return key?.kind === "scalar" ? key.source.replaceAll(/^["']|["']$/g, "") : undefined;
 }

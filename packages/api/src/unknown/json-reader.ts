@@ -127,7 +127,7 @@ class JsonReader {
         isChanged = true;
         continue;
       }
-      const field = fieldOf(schema, key);
+      const field = messageFieldNamed(schema, key);
       const clean = field === undefined ? value : this.#cleanField(field, value, stepInto(path, field.name));
       isChanged ||= clean !== value;
       setOwn(result, key, clean);
@@ -155,10 +155,10 @@ class JsonReader {
 
   #restoreFields(schema: DescMessage, json: JsonObject, message: Message, path: FieldPath | undefined): void {
     for (const [key, value] of Object.entries(json)) {
-      const field = key === unknownKey ? undefined : fieldOf(schema, key);
+      const field = key === unknownKey ? undefined : messageFieldNamed(schema, key);
       if (field === undefined) continue;
       const inner = stepInto(path, field.name);
-      const items = field.fieldKind === "list" ? listOf(value) : value;
+      const items = field.fieldKind === "list" ? flatList(value) : value;
       for (const { message: child, at } of childrenOf(message, field)) {
         if (at === undefined) this.restore(field.message, value, child, inner);
         else {
@@ -194,11 +194,11 @@ class JsonReader {
 const notFields = "expected serialized protobuf fields in base64";
 
 /** The items of a list. A single item needs no list, and nested lists are flattened. */
-function listOf(json: JsonValue): JsonValue[] {
-  return Array.isArray(json) ? json.flatMap(listOf) : [json];
+function flatList(json: JsonValue): JsonValue[] {
+  return Array.isArray(json) ? json.flatMap(flatList) : [json];
 }
 
-function fieldOf(schema: DescMessage, key: string): MessageField | undefined {
+function messageFieldNamed(schema: DescMessage, key: string): MessageField | undefined {
   const field = schema.fields.find(({ name, jsonName }) => name === key || jsonName === key);
   return field?.message === undefined ? undefined : (field as MessageField);
 }

@@ -40,13 +40,13 @@ function v2Files(v3: FileRegistry): readonly FileDescriptorProto[] {
     const v2Name = v2NameOf(type);
     // Some unversioned packages of that time still exist unchanged.
     if (v2Name === undefined || v3.getMessage(v2Name) !== undefined) continue;
-    const { packageName, name } = split(v2Name);
+    const { packageName, name } = splitFullName(v2Name);
     fileFor(packageName).messageType.push(renamedMessage(type.proto, name, renaming));
   }
   for (const [v3Name, v2Name] of services()) {
     const service = v3.getService(v3Name);
     if (service === undefined) continue;
-    const { packageName, name } = split(v2Name);
+    const { packageName, name } = splitFullName(v2Name);
     fileFor(packageName).service.push(renamedService(service.proto, name, renaming));
   }
   for (const file of files.values()) file.dependency = importsOf(file, v3);
@@ -62,7 +62,7 @@ function fileOf(packageName: string): string {
 }
 
 /** `envoy.api.v2.Cluster` → `envoy.api.v2` and `Cluster`. */
-function split(fullName: string): { readonly packageName: string; readonly name: string } {
+function splitFullName(fullName: string): { readonly packageName: string; readonly name: string } {
   const end = fullName.lastIndexOf(".");
   return { packageName: fullName.slice(0, end), name: fullName.slice(end + 1) };
 }

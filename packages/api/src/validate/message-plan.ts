@@ -31,9 +31,9 @@ export interface Plans {
 }
 
 /** The plans of a registry. They are made on first use, and live as long as the registry. */
-export const plansOf = perRegistry(createPlans);
+export const plansOf = perRegistry(createCheckPlans);
 
-function createPlans(registry: Registry): Plans {
+function createCheckPlans(registry: Registry): Plans {
   const rulesOption = registry.getExtension("validate.rules");
   const requiredOption = registry.getExtension("validate.required");
   const disabledOptions = ["validate.disabled", "validate.ignored"].map((name) => registry.getExtension(name));

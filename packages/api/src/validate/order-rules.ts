@@ -38,13 +38,13 @@ export function orderChecks<Value>(kind: string, rules: RuleSet, { compare, show
   const above = (value: Value, bound: Bound<Value>) => isBeyond(compare(value, bound.limit), bound.inclusive);
   const below = (value: Value, bound: Bound<Value>) => isBeyond(compare(bound.limit, value), bound.inclusive);
   if (low !== undefined && high !== undefined && compare(low.limit, high.limit) > 0) {
-    const message = `must be ${textOf(low, "above", show)} or ${textOf(high, "below", show)}`;
+    const message = `must be ${boundText(low, "above", show)} or ${boundText(high, "below", show)}`;
     add(`${low.name}/${high.name}`, low.limit, message, (value) => above(value, low) || below(value, high));
   } else {
     if (low !== undefined)
-      add(low.name, low.limit, `must be ${textOf(low, "above", show)}`, (value) => above(value, low));
+      add(low.name, low.limit, `must be ${boundText(low, "above", show)}`, (value) => above(value, low));
     if (high !== undefined)
-      add(high.name, high.limit, `must be ${textOf(high, "below", show)}`, (value) => below(value, high));
+      add(high.name, high.limit, `must be ${boundText(high, "below", show)}`, (value) => below(value, high));
   }
   const allowed = listOf<Value>(rules, "in");
   if (allowed.length > 0) {
@@ -77,7 +77,7 @@ function isBeyond(order: number, inclusive: boolean): boolean {
   return order > 0 || (inclusive && order === 0);
 }
 
-function textOf<Value>(bound: Bound<Value>, side: "above" | "below", show: (value: Value) => string): string {
+function boundText<Value>(bound: Bound<Value>, side: "above" | "below", show: (value: Value) => string): string {
   if (bound.inclusive) return `at ${side === "above" ? "least" : "most"} ${show(bound.limit)}`;
   return `${side === "above" ? "more" : "less"} than ${show(bound.limit)}`;
 }

@@ -13,7 +13,7 @@ import { childrenOf, hasUnknownFields, messageFields } from "../unknown/unknown-
 export function writeText(schema: DescMessage, message: Message, registry: Registry): string {
   const asBytes = new Set<string>();
   collect(schema, message, registry, asBytes, 0);
-  const known = asBytes.size === 0 ? registry : without(registry, asBytes);
+  const known = asBytes.size === 0 ? registry : registryWithout(registry, asBytes);
   return toText(schema, message, { registry: known, printUnknownFields: true });
 }
 
@@ -41,7 +41,7 @@ function collectInAny({ typeUrl, value }: Any, registry: Registry, types: Set<st
   }
 }
 
-function without(registry: Registry, types: ReadonlySet<string>): Registry {
+function registryWithout(registry: Registry, types: ReadonlySet<string>): Registry {
   return {
     kind: "registry",
     [Symbol.iterator]: () => registry[Symbol.iterator](),

@@ -10,9 +10,9 @@ import { createRandom } from "../testing/random.js";
 import { sampleResource } from "../testing/sample-resources.js";
 import { typeOf } from "../testing/sample-world.js";
 import { createClientStream } from "./client-stream.js";
-import type { ClientStream, ClientStreamEffect, ClientStreamOptions, ResourceUpdate } from "./contract.js";
-import { Expiries, type Expiring } from "./expiries.js";
-import { receivedResource } from "./received.js";
+import type { ClientStream, ClientStreamEffect, ClientStreamOptions, ResourceUpdate } from "./contract/contract.js";
+import { Expiries, type Expiring } from "./held/expiries.js";
+import { receivedResource } from "./contract/received.js";
 
 const node = new Uint8Array();
 

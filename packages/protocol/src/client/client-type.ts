@@ -7,26 +7,26 @@ import {
   type Version,
 } from "@xdskit/api";
 import { mostAnswers } from "../model/limits.js";
-import type { SentResponse } from "../wire/read-response.js";
-import { statusCode } from "../wire/status-code.js";
+import type { SentResponse } from "../wire/responses/read-response.js";
+import { statusCode } from "../wire/basics/status-code.js";
 import type {
   ClientStreamEffect,
   ClientStreamOptions,
   ClientTypeStatus,
   OutgoingRequest,
   TimeEvent,
-} from "./contract.js";
-import { HeldResources, type HeldWeight } from "./held-resources.js";
-import type { Limits } from "./limits.js";
-import type { ReceivedResource } from "./received.js";
-import type { BadResource } from "./rejection.js";
-import { badResource, reasonsOf, rejectionText } from "./rejection.js";
-import { Rejections } from "./rejections.js";
-import { type BadPart, isPartial, ResponseReading } from "./response-reading.js";
-import { noteRejections, takeErrors, takeFullState, takeRemovals, takeResources } from "./response-taking.js";
+} from "./contract/contract.js";
+import { HeldResources, type HeldWeight } from "./held/held-resources.js";
+import type { Limits } from "./contract/limits.js";
+import type { ReceivedResource } from "./contract/received.js";
+import type { BadResource } from "./contract/rejection.js";
+import { badResource, reasonsOf, rejectionText } from "./contract/rejection.js";
+import { Rejections } from "./taken/rejections.js";
+import { type BadPart, isPartial, ResponseReading } from "./taken/response-reading.js";
+import { noteRejections, takeErrors, takeFullState, takeRemovals, takeResources } from "./taken/response-taking.js";
 import { TypeStream } from "./type-stream.js";
-import { UpdateDraft } from "./update-draft.js";
-import { WantedNames, wildcard } from "./wanted-names.js";
+import { UpdateDraft } from "./held/update-draft.js";
+import { WantedNames, wildcard } from "./asked/wanted-names.js";
 
 /** The parts that all types of one client share. */
 interface ClientContext {

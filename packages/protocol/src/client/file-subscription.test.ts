@@ -4,7 +4,7 @@ import { create } from "@bufbuild/protobuf";
 import { createResource, resourceTypes } from "@xdskit/api";
 import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import { FileSubscription } from "./file-subscription.js";
-import { type ReceivedResource, receivedResource } from "./received.js";
+import { type ReceivedResource, receivedResource } from "./contract/received.js";
 
 const glob = "xdstp://x/envoy.config.cluster.v3.Cluster/c/*";
 

@@ -53,7 +53,7 @@ export function createDanglingNames(): DanglingNames {
       current = next;
       for (const type of new Set([...before.sets.keys(), ...next.sets.keys()])) {
         const names = of(type);
-        for (const { before: old, after } of differences(before.sets.get(type), next.sets.get(type))) {
+        for (const { before: old, after } of differencesBetween(before.sets.get(type), next.sets.get(type))) {
           if (old !== undefined) for (const { type, name } of old.references) of(type).forget(name, old);
           if (after !== undefined) for (const { type, name } of after.references) of(type).note(name, after);
           if (old === undefined && after !== undefined) names.exists(calledName(after), 1);
@@ -113,14 +113,14 @@ class NamesOfType {
     this.#touched.add(name);
     const known = this.#named.get(name);
     if (known === undefined || isSame(known, referrer)) this.#named.set(name, referrer);
-    else if (known instanceof Map) known.set(keyOf(referrer), referrer);
-    else this.#named.set(name, new Map([known, referrer].map((each) => [keyOf(each), each])));
+    else if (known instanceof Map) known.set(keyOfReferrer(referrer), referrer);
+    else this.#named.set(name, new Map([known, referrer].map((each) => [keyOfReferrer(each), each])));
   }
 
   forget(name: ResourceName, referrer: Resource): void {
     this.#touched.add(name);
     const known = this.#named.get(name);
-    if (known instanceof Map) known.delete(keyOf(referrer));
+    if (known instanceof Map) known.delete(keyOfReferrer(referrer));
     if (known instanceof Map ? known.size === 0 : isSame(known, referrer)) this.#named.delete(name);
   }
 
@@ -161,7 +161,7 @@ class NamesOfType {
   }
 }
 
-function* differences(from: ResourceSet | undefined, to: ResourceSet | undefined): Iterable<Difference> {
+function* differencesBetween(from: ResourceSet | undefined, to: ResourceSet | undefined): Iterable<Difference> {
   if (from === to) return;
   if (from === undefined || from.size === 0) {
     // The first snapshot is compared with none, and no such change is kept for others.
@@ -175,7 +175,7 @@ function idOf({ type, name }: Reference): string {
   return `${type} ${name}`;
 }
 
-function keyOf({ type, key }: Resource): string {
+function keyOfReferrer({ type, key }: Resource): string {
   return `${type.typeUrl} ${key}`;
 }
 

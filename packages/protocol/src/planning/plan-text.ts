@@ -66,7 +66,7 @@ export function formatPlan(plan: PlanOutline, options: PlanTextOptions = {}): st
   for (const [index, stage] of plan.stages.entries()) {
     lines.push(`${index + 1}. ${conditionsOf(stage, removed, words)}`);
     for (const [sign, type, names] of rowsOf(stage)) lines.push(`     ${sign} ${words(type, names, "counts")}`);
-    for (const { type, removed: gone } of stage.changes) for (const { name } of gone) removed.add(keyOf(type, name));
+    for (const { type, removed: gone } of stage.changes) for (const { name } of gone) removed.add(keyOfName(type, name));
   }
   for (const wait of plan.held) {
     const cause = wait.for === undefined ? "" : ` for ${words(wait.for.type, wait.for.names)}`;
@@ -122,7 +122,7 @@ function conditionsOf({ after }: StageOutline, removed: ReadonlySet<string>, wor
     if (wait.for === undefined) continue;
     const { type, names } = wait.for;
     for (const name of names) {
-      const say = says[wait.kind === "break" && removed.has(keyOf(type, name)) ? "gone" : wait.kind];
+      const say = says[wait.kind === "break" && removed.has(keyOfName(type, name)) ? "gone" : wait.kind];
       const key = `${type.name} ${say("", false)}`;
       const known = conditions.get(key) ?? { say, type, names: new Set() };
       known.names.add(name);
@@ -144,6 +144,6 @@ const says: { readonly [kind in Wait["kind"] | "gone"]: Say } = {
   named: (what) => `no client asks for ${what} any more`,
 };
 
-function keyOf(type: TypeOutline, name: ResourceName): string {
+function keyOfName(type: TypeOutline, name: ResourceName): string {
   return `${type.name} ${name}`;
 }

@@ -10,7 +10,7 @@ import {
   ResourceSchema,
 } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import type { OutgoingResponse } from "../server/contract/response.js";
-import type { SotwOrDelta } from "../wire/sotw-or-delta.js";
+import type { SotwOrDelta } from "../wire/basics/sotw-or-delta.js";
 import { type Content, readSample } from "./sample-resources.js";
 import { describeConstraints, readParameters, splitBraces } from "./variant-words.js";
 

@@ -8,15 +8,15 @@ export {
   formatFingerprint,
   MemberHash,
 } from "../model/names/fingerprint.js";
-export { equalBytes } from "./equal-bytes.js";
-export { type NameField, nameFieldOf } from "./name-field.js";
+export { equalBytes } from "./basics/equal-bytes.js";
+export { type NameField, nameFieldOf } from "./responses/name-field.js";
 export {
   readDeltaResource,
   readDeltaResponse,
   readSotwResource,
   readSotwResponse,
   type SentResponse,
-} from "./read-response.js";
-export { readBody } from "./resource-body.js";
-export { delimited, type Span, WireReader } from "./wire-reader.js";
-export { type EncodedNames, encodeNames, nonceField, writeDeltaRequest, writeSotwRequest } from "./write-request.js";
+} from "./responses/read-response.js";
+export { readBody } from "./responses/resource-body.js";
+export { delimited, type Span, WireReader } from "./basics/wire-reader.js";
+export { type EncodedNames, encodeNames, nonceField, writeDeltaRequest, writeSotwRequest } from "./requests/write-request.js";

@@ -74,7 +74,7 @@ export function createStatusClient(address: Address, { tls }: StatusClientOption
 
   async function ask(nodes: readonly string[], deadline: number): Promise<readonly ClientConfig[]> {
     const request = create(ClientStatusRequestSchema, {
-      nodeMatchers: nodes.map(matcherOf),
+      nodeMatchers: nodes.map(nodeMatcher),
       excludeResourceContents: true,
       node: { id: "xdskit", userAgentName: "xdskit", clientFeatures: [summaryFeature] },
     });
@@ -118,7 +118,7 @@ export function createStatusClient(address: Address, { tls }: StatusClientOption
   };
 }
 
-function matcherOf(pattern: string): MessageInitShape<typeof NodeMatcherSchema> {
+function nodeMatcher(pattern: string): MessageInitShape<typeof NodeMatcherSchema> {
   if (!/[*?]/.test(pattern)) return { nodeId: { matchPattern: { case: "exact", value: pattern } } };
   const regex = pattern.replace(/[^\w*?-]/gu, (character) => `\\x{${character.codePointAt(0)?.toString(16)}}`);
   const value = { regex: `(?s)${regex.replaceAll("*", ".*").replaceAll("?", ".")}` };

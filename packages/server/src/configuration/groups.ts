@@ -50,7 +50,7 @@ export function createGroups(
     };
     return { of, configured: [] };
   }
-  const [first, ...rest] = findingsOf(settings);
+  const [first, ...rest] = groupFindings(settings);
   if (first !== undefined) throw new XdskitError([first, ...rest]);
   for (const [index, { loadReports }] of settings.entries()) {
     checkLoadReportSettings(loadReports, `groups[${index}].loadReports`);
@@ -65,7 +65,7 @@ export function createGroups(
   };
 }
 
-function findingsOf(settings: readonly GroupSettings[]): Finding[] {
+function groupFindings(settings: readonly GroupSettings[]): Finding[] {
   const findings: Finding[] = [];
   const seen = new Set<string>();
   for (const [index, group] of settings.entries()) {

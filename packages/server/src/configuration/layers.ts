@@ -47,7 +47,7 @@ export function createLayers(): Layers {
     get: (layer) => layers.get(layer),
     plan(updates) {
       refuseDuplicates(updates);
-      return updates.map((update) => changeOf(layers.get(update.layer) ?? emptySnapshot(), update));
+      return updates.map((update) => differencesOf(layers.get(update.layer) ?? emptySnapshot(), update));
     },
     apply(updates, planned) {
       // All errors must be found before a snapshot is derived: after that, the old snapshot is no longer the newest of
@@ -62,7 +62,7 @@ export function createLayers(): Layers {
       for (const [index, update] of updates.entries()) {
         const known = layers.get(update.layer);
         const before = known ?? emptySnapshot();
-        const change = planned?.[index] ?? changeOf(before, update);
+        const change = planned?.[index] ?? differencesOf(before, update);
         const { upserted: upsert, removed: remove } = change;
         if (known !== undefined && upsert.length === 0 && remove.length === 0) continue;
         const fresh = known === undefined ? first.get(update) : undefined;
@@ -75,7 +75,7 @@ export function createLayers(): Layers {
       const before = layers.get(layer);
       if (before === undefined) return undefined;
       layers.delete(layer);
-      return changeOf(before, { layer, kind: "replace", upsert: [] });
+      return differencesOf(before, { layer, kind: "replace", upsert: [] });
     },
   };
 }
@@ -92,7 +92,7 @@ function refuseDuplicates(updates: readonly LayerUpdate[]): void {
   for (const update of updates) {
     const seen = new Map<ResourceType, Set<ResourceName>>();
     for (const { type, name, key } of update.upsert) {
-      const names = namesOf(seen, type);
+      const names = namesOfType(seen, type);
       if (names.has(key)) {
         findings.push({
           code: "XDSKIT_DUPLICATE_RESOURCE",
@@ -109,7 +109,7 @@ function refuseDuplicates(updates: readonly LayerUpdate[]): void {
   if (first !== undefined) throw new XdskitError([first, ...rest]);
 }
 
-function namesOf(map: Map<ResourceType, Set<ResourceName>>, type: ResourceType): Set<ResourceName> {
+function namesOfType(map: Map<ResourceType, Set<ResourceName>>, type: ResourceType): Set<ResourceName> {
   const known = map.get(type);
   if (known !== undefined) return known;
   const names = new Set<ResourceName>();
@@ -117,7 +117,7 @@ function namesOf(map: Map<ResourceType, Set<ResourceName>>, type: ResourceType):
   return names;
 }
 
-function changeOf(before: Snapshot, { layer, kind, upsert, remove = [] }: LayerUpdate): LayerChange {
+function differencesOf(before: Snapshot, { layer, kind, upsert, remove = [] }: LayerUpdate): LayerChange {
   // At a start, nothing can be equal or conflict.
   if (before.sets.size === 0) return { layer, upserted: [...upsert], removed: [] };
   // Equal content has an equal version.
@@ -125,7 +125,7 @@ function changeOf(before: Snapshot, { layer, kind, upsert, remove = [] }: LayerU
   const removed: ResourceKey[] = [];
   // A resource that one update both removes and upserts stays.
   const kept = new Map<ResourceType, Set<ResourceName>>();
-  for (const { type, key } of upsert) namesOf(kept, type).add(key);
+  for (const { type, key } of upsert) namesOfType(kept, type).add(key);
   const drop = ({ type, key }: Resource) => {
     if (!kept.get(type)?.has(key)) removed.push({ type, name: key });
   };

@@ -17,7 +17,7 @@ export class PlannedLayers {
 
   constructor(layers: Layers, changes: readonly LayerChange[]) {
     this.#layers = layers;
-    this.#changed = new Map(changes.map((change) => [change.layer, changedKeys(change)]));
+    this.#changed = new Map(changes.map((change) => [change.layer, plannedKeys(change)]));
   }
 
   /** The layers that the change touches, which may be new. */
@@ -45,7 +45,7 @@ export function winnerIn(order: readonly LayerName[], planned: Pick<PlannedLayer
   };
 }
 
-function changedKeys({ upserted, removed }: LayerChange): PlannedKeys {
+function plannedKeys({ upserted, removed }: LayerChange): PlannedKeys {
   const keys = new Map<string, Resource | undefined>();
   for (const { type, name } of removed) keys.set(idOf({ type, key: name }), undefined);
   for (const resource of upserted) keys.set(idOf(resource), resource);

@@ -8,9 +8,9 @@ import type { CallInfo, LoadStreamInfo } from "../contracts/stream-info.js";
 import type { Call, ServiceHandler } from "../contracts/transport.js";
 import type { ServerLimits } from "../settings/limits.js";
 import { type LoadReportSettings, settingsOf } from "../settings/load-report-settings.js";
-import type { Membership } from "../streams/membership.js";
-import type { Publication } from "../streams/publication.js";
-import type { GroupClient } from "../streams/shared-stacks.js";
+import type { Membership } from "../publication/membership.js";
+import type { Publication } from "../publication/publication.js";
+import type { GroupClient } from "../publication/shared-stacks.js";
 import { createLoadStream, type LoadStream } from "./load-stream.js";
 
 /** The parts that all streams of load reports share. */

@@ -9,8 +9,8 @@ import { recheckAfter, retryAfter } from "./intervals.js";
 import { type LeaseOwner, SupplierLease } from "./lease.js";
 import { NameTable } from "./name-table.js";
 import type { OwnLayers } from "./own-layers.js";
-import { findingsOf } from "./supplied-resource.js";
-import { namesOf, type SuppliedSet } from "./supplied-set.js";
+import { supplyFindings } from "./supplied-resource.js";
+import { suppliedNames, type SuppliedSet } from "./supplied-set.js";
 import { type WaitKind, Waits } from "./waits.js";
 import { type Asker, type NameDecision, states, WantedName, type WantedState } from "./wanted.js";
 
@@ -94,7 +94,7 @@ export class GroupDemand implements LeaseOwner<WantedName> {
       for (const wanted of [...this.#wanted.values()]) this.#evaluate(wanted);
     } else {
       for (const { upserted, removed } of changes) {
-        for (const resource of upserted) this.#touched(resource.type, namesOf(resource));
+        for (const resource of upserted) this.#touched(resource.type, suppliedNames(resource));
         for (const { type, name } of removed) this.#touched(type, [canonicalName(name)]);
       }
     }
@@ -218,7 +218,7 @@ export class GroupDemand implements LeaseOwner<WantedName> {
     this.#context.calls.finish(lease);
     this.#answered(lease, supplied, (error) => {
       if (during) this.#failed(lease, error);
-      else this.#context.report("failed", this.group, lease, findingsOf(error, lease.type, lease.name));
+      else this.#context.report("failed", this.group, lease, supplyFindings(error, lease.type, lease.name));
     });
   }
 
@@ -245,7 +245,7 @@ export class GroupDemand implements LeaseOwner<WantedName> {
   #something(lease: SupplierLease<WantedName>, resource: Resource): void {
     this.#supplied.put(lease, resource);
     // A name that the new resource no longer has must look elsewhere; a waiting name that it has need not wait.
-    const names = new Set(namesOf(resource));
+    const names = new Set(suppliedNames(resource));
     for (const holder of lease.holders) {
       if (names.has(holder.name)) this.#hold(holder, lease);
       else this.#reconsider(holder, lease);
@@ -311,7 +311,7 @@ export class GroupDemand implements LeaseOwner<WantedName> {
   /** A call failed: it is repeated after a while, if a client still asks. */
   #failed(lease: SupplierLease<WantedName>, error: unknown): void {
     const { limits } = this.#context;
-    const findings = findingsOf(error, lease.type, lease.name);
+    const findings = supplyFindings(error, lease.type, lease.name);
     for (const wanted of lease.holders) {
       wanted.failures += 1;
       this.#become(wanted, states.failed, undefined, "the call failed");

@@ -2,7 +2,7 @@ import type { Resource, ResourceName, ResourceType } from "@xdskit/api";
 import type { Snapshot } from "@xdskit/protocol";
 import type { Group } from "../configuration/groups.js";
 import type { Layers } from "../configuration/layers.js";
-import { namesOf } from "./supplied-set.js";
+import { suppliedNames } from "./supplied-set.js";
 
 /** The resources of a group's layers, without supplied ones. */
 export type OwnLayers = ReturnType<typeof createOwnLayers>;
@@ -42,5 +42,5 @@ export function createOwnLayers(layers: Layers, { layers: names }: Group) {
 }
 
 function isAliasOf(resource: Resource | undefined, name: ResourceName): boolean {
-  return resource !== undefined && namesOf(resource).includes(name);
+  return resource !== undefined && suppliedNames(resource).includes(name);
 }

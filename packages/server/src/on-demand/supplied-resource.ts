@@ -1,6 +1,6 @@
 import { type Finding, type Resource, type ResourceName, type ResourceType, XdskitError } from "@xdskit/api";
 import { type ConfigOptions, toResource } from "../configuration/create-config.js";
-import { namesOf } from "./supplied-set.js";
+import { suppliedNames } from "./supplied-set.js";
 
 /**
  * Checks a supplier's result for a name: programs without types can return anything. Throws an XdskitError unless it is
@@ -18,7 +18,7 @@ export function suppliedResource(
   if (!isWhole(resource))
     throw unsuitable("what was supplied only looks like a resource: make it with `createResource`");
   if (resource.type.typeUrl !== type.typeUrl) throw unsuitable(`a ${cut(resource.type.name)} was supplied`);
-  if (namesOf(resource).includes(name)) return resource;
+  if (suppliedNames(resource).includes(name)) return resource;
   throw unsuitable(`what was supplied is named ${JSON.stringify(cut(resource.name))}, and that is none of its aliases`);
 }
 
@@ -35,7 +35,7 @@ function isWhole({ type, name, key, version, body, aliases, references }: Resour
 }
 
 /** A supplier's error as findings of an event: never the stack, and at most some hundred characters. */
-export function findingsOf(error: unknown, type: ResourceType, name: ResourceName): readonly Finding[] {
+export function supplyFindings(error: unknown, type: ResourceType, name: ResourceName): readonly Finding[] {
   if (error instanceof XdskitError) return error.findings;
   const where = { type: type.name, resource: name };
   return XdskitError.of("XDSKIT_ON_DEMAND_FAILED", `the supplier failed: ${cut(textOf(error))}`, where).findings;

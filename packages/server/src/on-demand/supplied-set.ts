@@ -62,12 +62,12 @@ export function createSuppliedSet(changed: (change: SuppliedChange) => void) {
       const before = lease.resource;
       lease.resource = resource;
       if (before !== undefined) {
-        for (const name of namesOf(before)) remove(covering, before.type, name, lease);
+        for (const name of suppliedNames(before)) remove(covering, before.type, name, lease);
         remove(byName, before.type, before.key, lease);
         touch(before);
       }
       if (resource !== undefined) {
-        for (const name of namesOf(resource)) add(covering, resource.type, name, lease);
+        for (const name of suppliedNames(resource)) add(covering, resource.type, name, lease);
         add(byName, resource.type, resource.key, lease);
         touch(resource);
       }
@@ -86,7 +86,7 @@ export function createSuppliedSet(changed: (change: SuppliedChange) => void) {
 }
 
 /** The names and aliases of a resource in canonical form, as clients' names are. */
-export function namesOf({ key, aliases }: Pick<Resource, "key" | "aliases">): readonly ResourceName[] {
+export function suppliedNames({ key, aliases }: Pick<Resource, "key" | "aliases">): readonly ResourceName[] {
   return [key, ...aliases.map(canonicalName)];
 }
 

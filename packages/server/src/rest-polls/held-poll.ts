@@ -12,8 +12,8 @@ import {
 } from "@xdskit/protocol";
 import type { PollAnswer } from "../contracts/poll-transport.js";
 import type { NodeStreamInfo } from "../contracts/stream-info.js";
-import type { Membership } from "../streams/membership.js";
-import type { GroupClient } from "../streams/shared-stacks.js";
+import type { Membership } from "../publication/membership.js";
+import type { GroupClient } from "../publication/shared-stacks.js";
 import type { Poller, Unaccepted, Verdict } from "./delivered.js";
 import { type PollContext, pollFault, pollInfo } from "./poll-context.js";
 

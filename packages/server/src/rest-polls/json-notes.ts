@@ -1,6 +1,6 @@
 import { type ApiVersion, type KeptInJson, keptFindings, type Resource, type XdskitError } from "@xdskit/api";
 import type { Events } from "../contracts/events.js";
-import type { Counters } from "../streams/counters.js";
+import type { Counters } from "../publication/counters.js";
 
 /** Reports each content once that JSON cannot hold completely. */
 export interface JsonNotes {

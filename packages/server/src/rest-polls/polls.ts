@@ -4,8 +4,8 @@ import { type JsonRequest, type Node, readJsonRequest, selectionOf, statusCode }
 import { Counts } from "../basics/counts.js";
 import { createRateLimit, type RateLimit } from "../basics/rate-limit.js";
 import type { PollAnswer, PollCall, PollConnection, PollHandler, PollRefusal } from "../contracts/poll-transport.js";
-import type { Membership } from "../streams/membership.js";
-import type { GroupClient } from "../streams/shared-stacks.js";
+import type { Membership } from "../publication/membership.js";
+import type { GroupClient } from "../publication/shared-stacks.js";
 import { createDelivered, type Poller } from "./delivered.js";
 import { HeldPoll, shuttingDown } from "./held-poll.js";
 import { type PollContext, pollFault } from "./poll-context.js";

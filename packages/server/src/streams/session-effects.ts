@@ -1,6 +1,6 @@
 import type { StreamEffect } from "@xdskit/protocol";
 import type { NodeStreamInfo } from "../contracts/stream-info.js";
-import type { Membership } from "./membership.js";
+import type { Membership } from "../publication/membership.js";
 import type { SessionContext } from "./session-context.js";
 
 /**

@@ -211,7 +211,7 @@ function addConfigurationMetrics(scrape: Scrape, { server }: MetricsInput): void
 
 /** Rollouts and quarantine. */
 function addRolloutMetrics(scrape: Scrape, { server }: MetricsInput): void {
-  const underWay = () => server.rollouts().filter(({ state }) => isUnderWay(state));
+  const underWay = () => server.rollouts().filter(({ state }) => isRunning(state));
   scrape.gauge(
     "xdskit_rollout_nodes",
     "Nodes of a rollout: reached, pending, rejected or held.",
@@ -355,6 +355,6 @@ function addLoadMetrics(scrape: Scrape): void {
   );
 }
 
-function isUnderWay(state: RolloutState): boolean {
+function isRunning(state: RolloutState): boolean {
   return state === "waiting" || state === "soaking" || state === "halted";
 }

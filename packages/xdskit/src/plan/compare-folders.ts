@@ -38,7 +38,7 @@ export async function compareFolders(options: FoldersToCompare): Promise<Compare
     const names = plans.map(({ name }) => name).join(", ");
     throw new Error(`there is no group "${group}", only ${names}`);
   }
-  const only = group === undefined ? undefined : new Set([...layersOf(from, group), ...layersOf(to, group)]);
+  const only = group === undefined ? undefined : new Set([...comparedLayers(from, group), ...comparedLayers(to, group)]);
   return { changes: changesOfLayers(from, to, only), groups, warnings: to.findings };
 }
 
@@ -50,7 +50,7 @@ async function valid(directory: Directory): Promise<CheckedDirectory> {
   return checked;
 }
 
-function layersOf({ settings, layers }: CheckedDirectory, group: string): Iterable<string> {
+function comparedLayers({ settings, layers }: CheckedDirectory, group: string): Iterable<string> {
   return settings.groups === undefined
     ? layers.keys()
     : (settings.groups.find(({ name }) => name === group)?.folders ?? []);

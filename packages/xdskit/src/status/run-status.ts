@@ -93,7 +93,7 @@ async function lookOnce(client: StatusClient, options: StatusOptions, types: Rea
     const found = clients.filter(({ id }) => id === node);
     return found.length > 0 ? { clients: found, troubles } : { problem: `no node "${node}" has a discovery stream` };
   } catch (error) {
-    if (error instanceof StatusError) return { problem: problemOf(error, options) };
+    if (error instanceof StatusError) return { problem: askingProblem(error, options) };
     throw error;
   }
 }
@@ -148,7 +148,7 @@ function ofTypes(view: ClientView, types: ReadonlySet<string>): ClientView {
 }
 
 /** gRPC's codes that say more than their texts. */
-function problemOf({ code, message }: StatusError, { server, timeout }: StatusOptions): string {
+function askingProblem({ code, message }: StatusError, { server, timeout }: StatusOptions): string {
   const where = formatAddress(server);
   const text = printable(message);
   switch (code) {

@@ -12,11 +12,11 @@ export function typeFile(type: ResourceType, format: FileFormat): string {
 
 /** The file with one resource of a type, by its key. Different keys have different files. */
 export function resourceFile(type: ResourceType, key: ResourceName, format: FileFormat): string {
-  return `${type.name}/${encoded(key)}.${format}`;
+  return `${type.name}/${encodedName(key)}.${format}`;
 }
 
 /** Letters, digits, `-`, `_` and `.` stay as they are, except a leading dot; everything else becomes `%XX`. */
-function encoded(name: string): string {
+function encodedName(name: string): string {
   const text = encodeURIComponent(Buffer.from(name).toString())
     .replace(/[!'()*~]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
     .replace(/^\./, "%2E");

@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { createPaint, plain } from "../output/colours.js";
 import { widthOf } from "../output/fit.js";
 import type { FleetLook } from "./fleet-look.js";
-import { durationText, fleetPage } from "./fleet-page.js";
+import { roughDuration, fleetPage } from "./fleet-page.js";
 
 type Row = FleetLook["rows"][number];
 
@@ -93,7 +93,7 @@ a       synced    edge   envoy 1.38.0  one      12ms  0
   });
 
   it("writes durations short", () => {
-    assert.deepEqual([null, 0, 999, 1_000, 59_949, 60_000, 7_200_000].map(durationText), [
+    assert.deepEqual([null, 0, 999, 1_000, 59_949, 60_000, 7_200_000].map(roughDuration), [
       "-",
       "0ms",
       "999ms",

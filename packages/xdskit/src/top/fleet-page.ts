@@ -37,7 +37,7 @@ const columns: readonly Column[] = [
   { title: "GROUP", cell: ({ group }) => printable(group), dropped: 2, most: 20 },
   { title: "CLIENT", cell: ({ client }) => printable(client) || "-", dropped: 3, most: 20 },
   { title: "REPLICA", cell: ({ replica }) => printable(replica) || "-", dropped: 4, most: 24 },
-  { title: "LAG", cell: ({ lagMs }) => durationText(lagMs), most: 8 },
+  { title: "LAG", cell: ({ lagMs }) => roughDuration(lagMs), most: 8 },
   { title: "BEHIND", cell: ({ behind }) => String(behind), dropped: 1, most: 8 },
   { title: "WHY", cell: ({ why }) => cutToWidth(printable(why), longestReason), most: Number.POSITIVE_INFINITY },
 ];
@@ -86,7 +86,7 @@ function headLines(
     return states[state] === 0 ? paint("quiet", text) : paint(colours[state], text);
   });
   const first = `${paint("strong", `${grouped(nodes)} ${nodes === 1 ? "node" : "nodes"}`)}: ${parts.join(", ")}`;
-  const lag = rates?.lag == null ? "-" : `${durationText(rates.lag.p50Ms)}, slowest ${durationText(rates.lag.p99Ms)}`;
+  const lag = rates?.lag == null ? "-" : `${roughDuration(rates.lag.p50Ms)}, slowest ${roughDuration(rates.lag.p99Ms)}`;
   const second = `pushes ${rates === undefined ? "-" : `${grouped(Math.round(rates.pushesPerSecond))}/s`}   lag ${lag}`;
   const quiet = silent.map(({ replica, reason }) =>
     paint("error", `${printable(replica)} does not answer: ${printable(reason)}`),
@@ -141,7 +141,7 @@ function tableLines(rows: readonly NodeRow[], { summary }: FleetLook, width: num
 }
 
 /** `-`, `12ms`, `3.4s`, `5m`, `2h`. */
-export function durationText(ms: number | null): string {
+export function roughDuration(ms: number | null): string {
   if (ms === null) return "-";
   if (ms < 1_000) return `${Math.round(ms)}ms`;
   if (ms < 60_000) return `${(ms / 1_000).toFixed(1)}s`;

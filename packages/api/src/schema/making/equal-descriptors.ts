@@ -32,10 +32,10 @@ function comparable(original: FileDescriptorProto, registry: FileRegistry): stri
   if (file.syntax === "proto2") file.syntax = "";
   for (const message of file.messageType) mapsLast(message);
   const json = toJson(FileDescriptorProtoSchema, file, { registry });
-  return JSON.stringify(json, (_, value: unknown) => (isObject(value) ? inOneOrder(value) : value), 1);
+  return JSON.stringify(json, (_, value: unknown) => (isJsonObject(value) ? inOneOrder(value) : value), 1);
 }
 
-function isObject(value: unknown): value is object {
+function isJsonObject(value: unknown): value is object {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
@@ -43,7 +43,7 @@ function isObject(value: unknown): value is object {
 function inOneOrder(object: object): object {
   const entries = Object.entries(object).filter(([name]) => !ofOtherLanguages(name));
   const isLeft = ([name, value]: [string, unknown]) =>
-    name !== "options" || !isObject(value) || Object.keys(inOneOrder(value)).length > 0;
+    name !== "options" || !isJsonObject(value) || Object.keys(inOneOrder(value)).length > 0;
   return Object.fromEntries(entries.filter(isLeft).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 

@@ -6,7 +6,7 @@ import {
   errnoOf,
   errnoText,
   followPath,
-  identityOf,
+  contentIdentity,
   inodeOf,
   linksUnchanged,
   lookMs,
@@ -117,7 +117,7 @@ export class WatchedFile {
     const stats = await stat(followed.realPath, { bigint: true }).catch((error: unknown) => errnoOf(error));
     if (typeof stats === "string") return this.#missing(errnoText(stats), moved);
     const way = [...followed.links.map(({ identity }) => identity), inodeOf(stats), stats.birthtimeNs].join();
-    const identity = `${way},${identityOf(stats)}`;
+    const identity = `${way},${contentIdentity(stats)}`;
     const looksDifferent = this.#useful ? follows && way !== this.#way : identity !== this.#identity;
     if (!moved && !looksDifferent && this.#reason === undefined) return undefined;
     // A rename changes only the metadata time of a file. If both times are equal, the file was not moved since it was

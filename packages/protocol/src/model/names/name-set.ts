@@ -60,7 +60,7 @@ export class NameSet {
    * prove.
    */
   static like(count: number, sum: Fingerprint): NameSet | undefined {
-    return interned.get(keyOf(count, sum))?.deref();
+    return interned.get(keyOfSum(count, sum))?.deref();
   }
 
   get size(): number {
@@ -72,7 +72,7 @@ export class NameSet {
    * that chooses the names can make two lists collide.
    */
   get key(): string {
-    return keyOf(this.size, this.#fingerprint);
+    return keyOfSum(this.size, this.#fingerprint);
   }
 
   /** Of all names together. */
@@ -158,7 +158,7 @@ export class NameSet {
   /** Finds the equal set, if there still is one. */
   static #intern(names: Names, fingerprint: Fingerprint): NameSet {
     if (names.size === 0) return NameSet.empty;
-    const key = keyOf(names.size, fingerprint);
+    const key = keyOfSum(names.size, fingerprint);
     const known = interned.get(key)?.deref();
     if (known !== undefined) {
       // A client could invent names that collide with those of another client.
@@ -173,6 +173,6 @@ export class NameSet {
   }
 }
 
-function keyOf(count: number, fingerprint: Fingerprint): string {
+function keyOfSum(count: number, fingerprint: Fingerprint): string {
   return `${count} ${formatFingerprint(fingerprint)}`;
 }

@@ -1,5 +1,5 @@
 import { redactErrorText } from "@xdskit/api";
-import type { ErrorDetail } from "../../wire/requests.js";
+import type { ErrorDetail } from "../../wire/requests/requests.js";
 import type { StreamEffect } from "../contract/effects.js";
 import { blameOf } from "../nack-messages/blame.js";
 import { noneInFlight, type Rejection, type Sent } from "../state/client-use.js";

@@ -173,7 +173,7 @@ export class Journey {
 
   /** The cohort of streams at these states; undefined if too many are remembered. */
   cohortAt(states: readonly TypeState[], open: readonly RecordedResponse[]): MovingCohort | undefined {
-    const key = keyOf(states, open);
+    const key = keyOfStates(states, open);
     let cohort = this.#cohorts.get(key);
     if (cohort !== undefined || this.#cohorts.size >= mostCohorts) return cohort;
     cohort = new MovingCohort(this, states, open);
@@ -183,7 +183,7 @@ export class Journey {
 }
 
 /** Equal for streams at equal values with equal responses in flight. */
-function keyOf(states: readonly TypeState[], open: readonly RecordedResponse[]): string {
+function keyOfStates(states: readonly TypeState[], open: readonly RecordedResponse[]): string {
   let key = "";
   for (const { sent, used } of states) {
     const { acked } = used;

@@ -7,7 +7,7 @@ import { typeOf } from "../../testing/sample-world.js";
 import { usualStream } from "../../testing/stream-options.js";
 import { watched } from "../../testing/watched-snapshot.js";
 import { encodeRequest, type Request } from "../../testing/wire.js";
-import type { SotwOrDelta } from "../../wire/sotw-or-delta.js";
+import type { SotwOrDelta } from "../../wire/basics/sotw-or-delta.js";
 import type { OutgoingResponse } from "../contract/response.js";
 
 const asked = { cluster: [], endpoint: ["a", "b"], listener: [], route: ["r"] } as const;

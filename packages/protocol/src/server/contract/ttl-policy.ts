@@ -1,7 +1,7 @@
 import type { ApiVersion, ResourceType } from "@xdskit/api";
 import { clientKindOf, isEnvoyFrom } from "../../model/client-kind.js";
 import type { Node } from "../../model/node.js";
-import type { SotwOrDelta } from "../../wire/sotw-or-delta.js";
+import type { SotwOrDelta } from "../../wire/basics/sotw-or-delta.js";
 import type { StreamOptions, TtlPolicy } from "./options.js";
 
 // Rules 127 to 129, in all known spellings.

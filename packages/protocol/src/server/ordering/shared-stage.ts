@@ -46,7 +46,7 @@ export function sharedStage(
   let key = patient ? patience : "";
   for (const snapshot of earlier) key += `${numberOf(snapshot)},`;
   const parts = new Set<string>();
-  for (const subscriber of all) parts.add(keyOf(subscriber, mine.includes(subscriber), patient));
+  for (const subscriber of all) parts.add(keyOfUse(subscriber, mine.includes(subscriber), patient));
   for (const part of parts) key += part;
   let stage = known.get(wanted, key);
   if (stage === undefined) {
@@ -65,7 +65,7 @@ export function isFirst({ lastSent, sent: { set: sentSet } }: Subscriber): boole
  * The parts of one subscriber that the stage depends on. The ids of sets also tell types apart: no set is of two types.
  * `patient`: it matters which names were acknowledged on other streams.
  */
-function keyOf(subscriber: Subscriber, isMine: boolean, patient: boolean): string {
+function keyOfUse(subscriber: Subscriber, isMine: boolean, patient: boolean): string {
   const {
     draining,
     subscription,

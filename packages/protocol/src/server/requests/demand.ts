@@ -3,7 +3,7 @@ import { isLocator } from "../../model/names/locator.js";
 import { NameSet } from "../../model/names/name-set.js";
 import type { ResourceSet } from "../../model/resource-set.js";
 import type { Snapshot } from "../../model/snapshot.js";
-import type { ResourceError } from "../../wire/responses.js";
+import type { ResourceError } from "../../wire/responses/responses.js";
 import type { StreamEffect } from "../contract/effects.js";
 import { find } from "../state/find.js";
 import { withPending } from "../state/sent-state.js";

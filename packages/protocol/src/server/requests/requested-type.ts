@@ -22,7 +22,7 @@ export function requestedType(typeUrl: TypeUrl, { types, only, api }: StreamOpti
     // Rule 160.
     if (known === undefined || known.type.typeUrl !== only.typeUrl) {
       return refused(
-        `type_url ${JSON.stringify(shortened(typeUrl))} does not belong to this method, which is for ${only.typeUrl}`,
+        `type_url ${JSON.stringify(shortTypeUrl(typeUrl))} does not belong to this method, which is for ${only.typeUrl}`,
       );
     }
     return ofType(only, known.api);
@@ -46,6 +46,6 @@ function refused(message: string): RequestedType {
   return { kind: "refused", message };
 }
 
-function shortened(text: string): string {
+function shortTypeUrl(text: string): string {
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;
 }

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { NameSet } from "../../model/names/name-set.js";
 import { urlOf } from "../../testing/sample-resources.js";
 import { encodeRequest } from "../../testing/wire.js";
-import { readSotwRequest } from "../../wire/requests.js";
+import { readSotwRequest } from "../../wire/requests/requests.js";
 import type { Sent } from "../state/client-use.js";
 import { usualAnswerOf } from "./usual-answers.js";
 

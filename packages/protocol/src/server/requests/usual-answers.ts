@@ -1,6 +1,6 @@
 import { NameSet } from "../../model/names/name-set.js";
-import type { Request } from "../../wire/requests.js";
-import { type AnswerFields, UsualAnswer } from "../../wire/usual-answer.js";
+import type { Request } from "../../wire/requests/requests.js";
+import { type AnswerFields, UsualAnswer } from "../../wire/requests/usual-answer.js";
 import type { Sent } from "../state/client-use.js";
 
 /*

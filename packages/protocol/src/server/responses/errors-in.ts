@@ -1,7 +1,7 @@
 import type { Resource, ResourceName } from "@xdskit/api";
 import { nameOf } from "../../model/names/locator.js";
 import { calledName } from "../../model/variant-index.js";
-import type { ResourceError } from "../../wire/responses.js";
+import type { ResourceError } from "../../wire/responses/responses.js";
 import { foreignAuthority } from "../requests/foreign-authorities.js";
 import { find } from "../state/find.js";
 import type { Need } from "./content.js";

@@ -5,7 +5,7 @@ import { ResourceSets } from "../../model/resource-set.js";
 import { emptySnapshot, type Snapshot, updateSnapshot } from "../../model/snapshot.js";
 import { sampleResource } from "../../testing/sample-resources.js";
 import { typeOf } from "../../testing/sample-world.js";
-import type { ClaimedVersions } from "../../wire/claimed-versions.js";
+import type { ClaimedVersions } from "../../wire/requests/claimed-versions.js";
 import { type Claim, heldSnapshot } from "./held-snapshot.js";
 import { hasContent } from "./settled-claims.js";
 

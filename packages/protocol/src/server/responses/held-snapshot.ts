@@ -13,7 +13,7 @@ import { type ResourceSet, ResourceSets } from "../../model/resource-set.js";
 import { sharedBranch } from "../../model/shared-branch.js";
 import { type Snapshot, snapshotOf } from "../../model/snapshot.js";
 import type { Subscription } from "../../model/subscription.js";
-import type { ClaimedVersions } from "../../wire/claimed-versions.js";
+import type { ClaimedVersions } from "../../wire/requests/claimed-versions.js";
 import { isSet, unknownContent } from "./settled-claims.js";
 
 /** The resources of one type that a reconnecting client claims to have. */

@@ -1,6 +1,6 @@
 import type { Nonce } from "@xdskit/api";
 import type { ResourceSet } from "../../model/resource-set.js";
-import { type ResponseHead, writeNonce } from "../../wire/responses.js";
+import { type ResponseHead, writeNonce } from "../../wire/responses/responses.js";
 import type { OutgoingResponse } from "../contract/response.js";
 import { typeUrlIn } from "../requests/requested-type.js";
 import type { Sent } from "../state/client-use.js";

@@ -1,6 +1,6 @@
 import type { ResourceName } from "@xdskit/api";
 import type { Node } from "../../model/node.js";
-import type { ResourceError } from "../../wire/responses.js";
+import type { ResourceError } from "../../wire/responses/responses.js";
 import type { ResourceErrorPolicy, StreamOptions } from "../contract/options.js";
 import { withPending } from "../state/sent-state.js";
 import type { Subscriber } from "../state/subscriber.js";

@@ -4,7 +4,7 @@ import { equalFingerprints } from "../../model/names/fingerprint.js";
 import { NameSet } from "../../model/names/name-set.js";
 import { type ResourceSet, ResourceSets } from "../../model/resource-set.js";
 import { covers, type Subscription } from "../../model/subscription.js";
-import type { ClaimedVersions } from "../../wire/claimed-versions.js";
+import type { ClaimedVersions } from "../../wire/requests/claimed-versions.js";
 import { find } from "../state/find.js";
 
 /**
@@ -43,7 +43,7 @@ export function settledClaims(
   const key = `${ResourceSets.id(current)} ${names.id} ${warming.id} ${wildcard}`;
   const known = decided.get(claimed);
   if (known?.key === key) return known.settled;
-  const settled = decide(claimed, current, subscription, warming);
+  const settled = compareClaims(claimed, current, subscription, warming);
   decided.set(claimed, { key, settled });
   return settled;
 }
@@ -64,7 +64,7 @@ function absentOf(names: NameSet, current: ResourceSet): NameSet {
   return absent;
 }
 
-function decide(
+function compareClaims(
   claimed: ClaimedVersions,
   current: ResourceSet,
   subscription: Subscription,

@@ -1,4 +1,4 @@
-import type { ResponseHead } from "../../wire/responses.js";
+import type { ResponseHead } from "../../wire/responses/responses.js";
 import type { ResponseBody } from "../contract/response.js";
 import type { Content } from "./content.js";
 

@@ -1,6 +1,6 @@
 import { BoundedCache } from "../../model/memo.js";
 import { NameSet } from "../../model/names/name-set.js";
-import type { ResponseHead } from "../../wire/responses.js";
+import type { ResponseHead } from "../../wire/responses/responses.js";
 import { perishableOf } from "../acknowledgements/lifetimes.js";
 import { type Content, keyOf, type Need } from "./content.js";
 import { type BodyWriter, SharedBody } from "./shared-body.js";

@@ -1,8 +1,8 @@
 import type { ApiVersion, Reference, Resource, ResourceName, ResourceType, Version } from "@xdskit/api";
 import { NameSet } from "../../model/names/name-set.js";
 import { noSubscription, type Subscription } from "../../model/subscription.js";
-import type { ResourceError } from "../../wire/responses.js";
-import type { UsualAnswer } from "../../wire/usual-answer.js";
+import type { ResourceError } from "../../wire/responses/responses.js";
+import type { UsualAnswer } from "../../wire/requests/usual-answer.js";
 import { type Assumption, noneInFlight, nothingUsed, type Sent, type UsedState } from "./client-use.js";
 import { nothingSent, type SentState } from "./sent-state.js";
 

@@ -1,6 +1,6 @@
 import type { ResourceName, ResourceType } from "@xdskit/api";
 import type { Snapshot } from "../../model/snapshot.js";
-import type { ResourceError } from "../../wire/responses.js";
+import type { ResourceError } from "../../wire/responses/responses.js";
 import type { StreamEffect } from "../contract/effects.js";
 import type { ResourceErrorPolicy, TtlPolicy } from "../contract/options.js";
 import type { OutgoingResponse } from "../contract/response.js";

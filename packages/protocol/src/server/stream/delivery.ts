@@ -3,7 +3,7 @@ import type { Node } from "../../model/node.js";
 import { lackedSince } from "../../model/published.js";
 import type { ResourceSet } from "../../model/resource-set.js";
 import type { Snapshot } from "../../model/snapshot.js";
-import type { Request } from "../../wire/requests.js";
+import type { Request } from "../../wire/requests/requests.js";
 import { noteInFlight, settleSilently } from "../acknowledgements/in-flight.js";
 import { noteLifetimes } from "../acknowledgements/lifetimes.js";
 import type { RecordedResponse } from "../cohorts/cohort.js";

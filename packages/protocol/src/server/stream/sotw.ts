@@ -3,10 +3,10 @@ import { longestText } from "../../model/limits.js";
 import { NameSet } from "../../model/names/name-set.js";
 import { emptyResourceSet, ResourceSets } from "../../model/resource-set.js";
 import { sameSubscription } from "../../model/subscription.js";
-import { type NamesIdentity, sameNames } from "../../wire/names.js";
-import { readSotwRequest, type SotwRequest } from "../../wire/requests.js";
-import { sotwRest } from "../../wire/response-rest.js";
-import { writeSotwBody } from "../../wire/responses.js";
+import { type NamesIdentity, sameNames } from "../../wire/requests/names.js";
+import { readSotwRequest, type SotwRequest } from "../../wire/requests/requests.js";
+import { sotwRest } from "../../wire/responses/response-rest.js";
+import { writeSotwBody } from "../../wire/responses/responses.js";
 import { answered } from "../acknowledgements/answers.js";
 import { noteAsked } from "../acknowledgements/unconfirmed-names.js";
 import type { StreamEffect } from "../contract/effects.js";
@@ -191,12 +191,12 @@ function fullState(need: Need): Content | undefined {
     removed: [],
     unresolved: [],
     errors,
-    fresh: need.everything ? resources : withPending(fresh, need),
+    fresh: need.everything ? resources : freshAndPending(fresh, need),
   };
 }
 
 /** New, changed and pending resources, each once. */
-function withPending(fresh: readonly Resource[], { pending, current }: Need): readonly Resource[] {
+function freshAndPending(fresh: readonly Resource[], { pending, current }: Need): readonly Resource[] {
   if (pending.size === 0) return fresh;
   const resources = new Set(fresh);
   for (const name of pending) for (const resource of find(current, name)) resources.add(resource);
@@ -206,7 +206,7 @@ function withPending(fresh: readonly Resource[], { pending, current }: Need): re
 /** Rules 68–79: changed and pending resources. Removed ones are not mentioned (rule 74). */
 function changed(need: Need): Content | undefined {
   const { fresh, gone } = lacking(need);
-  const resources = need.everything ? subscribed(need.subscription, need.current) : withPending(fresh, need);
+  const resources = need.everything ? subscribed(need.subscription, need.current) : freshAndPending(fresh, need);
   const errors = errorsIn(need, gone);
   if (resources.length + errors.length === 0 && !need.mustAnswer) return undefined;
   return { resources, removed: [], unresolved: [], errors, fresh: resources };

@@ -13,7 +13,7 @@ import {
 } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import { emptySnapshot, type Snapshot, updateSnapshot } from "../../model/snapshot.js";
 import { assertCollected } from "../../testing/collected.js";
-import type { SotwOrDelta } from "../../wire/sotw-or-delta.js";
+import type { SotwOrDelta } from "../../wire/basics/sotw-or-delta.js";
 import type { StreamEffect } from "../contract/effects.js";
 import { defaultStreamLimits } from "../contract/limits.js";
 import type { StreamOptions } from "../contract/options.js";

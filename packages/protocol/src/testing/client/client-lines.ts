@@ -8,7 +8,7 @@ import type {
   ResourceUpdate,
   SotwOrDelta,
 } from "../../index.js";
-import { statusCode } from "../../wire/status-code.js";
+import { statusCode } from "../../wire/basics/status-code.js";
 import { readSample, wordOf } from "../sample-resources.js";
 
 /** The type in a transcript's word. */

@@ -1,5 +1,5 @@
 import type { ApiVersion } from "@xdskit/api";
-import type { SotwOrDelta } from "../../wire/sotw-or-delta.js";
+import type { SotwOrDelta } from "../../wire/basics/sotw-or-delta.js";
 import type { Random } from "../random.js";
 import type { Content } from "../sample-resources.js";
 import type { SeenResponse } from "../wire.js";

@@ -1,6 +1,6 @@
 import type { ApiVersion } from "@xdskit/api";
 import { intervalOver } from "../../model/beat.js";
-import type { SotwOrDelta } from "../../wire/sotw-or-delta.js";
+import type { SotwOrDelta } from "../../wire/basics/sotw-or-delta.js";
 import { createRandom, type Random } from "../random.js";
 import { type Edit, edit, type SampleGroup } from "../sample-world.js";
 import { createVersionLedger } from "../version-ledger.js";

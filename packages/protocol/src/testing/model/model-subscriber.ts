@@ -1,4 +1,4 @@
-import type { SotwOrDelta } from "../../wire/sotw-or-delta.js";
+import type { SotwOrDelta } from "../../wire/basics/sotw-or-delta.js";
 import type { Content } from "../sample-resources.js";
 import type { SeenResponse } from "../wire.js";
 import { aliasesOf, bearersOf, type Contents, isAlias, lose } from "./model-aliases.js";

@@ -1,4 +1,4 @@
-import type { SotwOrDelta } from "../../wire/sotw-or-delta.js";
+import type { SotwOrDelta } from "../../wire/basics/sotw-or-delta.js";
 import type { Tag } from "../transcripts/transcript.js";
 
 /** A symbol in a source file: where a point is implemented. */

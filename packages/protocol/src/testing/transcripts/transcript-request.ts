@@ -1,5 +1,5 @@
 import type { ApiVersion } from "@xdskit/api";
-import type { SotwOrDelta } from "../../wire/sotw-or-delta.js";
+import type { SotwOrDelta } from "../../wire/basics/sotw-or-delta.js";
 import { urlOf } from "../sample-resources.js";
 import { splitBraces } from "../variant-words.js";
 import type { Request, RequestNode } from "../wire.js";

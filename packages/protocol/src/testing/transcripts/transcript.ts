@@ -1,5 +1,5 @@
 import type { ApiVersion } from "@xdskit/api";
-import type { SotwOrDelta } from "../../wire/sotw-or-delta.js";
+import type { SotwOrDelta } from "../../wire/basics/sotw-or-delta.js";
 
 /** The numbered rule, or point of another list, that a case proves. */
 export interface Tag {

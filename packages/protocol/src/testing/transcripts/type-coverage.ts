@@ -1,5 +1,5 @@
 import { type ApiVersion, type ResourceType, resourceTypes } from "@xdskit/api";
-import type { SotwOrDelta } from "../../wire/sotw-or-delta.js";
+import type { SotwOrDelta } from "../../wire/basics/sotw-or-delta.js";
 import { wordOf } from "../sample-resources.js";
 import { type Case, describeMode, type Mode } from "./transcript.js";
 

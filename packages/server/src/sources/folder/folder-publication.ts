@@ -106,7 +106,7 @@ export class FolderPublication {
       if (updates.length > 0) this.#sink.apply(updates);
     } catch (error) {
       if (!this.#started && !this.#waiting) throw error;
-      return { ...kept, refusal: this.#withPlaces(error, findingsOf(error)) };
+      return { ...kept, refusal: this.#withPlaces(error, refusalFindings(error)) };
     }
     for (const [index, change] of changes) index.commit(change);
     return {
@@ -198,7 +198,7 @@ function errorOf(findings: readonly Finding[]): XdskitError {
     : new XdskitError([first, ...more]);
 }
 
-function findingsOf(error: unknown): readonly Finding[] {
+function refusalFindings(error: unknown): readonly Finding[] {
   if (error instanceof XdskitError) return error.findings;
   const message = `the change was refused: ${error instanceof Error ? error.message : String(error)}`;
   return [{ code: "XDSKIT_CHANGE_REFUSED", severity: "error", message }];

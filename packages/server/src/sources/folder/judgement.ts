@@ -66,7 +66,7 @@ export function judgeSkipping(
     const file = all.get(path);
     if (file === undefined) continue;
     const indexes = layers.filter((layer) => isWithin(path, layer.path)).map(({ index }) => index);
-    const standingOf = (name: NamedResource) => worst(indexes.map((index) => index.standingOf(name)));
+    const standingOf = (name: NamedResource) => worstStanding(indexes.map((index) => index.standingOf(name)));
     // If an error names no resource, only the file's previous content is known.
     const unnamed = file.kept.some((name) => standingOf(name) === "lastGood") ? "lastGood" : "absent";
     let hasUnnamed = false;
@@ -100,7 +100,7 @@ export function judgeSkipping(
   return { findings, valid: all.size - wrong.size + inPart.length, bad: wrong, skipped: { lastGood, absent } };
 }
 
-function worst(standings: readonly SkippedStanding[]): SkippedStanding {
+function worstStanding(standings: readonly SkippedStanding[]): SkippedStanding {
   return standings.includes("absent") ? "absent" : (standings[0] ?? "absent");
 }
 

@@ -8,7 +8,7 @@ import {
   type FollowedLink,
   fileKindOf,
   followPath,
-  identityOf,
+  contentIdentity,
   inodeOf,
   isAbsence,
   isBelow,
@@ -114,7 +114,7 @@ export async function listFolder(options: ListOptions, folder: FolderToList): Pr
   return {
     realPath: folder.realPath,
     inode: inodeOf(folder.stats),
-    identity: identityOf(folder.stats),
+    identity: contentIdentity(folder.stats),
     // Sorted, because system calls return in any order.
     files: new Map(files.sort(([a], [b]) => compare(a, b))),
     folders: folders.sort((a, b) => compare(a.name, b.name)),
@@ -183,7 +183,7 @@ async function look(
   if (isResourceFile) {
     // If a container mounts a file that does not exist, it gets a folder of that name: report it.
     if (!stats.isFile()) return { kind: "unreadable", reason: `it is ${fileKindOf(stats)}, not a file` };
-    const identity = identityOf(stats);
+    const identity = contentIdentity(stats);
     const same = known !== undefined && known.identity === identity && known.realPath === realPath;
     return { kind: "file", file: same ? known : { path, realPath, identity } };
   }

@@ -1,7 +1,7 @@
 import type { BigIntStats } from "node:fs";
 import { lstat } from "node:fs/promises";
 import { extname, join } from "node:path";
-import { errnoOf, identityOf, isAbsence } from "@xdskit/api/disk";
+import { errnoOf, contentIdentity, isAbsence } from "@xdskit/api/disk";
 import { resourceFileExtensions } from "./folder-options.js";
 import {
   type FolderToList,
@@ -39,12 +39,12 @@ export async function relistFolder(options: ListOptions, folder: FolderToList): 
     if (!resourceFileExtensions.has(extname(name).toLowerCase())) continue;
     // Files are kept in order: a new one has no place yet.
     if (known === undefined) return undefined;
-    const identity = identityOf(stats);
+    const identity = contentIdentity(stats);
     if (identity !== known.identity) files.set(name, { ...known, identity });
   }
   return {
     ...before,
-    identity: identityOf(folder.stats),
+    identity: contentIdentity(folder.stats),
     files: files.size === 0 ? before.files : changed(before.files, files),
   };
 }

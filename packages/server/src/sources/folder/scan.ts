@@ -7,7 +7,7 @@ import {
   errnoText,
   type FollowedLink,
   followPath,
-  identityOf,
+  contentIdentity,
   inodeOf,
   isAbsence,
   type LinkCache,
@@ -172,7 +172,7 @@ class Scanner {
     const watched = this.#watcher.watchFolder(realPath, inode);
     const same = before !== undefined && before.realPath === realPath && before.inode === inode;
     const trusted = isFirst && same && watched && !changes.everything;
-    if (trusted && before.identity === identityOf(stats)) {
+    if (trusted && before.identity === contentIdentity(stats)) {
       const touched = changes.in(realPath) || before.turns.some((turn) => changes.has(turn));
       if (!touched) return before;
     }

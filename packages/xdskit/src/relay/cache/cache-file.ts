@@ -70,7 +70,7 @@ export function readCacheFile(
   registry: Registry | undefined,
   validate: ValidateLevel = "types",
 ): ReadCache {
-  const { versionInfo: version, controlPlane, resources: wrappers, typeUrl } = contentOf(bytes);
+  const { versionInfo: version, controlPlane, resources: wrappers, typeUrl } = contentOfFile(bytes);
   if (typeUrl !== type.typeUrl) throw unusable(`it holds resources of the type ${JSON.stringify(typeUrl)}`);
   const findings: Finding[] = [];
   const resources: ReceivedResource[] = [];
@@ -86,7 +86,7 @@ export function readCacheFile(
   return { type, resources, version: whole ? version : "", origin: controlPlane?.identifier ?? "", findings };
 }
 
-function contentOf(bytes: Uint8Array) {
+function contentOfFile(bytes: Uint8Array) {
   const [tag, length = 0] = bytes;
   const title = tag === titleTag ? Buffer.from(bytes.subarray(2, 2 + length)).toString("latin1") : "";
   const number = anyTitle.exec(title)?.[1];

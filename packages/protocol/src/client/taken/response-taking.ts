@@ -1,0 +1,269 @@
+import {
+  canonicalName,
+  envoyRegistry,
+  isGlobName,
+  type ResourceName,
+  type ResourceType,
+  type Version,
+} from "@xdskit/api";
+import { equalBytes } from "../../wire/basics/equal-bytes.js";
+import type { SentResponse } from "../../wire/responses/read-response.js";
+import { readBody } from "../../wire/responses/resource-body.js";
+import type { ResourceError } from "../../wire/responses/responses.js";
+import { statusCode } from "../../wire/basics/status-code.js";
+import type { ClientStreamOptions } from "../contract/contract.js";
+import { type HeldResources, weightOf } from "../held/held-resources.js";
+import type { NamedResource } from "./named-resource.js";
+import { Received, type ReceivedParts } from "../contract/received.js";
+import type { BadResource } from "../contract/rejection.js";
+import { badResource, findingsOf, reasonsOf } from "../contract/rejection.js";
+import type { Rejections } from "./rejections.js";
+import type { BadPart, NamedResponse } from "./response-reading.js";
+import type { UpdateDraft } from "../held/update-draft.js";
+import { type WantedNames, wildcard } from "../asked/wanted-names.js";
+
+/** The target of a response's resources. */
+interface Taking {
+  readonly type: ResourceType;
+  readonly options: ClientStreamOptions;
+  readonly resourcesPerType: number;
+  readonly heldBytes: number;
+  readonly wanted: WantedNames;
+  readonly held: HeldResources;
+  readonly rejections: Rejections;
+  readonly draft: UpdateDraft;
+  /** The number of the stream. */
+  readonly stream: number;
+  readonly now: number;
+}
+
+/** The parts that belong to a whole response. */
+interface TakenResponse extends Taking {
+  readonly sent: SentResponse;
+  readonly named: NamedResponse;
+}
+
+/** Takes the good and wanted resources; returns the bad ones. Unchanged ones are neither copied nor decoded. */
+export function takeResources(taking: TakenResponse): readonly BadPart[] {
+  const { wanted, named } = taking;
+  const bad: BadPart[] = [];
+  for (const one of named.resources) {
+    // Rule 165.
+    if (!wanted.covers(one.key, one.sent.aliases)) continue;
+    const problem = one.sent.body === undefined ? takeBodyless(one, taking) : takeBody(one, taking);
+    if (problem !== undefined) bad.push({ ...problem, index: one.index, version: one.sent.version });
+  }
+  return bad;
+}
+
+/** Remembers the faults of the requested names. */
+export function noteRejections(taking: TakenResponse, bad: readonly BadPart[]): void {
+  const { wanted, rejections, now: at } = taking;
+  for (const { name, version, findings } of bad) {
+    const rejection = { version: version || taking.sent.version, message: reasonsOf(findings), at };
+    if (name === undefined) {
+      rejections.set(undefined, rejection);
+      continue;
+    }
+    const key = canonicalName(name);
+    if (!wanted.covers(key, [])) continue;
+    wanted.is(key, "rejected");
+    rejections.set(key, rejection);
+    if (taking.options.dropRejected) dropHeld(key, taking);
+  }
+}
+
+/** A88: the held resource must not be used any longer. */
+function dropHeld(key: ResourceName, { wanted, held, draft }: Taking): void {
+  const gone = held.delete(key);
+  if (gone === undefined) return;
+  draft.remove(key, gone.resource.name, "rejected");
+  for (const alias of gone.resource.aliases) wanted.is(canonicalName(alias), "rejected");
+}
+
+/** A heartbeat (rules 130, 131, 134), or a name that could not be resolved (rule 138). */
+function takeBodyless({ key, sent }: NamedResource, taking: TakenResponse): undefined {
+  const { held } = taking;
+  if (sent.ttl === undefined) {
+    for (const name of new Set([key, ...sent.aliases.map(canonicalName)])) takeAbsence(name, taking);
+    return;
+  }
+  const found = held.get(key);
+  if (found !== undefined) held.keepAlive(found, sent.ttl, taking.now);
+}
+
+function takeBody(one: NamedResource, taking: TakenResponse): BadResource | undefined {
+  const { key, name, sent } = one;
+  const { type, options, held, draft, stream, now } = taking;
+  const { bytes } = taking.sent;
+  const { body, aliases, ttl } = sent;
+  if (body === undefined) return undefined;
+  const version = options.variant === "delta" ? sent.version : taking.sent.version;
+  const found = held.get(key);
+  const before = found?.resource;
+  const { start, end } = body.value;
+  const isSameBody =
+    before !== undefined &&
+    before.typeUrl === body.typeUrl &&
+    before.value.length === end - start &&
+    equalBytes(before.value, 0, bytes, start, end - start);
+  if (isSameBody && sameAliases(before.aliases, aliases) && before.ttl === ttl) {
+    const isKept = options.variant === "sotw" || before.version === version;
+    if (!isKept && version.length > before.version.length && isTooMuch(withVersion(before, version), key, taking))
+      return tooMuch(type, name, taking);
+    const again = isKept ? before : Received.again(before, withVersion(before, version), options);
+    // Watchers that heard of its removal must hear that it is back.
+    if (found?.isGone) draft.upsert(key, again);
+    held.set(key, again, version, stream, now);
+    heard(one, taking);
+    return undefined;
+  }
+  if (before === undefined && held.size >= taking.resourcesPerType) {
+    const most = `more than ${taking.resourcesPerType} resources of this type are not taken`;
+    return badResource(type, name, "XDSKIT_UPDATE_REJECTED", most);
+  }
+  if (isTooMuch({ name, version, aliases, value: isSameBody ? before.value : bytes.subarray(start, end) }, key, taking))
+    return tooMuch(type, name, taking);
+  // A copy, which `slice` of a Buffer is not: the response as a whole is not kept.
+  const value = isSameBody ? before.value : new Uint8Array(bytes.subarray(start, end));
+  const typeUrl = body.typeUrl === type.typeUrl ? type.typeUrl : body.typeUrl;
+  const parts = { type, name, version, aliases, ttl, typeUrl, value };
+  const received = isSameBody ? Received.again(before, parts, options) : judged(parts, options);
+  if ("findings" in received) return received;
+  held.set(key, received, version, stream, now);
+  draft.upsert(key, received);
+  heard(one, taking);
+  return undefined;
+}
+
+/** The resource for the client's watchers, or its faults. */
+function judged(parts: ReceivedParts, options: ClientStreamOptions): Received | BadResource {
+  const { type, name, typeUrl, value } = parts;
+  const { check, registry = envoyRegistry() } = options;
+  if (check === undefined) return new Received(parts, options);
+  try {
+    const message = readBody(type, typeUrl, value, registry);
+    const findings = check(type, name, message);
+    if (findings.some(({ severity }) => severity === "error")) return { name, findings };
+    return new Received(parts, options, message);
+  } catch (error) {
+    return findingsOf(type, name, error);
+  }
+}
+
+/** A resource that is smaller than the one it replaces is always taken. */
+function isTooMuch(resource: Parameters<typeof weightOf>[0], key: ResourceName, { held, heldBytes }: Taking): boolean {
+  const before = held.get(key)?.resource;
+  if (before !== undefined && weightOf(resource) <= weightOf(before)) return false;
+  return held.weightWith(key, resource) > heldBytes;
+}
+
+function tooMuch(type: ResourceType, name: ResourceName, { heldBytes }: Taking): BadResource {
+  const most = `it would be more than ${heldBytes} bytes that are held of this server`;
+  return badResource(type, name, "XDSKIT_UPDATE_REJECTED", most);
+}
+
+function withVersion({ type, name, aliases, ttl, typeUrl, value }: ReceivedParts, version: Version): ReceivedParts {
+  return { type, name, version, aliases, ttl, typeUrl, value };
+}
+
+/** It is there: stop waiting, whatever name asked for it. */
+function heard({ key, sent }: NamedResource, { wanted, rejections, draft }: TakenResponse): void {
+  rejections.delete(key);
+  for (const name of [key, ...sent.aliases.map(canonicalName)]) {
+    wanted.is(name, "held");
+    draft.there(name);
+  }
+}
+
+/** The server says that a name that was asked for does not exist. */
+function takeAbsence(key: ResourceName, taking: Taking, error?: ResourceError): void {
+  const { wanted, held, draft, rejections, options } = taking;
+  rejections.delete(key);
+  const kept = options.keepRemoved ? held.find(key) : undefined;
+  if (kept !== undefined) {
+    wanted.is(key, "held");
+    if (!kept.isGone)
+      draft.failing(error ?? { name: kept.resource.name, code: statusCode.notFound, message: takenAway });
+    kept.isGone = true;
+    return;
+  }
+  const gone = held.get(key) === undefined ? undefined : held.delete(key);
+  if (gone !== undefined) {
+    draft.remove(key, gone.resource.name, "removed");
+    for (const alias of gone.resource.aliases) {
+      // Another one may have it as its alias or, which is not gone with it either, as its name.
+      const known = canonicalName(alias);
+      if (known === key || held.find(known) !== undefined) continue;
+      rejections.delete(known);
+      if (wanted.is(known, "absent")) draft.absent(known, wanted.spelled(known), "told", error);
+    }
+  }
+  // A name that is an alias is there as long as its resource is.
+  if (held.find(key) !== undefined) return;
+  if (key !== wildcard && wanted.is(key, "absent") && gone === undefined)
+    draft.absent(key, wanted.spelled(key), "told", error);
+}
+
+const takenAway = "the server has it no more; it stays in use";
+
+/**
+ * The removals of a delta response. A removal of a name that is neither wanted nor held, or a second one, says nothing
+ * new.
+ */
+export function takeRemovals(taking: TakenResponse): void {
+  const { sent, named } = taking;
+  const twice = new Set(named.bad.flatMap(({ name }) => (name === undefined ? [] : [canonicalName(name)])));
+  for (const name of sent.removed) {
+    const key = canonicalName(name);
+    if (!twice.has(key)) takeAbsence(key, taking);
+  }
+}
+
+/**
+ * A server's errors about single resources that it does not send (xRFC TP3). `bad`: the sent ones that were not taken.
+ */
+export function takeErrors(taking: TakenResponse, bad: readonly BadPart[]): void {
+  const { sent, named, wanted, draft } = taking;
+  if (sent.errors.length === 0) return;
+  const given = new Set(named.resources.flatMap(({ key, sent: { body } }) => (body === undefined ? [] : [key])));
+  for (const { name } of bad) if (name !== undefined) given.delete(canonicalName(name));
+  for (const error of sent.errors) {
+    const key = canonicalName(error.name);
+    // If it says that a resource does not exist and sends it all the same, it exists.
+    if (!wanted.covers(key, []) || given.has(key)) continue;
+    // A collection that may not be seen is no empty one.
+    const isDenied = error.code === statusCode.permissionDenied && key !== wildcard && !isGlobName(key);
+    if (error.code === statusCode.notFound || isDenied) {
+      takeAbsence(key, taking, error);
+    } else {
+      wanted.waitNoMore(key);
+      draft.failing(error);
+    }
+  }
+}
+
+/**
+ * Rules 62–64: names that a full state lacks do not exist, if the server knew on this stream that they are asked for:
+ * those it sent, and `known`.
+ */
+export function takeFullState(taking: TakenResponse, known: ReadonlySet<ResourceName>): void {
+  const { sent, named, held, wanted, stream } = taking;
+  const missing = new Set<ResourceName>();
+  const erring = new Set(sent.errors.map(({ name }) => canonicalName(name)));
+  const isKnown = (key: ResourceName) => known.has(wildcard) || known.has(key);
+  for (const { key, stream: last } of held) {
+    const isMentioned = named.mentioned.has(key) || erring.has(key);
+    if (!isMentioned && (last === stream || isKnown(key))) missing.add(key);
+  }
+  for (const key of known) {
+    const isMentioned = named.mentioned.has(key) || erring.has(key);
+    const state = wanted.stateOf(key);
+    if (!isMentioned && (state === "requested" || state === "rejected")) missing.add(key);
+  }
+  for (const key of missing) takeAbsence(key, taking);
+}
+
+function sameAliases(a: readonly ResourceName[], b: readonly ResourceName[]): boolean {
+  return a.length === b.length && a.every((alias, index) => alias === b[index]);
+}

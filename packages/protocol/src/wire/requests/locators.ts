@@ -1,0 +1,41 @@
+import { locatorParameters as most } from "../../model/limits.js";
+import { locatorOf, type Parameters, writeParameters } from "../../model/names/locator.js";
+import { messageReader, text } from "../basics/message-reader.js";
+import { delimited, MalformedMessage, type Span, WireReader } from "../basics/wire-reader.js";
+
+/** The content of a `ResourceLocator`. */
+export interface Locator {
+  /** The name with its parameters, as `locatorOf` writes it; `*` stays as it is. */
+  readonly name: string;
+  readonly parameters: Parameters;
+}
+
+/**
+ * Reads a `ResourceLocator`. Throws `MalformedMessage`, also for more parameters than a client can need: they are kept
+ * with every name.
+ */
+export function readLocator(bytes: Uint8Array, span: Span): Locator {
+  const reader = new WireReader(bytes, span);
+  const parameters = new Map<string, string>();
+  let name = "";
+  let length = 0;
+  let count = 0;
+  while (!reader.atEnd) {
+    const tag = reader.tag();
+    if (tag === delimited(1)) name = reader.string();
+    else if (tag === delimited(2)) {
+      const { key, value } = readEntry(bytes, reader.span());
+      parameters.set(key, value);
+      count += 1;
+      length += key.length + value.length;
+    } else reader.skip(tag);
+    if (count > most.count || length > most.characters) {
+      throw new MalformedMessage(
+        `a resource locator has more than ${most.count} dynamic parameters, or more than ${most.characters} characters of them`,
+      );
+    }
+  }
+  return { name: name === "*" ? name : locatorOf(name, parameters), parameters: writeParameters(parameters) };
+}
+
+const readEntry = messageReader({ key: text(1), value: text(2) });

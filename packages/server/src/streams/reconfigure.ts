@@ -1,0 +1,53 @@
+import { XdskitError } from "@xdskit/api";
+import { createGroups } from "../configuration/groups.js";
+import { checkOptions } from "../configuration/option-checks.js";
+import { checkCall } from "../configuration/option-tables.js";
+import type { LiveOptions, ServerOptions } from "../contracts/xds-server.js";
+import { defaultServerLimits, fixedLimits, type ServerLimits } from "../settings/limits.js";
+import type { NodeOrders } from "./node-orders.js";
+import type { Publication } from "../publication/publication.js";
+import type { Session } from "./session.js";
+
+/** The parts of a server that can change while it runs. */
+interface Running {
+  readonly settings: {
+    readonly options: ServerOptions;
+    readonly limits: ServerLimits;
+    references: ServerOptions["references"];
+    /** The current options. */
+    live: LiveOptions;
+  };
+  readonly core: { readonly publication: Publication; readonly sessions: Iterable<Session> };
+  readonly orders: NodeOrders;
+}
+
+/** Replaces options of a running server. Throws an XdskitError, and changes nothing, if one is wrong. */
+export function reconfigure(change: LiveOptions, { settings, core, orders }: Running): void {
+  checkCall("server.reconfigure", change);
+  checkOptions(change);
+  const { references } = change;
+  const given = Object.entries(change.limits ?? {}).filter(([, most]) => most !== undefined);
+  const limits: ServerLimits = { ...defaultServerLimits, ...Object.fromEntries(given) };
+  const fixed = fixedLimits.filter((limit) => change.limits !== undefined && limits[limit] !== settings.limits[limit]);
+  if (fixed.length > 0) throw wrong(`limits.${fixed.join(", limits.")} cannot change while the server runs`);
+  const live = { ...settings.live, ...change };
+  const areGroups = "groups" in change || "rollout" in change || "onReject" in change;
+  if (areGroups && [live.groups, settings.live.groups].some((groups) => typeof groups === "function"))
+    throw wrong("groups that a function names cannot change while the server runs");
+  const groups = areGroups ? createGroups(live.groups, settings.options.ttl, live) : undefined;
+
+  settings.live = live;
+  if (references !== undefined) settings.references = references;
+  if (references === "warn") core.publication.forgetNames();
+  if (change.limits !== undefined) Object.assign(settings.limits, limits);
+  const wasOff = orders.isOff;
+  if ("ordering" in change) orders.change(change.ordering);
+  if (groups !== undefined) core.publication.regroup(groups);
+  const isOrderChanged = orders.isOff !== wasOff;
+  if (groups === undefined && !isOrderChanged) return;
+  for (const session of [...core.sessions]) session.rejoin(isOrderChanged);
+}
+
+function wrong(message: string): XdskitError {
+  return XdskitError.of("XDSKIT_SERVER_OPTION", `server.reconfigure: ${message}`);
+}
