@@ -10,8 +10,9 @@
  *
  * `written`: milliseconds from the request of the change until the last of the server's threads that serve has come to
  * rest (read every 5 ms, which takes little of a core, from Linux' schedstat), the median of the rounds with the
- * extremes. `threads`: what those threads ran meanwhile. What all sockets hold then is compared with what it must be,
- * so that nobody was left out. `acknowledged`: CPU of server and generator from then on until all have acknowledged.
+ * extremes. `threads`: what those threads ran meanwhile. The content of all sockets is then compared with the expected
+ * one, so that nobody was left out. `acknowledged`: CPU of server and generator from then on until all have
+ * acknowledged.
  */
 import { spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";

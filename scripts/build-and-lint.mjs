@@ -1,4 +1,4 @@
-// What `npm test` does before the tests: builds, and lints meanwhile. Says what it does, and shows the output of what
+// Builds, and lints meanwhile, before the tests of `npm test`. Says what it does, and shows the output of what
 // fails.
 import { spawn } from "node:child_process";
 

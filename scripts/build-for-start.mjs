@@ -33,7 +33,7 @@ if (!isBuilt(root, inputs)) {
     say(`  [${index + 1}/${steps.length}] ${what} (${seconds()})`);
     await run(program, options);
   }
-  // What was changed meanwhile is another input: the next start builds again.
+  // A file that was changed meanwhile is another input: the next start builds again.
   rememberBuild(root, inputs);
   say(`Built in ${seconds()}. The next start does not build, unless something changes.`);
 }

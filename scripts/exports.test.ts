@@ -56,7 +56,7 @@ test("everything that a package exports has a doc comment", () => {
   assert.ok(exported.length > 300, `only ${exported.length} exports`);
   const without = exported.filter(({ file, name }) => {
     const declared = `\\*/\\nexport (?:async )?(?:abstract )?(?:const|function|class|interface|type) ${name}\\b`;
-    // What is a library's own has its comment there.
+    // A library's own declaration has its comment there.
     return !new RegExp(`${declared}|^export type \\{ ${name} \\};$`, "m").test(read(file));
   });
   assert.deepEqual(

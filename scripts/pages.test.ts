@@ -35,7 +35,7 @@ test("every file and folder that ARCHITECTURE.md, CONTRIBUTING.md and the packag
   const isThere = (name: string) => files.some((file) => `/${file}/`.includes(`/${name}/`));
   const readmes = pages.filter((page) => /^packages\/.*README\.md$/.test(page));
   const missing = ["ARCHITECTURE.md", "CONTRIBUTING.md", ...readmes].flatMap((page) =>
-    // What stands alone between backticks, and each path in a command. What the build makes (gen) is not always there.
+    // Paths alone between backticks, and each path in a command. The build's files (gen) are not always there.
     [...read(page).matchAll(/`([\w.-]+(?:\/[\w.-]+)*(?:\.ts|\.mjs|\/))`|(?<=\s)([\w.-]+(?:\/[\w.-]+)+\.ts)\b/g)]
       .map(([, alone, inCommand]) => (alone ?? inCommand ?? "").replace(/\/$/, ""))
       .filter((name) => name !== "gen")

@@ -15,7 +15,7 @@ export interface Wish {
 }
 
 /**
- * Clients without a network that acknowledge all they get at once. What they do themselves is next to nothing, and
+ * Clients without a network that acknowledge all they get at once. Their own work is next to nothing, and
  * written by hand.
  */
 export interface BareStreams {

@@ -8,7 +8,7 @@ import { build } from "./resources.js";
 
 // A literal that begins with a spread, `{ ...a, b }`, gets a hidden class of its own each time that it runs: one such
 // object in each stream is memory, garbage that the collector is slow with, and code that meets another shape with
-// every stream and so stays slow. What streams are made of is written out.
+// every stream and so stays slow. The objects of streams are written out.
 
 const wishes: readonly Wish[] = (["sotw", "delta"] as const).flatMap((variant): Wish[] => [
   { variant, type: "cluster", names: [] },

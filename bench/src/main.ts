@@ -44,7 +44,7 @@ function addressOf(option: string, text = ""): Address {
   return address;
 }
 
-/** What was asked for cannot be: said in one line, without where in here that showed. */
+/** Says in one line that the command cannot be carried out, without a stack. */
 function refuse(error: unknown): never {
   console.error(error instanceof Error ? error.message : String(error));
   console.error("usage: main.js --control HOST:PORT --grpc HOST:PORT [--ordering on|off] [--workers N]");

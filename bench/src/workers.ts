@@ -47,7 +47,7 @@ async function ask(port: number, method: string, url: string): Promise<Answer> {
   return (await (await fetch(`http://127.0.0.1:${port}${url}`, { method })).json()) as Answer;
 }
 
-/** What processes use is summed up. Of moments the first counts, and of lengths the longest. */
+/** The use of all processes is summed up. Of moments the first counts, and of lengths the longest. */
 function both(a: Answer, b: Answer): Answer {
   const sums = ["rss_kb", "user_ms", "sys_ms", "heap_bytes", "external_bytes"];
   const merged: Answer = { ...b, ...a };

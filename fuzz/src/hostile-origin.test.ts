@@ -67,7 +67,7 @@ function responseOf({ entries = [], removed = [], nonce = "n" }: Round): Uint8Ar
   return toBinary(DeltaDiscoveryResponseSchema, create(DeltaDiscoveryResponseSchema, fields));
 }
 
-/** What is held may take so much, as the client counts it. */
+/** Held resources may take so much, as the client counts it. */
 const heldBytes = 8 * 1024 * 1024;
 /** Buffers are let go of a moment after what held them. */
 const megabytes = async () => {

@@ -45,8 +45,8 @@ const effort = Number(process.env.EFFORT ?? 1);
 /** The first inputs fill what is kept within limits, and make the compiler work. */
 const warmUp = 100;
 /**
- * What a server keeps of clients on purpose fills up to its limits (responses, rejections, reports), which is more than
- * such a test reaches.
+ * The memory that a server keeps of clients on purpose fills up to its limits (responses, rejections, reports), which
+ * is more than such a test reaches.
  */
 const mostBytes = 24_000_000;
 

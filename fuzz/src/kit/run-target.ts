@@ -25,7 +25,7 @@ export interface RunResult {
 const shrinkMs = 20_000;
 
 /**
- * Tries one target with inputs from a seed. What fails is told with the smallest input that was found, and how to see
+ * Tries one target with inputs from a seed. A failure is told with the smallest input that was found, and how to see
  * it again.
  */
 export async function runTarget(target: FuzzTarget, options: RunOptions): Promise<RunResult> {

@@ -129,7 +129,7 @@ export const answers: FuzzTarget = {
       const events: ClientEvent[] = [];
       client.on((event) => events.push(event));
       try {
-        // Whatever came before, what is good is taken.
+        // Good resources are taken, whatever came before.
         const taken = new Promise<void>((resolve) => {
           client.watch("cluster", "*", {
             onChanged: ({ resources }) => {
@@ -165,7 +165,7 @@ function assertTold(event: ClientEvent): void {
   if (event.kind === "failed") assert.ok(event.error.code in errorCodes, message);
   assert.ok(message.length > 0 && message.length < 10_000, `a message of ${message.length}`);
   assert.doesNotMatch(message, /TypeError|undefined|\[object/);
-  // What the server says of itself is quoted; what may be a configuration is not.
+  // The server's words about itself are quoted; text that may be a configuration is not.
   if (!/answered with [1-9]/.test(message)) assert.ok(!message.includes(secret), message);
 }
 

@@ -184,7 +184,7 @@ export const files: FuzzTarget = {
         for (const finding of read.findings) assertTold(file, finding);
         assert.ok(read.findings.length <= 100);
         for (const { resource } of read.resources) {
-          // What was read is what its bytes say, to the protobuf reader as well.
+          // A resource equals its bytes, as the protobuf reader reads them.
           const { type, body, name, aliases, ttl } = resource;
           assert.deepEqual(resourceFromBody(type, body, { name, aliases, ttl }), resource);
         }

@@ -173,7 +173,7 @@ async function hold(address: string, { bytes, cuts }: Conversation): Promise<Buf
 }
 
 /**
- * What the server says is HTTP/2 whatever it was told, ends with GOAWAY if it ends for an error, and is not more than
+ * The server's answer is HTTP/2 whatever it was told, ends with GOAWAY if it ends for an error, and is not more than
  * what was asked for.
  */
 function assertFrames(answer: Buffer): void {

@@ -53,7 +53,7 @@ export const server: FuzzTarget = {
         await under.assertHealthy();
         await under.assertNothingLeft();
       } catch (error) {
-        // What comes next is to be seen on its own.
+        // The next events must be seen by themselves.
         await under.close();
         under = await openServerUnderFuzz();
         throw error;

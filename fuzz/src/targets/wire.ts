@@ -198,7 +198,7 @@ const call: fc.Arbitrary<HostileCall> = fc.oneof(
     leave,
     frame,
   }),
-  // Who watches half-closes and stays.
+  // A client that watches half-closes and stays.
   fc.record({
     method: fc.constant("/grpc.health.v1.Health/Watch"),
     requests: fc.array(fc.uint8Array({ maxLength: 30 }), { minLength: 1, maxLength: 1 }),
@@ -289,7 +289,7 @@ async function live(session: ClientHttp2Session, { method, requests, frame, leav
   assert.ok(ends.includes(code), told);
 }
 
-/** What clients reported is numbers, and not more than there may be. */
+/** The reports of clients are numbers, and not more than there may be. */
 function assertBounded({ server }: ServerUnderFuzz): void {
   const { localities, drops } = server.loadTotals();
   // Two clusters are known, and all others share a row.

@@ -66,9 +66,9 @@ export interface TypeReport {
   /** How many resources differ between what it acknowledged and its target. */
   readonly behind: number;
   /**
-   * From when the last change was published until the ACK; `to` is undefined while there is none. What it asked for
-   * itself counts from when it was sent. The time in which it was not connected, or held back by a rollout or a
-   * quarantine, does not count. Undefined: it was sent nothing, or it rejected its target.
+   * From when the last change was published until the ACK; `to` is undefined while there is none. Resources that it
+   * asked for itself count from when they were sent. The time in which it was not connected, or held back by a rollout
+   * or a quarantine, does not count. Undefined: it was sent nothing, or it rejected its target.
    */
   readonly lag: { readonly from: Date; readonly to: Date | undefined } | undefined;
 }

@@ -50,8 +50,8 @@ export interface TypeStats {
 
 /**
  * How long changes of one type took from their publication to the ACK, for the nodes of one group; since the start.
- * Counted are ACKs of responses that brought a change, each from the oldest change in it. What a client asked for
- * itself is left out, and so is the time in which it was not connected, or held back by a rollout or a quarantine.
+ * Counted are ACKs of responses that brought a change, each from the oldest change in it. Resources that a client asked
+ * for itself are left out, and so is the time in which it was not connected, or held back by a rollout or a quarantine.
  */
 export interface LagStats {
   readonly typeUrl: TypeUrl;

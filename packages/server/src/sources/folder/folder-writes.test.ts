@@ -38,7 +38,7 @@ test("a file that is renamed into place is read without that wait", async (t) =>
   await folder.replace("a.yaml", clusters(["a", "b"]));
   await sink.untilApplied(2);
   assert.deepEqual(sink.held(), ["cluster a", "cluster b"]);
-  // Whatever it was called before.
+  // Its earlier name does not matter.
   await folder.write("beside.yaml", clusters(["a"], 2));
   fs.renameSync(folder.at("beside.yaml"), folder.at("a.yaml"));
   await sink.untilApplied(3);
