@@ -2,7 +2,6 @@ import type { ApiVersion, Reference, Resource, ResourceName, ResourceType, Versi
 import { NameSet } from "../../model/names/name-set.js";
 import { noSubscription, type Subscription } from "../../model/subscription.js";
 import type { ResourceError } from "../../wire/responses/responses.js";
-import type { UsualAnswer } from "../../wire/requests/usual-answer.js";
 import { type Assumption, noneInFlight, nothingUsed, type Sent, type UsedState } from "./client-use.js";
 import { nothingSent, type SentState } from "./sent-state.js";
 
@@ -117,8 +116,6 @@ export interface Subscriber {
   seen: NameSet;
   /** The undecided names that a full-state response waits for. */
   waitsFor: NameSet;
-  /** The form of the client's acknowledgements while its subscription stays the same; undefined if not known. */
-  usual: UsualAnswer | undefined;
 }
 
 /** Whether the client may still serve with listeners that were replaced. */
@@ -184,7 +181,6 @@ export function newSubscriber(type: ResourceType, api: ApiVersion): Subscriber {
     undecided: noneUndecided,
     seen: NameSet.empty,
     waitsFor: NameSet.empty,
-    usual: undefined,
   };
 }
 
