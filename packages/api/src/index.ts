@@ -101,6 +101,7 @@ export {
 export { type Constraints, holdsFor, type Variant } from "./resources/variant.js";
 export { type Clock, systemClock } from "./timing/clock.js";
 export { longestTimerMs } from "./timing/longest-timer.js";
+export { atOnce, inHundreds, inTurns, type Steps } from "./timing/in-turns.js";
 export { sliceMs } from "./timing/slice.js";
 export type { KeptAsBytes } from "./unknown/json-writer.js";
 export { upgradeMessage } from "./v2/upgrade.js";

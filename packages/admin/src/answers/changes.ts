@@ -1,10 +1,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { z } from "@hono/zod-openapi";
-import type { Resource } from "@xdskit/api";
+import { inHundreds, type Resource, type Steps } from "@xdskit/api";
 import type { Snapshot } from "@xdskit/protocol";
 import type { LayerUpdate } from "@xdskit/server";
 import type { changedSchema } from "../contract/schemas.js";
-import { inHundreds, type Steps } from "./in-turns.js";
 import type { ShowResource } from "./resource-json.js";
 
 /** The change of one resource of a layer. */

@@ -1,8 +1,7 @@
-import { type Finding, isGlobName, mostFindings, type Resource, type ResourceTypes } from "@xdskit/api";
+import { type Finding, inHundreds, isGlobName, mostFindings, type Resource, type ResourceTypes, type Steps } from "@xdskit/api";
 import { emptySnapshot, planBetween, planJson, type Snapshot, type StageJson, type WaitJson } from "@xdskit/protocol";
 import type { GroupPreview } from "@xdskit/server";
 import type { GroupStages } from "../contract/answers.js";
-import { inHundreds, type Steps } from "./in-turns.js";
 
 /**
  * The stages in which the clients of each group reach a change. Each list has at most `names` names, and the number of

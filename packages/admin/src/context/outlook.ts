@@ -1,7 +1,6 @@
-import type { Finding } from "@xdskit/api";
+import { atOnce, type Finding, inTurns, type Steps } from "@xdskit/api";
 import type { GroupPreview, LayerUpdate, XdsServer } from "@xdskit/server";
 import { changesOf, type ResourceChange } from "../answers/changes.js";
-import { atOnce, inTurns, type Steps } from "../answers/in-turns.js";
 import type { Page } from "../answers/page.js";
 import type { FieldNames } from "../answers/resource-json.js";
 import { danglingIn, stagesOf } from "../answers/stages.js";

@@ -1,6 +1,6 @@
+import { inTurns } from "@xdskit/api";
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
 import { changesBetween } from "../answers/changes.js";
-import { inTurns } from "../answers/in-turns.js";
 import {
   type StageArrivals,
   type StagesPart,

@@ -1,8 +1,7 @@
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
-import type { Resource } from "@xdskit/api";
+import { inTurns, type Resource } from "@xdskit/api";
 import { decodeStored, type Revision, type Store } from "@xdskit/server";
 import { changesBetween, changesJson, countsOf, type ResourceChange } from "../answers/changes.js";
-import { inTurns } from "../answers/in-turns.js";
 import { pageBehindCursor } from "../answers/page.js";
 import { previewsBetween, stagesOf } from "../answers/stages.js";
 import type { ApiContext } from "../context/api-context.js";

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { XdskitErrorCode } from "../errors/error-codes.js";
 import type { Finding } from "../errors/errors.js";
@@ -11,7 +10,7 @@ import { envoyRegistry } from "../registry/registry.js";
 import { resourceTypes } from "../resource-types/resource-types.js";
 import { decodeText } from "../text/file-text.js";
 import { isObject, type SourceDocument } from "../text/source-document.js";
-import { sliceMs } from "../timing/slice.js";
+import { inTurns, type Steps } from "../timing/in-turns.js";
 import { parseYaml } from "../yaml/yaml-source.js";
 import type { ReadResourcesOptions } from "./resource-file.js";
 import { itemReader } from "./source-items.js";
@@ -85,7 +84,7 @@ export async function readResourceRequest(
     }
     const { [list]: listed, ...fields } = value;
     if (Array.isArray(listed)) {
-      const read = function* (): Iterable<void> {
+      const read = function* (): Steps<void> {
         for (const [index, item] of listed.entries()) yield items.read(item, [list, index]);
       };
       await inTurns(read());
@@ -104,16 +103,6 @@ export async function readBinaryRequest(
   const reading = readingOf(bytes, options, true);
   await inTurns(readBinarySteps(reading, bytes));
   return reading;
-}
-
-/** Does the steps of some work; others get a turn in between. */
-async function inTurns(steps: Iterable<void>): Promise<void> {
-  let began = performance.now();
-  for (const _ of steps) {
-    if (performance.now() - began < sliceMs) continue;
-    await nextTurn();
-    began = performance.now();
-  }
 }
 
 /** `views`: whether bodies are parts of `bytes`. */

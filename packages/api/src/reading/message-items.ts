@@ -4,6 +4,7 @@ import type { FieldStep } from "../errors/field-path.js";
 import { schemaOf, typeNameOf } from "../messages/any.js";
 import { unknownTypeMessage } from "../messages/unknown-type.js";
 import { responseName, wrappedVersionOf, wrapperName, wrappingOf } from "../resources/wrapping.js";
+import { atOnce, type Steps } from "../timing/in-turns.js";
 import { addFinding, addResource, type FilePart, type FileReading } from "./file-reading.js";
 
 /** The positions of the fields of a response's resource. */
@@ -11,11 +12,11 @@ export type PositionInResponse = (steps: readonly FieldStep[]) => ReturnType<Fil
 
 /** Reads a binary `DiscoveryResponse`. */
 export function readBinary(reading: FileReading, bytes: Uint8Array): void {
-  for (const _ of readBinarySteps(reading, bytes));
+  atOnce(readBinarySteps(reading, bytes));
 }
 
 /** The same with a stop after each resource. */
-export function* readBinarySteps(reading: FileReading, bytes: Uint8Array): Iterable<void> {
+export function* readBinarySteps(reading: FileReading, bytes: Uint8Array): Steps<void> {
   const schema = responseSchema(reading);
   let response: Message;
   try {

@@ -1,14 +1,13 @@
-import { performance } from "node:perf_hooks";
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import {
   type ApiVersion,
+  inTurns,
   nameless,
   type ResourceJson,
   type ResourceName,
   type ResourceType,
-  sliceMs,
+  type Steps,
   XdskitError,
 } from "@xdskit/api";
 import { BoundedCache, type Selection } from "@xdskit/protocol";
@@ -35,7 +34,7 @@ export function createSharedBodies(json: ResourceJson, leftOut: JsonNotes["leftO
       const key = `${api} ${type.typeUrl} ${selection.key}`;
       const known = made.get(key) ?? making.get(key);
       if (known !== undefined) return known;
-      const promise = write(type, api, selection, json, leftOut);
+      const promise = inTurns(write(type, api, selection, json, leftOut));
       making.set(key, promise);
       try {
         const body = await promise;
@@ -48,15 +47,14 @@ export function createSharedBodies(json: ResourceJson, leftOut: JsonNotes["leftO
   };
 }
 
-async function write(
+function* write(
   type: ResourceType,
   api: ApiVersion,
   { version, resources }: Selection,
   json: ResourceJson,
   leftOut: JsonNotes["leftOut"],
-): Promise<SharedBody> {
+): Steps<SharedBody> {
   const texts: Uint8Array[] = [];
-  let end = performance.now() + sliceMs;
   // Copied first: a set that is no longer the newest is slow to read, and may change between turns.
   for (const resource of [...resources]) {
     try {
@@ -67,9 +65,7 @@ async function write(
       // One such resource must not keep all others from clients.
       leftOut(resource, api, error);
     }
-    if (performance.now() < end) continue;
-    await nextTurn();
-    end = performance.now() + sliceMs;
+    yield;
   }
   const typeUrl = api === "v2" ? (type.v2TypeUrl ?? type.typeUrl) : type.typeUrl;
   const head = Buffer.from(`{"versionInfo":${JSON.stringify(version)},"resources":[`);

@@ -5,12 +5,13 @@ import {
   type EnvoyVersion,
   type Finding,
   formatEnvoyVersion,
+  inTurns,
   mostFindings,
   newerParts,
   newestEnvoyVersion,
   type Registry,
   type Resource,
-  sliceMs,
+  type Steps,
   type Where,
 } from "@xdskit/api";
 import { changeBetween, emptySnapshot, envoyVersionOf, type Node, type Snapshot } from "@xdskit/protocol";
@@ -141,16 +142,17 @@ export class OlderEnvoys {
   async #run(): Promise<void> {
     // Nodes that connect in the same turn are checked together.
     await nextTurn();
-    let end = performance.now() + sliceMs;
+    await inTurns(this.#lookAtNews());
+  }
+
+  /** The server handles messages that come in meanwhile. */
+  *#lookAtNews(): Steps<void> {
     while (this.#again) {
       this.#again = false;
       for (const older of [...this.#known.values()].filter(({ streams }) => streams > 0)) {
         for (const resource of this.#news(older)) {
           this.#look(older, resource);
-          if (performance.now() < end) continue;
-          // Not before the server has handled what came in meanwhile.
-          await nextTurn();
-          end = performance.now() + sliceMs;
+          yield;
         }
       }
     }

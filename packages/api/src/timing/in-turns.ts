@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { sliceMs } from "@xdskit/api";
+import { sliceMs } from "./slice.js";
 
 /** Work that may stop at each `yield`, so that others get a turn. */
 export type Steps<T> = Generator<void, T>;
