@@ -13,7 +13,8 @@ const files = execFileSync("git", ["-C", root, ...tracked], { encoding: "utf8", 
   .filter((file) => existsSync(join(root, file)));
 
 const type = /^(export )?(?:declare )?(?:abstract )?(?:interface|type|class|enum) (\w+)/;
-const called = /^(export )?(?:async )?function\*? (\w+)|^(export )?const (\w+)(?:: [^=]+)? = (?:async )?\([^)]*\)[^=]*=>/;
+const called =
+  /^(export )?(?:async )?function\*? (\w+)|^(export )?const (\w+)(?:: [^=]+)? = (?:async )?\([^)]*\)[^=]*=>/;
 
 /**
  * @typedef {{ readonly at: string, readonly file: string, readonly isExported: boolean }} Declaration
@@ -33,7 +34,9 @@ for (const file of files) {
     const others = declared.get(key) ?? [];
     declared.set(key, [...others, own]);
     // A type and a class of one name in one file are one thing, as TypeScript sees it, and so are a function's forms.
-    const before = others.find((other) => other.file !== file && (asType !== null || other.isExported || own.isExported));
+    const before = others.find(
+      (other) => other.file !== file && (asType !== null || other.isExported || own.isExported),
+    );
     if (before === undefined) continue;
     console.error(`${own.at}: ${declares} is declared at ${before.at} as well: give one of them another name`);
     found += 1;

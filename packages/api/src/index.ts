@@ -100,8 +100,8 @@ export {
 } from "./resources/resource.js";
 export { type Constraints, holdsFor, type Variant } from "./resources/variant.js";
 export { type Clock, systemClock } from "./timing/clock.js";
-export { longestTimerMs } from "./timing/longest-timer.js";
 export { atOnce, inHundreds, inTurns, type Steps } from "./timing/in-turns.js";
+export { longestTimerMs } from "./timing/longest-timer.js";
 export { sliceMs } from "./timing/slice.js";
 export type { KeptAsBytes } from "./unknown/json-writer.js";
 export { upgradeMessage } from "./v2/upgrade.js";

@@ -12,7 +12,6 @@ export type {
   OutgoingRequest,
   ResourceUpdate,
 } from "./client/contract/contract.js";
-export { type FileContent, FileSubscription } from "./client/file-subscription.js";
 export { defaultClientStreamLimits } from "./client/contract/limits.js";
 export {
   keptResource,
@@ -23,6 +22,7 @@ export {
 } from "./client/contract/received.js";
 export type { BadResource } from "./client/contract/rejection.js";
 export { createStandardCheck } from "./client/contract/standard-check.js";
+export { type FileContent, FileSubscription } from "./client/file-subscription.js";
 export { intervalOver } from "./model/beat.js";
 export { type Change, changeBetween, type Difference } from "./model/change.js";
 export { envoyVersionOf } from "./model/client-kind.js";
@@ -84,7 +84,10 @@ export type { Rejection } from "./server/state/client-use.js";
 export type { TypeStatus } from "./server/state/type-status.js";
 export type { Stream, StreamEvent } from "./server/stream/contract.js";
 export { createStream } from "./server/stream/stream.js";
-export { type JsonRequest, type ReadJsonRequest, readJsonRequest } from "./wire/requests/json-request.js";
+export type { SotwOrDelta } from "./wire/basics/sotw-or-delta.js";
+export type { StatusCode } from "./wire/basics/status-code.js";
+export { statusCode } from "./wire/basics/status-code.js";
+export { MalformedMessage } from "./wire/basics/wire-reader.js";
 export {
   type ClusterLoad,
   type EndpointLoad,
@@ -96,8 +99,5 @@ export {
   TooMuchInMessage,
 } from "./wire/loads/load-stats.js";
 export { readLoadStatsRequest } from "./wire/loads/read-load-stats.js";
+export { type JsonRequest, type ReadJsonRequest, readJsonRequest } from "./wire/requests/json-request.js";
 export type { ResourceError } from "./wire/responses/responses.js";
-export type { SotwOrDelta } from "./wire/basics/sotw-or-delta.js";
-export type { StatusCode } from "./wire/basics/status-code.js";
-export { statusCode } from "./wire/basics/status-code.js";
-export { MalformedMessage } from "./wire/basics/wire-reader.js";

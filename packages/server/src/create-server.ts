@@ -23,7 +23,10 @@ import type { LedgerStream } from "./node-status/ledger-stream.js";
 import { momentOf } from "./node-status/moment.js";
 import { NodeHistories } from "./node-status/node-histories.js";
 import { OnDemand } from "./on-demand/on-demand.js";
-import { reconfigure } from "./streams/reconfigure.js";
+import { Configuring, type Judge } from "./publication/configuring.js";
+import { type Counters, createCounters } from "./publication/counters.js";
+import { Publication } from "./publication/publication.js";
+import { SourceTroubles } from "./publication/source-troubles.js";
 import { ReferenceJudge, type ReferenceJudgeOptions } from "./references/reference-judge.js";
 import { createJsonNotes } from "./rest-polls/json-notes.js";
 import { Polls } from "./rest-polls/polls.js";
@@ -35,17 +38,14 @@ import { defaultKeepalive } from "./settings/keepalive.js";
 import { defaultServerLimits, type ServerLimits } from "./settings/limits.js";
 import { checkLoadReportSettings } from "./settings/load-report-settings.js";
 import { defaultRestOptions } from "./settings/rest-options.js";
-import { Configuring, type Judge } from "./publication/configuring.js";
-import { type Counters, createCounters } from "./publication/counters.js";
 import { UnaryFetch } from "./streams/fetch.js";
 import { createHeldMemory } from "./streams/held-memory.js";
 import { createNodeOrders } from "./streams/node-orders.js";
-import { Publication } from "./publication/publication.js";
+import { reconfigure } from "./streams/reconfigure.js";
 import { createRejections } from "./streams/rejections.js";
 import { serverRefusal } from "./streams/server-refusal.js";
 import { Session } from "./streams/session.js";
 import type { SessionContext } from "./streams/session-context.js";
-import { SourceTroubles } from "./publication/source-troubles.js";
 
 /** Makes a server. Throws an XdskitError if an option, or the settings of the groups or of load reports, are wrong. */
 export function createServer(options: ServerOptions = {}): XdsServer {

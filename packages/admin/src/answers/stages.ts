@@ -1,4 +1,12 @@
-import { type Finding, inHundreds, isGlobName, mostFindings, type Resource, type ResourceTypes, type Steps } from "@xdskit/api";
+import {
+  type Finding,
+  inHundreds,
+  isGlobName,
+  mostFindings,
+  type Resource,
+  type ResourceTypes,
+  type Steps,
+} from "@xdskit/api";
 import { emptySnapshot, planBetween, planJson, type Snapshot, type StageJson, type WaitJson } from "@xdskit/protocol";
 import type { GroupPreview } from "@xdskit/server";
 import type { GroupStages } from "../contract/answers.js";

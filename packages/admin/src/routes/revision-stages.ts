@@ -1,5 +1,5 @@
-import { inTurns } from "@xdskit/api";
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
+import { inTurns } from "@xdskit/api";
 import { changesBetween } from "../answers/changes.js";
 import {
   type StageArrivals,

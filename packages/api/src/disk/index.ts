@@ -9,5 +9,5 @@ export {
   type Turn,
 } from "./links.js";
 export { lookMs } from "./look-ms.js";
-export { errnoOf, errnoText, fileKindOf, contentIdentity, inodeOf, isAbsence, isBelow } from "./metadata.js";
+export { contentIdentity, errnoOf, errnoText, fileKindOf, inodeOf, isAbsence, isBelow } from "./metadata.js";
 export { type FileBytes, readWholeFile } from "./read-file.js";

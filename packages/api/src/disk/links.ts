@@ -1,6 +1,6 @@
 import { lstat, readlink } from "node:fs/promises";
 import { dirname, join, parse, sep } from "node:path";
-import { errnoOf, errnoText, contentIdentity, isBelow } from "./metadata.js";
+import { contentIdentity, errnoOf, errnoText, isBelow } from "./metadata.js";
 
 /** A symbolic link at the time when it was followed. */
 export interface FollowedLink {
@@ -96,7 +96,9 @@ export async function linksUnchanged(links: Iterable<FollowedLink>): Promise<boo
 async function linkAt(path: string, cache: LinkCache): Promise<FollowedLink | undefined> {
   if (cache.has(path)) return cache.get(path);
   const stats = await lstat(path, { bigint: true });
-  const link = stats.isSymbolicLink() ? { path, target: await readlink(path), identity: contentIdentity(stats) } : undefined;
+  const link = stats.isSymbolicLink()
+    ? { path, target: await readlink(path), identity: contentIdentity(stats) }
+    : undefined;
   cache.set(path, link);
   return link;
 }

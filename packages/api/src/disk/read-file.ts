@@ -1,5 +1,5 @@
 import fs from "node:fs";
-import { errnoOf, errnoText, contentIdentity, isAbsence, sameIdentity } from "./metadata.js";
+import { contentIdentity, errnoOf, errnoText, isAbsence, sameIdentity } from "./metadata.js";
 
 /** The result of reading a file. */
 export type FileBytes =

@@ -83,7 +83,9 @@ export function readJsonResponse(bytes: Uint8Array, options: ReadJsonResponseOpt
     kind: "response",
     unread: items.filter(isUnreadResource),
     toBinary(standIn) {
-      const anys = items.flatMap((item) => (isUnreadResource(item) ? (standIn === undefined ? [] : [standIn(item)]) : [item]));
+      const anys = items.flatMap((item) =>
+        isUnreadResource(item) ? (standIn === undefined ? [] : [standIn(item)]) : [item],
+      );
       const whole = Object.assign(create(schema), head.message, { resources: anys });
       return toBinary(schema, whole as Message);
     },

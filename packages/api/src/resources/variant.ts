@@ -83,7 +83,9 @@ export function constraintsOf(message: object, depth = 1): Constraints {
     case "notConstraints":
       return { kind: "not", of: constraintsOf(type.value, depth + 1) };
     default:
-      throw refusedConstraint("dynamic_parameter_constraints hold nothing: leave them out where a resource is for all clients");
+      throw refusedConstraint(
+        "dynamic_parameter_constraints hold nothing: leave them out where a resource is for all clients",
+      );
   }
 }
 

@@ -15,11 +15,11 @@ import type { ReceivedResource } from "@xdskit/protocol";
 import type { Watch } from "../contract/watch.js";
 import type { Collection, GetOptions, TypeOf } from "../contract/xds-client.js";
 import { checkCall, checkWatcher } from "../options/option-tables.js";
-import type { Origins } from "./origins.js";
 import { mergeCollections } from "../watchers/collection-change.js";
 import type { Watcher } from "../watchers/delivery.js";
 import { getResource } from "../watchers/get-resource.js";
 import { createWatchIterator } from "../watchers/watch-iterator.js";
+import type { Origins } from "./origins.js";
 
 /** The watches of a client. The process stays alive while there is one, even without a connection. */
 export class ClientWatches {

@@ -11,8 +11,8 @@ import { sampleResource } from "../testing/sample-resources.js";
 import { typeOf } from "../testing/sample-world.js";
 import { createClientStream } from "./client-stream.js";
 import type { ClientStream, ClientStreamEffect, ClientStreamOptions, ResourceUpdate } from "./contract/contract.js";
-import { Expiries, type Expiring } from "./held/expiries.js";
 import { receivedResource } from "./contract/received.js";
+import { Expiries, type Expiring } from "./held/expiries.js";
 
 const node = new Uint8Array();
 

@@ -1,6 +1,6 @@
 import { type ResourceType, redactErrorText, type TypeUrl } from "@xdskit/api";
-import { readDeltaResponse, readSotwResponse, type SentResponse } from "../wire/responses/read-response.js";
 import { statusCode } from "../wire/basics/status-code.js";
+import { readDeltaResponse, readSotwResponse, type SentResponse } from "../wire/responses/read-response.js";
 import { ClientType } from "./client-type.js";
 import type {
   ClientStream,
@@ -10,8 +10,8 @@ import type {
   ClientTypeStatus,
   OutgoingRequest,
 } from "./contract/contract.js";
-import type { HeldWeight } from "./held/held-resources.js";
 import { defaultClientStreamLimits, type Limits } from "./contract/limits.js";
+import type { HeldWeight } from "./held/held-resources.js";
 
 /** After this many milliseconds without an answer a name does not exist (rule 166). */
 const absentAfterMs = 15_000;

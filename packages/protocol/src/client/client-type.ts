@@ -7,8 +7,9 @@ import {
   type Version,
 } from "@xdskit/api";
 import { mostAnswers } from "../model/limits.js";
-import type { SentResponse } from "../wire/responses/read-response.js";
 import { statusCode } from "../wire/basics/status-code.js";
+import type { SentResponse } from "../wire/responses/read-response.js";
+import { WantedNames, wildcard } from "./asked/wanted-names.js";
 import type {
   ClientStreamEffect,
   ClientStreamOptions,
@@ -16,17 +17,16 @@ import type {
   OutgoingRequest,
   TimeEvent,
 } from "./contract/contract.js";
-import { HeldResources, type HeldWeight } from "./held/held-resources.js";
 import type { Limits } from "./contract/limits.js";
 import type { ReceivedResource } from "./contract/received.js";
 import type { BadResource } from "./contract/rejection.js";
 import { badResource, reasonsOf, rejectionText } from "./contract/rejection.js";
+import { HeldResources, type HeldWeight } from "./held/held-resources.js";
+import { UpdateDraft } from "./held/update-draft.js";
 import { Rejections } from "./taken/rejections.js";
 import { type BadPart, isPartial, ResponseReading } from "./taken/response-reading.js";
 import { noteRejections, takeErrors, takeFullState, takeRemovals, takeResources } from "./taken/response-taking.js";
 import { TypeStream } from "./type-stream.js";
-import { UpdateDraft } from "./held/update-draft.js";
-import { WantedNames, wildcard } from "./asked/wanted-names.js";
 
 /** The parts that all types of one client share. */
 interface ClientContext {

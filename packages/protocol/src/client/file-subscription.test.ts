@@ -3,8 +3,8 @@ import { describe, it } from "node:test";
 import { create } from "@bufbuild/protobuf";
 import { createResource, resourceTypes } from "@xdskit/api";
 import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
-import { FileSubscription } from "./file-subscription.js";
 import { type ReceivedResource, receivedResource } from "./contract/received.js";
+import { FileSubscription } from "./file-subscription.js";
 
 const glob = "xdstp://x/envoy.config.cluster.v3.Cluster/c/*";
 

@@ -1,10 +1,10 @@
 import { canonicalName, isGlobName, type ResourceName, type ResourceType, type Version } from "@xdskit/api";
 import { equalBytes } from "../wire/basics/equal-bytes.js";
-import type { ClientRejection, ClientTypeStatus, ResourceUpdate } from "./contract/contract.js";
-import { HeldResources } from "./held/held-resources.js";
-import type { ReceivedResource } from "./contract/received.js";
-import { UpdateDraft } from "./held/update-draft.js";
 import { WantedNames, wildcard } from "./asked/wanted-names.js";
+import type { ClientRejection, ClientTypeStatus, ResourceUpdate } from "./contract/contract.js";
+import type { ReceivedResource } from "./contract/received.js";
+import { HeldResources } from "./held/held-resources.js";
+import { UpdateDraft } from "./held/update-draft.js";
 
 /** The whole state of one type, as one file has it. */
 export interface FileContent {

@@ -1,11 +1,11 @@
 import type { ResourceName, ResourceType } from "@xdskit/api";
 import { type Answer, Answers } from "./answers.js";
 import { type AskingContext, createAsking } from "./asked/asking.js";
-import type { ClientStreamOptions, OutgoingRequest } from "./contract/contract.js";
 import { DroppedNames } from "./asked/dropped-names.js";
 import { LapsedNames } from "./asked/lapsed-names.js";
-import { isHeartbeat, type NamedResponse } from "./taken/response-reading.js";
 import { type WantedNames, wildcard } from "./asked/wanted-names.js";
+import type { ClientStreamOptions, OutgoingRequest } from "./contract/contract.js";
+import { isHeartbeat, type NamedResponse } from "./taken/response-reading.js";
 
 /** The part of a request that outlives the stream. */
 export interface RequestContext extends Pick<AskingContext, "version" | "claims"> {

@@ -66,7 +66,8 @@ export function formatPlan(plan: PlanOutline, options: PlanTextOptions = {}): st
   for (const [index, stage] of plan.stages.entries()) {
     lines.push(`${index + 1}. ${conditionsOf(stage, removed, words)}`);
     for (const [sign, type, names] of rowsOf(stage)) lines.push(`     ${sign} ${words(type, names, "counts")}`);
-    for (const { type, removed: gone } of stage.changes) for (const { name } of gone) removed.add(keyOfName(type, name));
+    for (const { type, removed: gone } of stage.changes)
+      for (const { name } of gone) removed.add(keyOfName(type, name));
   }
   for (const wait of plan.held) {
     const cause = wait.for === undefined ? "" : ` for ${words(wait.for.type, wait.for.names)}`;

@@ -9,6 +9,14 @@ export {
   MemberHash,
 } from "../model/names/fingerprint.js";
 export { equalBytes } from "./basics/equal-bytes.js";
+export { delimited, type Span, WireReader } from "./basics/wire-reader.js";
+export {
+  type EncodedNames,
+  encodeNames,
+  nonceField,
+  writeDeltaRequest,
+  writeSotwRequest,
+} from "./requests/write-request.js";
 export { type NameField, nameFieldOf } from "./responses/name-field.js";
 export {
   readDeltaResource,
@@ -18,5 +26,3 @@ export {
   type SentResponse,
 } from "./responses/read-response.js";
 export { readBody } from "./responses/resource-body.js";
-export { delimited, type Span, WireReader } from "./basics/wire-reader.js";
-export { type EncodedNames, encodeNames, nonceField, writeDeltaRequest, writeSotwRequest } from "./requests/write-request.js";

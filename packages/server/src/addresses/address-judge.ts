@@ -1,12 +1,12 @@
+import { claimedAddresses } from "../basics/claimed-addresses.js";
 import { sharedAddressMessage } from "../basics/shared-address.js";
 import type { LayerChange, Layers } from "../configuration/layers.js";
+import { PlannedLayers } from "../configuration/planned-layers.js";
 import { AddressesShared } from "../contracts/addresses-shared.js";
 import type { LayerUpdate } from "../contracts/source.js";
 import { errorOfFound, type FindingAbout, type FoundInGroups, foundInGroups } from "../references/judgement.js";
-import { PlannedLayers } from "../configuration/planned-layers.js";
 import type { LayerName } from "../settings/group-settings.js";
 import { wholeFolderLayer } from "../sources/folder/folder-options.js";
-import { claimedAddresses } from "../basics/claimed-addresses.js";
 import { type AddressedStack, type SharedAddress, sharedInStack } from "./shared-in-stack.js";
 
 /** A stack, and the groups that have it. */

@@ -4,6 +4,7 @@ import { create } from "@bufbuild/protobuf";
 import { createResource, type Finding, type Resource, XdskitError } from "@xdskit/api";
 import { ListenerSchema } from "@xdskit/api/envoy/config/listener/v3/listener";
 import { emptySnapshot, type Snapshot, updateSnapshot } from "@xdskit/protocol";
+import { claimedAddresses } from "../basics/claimed-addresses.js";
 import { createLayerStack } from "../configuration/layer-stack.js";
 import { createLayers } from "../configuration/layers.js";
 import type { LayerUpdate } from "../contracts/source.js";
@@ -16,7 +17,6 @@ import { cluster } from "../testing/test-resources.js";
 import { waitFor } from "../testing/wait-for.js";
 import { AddressIndex } from "./address-index.js";
 import { AddressJudge } from "./address-judge.js";
-import { claimedAddresses } from "../basics/claimed-addresses.js";
 
 function listener(name: string, port: number, statPrefix = "") {
   const value = { address: "10.0.0.1", portSpecifier: { case: "portValue", value: port } } as const;

@@ -1,12 +1,12 @@
 import type { ListeningAddress, Resource, ResourceName } from "@xdskit/api";
 import type { Snapshot } from "@xdskit/protocol";
+import { claimedAddresses } from "../basics/claimed-addresses.js";
 import { isOfGrpcServer } from "../basics/shared-address.js";
 import type { LayerChange } from "../configuration/layers.js";
-import type { Referrer } from "../contracts/references-broken.js";
 import { type PlannedLayers, winnerIn } from "../configuration/planned-layers.js";
+import type { Referrer } from "../contracts/references-broken.js";
 import type { LayerName } from "../settings/group-settings.js";
 import type { AddressIndex } from "./address-index.js";
-import { claimedAddresses } from "../basics/claimed-addresses.js";
 
 /** The parts of a stack that a judgement needs. */
 export interface AddressedStack {

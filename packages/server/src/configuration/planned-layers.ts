@@ -1,8 +1,8 @@
 import type { Resource, ResourceName, ResourceType } from "@xdskit/api";
 import { idOf } from "../basics/id-of.js";
-import type { LayerChange, Layers } from "./layers.js";
 import type { Referrer } from "../contracts/references-broken.js";
 import type { LayerName } from "../settings/group-settings.js";
+import type { LayerChange, Layers } from "./layers.js";
 
 /** A layer's part of a change, by type and key; undefined: it is removed. */
 type PlannedKeys = ReadonlyMap<string, Resource | undefined>;

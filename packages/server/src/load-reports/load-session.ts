@@ -6,11 +6,11 @@ import { createRateLimit, type RateLimit } from "../basics/rate-limit.js";
 import type { Events } from "../contracts/events.js";
 import type { CallInfo, LoadStreamInfo } from "../contracts/stream-info.js";
 import type { Call, ServiceHandler } from "../contracts/transport.js";
-import type { ServerLimits } from "../settings/limits.js";
-import { type LoadReportSettings, settingsOf } from "../settings/load-report-settings.js";
 import type { Membership } from "../publication/membership.js";
 import type { Publication } from "../publication/publication.js";
 import type { GroupClient } from "../publication/shared-stacks.js";
+import type { ServerLimits } from "../settings/limits.js";
+import { type LoadReportSettings, settingsOf } from "../settings/load-report-settings.js";
 import { createLoadStream, type LoadStream } from "./load-stream.js";
 
 /** The parts that all streams of load reports share. */

@@ -10,7 +10,7 @@ import { type LeaseOwner, SupplierLease } from "./lease.js";
 import { NameTable } from "./name-table.js";
 import type { OwnLayers } from "./own-layers.js";
 import { supplyFindings } from "./supplied-resource.js";
-import { suppliedNames, type SuppliedSet } from "./supplied-set.js";
+import { type SuppliedSet, suppliedNames } from "./supplied-set.js";
 import { type WaitKind, Waits } from "./waits.js";
 import { type Asker, type NameDecision, states, WantedName, type WantedState } from "./wanted.js";
 

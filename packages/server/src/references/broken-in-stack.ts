@@ -2,9 +2,9 @@ import type { Resource, ResourceName, ResourceType } from "@xdskit/api";
 import { calledName, type DanglingNames, type Snapshot } from "@xdskit/protocol";
 import { idOf } from "../basics/id-of.js";
 import type { LayerChange } from "../configuration/layers.js";
+import { type PlannedLayers, winnerIn } from "../configuration/planned-layers.js";
 import type { Referrer } from "../contracts/references-broken.js";
 import type { LayerName } from "../settings/group-settings.js";
-import { type PlannedLayers, winnerIn } from "../configuration/planned-layers.js";
 
 /** The parts of a stack that a judgement needs. */
 export interface JudgedStack {

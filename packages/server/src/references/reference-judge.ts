@@ -1,10 +1,10 @@
 import { authorityOf, type ResourceName, type ResourceType, type TypeUrl } from "@xdskit/api";
 import type { LayerChange, Layers } from "../configuration/layers.js";
+import { PlannedLayers } from "../configuration/planned-layers.js";
 import { ReferencesBroken, type Referrer } from "../contracts/references-broken.js";
 import type { LayerUpdate } from "../contracts/source.js";
 import { type BrokenReference, brokenInStack, type JudgedStack, mostReferrers } from "./broken-in-stack.js";
 import { errorOfFound, foundInGroups } from "./judgement.js";
-import { PlannedLayers } from "../configuration/planned-layers.js";
 
 /** A stack, and the groups that have it. */
 export interface JudgedGroups extends JudgedStack {

@@ -3,10 +3,10 @@ import type { Node } from "@xdskit/protocol";
 import type { Events } from "../contracts/events.js";
 import type { PollCall, PollRefusal } from "../contracts/poll-transport.js";
 import type { StreamInfo } from "../contracts/stream-info.js";
-import type { ServerLimits } from "../settings/limits.js";
 import type { Counters } from "../publication/counters.js";
-import type { HeldMemories } from "../streams/held-memory.js";
 import type { Publication } from "../publication/publication.js";
+import type { ServerLimits } from "../settings/limits.js";
+import type { HeldMemories } from "../streams/held-memory.js";
 import type { Rejections } from "../streams/rejections.js";
 import type { SharedBodies } from "./shared-bodies.js";
 

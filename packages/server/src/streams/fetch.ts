@@ -15,8 +15,8 @@ import { errorsOfLate } from "../on-demand/late-names.js";
 import type { NameDecision } from "../on-demand/wanted.js";
 import { countResponse } from "../publication/counters.js";
 import type { Membership } from "../publication/membership.js";
-import type { SessionContext } from "./session-context.js";
 import type { GroupClient } from "../publication/shared-stacks.js";
+import type { SessionContext } from "./session-context.js";
 
 /**
  * If appended to a request, these fields clear `version_info` and `response_nonce` (the last value of a field counts).

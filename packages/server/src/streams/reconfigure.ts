@@ -3,9 +3,9 @@ import { createGroups } from "../configuration/groups.js";
 import { checkOptions } from "../configuration/option-checks.js";
 import { checkCall } from "../configuration/option-tables.js";
 import type { LiveOptions, ServerOptions } from "../contracts/xds-server.js";
+import type { Publication } from "../publication/publication.js";
 import { defaultServerLimits, fixedLimits, type ServerLimits } from "../settings/limits.js";
 import type { NodeOrders } from "./node-orders.js";
-import type { Publication } from "../publication/publication.js";
 import type { Session } from "./session.js";
 
 /** The parts of a server that can change while it runs. */

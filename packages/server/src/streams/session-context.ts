@@ -4,11 +4,11 @@ import type { Node, StreamOptions } from "@xdskit/protocol";
 import type { Arrivals } from "../arrivals/arrivals.js";
 import type { Events } from "../contracts/events.js";
 import type { NodeHistories } from "../node-status/node-histories.js";
-import type { ServerLimits } from "../settings/limits.js";
 import type { Counters } from "../publication/counters.js";
+import type { Publication } from "../publication/publication.js";
+import type { ServerLimits } from "../settings/limits.js";
 import type { HeldMemories } from "./held-memory.js";
 import type { NodeOrders } from "./node-orders.js";
-import type { Publication } from "../publication/publication.js";
 import type { Rejections } from "./rejections.js";
 
 /** The parts that all streams of a server share. */

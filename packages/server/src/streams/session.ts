@@ -21,20 +21,20 @@ import type { LedgerStream } from "../node-status/ledger-stream.js";
 import type { NodeHistory } from "../node-status/node-histories.js";
 import { errorsOfLate, errorsOfRefused } from "../on-demand/late-names.js";
 import type { NameDecision } from "../on-demand/wanted.js";
+import { type Counters, countResponse } from "../publication/counters.js";
+import type { GroupLags } from "../publication/latencies.js";
+import type { Membership } from "../publication/membership.js";
+import type { Admission } from "../publication/publication.js";
+import type { PulseListener } from "../publication/pulse.js";
+import type { GroupClient } from "../publication/shared-stacks.js";
 import type { MemberStanding } from "../rollouts/member.js";
 import { memberStandingOf } from "../rollouts/standing.js";
 import type { LayerName } from "../settings/group-settings.js";
-import { type Counters, countResponse } from "../publication/counters.js";
 import type { StreamMemory } from "./held-memory.js";
-import type { GroupLags } from "../publication/latencies.js";
-import type { Membership } from "../publication/membership.js";
 import type { OrderMembership } from "./node-orders.js";
-import type { Admission } from "../publication/publication.js";
-import type { PulseListener } from "../publication/pulse.js";
 import { Resumption } from "./resumption.js";
 import type { SessionContext } from "./session-context.js";
 import { tellEffect } from "./session-effects.js";
-import type { GroupClient } from "../publication/shared-stacks.js";
 
 /** The parts of a stream whose node has been admitted. */
 interface Joined extends Pick<Admission, "ttl" | "resourceErrors"> {

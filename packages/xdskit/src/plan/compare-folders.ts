@@ -38,7 +38,8 @@ export async function compareFolders(options: FoldersToCompare): Promise<Compare
     const names = plans.map(({ name }) => name).join(", ");
     throw new Error(`there is no group "${group}", only ${names}`);
   }
-  const only = group === undefined ? undefined : new Set([...comparedLayers(from, group), ...comparedLayers(to, group)]);
+  const only =
+    group === undefined ? undefined : new Set([...comparedLayers(from, group), ...comparedLayers(to, group)]);
   return { changes: changesOfLayers(from, to, only), groups, warnings: to.findings };
 }
 

@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { createPaint, plain } from "../output/colours.js";
 import { widthOf } from "../output/fit.js";
 import type { FleetLook } from "./fleet-look.js";
-import { roughDuration, fleetPage } from "./fleet-page.js";
+import { fleetPage, roughDuration } from "./fleet-page.js";
 
 type Row = FleetLook["rows"][number];
 

@@ -3,10 +3,10 @@ import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Clock } from "@xdskit/api";
 import {
+  contentIdentity,
   errnoOf,
   errnoText,
   followPath,
-  contentIdentity,
   inodeOf,
   linksUnchanged,
   lookMs,

@@ -9,9 +9,9 @@ import type {
   ResourceTypes,
   Version,
 } from "@xdskit/api";
-import type { ResourceError } from "../../wire/responses/responses.js";
 import type { SotwOrDelta } from "../../wire/basics/sotw-or-delta.js";
 import type { StatusCode } from "../../wire/basics/status-code.js";
+import type { ResourceError } from "../../wire/responses/responses.js";
 import type { ReceivedResource } from "./received.js";
 import type { BadResource } from "./rejection.js";
 

@@ -1,6 +1,6 @@
 import { canonicalName, type ResourceName, type Version } from "@xdskit/api";
-import { Expiries, type Expiring } from "./expiries.js";
 import type { ReceivedResource } from "../contract/received.js";
+import { Expiries, type Expiring } from "./expiries.js";
 
 /** A held resource, and the facts known about it. */
 export interface Held extends Expiring {

@@ -4,9 +4,9 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { typesByUrl } from "@xdskit/api";
 import { DeltaDiscoveryResponseSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import { readDeltaResponse } from "../../wire/responses/read-response.js";
+import { WantedNames } from "../asked/wanted-names.js";
 import { nameByPlace } from "./any-content.js";
 import { type NamedResponse, ResponseReading } from "./response-reading.js";
-import { WantedNames } from "../asked/wanted-names.js";
 
 const typeUrl = "example.org/debug";
 

@@ -1,8 +1,8 @@
 import { canonicalName, type ResourceName } from "@xdskit/api";
 import { mostAliases } from "../../model/limits.js";
 import type { SentResponse } from "../../wire/responses/read-response.js";
-import type { NamedResource } from "./named-resource.js";
 import type { WantedNames } from "../asked/wanted-names.js";
+import type { NamedResource } from "./named-resource.js";
 
 /** The resources of a response, and the names that they answer. */
 interface Answering {

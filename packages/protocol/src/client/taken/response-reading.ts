@@ -6,15 +6,20 @@ import {
   type ResourceType,
   type Version,
 } from "@xdskit/api";
-import { type NameField, nameFieldOf } from "../../wire/responses/name-field.js";
-import { readDeltaResource, readSotwResource, type SentResource, type SentResponse } from "../../wire/responses/read-response.js";
-import { readBody } from "../../wire/responses/resource-body.js";
 import type { SotwOrDelta } from "../../wire/basics/sotw-or-delta.js";
-import { answering, nameByPlace } from "./any-content.js";
-import type { NamedResource } from "./named-resource.js";
+import { type NameField, nameFieldOf } from "../../wire/responses/name-field.js";
+import {
+  readDeltaResource,
+  readSotwResource,
+  type SentResource,
+  type SentResponse,
+} from "../../wire/responses/read-response.js";
+import { readBody } from "../../wire/responses/resource-body.js";
+import type { WantedNames } from "../asked/wanted-names.js";
 import type { BadResource } from "../contract/rejection.js";
 import { badResource, findingsOf } from "../contract/rejection.js";
-import type { WantedNames } from "../asked/wanted-names.js";
+import { answering, nameByPlace } from "./any-content.js";
+import type { NamedResource } from "./named-resource.js";
 
 /** Something that is wrong with a response. */
 export type BadPart = BadResource & {

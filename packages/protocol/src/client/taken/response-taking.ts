@@ -7,20 +7,20 @@ import {
   type Version,
 } from "@xdskit/api";
 import { equalBytes } from "../../wire/basics/equal-bytes.js";
+import { statusCode } from "../../wire/basics/status-code.js";
 import type { SentResponse } from "../../wire/responses/read-response.js";
 import { readBody } from "../../wire/responses/resource-body.js";
 import type { ResourceError } from "../../wire/responses/responses.js";
-import { statusCode } from "../../wire/basics/status-code.js";
+import { type WantedNames, wildcard } from "../asked/wanted-names.js";
 import type { ClientStreamOptions } from "../contract/contract.js";
-import { type HeldResources, weightOf } from "../held/held-resources.js";
-import type { NamedResource } from "./named-resource.js";
 import { Received, type ReceivedParts } from "../contract/received.js";
 import type { BadResource } from "../contract/rejection.js";
 import { badResource, findingsOf, reasonsOf } from "../contract/rejection.js";
+import { type HeldResources, weightOf } from "../held/held-resources.js";
+import type { UpdateDraft } from "../held/update-draft.js";
+import type { NamedResource } from "./named-resource.js";
 import type { Rejections } from "./rejections.js";
 import type { BadPart, NamedResponse } from "./response-reading.js";
-import type { UpdateDraft } from "../held/update-draft.js";
-import { type WantedNames, wildcard } from "../asked/wanted-names.js";
 
 /** The target of a response's resources. */
 interface Taking {

@@ -1,8 +1,8 @@
 import type { ApiVersion, ResourceType, ResourceTypes, TypeUrl } from "@xdskit/api";
 import type { NameSet } from "../../model/names/name-set.js";
 import type { Node } from "../../model/node.js";
-import type { ClaimedVersions } from "../../wire/requests/claimed-versions.js";
 import type { SotwOrDelta } from "../../wire/basics/sotw-or-delta.js";
+import type { ClaimedVersions } from "../../wire/requests/claimed-versions.js";
 
 /**
  * The clients that are told TTLs. `auto`: clients that say they understand them, and Envoys whose version understands

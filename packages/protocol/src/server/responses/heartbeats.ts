@@ -1,8 +1,8 @@
 import { beatInterval } from "../../model/beat.js";
 import { NameSet } from "../../model/names/name-set.js";
 import { ResourceSets } from "../../model/resource-set.js";
-import type { ResponseHead } from "../../wire/responses/responses.js";
 import type { SotwOrDelta } from "../../wire/basics/sotw-or-delta.js";
+import type { ResponseHead } from "../../wire/responses/responses.js";
 import { identityOf, perishable } from "../acknowledgements/lifetimes.js";
 import { subscribed } from "../state/find.js";
 import type { Subscriber } from "../state/subscriber.js";

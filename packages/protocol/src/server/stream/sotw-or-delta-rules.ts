@@ -1,9 +1,9 @@
 import type { ApiVersion, Version } from "@xdskit/api";
 import type { NameSet } from "../../model/names/name-set.js";
 import type { ResourceSet } from "../../model/resource-set.js";
+import type { SotwOrDelta } from "../../wire/basics/sotw-or-delta.js";
 import type { ClaimedVersions } from "../../wire/requests/claimed-versions.js";
 import type { MostKept, Request } from "../../wire/requests/requests.js";
-import type { SotwOrDelta } from "../../wire/basics/sotw-or-delta.js";
 import type { StreamEffect } from "../contract/effects.js";
 import type { Demand } from "../requests/demand.js";
 import type { Content, Need } from "../responses/content.js";

@@ -169,7 +169,6 @@ export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
   },
 };
 
-
 /** Rules 60–67: everything subscribed, as soon as any of it changed. */
 function fullState(need: Need): Content | undefined {
   const { fresh, gone } = lacking(need);

@@ -3,10 +3,10 @@ import { NameSet } from "../../model/names/name-set.js";
 import type { Node } from "../../model/node.js";
 import type { Snapshot } from "../../model/snapshot.js";
 import { wholeStage } from "../../planning/make-before-break.js";
-import { nodeLengthOf, nodeOf, type Request } from "../../wire/requests/requests.js";
 import type { StatusCode } from "../../wire/basics/status-code.js";
 import { statusCode } from "../../wire/basics/status-code.js";
 import { MalformedMessage, TooManyFields } from "../../wire/basics/wire-reader.js";
+import { nodeLengthOf, nodeOf, type Request } from "../../wire/requests/requests.js";
 import { beat, isPerishable } from "../acknowledgements/lifetimes.js";
 import { change, type RecordedResponse, type RecordedTransition, SettledCohort } from "../cohorts/cohort.js";
 import { Membership } from "../cohorts/membership.js";
@@ -351,7 +351,8 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
     if (moving === undefined || request.error !== undefined) return undefined;
     return moving.open.find(({ index }) => {
       const subscriber = this.#ordered[index] as Kind;
-      if (subscriber.inFlight[0]?.nonce !== request.nonce || !this.#rules.answersOnly(subscriber, request)) return false;
+      if (subscriber.inFlight[0]?.nonce !== request.nonce || !this.#rules.answersOnly(subscriber, request))
+        return false;
       const requested = requestedType(request.typeUrl, this.#options);
       return requested.kind === "type" && requested.type.typeUrl === subscriber.type.typeUrl;
     });

@@ -4,9 +4,9 @@ import { create, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { LoadStatsRequestSchema } from "@xdskit/api/envoy/service/load_stats/v3/lrs";
 import fc from "fast-check";
 import { effort } from "../../testing/effort.js";
+import { MalformedMessage } from "../basics/wire-reader.js";
 import { type LoadStatsLimits, TooMuchInMessage } from "./load-stats.js";
 import { readLoadStatsRequest } from "./read-load-stats.js";
-import { MalformedMessage } from "../basics/wire-reader.js";
 
 const limits: LoadStatsLimits = { nodeBytes: 1_000, reportClusters: 3, reportLocalities: 3, reportDetails: 3 };
 const read = (bytes: Uint8Array, node = true) => readLoadStatsRequest(bytes, limits, { node });

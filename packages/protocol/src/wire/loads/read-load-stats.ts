@@ -1,15 +1,5 @@
 import type { Node } from "../../model/node.js";
 import {
-  type ClusterLoad,
-  type EndpointLoad,
-  type LoadMetric,
-  type LoadStatsLimits,
-  type LoadStatsRequest,
-  type LocalityLoad,
-  type RequestLoad,
-  TooMuchInMessage,
-} from "./load-stats.js";
-import {
   embedded,
   type FieldReader,
   list,
@@ -21,8 +11,18 @@ import {
   uint32,
   uint64,
 } from "../basics/message-reader.js";
-import { nodeLength, readLocality, readNode } from "../requests/node-message.js";
 import { delimited, varintTag, type WireReader, wireType } from "../basics/wire-reader.js";
+import { nodeLength, readLocality, readNode } from "../requests/node-message.js";
+import {
+  type ClusterLoad,
+  type EndpointLoad,
+  type LoadMetric,
+  type LoadStatsLimits,
+  type LoadStatsRequest,
+  type LocalityLoad,
+  type RequestLoad,
+  TooMuchInMessage,
+} from "./load-stats.js";
 
 /**
  * Reads `envoy.service.load_stats.v3.LoadStatsRequest`; v2's has the same numbers. Throws `MalformedMessage`, and

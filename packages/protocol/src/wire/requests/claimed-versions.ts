@@ -1,7 +1,7 @@
 import { canonicalName, type ResourceName, type Version } from "@xdskit/api";
 import { emptyFingerprint, type Fingerprint, FingerprintSum, MemberHash } from "../../model/names/fingerprint.js";
-import { KnownRuns } from "./known-runs.js";
 import { delimited, type Span, TooManyFields, WireReader } from "../basics/wire-reader.js";
+import { KnownRuns } from "./known-runs.js";
 
 const hash = new MemberHash();
 const known = new KnownRuns<ClaimedVersions>();

@@ -2,9 +2,9 @@ import { canonicalName, type Nonce, type ResourceName, type TypeUrl, type Versio
 import { longestText } from "../../model/limits.js";
 import { locatorOf } from "../../model/names/locator.js";
 import type { Node } from "../../model/node.js";
+import { MalformedMessage } from "../basics/wire-reader.js";
 import { checkShort } from "./node-message.js";
 import { type ErrorDetail, shortened } from "./requests.js";
-import { MalformedMessage } from "../basics/wire-reader.js";
 
 /** A `DiscoveryRequest` as REST clients send it. */
 export interface JsonRequest {
@@ -100,7 +100,10 @@ function locatedNames(top: JsonFields): readonly ResourceName[] {
 
 function readError(status: JsonFields | undefined): ErrorDetail | undefined {
   if (status === undefined) return undefined;
-  return { code: Number(field(status, "code") ?? 0) | 0, message: shortened(textIn(status, "message", "error_detail.")) };
+  return {
+    code: Number(field(status, "code") ?? 0) | 0,
+    message: shortened(textIn(status, "message", "error_detail.")),
+  };
 }
 
 function field(object: JsonFields, jsonName: string): unknown {

@@ -7,9 +7,9 @@ import { addFingerprints, emptyFingerprint, fingerprintOf } from "../../model/na
 import { NameSet } from "../../model/names/name-set.js";
 import { effort } from "../../testing/effort.js";
 import { equalBytes } from "../basics/equal-bytes.js";
+import { TooManyFields } from "../basics/wire-reader.js";
 import { KnownRuns } from "./known-runs.js";
 import { readDeltaRequest, readSotwRequest } from "./requests.js";
-import { TooManyFields } from "../basics/wire-reader.js";
 
 const long = "x".repeat(40);
 const name = fc.constantFrom(..."abcdefgh").map((letter) => `${letter}${long}`);

@@ -8,8 +8,8 @@ import {
 } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import fc from "fast-check";
 import { isLocator, nameOf, parametersOf, readParameters } from "../../model/names/locator.js";
-import { readDeltaRequest, readSotwRequest } from "./requests.js";
 import { MalformedMessage } from "../basics/wire-reader.js";
+import { readDeltaRequest, readSotwRequest } from "./requests.js";
 
 type Locator = MessageInitShape<typeof ResourceLocatorSchema>;
 

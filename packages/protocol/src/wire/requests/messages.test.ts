@@ -15,9 +15,9 @@ import {
 import fc from "fast-check";
 import { fingerprintOf } from "../../model/names/fingerprint.js";
 import { effort } from "../../testing/effort.js";
-import { type MostKept, nodeOf, readDeltaRequest, readSotwRequest } from "./requests.js";
-import { writeDeltaBody, writeNonce, writeSotwBody } from "../responses/responses.js";
 import { MalformedMessage } from "../basics/wire-reader.js";
+import { writeDeltaBody, writeNonce, writeSotwBody } from "../responses/responses.js";
+import { type MostKept, nodeOf, readDeltaRequest, readSotwRequest } from "./requests.js";
 
 const text = fc.string({ unit: "grapheme", maxLength: 12 });
 const name = fc.string({ unit: "grapheme", minLength: 1, maxLength: 200 });

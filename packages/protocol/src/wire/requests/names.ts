@@ -8,9 +8,9 @@ import {
 } from "../../model/names/fingerprint.js";
 import type { Parameters } from "../../model/names/locator.js";
 import { NameSet } from "../../model/names/name-set.js";
+import { type Span, TooManyFields, WireReader } from "../basics/wire-reader.js";
 import { KnownRuns } from "./known-runs.js";
 import { type Locator, readLocator } from "./locators.js";
-import { type Span, TooManyFields, WireReader } from "../basics/wire-reader.js";
 
 const hash = new MemberHash();
 

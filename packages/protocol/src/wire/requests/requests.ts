@@ -1,11 +1,11 @@
 import type { Nonce, TypeUrl, Version } from "@xdskit/api";
 import { longestErrorText } from "../../model/limits.js";
 import type { Node } from "../../model/node.js";
-import { type ClaimedVersions, ClaimsReader, noClaims } from "./claimed-versions.js";
 import { messageReader, single } from "../basics/message-reader.js";
+import { delimited, type Span, varintTag, WireReader } from "../basics/wire-reader.js";
+import { type ClaimedVersions, ClaimsReader, noClaims } from "./claimed-versions.js";
 import { RequestNames } from "./names.js";
 import { nodeLength, readNode } from "./node-message.js";
-import { delimited, type Span, varintTag, WireReader } from "../basics/wire-reader.js";
 
 /** `google.rpc.Status`: why a client rejected a response. */
 export interface ErrorDetail {

@@ -1,8 +1,8 @@
 import type { Nonce, ResourceName, TypeUrl, Version } from "@xdskit/api";
 import { longestErrorText } from "../../model/limits.js";
 import { embedded, messageReader, readSecondsAndNanos, single, text } from "../basics/message-reader.js";
-import type { ResourceError } from "./responses.js";
 import { delimited, type Span, varintTag, WireReader } from "../basics/wire-reader.js";
+import type { ResourceError } from "./responses.js";
 
 /** One resource of a response, its body where it lies in the response. */
 export interface SentResource {

@@ -1,4 +1,5 @@
 import type { Resource } from "@xdskit/api";
+import { fieldLength, utf8Length, WireWriter } from "../basics/wire-writer.js";
 import {
   type DeltaContent,
   deltaEntry,
@@ -13,7 +14,6 @@ import {
   writeResource,
   writeUnresolved,
 } from "./responses.js";
-import { fieldLength, utf8Length, WireWriter } from "../basics/wire-writer.js";
 
 /** One field of a body, not written yet. */
 interface Field {

@@ -3,12 +3,12 @@ import { lstat, readdir } from "node:fs/promises";
 import { extname, join, sep } from "node:path";
 import type { Finding } from "@xdskit/api";
 import {
+  contentIdentity,
   errnoOf,
   errnoText,
   type FollowedLink,
   fileKindOf,
   followPath,
-  contentIdentity,
   inodeOf,
   isAbsence,
   isBelow,

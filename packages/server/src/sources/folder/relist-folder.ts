@@ -1,7 +1,7 @@
 import type { BigIntStats } from "node:fs";
 import { lstat } from "node:fs/promises";
 import { extname, join } from "node:path";
-import { errnoOf, contentIdentity, isAbsence } from "@xdskit/api/disk";
+import { contentIdentity, errnoOf, isAbsence } from "@xdskit/api/disk";
 import { resourceFileExtensions } from "./folder-options.js";
 import {
   type FolderToList,

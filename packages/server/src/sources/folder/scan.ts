@@ -3,11 +3,11 @@ import { readdir, stat } from "node:fs/promises";
 import { join, posix } from "node:path";
 import type { Finding } from "@xdskit/api";
 import {
+  contentIdentity,
   errnoOf,
   errnoText,
   type FollowedLink,
   followPath,
-  contentIdentity,
   inodeOf,
   isAbsence,
   type LinkCache,
