@@ -25,6 +25,10 @@ const forget = new FinalizationRegistry<{ readonly key: string; readonly referen
 export class NameSet {
   readonly #names: Names;
   readonly #fingerprint: Fingerprint;
+  /**
+   * As large as the names. Weak: a caller that needs it again soon finds it, and no client can make the server keep it.
+   */
+  #byHash: WeakRef<ReadonlyMap<number, ResourceName>> | undefined;
   /** A number that no other set has, for keys of caches. */
   readonly id: number;
 
@@ -45,6 +49,20 @@ export class NameSet {
     return NameSet.#intern(Names.of(distinct), fingerprint);
   }
 
+  /** The set of these names, whose fingerprints, repeated names included, were summed up before. */
+  static summed(names: readonly ResourceName[], sum: Fingerprint): NameSet {
+    const distinct = new Set(names);
+    return distinct.size === names.length ? NameSet.#intern(Names.of(distinct), sum) : NameSet.of(distinct);
+  }
+
+  /**
+   * The set with this many names and this sum, if there is one. It is probably the right one, which the names must
+   * prove.
+   */
+  static like(count: number, sum: Fingerprint): NameSet | undefined {
+    return interned.get(keyOfSum(count, sum))?.deref();
+  }
+
   get size(): number {
     return this.#names.size;
   }
@@ -60,6 +78,16 @@ export class NameSet {
   /** Of all names together. */
   get characters(): number {
     return this.#names.counts.characters;
+  }
+
+  /** The names by the low bits of their fingerprints. */
+  get byHash(): ReadonlyMap<number, ResourceName> {
+    const made = this.#byHash?.deref();
+    if (made !== undefined) return made;
+    const byHash = new Map<number, ResourceName>();
+    for (const name of this) byHash.set(fingerprintOf(name).low, name);
+    this.#byHash = new WeakRef(byHash);
+    return byHash;
   }
 
   /** Some of the names stand for all resources beside each other somewhere. */

@@ -134,6 +134,16 @@ export class WireReader {
     }
   }
 
+  /** The span holds exactly this text. Only ASCII is compared; anything else counts as different. */
+  isText({ start, end }: Span, text: string | undefined): boolean {
+    if (text === undefined || text.length !== end - start) return false;
+    for (let index = 0; index < text.length; index++) {
+      const unit = text.charCodeAt(index);
+      if (unit >= 0x80 || unit !== this.bytes[start + index]) return false;
+    }
+    return true;
+  }
+
   /** Throws if the bytes between the two are not UTF-8; costs next to nothing for ASCII. */
   checkText(start: number, end: number): void {
     if (!this.#isAscii(start, end)) this.text({ start, end });

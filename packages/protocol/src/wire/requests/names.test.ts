@@ -34,3 +34,12 @@ test("a request that repeats the names of another in any order is known without 
     }),
   );
 });
+
+test("names with an equal sum are told apart by their letters", () => {
+  const held = NameSet.of(["a", "b"]);
+  const others = requested(["c", "d"]);
+  const known = NameSet.like(2, requested(["b", "a"]).identity.fingerprint);
+  assert.equal(known, held);
+  assert.notEqual(others.toSet(), held);
+  assert.equal(NameSet.like(3, requested(["b", "a"]).identity.fingerprint), undefined);
+});

@@ -43,6 +43,7 @@ const apart = -1;
 export class RequestNames {
   #reader: WireReader | undefined;
   readonly #spans: Span[] = [];
+  readonly #hashes: number[] = [];
   readonly #most: number;
   readonly #locators: Locator[] = [];
   #count = 0;
@@ -90,6 +91,7 @@ export class RequestNames {
     this.#countOne();
     this.#spans.push(span);
     const member = hash.bytes(reader.bytes, span.start, span.end).finish();
+    this.#hashes.push(member.low);
     this.#fingerprint = addFingerprints(this.#fingerprint, member);
     return span.end;
   }
@@ -151,16 +153,37 @@ export class RequestNames {
 
   /** As strings in canonical form, once each. Throws `MalformedMessage` for invalid UTF-8. */
   toSet(): NameSet {
+    if (this.#locators.length > 0) return NameSet.of([...this.#texts(), ...this.#locators.map(({ name }) => name)]);
     const known = this.#known;
-    if (known === undefined) return NameSet.of([...this.#texts(), ...this.#locators.map(({ name }) => name)]);
-    known.set ??= NameSet.of(this.#texts());
+    if (known === undefined) return this.#read();
+    known.set ??= this.#read();
     return known.set;
+  }
+
+  #read(): NameSet {
+    const reader = this.#reader;
+    if (reader === undefined) return NameSet.empty;
+    if (this.#spans.length === 0) this.#spellOut();
+    const known = NameSet.like(this.length, this.#fingerprint);
+    if (known !== undefined && this.#isSpelledOutBy(known, reader)) return known;
+    let isCanonical = true;
+    const names = this.#spans.map((span): ResourceName => {
+      const spelled = reader.text(span);
+      const name = canonicalName(spelled);
+      isCanonical &&= name === spelled;
+      return name;
+    });
+    return isCanonical ? NameSet.summed(names, this.#fingerprint) : NameSet.of(names);
   }
 
   #texts(): readonly ResourceName[] {
     const reader = this.#reader;
-    if (reader === undefined) return [];
-    if (this.#spans.length === 0) this.#spellOut();
-    return this.#spans.map((span) => canonicalName(reader.text(span)));
+    return reader === undefined ? [] : this.#spans.map((span) => canonicalName(reader.text(span)));
+  }
+
+  /** A fleet asks for the same names over and over: comparing costs a fraction of making strings of them. */
+  #isSpelledOutBy(known: NameSet, reader: WireReader): boolean {
+    const { byHash } = known;
+    return this.#spans.every((span, index) => reader.isText(span, byHash.get(this.#hashes[index] as number)));
   }
 }
