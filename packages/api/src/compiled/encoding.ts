@@ -48,7 +48,9 @@ export class Encoding {
 
   /** A copy of what was written. */
   body(): Uint8Array {
-    return new Uint8Array(this.bytes.subarray(0, this.at));
+    const body = new Uint8Array(this.at);
+    body.set(this.bytes.subarray(0, this.at));
+    return body;
   }
 
   /** Gives up where values are nested too deep for other readers. Every call needs a `leave`. */
