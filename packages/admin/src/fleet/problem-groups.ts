@@ -27,14 +27,14 @@ export function problemsOf(rows: readonly NodeRow[]): readonly NodeProblem[] {
       const id = `${type.state} ${withoutNumbers(reason)}`;
       const known = found.get(id);
       if (known !== undefined) join(known, row, type);
-      else if (found.size < mostProblems) found.set(id, problemOf(id, row, type, reason));
+      else if (found.size < mostProblems) found.set(id, nodeProblem(id, row, type, reason));
     }
   }
   const problems = [...found.values()].map(({ last: _, ...problem }) => problem);
   return problems.sort((a, b) => Number(a.kind === "stale") - Number(b.kind === "stale") || b.nodes - a.nodes);
 }
 
-function problemOf(id: string, row: NodeRow, type: NodeRowType, reason: string): Counted {
+function nodeProblem(id: string, row: NodeRow, type: NodeRowType, reason: string): Counted {
   const blamed = [...(type.rejected?.blamed ?? [])];
   const kind = type.state === "rejected" ? "rejected" : "stale";
   const one = { nodes: 1, ids: [row.id], groups: [row.group], last: row.id };
