@@ -36,6 +36,8 @@ export type WhereField = (where: Where, resource: Resource, steps: readonly Fiel
 /** A source, as far as its problems go. */
 export interface SourceReport {
   readonly name: string;
+  /** The server that reads it; missing: there is one server only. */
+  readonly replica?: string;
   readonly state: string;
   readonly findings: readonly Finding[];
   readonly lastError?: { readonly at: string; readonly message: string } | null;
@@ -80,8 +82,8 @@ export interface AdminApiOptions {
   readonly whereIs?: WhereIs | undefined;
   /** Where a field that a client rejected is written. */
   readonly whereField?: WhereField | undefined;
-  /** The sources and what is wrong with them. */
-  readonly sources?: (() => readonly SourceReport[]) | undefined;
+  /** The sources of all servers of the store, and what is wrong with them. */
+  readonly sources?: (() => readonly SourceReport[] | Promise<readonly SourceReport[]>) | undefined;
   /** The troubles besides nodes and sources: certificates, the store. */
   readonly troubles?: (() => readonly Trouble[]) | undefined;
   /** The version of the program, for the OpenAPI document. */

@@ -9,7 +9,7 @@ import type {
   problemEntrySchema,
   problemListSchema,
 } from "./group-schemas.js";
-import type { quarantineSchema, rolloutSchema, sourceSchema } from "./page-schemas.js";
+import type { quarantineSchema, rolloutSchema, sourceSchema, sourcesSchema } from "./page-schemas.js";
 import type {
   arrivalSchema,
   changeAnswerSchema,
@@ -71,6 +71,8 @@ export type GroupStages = z.output<typeof groupStagesSchema>;
 export type Arrival = z.output<typeof arrivalSchema>;
 /** A source: a folder, or an origin. */
 export type Source = z.output<typeof sourceSchema>;
+/** The sources of all servers. */
+export type SourceList = z.output<typeof sourcesSchema>;
 /** A change that goes to the nodes of a group by steps. */
 export type Rollout = z.output<typeof rolloutSchema>;
 /** A content that is withheld from nodes. */

@@ -11,6 +11,7 @@ const rolledBackSchema = z
 export const sourceSchema = z
   .looseObject({
     name: z.string(),
+    replica: z.string().optional().openapi({ description: "The server that reads it, if there are several" }),
     state: z.string().openapi({
       description:
         "A folder: `pending`, `applied`, `partial`, `refused`. An origin: `pending`, `cached`, `connected`, `away`",
@@ -40,8 +41,13 @@ export const sourceSchema = z
   })
   .openapi("Source");
 
-/** The sources. */
-export const sourcesSchema = z.object({ sources: z.array(sourceSchema) });
+const silentServers = z
+  .array(z.object({ replica: z.string(), reason: z.string() }))
+  .optional()
+  .openapi({ description: "Servers that did not answer: what they know is missing" });
+
+/** The sources of all servers. */
+export const sourcesSchema = z.object({ sources: z.array(sourceSchema), silent: silentServers });
 
 const named = z.looseObject({ type: z.string(), name: z.string() });
 
@@ -95,6 +101,7 @@ export const rolloutsSchema = z.object({
   rollouts: z.array(rolloutSchema),
   quarantines: z.array(quarantineSchema),
   next: z.string().optional().openapi({ description: "`after` of the next page" }),
+  silent: silentServers,
 });
 
 const blockSchema = z.looseObject({

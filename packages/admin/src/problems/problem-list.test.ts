@@ -70,3 +70,23 @@ it("a finding about a resource says which groups have it", () => {
     [["mesh"], []],
   );
 });
+
+it("a problem that the folders of all servers have is one problem, and another one says where it is", () => {
+  const everywhere = { code: "XDSKIT_RULE_BROKEN", severity: "error", message: "wrong", file: "c.yaml" } as const;
+  const inOne = { ...everywhere, file: "d.yaml" };
+  const folder = { name: "folder", state: "refused" };
+  const { problems } = problemList({
+    ...nothing,
+    sources: [
+      { ...folder, replica: "worker 1", findings: [everywhere] },
+      { ...folder, replica: "worker 2", findings: [everywhere, inOne] },
+    ],
+  });
+  assert.deepEqual(
+    problems.map(({ title, detail }) => [title, detail]),
+    [
+      ["c.yaml is refused", "wrong"],
+      ["d.yaml is refused", "wrong (at worker 2)"],
+    ],
+  );
+});

@@ -41,7 +41,7 @@ const ranks: readonly ProblemEntry["kind"][] = [
 /** All problems in one list, the worst first. */
 export function problemList({ troubles, silent, nodes, sources, groupsOf, ...more }: ProblemInputs): ProblemList {
   const { rollouts, quarantines } = more;
-  const ofSources = sources.flatMap(ofSource).map((one) => {
+  const ofSources = mergedSources(sources).map((one) => {
     const [name] = one.names;
     if (one.type === null || name === undefined || one.groups.length > 0) return one;
     return { ...one, groups: [...groupsOf(one.type, name)] };
@@ -96,6 +96,23 @@ function ofNodes({ id, kind, types, reason, nodes, ids, groups, since, blamed }:
 /** `cluster, route and listener`. */
 function listText(words: readonly string[]): string {
   return words.length < 2 ? words.join() : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
+}
+
+/** What the sources of several servers have alike is one problem. Otherwise it says which of them have it. */
+function mergedSources(sources: readonly SourceReport[]): readonly ProblemEntry[] {
+  const found = new Map<string, { readonly entry: ProblemEntry; readonly replicas: Set<string> }>();
+  for (const source of sources) {
+    for (const one of ofSource(source)) {
+      const known = found.get(one.id) ?? { entry: one, replicas: new Set<string>() };
+      found.set(one.id, known);
+      known.replicas.add(source.replica ?? "");
+    }
+  }
+  const all = new Set(sources.map(({ replica = "" }) => replica)).size;
+  return Array.from(found.values(), ({ entry: one, replicas }) => {
+    if (replicas.size === all) return one;
+    return { ...one, detail: `${one.detail} (at ${[...replicas].sort().join(", ")})` };
+  });
 }
 
 function ofSource(source: SourceReport): readonly ProblemEntry[] {

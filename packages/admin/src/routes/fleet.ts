@@ -66,10 +66,11 @@ export function fleetRoutes(app: OpenAPIHono, { fleet, options }: ApiContext): v
   app.openapi(listProblems, async (c) => {
     const { server, sources, troubles } = options;
     const groups = server.stats().groups.map(({ name }) => name);
+    const [ofFleet, ofSources] = await Promise.all([fleet.problems(), sources?.() ?? []]);
     const found = problemList({
-      ...(await fleet.problems()),
+      ...ofFleet,
       groupsOf: (type, name) => groupsWith(server, groups, type, name),
-      sources: sources?.() ?? [],
+      sources: ofSources,
       rollouts: server.rollouts(),
       quarantines: server.quarantines(),
       troubles: troubles?.() ?? [],

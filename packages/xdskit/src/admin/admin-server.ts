@@ -41,7 +41,7 @@ const pages: ReadonlyMap<string, AdminPage> = new Map<string, AdminPage>([
       return { status: 200, contentType, body: text };
     },
   ],
-  ["/api/v1/sources", (state) => json({ sources: state.sources() })],
+  ["/api/v1/sources", async (state) => json((await state.allSources?.()) ?? { sources: state.sources() })],
   [
     "/api/v1/rollouts",
     async (state, query) => {

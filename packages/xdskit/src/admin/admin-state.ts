@@ -1,6 +1,7 @@
 import type { AdminApi } from "@xdskit/admin";
 import type { Finding } from "@xdskit/api";
 import type { StoreAway, XdsServer } from "@xdskit/server";
+import type { AllSources } from "./all-sources.js";
 import type { RolloutsInput } from "./rollout-pages.js";
 import type { AnySourceStatus } from "./source-status.js";
 
@@ -14,7 +15,10 @@ export interface AdminState {
   readiness(): Readiness;
   /** In Prometheus' text format. */
   metrics(): Promise<{ readonly contentType: string; readonly text: string }>;
+  /** The sources of this server. */
   sources(): readonly AnySourceStatus[];
+  /** The sources of all servers of the store; undefined: there is one server only. */
+  readonly allSources?: (() => Promise<AllSources>) | undefined;
   readonly rollouts: RolloutsInput;
   readonly stats: XdsServer["stats"];
   /** What is wrong with the state since the start. */

@@ -1,6 +1,7 @@
 import type { Peer } from "@xdskit/admin";
 import { type Finding, XdskitError } from "@xdskit/api";
 import type { Rollout, SharedRollouts, XdsServer } from "@xdskit/server";
+import { type AllAnswered, askAll } from "./ask-all.js";
 import { mergedQuarantines, mergedRollouts, type RolloutsJson } from "./merge-rollouts.js";
 
 /** The parts that the pages about rollouts read and act on, for all servers of the store. */
@@ -31,7 +32,7 @@ const usualPage = 1_000;
 const mostPage = 10_000;
 
 /** A page of `/api/v1/rollouts`. */
-export interface RolloutsPage extends RolloutsJson {
+export interface RolloutsPage extends RolloutsJson, AllAnswered {
   /** `after` of the next page; undefined: there is none. */
   readonly next?: string;
 }
@@ -44,24 +45,26 @@ export async function rolloutsPage(input: RolloutsInput, query: URLSearchParams)
     return `limit: expected a number from 1 to ${mostPage}`;
   if (query.get("after")?.trim() === "" || !Number.isSafeInteger(start) || start < 0)
     return "after: expected `next` of the page before";
-  const { rollouts, quarantines } = await allRollouts(input);
+  const { rollouts, quarantines, ...silent } = await allRollouts(input);
   const end = start + limit;
   const from = (list: number) => [Math.max(0, start - list), Math.max(0, end - list)] as const;
   return {
     rollouts: rollouts.slice(...from(0)),
     quarantines: quarantines.slice(...from(rollouts.length)),
     ...(end < rollouts.length + quarantines.length ? { next: String(end) } : {}),
+    ...silent,
   };
 }
 
-/** The rollouts and quarantines of all servers. One that does not answer is left out. */
-async function allRollouts({ server, peers }: RolloutsInput): Promise<RolloutsJson> {
+/** The rollouts and quarantines of all servers. One that does not answer is named in `silent`. */
+async function allRollouts({ server, peers }: RolloutsInput): Promise<RolloutsJson & AllAnswered> {
   const own = ownRollouts(server);
-  const said = await Promise.allSettled(peers().map(({ ask }) => ask("rollouts", null) as Promise<RolloutsJson>));
-  const all = [own, ...said.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []))];
+  const { answers, ...silent } = await askAll<RolloutsJson>(peers(), "rollouts");
+  const all = [own, ...answers.map(({ answer }) => answer)];
   return {
     rollouts: mergedRollouts(all.map(({ rollouts }) => rollouts)),
     quarantines: mergedQuarantines(all.map(({ quarantines }) => quarantines)),
+    ...silent,
   };
 }
 

@@ -1,6 +1,7 @@
 import type { AdminApi, PeerAnswers, Trouble, WhereIs } from "@xdskit/admin";
 import type { ClientStatusAsked, WrittenLayers } from "@xdskit/server";
 import type { AdminState, Readiness } from "../admin/admin-state.js";
+import { type AllSources, sourcesOfAll } from "../admin/all-sources.js";
 import type { Metrics } from "../admin/metrics.js";
 import { liftHere, ownRollouts, type QuarantineQuery } from "../admin/rollout-pages.js";
 import type { AnySourceStatus } from "../admin/source-status.js";
@@ -39,7 +40,8 @@ export class ServedAdmin {
     const { server, storeAway, stateTrouble, peering } = served;
     const rollouts = { server, shared: served.rollouts, peers: () => peering?.peers() ?? [] };
     const shown = { readiness, sources, storeAway, stateTrouble, rollouts, stats: server.stats };
-    return { ...shown, api: () => this.#apiNow(), metrics: () => this.#allMetrics() };
+    const allSources = peering?.isPossible === true ? () => this.#allSources() : undefined;
+    return { ...shown, allSources, api: () => this.#apiNow(), metrics: () => this.#allMetrics() };
   }
 
   /** The questions that other servers of the store may ask. */
@@ -48,6 +50,7 @@ export class ServedAdmin {
     return {
       ...answers,
       metrics: async () => (await this.#ownMetrics()).text,
+      sources: async () => this.#options.sources(),
       leases: async (ids: readonly string[]) => this.#leases(ids),
       clientStatus: (asked: ClientStatusAsked) => this.#options.served.server.clientStatusPage(asked),
       connections: async () => this.#options.served.server.connections(),
@@ -85,9 +88,11 @@ export class ServedAdmin {
         return found && served.whereIs(group, { type: found.type, key });
       };
       const whereField = createFieldLines({ registry, types: server.types });
+      const isOneOfSeveral = peering?.isPossible === true;
       this.#ready = createAdminApi({
-        ...{ server, version, registry, layers, onRevision, sources, whereIs, whereField, troubles: this.#troublesNow },
-        ...(peering?.isPossible === true ? { peers: peering.peers, replica: peering.name } : {}),
+        ...{ server, version, registry, layers, onRevision, whereIs, whereField, troubles: this.#troublesNow },
+        sources: isOneOfSeveral ? async () => (await this.#allSources()).sources : sources,
+        ...(isOneOfSeveral ? { peers: peering.peers, replica: peering.name } : {}),
       });
       return this.#ready;
     });
@@ -120,6 +125,11 @@ export class ServedAdmin {
     const texts = await Promise.allSettled([{ worker: place.slot, text: own.text }, ...others]);
     const told = texts.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
     return { ...own, text: metricsOfWorkers(told.toSorted((a, b) => a.worker - b.worker)) };
+  }
+
+  #allSources(): Promise<AllSources> {
+    const { served, sources } = this.#options;
+    return sourcesOfAll({ name: served.peering?.name ?? "", sources: sources() }, served.peering?.peers() ?? []);
   }
 
   #written(): ReadonlySet<WrittenLayers> {

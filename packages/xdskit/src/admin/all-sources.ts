@@ -1,0 +1,22 @@
+import type { Peer } from "@xdskit/admin";
+import { type AllAnswered, askAll } from "./ask-all.js";
+import type { AnySourceStatus } from "./source-status.js";
+
+/** A source, and the server that reads it. */
+export type SourceOfReplica = AnySourceStatus & { readonly replica: string };
+
+/** The sources of all servers of a store. */
+export interface AllSources extends AllAnswered {
+  readonly sources: readonly SourceOfReplica[];
+}
+
+/** Asks the other servers of the store for their sources: each reads a folder of its own. Does not reject. */
+export async function sourcesOfAll(
+  own: { readonly name: string; readonly sources: readonly AnySourceStatus[] },
+  peers: readonly Peer[],
+): Promise<AllSources> {
+  const { answers, ...silent } = await askAll<readonly AnySourceStatus[]>(peers, "sources");
+  const all = [{ replica: own.name, answer: own.sources }, ...answers];
+  const sources = all.flatMap(({ replica, answer }) => answer.map((source) => ({ ...source, replica })));
+  return { sources, ...silent };
+}
