@@ -1,5 +1,6 @@
 /** A rollout as `/api/v1/rollouts` shows it. */
 export interface RolloutView {
+  readonly id: number;
   readonly group: string;
   readonly state: "waiting" | "soaking" | "halted" | "completed" | "rolled-back" | "withdrawn";
   readonly reason: string;

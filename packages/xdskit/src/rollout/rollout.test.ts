@@ -10,8 +10,15 @@ import { cluster, resourcesOf, see, withStage } from "../testing/relayed.js";
 
 const rollout = (...args: readonly string[]) => inProcessEnds("rollout", ...args);
 
+interface Hooks {
+  /** Ends the rollout, and begins another one. */
+  begin(content: string): void;
+  /** Called once after somebody has looked. */
+  looked: () => void;
+}
+
 /** A server with a change at its first step, and its admin listener. */
-async function withRollout(run: (url: string) => Promise<void>): Promise<void> {
+async function withRollout(run: (url: string, hooks: Hooks) => Promise<void>): Promise<void> {
   await withStage(async ({ origin, client }) => {
     const { server, address } = await origin();
     server.config.set(resourcesOf(cluster("web")));
@@ -21,12 +28,27 @@ async function withRollout(run: (url: string) => Promise<void>): Promise<void> {
       (state) => state === "synced",
     );
     const steps = [{ match: { id: "nobody" } }, { percent: 50 }];
-    server.config.update({ upsert: resourcesOf(cluster("web", "2s")) }, { rollout: { steps, timeoutMs: 600_000 } });
+    const begin = (content: string) => {
+      server.rollouts()[0]?.promote();
+      server.config.update({ upsert: resourcesOf(cluster("web", content)) }, { rollout: { steps, timeoutMs: 600_000 } });
+    };
+    begin("2s");
+    const hooks: Hooks = { begin, looked: () => {} };
+    const watched = {
+      quarantines: () => server.quarantines(),
+      rollouts() {
+        const found = server.rollouts();
+        const { looked } = hooks;
+        hooks.looked = () => {};
+        setImmediate(looked);
+        return found;
+      },
+    };
     const admin = await startAdminServer({ host: "127.0.0.1", port: 0 }, {
-      rollouts: { server, shared: undefined, peers: () => [] },
+      rollouts: { server: watched, shared: undefined, peers: () => [] },
     } as unknown as AdminState);
     try {
-      await run(`http://127.0.0.1:${admin.address.port}`);
+      await run(`http://127.0.0.1:${admin.address.port}`, hooks);
     } finally {
       await admin.close();
     }
@@ -57,6 +79,16 @@ describe("xdskit rollout", () => {
       assert.deepEqual([again.status, again.out], [1, ""]);
       assert.equal(again.err, 'xdskit rollout: the rollout of group "all" is completed: promote does not apply\n');
       assert.match((await rollout("halt", "--server", server)).err, /^xdskit rollout: no rollout is under way\n$/);
+    }));
+
+  test("leads no other rollout than the one that it looked at", () =>
+    withRollout(async (server, hooks) => {
+      hooks.looked = () => hooks.begin("3s");
+      const { status, err } = await rollout("promote", "--server", server);
+      assert.equal(status, 1);
+      assert.match(err, /^xdskit rollout: another rollout of group "all" has begun meanwhile: .*\n$/);
+      const { rollouts } = JSON.parse((await rollout("status", "-o", "json", "--server", server)).out);
+      assert.deepEqual([rollouts[0].id, rollouts[0].state], [2, "waiting"]);
     }));
 
   test("gives all nodes the old content with undo, and lists the quarantined resources with status", () =>

@@ -64,15 +64,23 @@ async function lead(
 ): Promise<string> {
   const view = await allRollouts(client);
   const rollout = theOne(view, group);
-  const path = `/api/v1/rollouts/${encodeURIComponent(rollout.group)}/${paths[action]}`;
-  const after = await client.post<RolloutView>(path).catch((error: unknown) => {
-    if (error instanceof ApiError && error.status === 409)
-      throw new ApiError(`the rollout of group "${rollout.group}" is ${rollout.state}: ${action} does not apply`, {
-        status: 409,
-      });
-    throw error;
+  // The id: what was looked at may be over, and another one under way.
+  const query = new URLSearchParams({ id: String(rollout.id) });
+  const path = `/api/v1/rollouts/${encodeURIComponent(rollout.group)}/${paths[action]}?${query}`;
+  const after = await client.post<RolloutView>(path).catch(async (error: unknown) => {
+    if (!(error instanceof ApiError) || error.status !== 409) throw error;
+    throw new ApiError(await whyNot(client, rollout, action), { status: 409 });
   });
   return output === "json" ? jsonText(after) : rolloutText(after, paintOf(terminal, "out"));
+}
+
+/** Why an action was refused. */
+async function whyNot(client: ApiClient, { id, group, state }: RolloutView, action: string): Promise<string> {
+  const { rollouts } = await client.get<RolloutsView>("/api/v1/rollouts");
+  const now = rollouts.find((each) => each.group === group);
+  if (now !== undefined && now.id !== id)
+    return `another rollout of group "${group}" has begun meanwhile: look at it by rollout status, and try again`;
+  return `the rollout of group "${group}" is ${now?.state ?? state}: ${action} does not apply`;
 }
 
 function theOne(view: RolloutsView, group: string | undefined): RolloutView {
