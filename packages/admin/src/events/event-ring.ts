@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 
-/** The subject of an event. */
-export type EventKind = "revision" | "node" | "rollout" | "problem";
+/** The subject of an event. `reset`: events are missing here, and a reader must look at everything again. */
+export type EventKind = "revision" | "node" | "rollout" | "problem" | "reset";
 
 /** Something that happened, as it is sent. */
 export interface ApiEvent {
@@ -13,6 +13,9 @@ export interface ApiEvent {
 
 /** How many events are kept for readers that come back. */
 const mostKept = 1_000;
+
+/** The data of `reset`. */
+export const missed = { reason: "events were missed: read everything again" } as const;
 
 /** Remembers the last events, and tells its listeners. */
 export class EventRing {
@@ -33,6 +36,11 @@ export class EventRing {
     this.#kept.push(event);
     if (this.#kept.length > mostKept) this.#kept.shift();
     for (const listener of this.#listeners) listener(event);
+  }
+
+  /** Others than these happened, and nobody knows them. */
+  miss(): void {
+    this.add("reset", missed);
   }
 
   /** The events after one; undefined: some of them are forgotten, or there never was such an event. */

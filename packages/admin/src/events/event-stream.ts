@@ -1,5 +1,5 @@
 import { ApiProblem } from "../contract/problem.js";
-import type { ApiEvent, EventRing } from "./event-ring.js";
+import { type ApiEvent, type EventRing, missed as missedData } from "./event-ring.js";
 
 /** How many readers there may be. */
 const mostReaders = 100;
@@ -96,5 +96,5 @@ function textOf({ id, kind, data }: ApiEvent): string {
 
 /** Events are missing: a reader must look at everything again. */
 function resetText(last: string): string {
-  return `id: ${last}\nevent: reset\ndata: {"reason":"events were missed: read everything again"}\n\n`;
+  return textOf({ id: last, kind: "reset", data: missedData });
 }

@@ -2,9 +2,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Peer } from "../contract/peers.js";
 import type { ApiEvent, EventRing } from "./event-ring.js";
 
-/** Asks for the events after one that the reader has. Undefined: for those from now on. */
+/** Asks for the events after one that the reader has. Undefined: for where they are now. */
 export interface EventsAsked {
-  readonly after: string | undefined;
+  readonly after?: string | undefined;
 }
 
 /** The events after it. */
@@ -12,6 +12,8 @@ export interface EventsAnswer {
   /** The id for the next question. */
   readonly last: string;
   readonly events: readonly ApiEvent[];
+  /** Some of the events are forgotten, or the server was started since. */
+  readonly isCut?: boolean;
 }
 
 /** How long an answer waits for an event, in milliseconds. */
@@ -24,13 +26,14 @@ const retryMs = 2_000;
 const lookMs = 1_000;
 
 /** Waits for events after one, and answers with all of them. */
-export async function eventsAfter(ring: EventRing, { after = ring.last }: EventsAsked): Promise<EventsAnswer> {
+export async function eventsAfter(ring: EventRing, { after }: EventsAsked): Promise<EventsAnswer> {
+  if (after === undefined) return { last: ring.last, events: [] };
   if (ring.after(after)?.length === 0) {
     await nextEvent(ring);
     await delay(gatherMs, undefined, { ref: false });
   }
-  // Forgotten events are lost: the peer has been away for too long.
-  return { last: ring.last, events: ring.after(after) ?? [] };
+  const events = ring.after(after);
+  return { last: ring.last, events: events ?? [], ...(events === undefined ? { isCut: true } : {}) };
 }
 
 async function nextEvent(ring: EventRing): Promise<void> {
@@ -44,14 +47,17 @@ async function nextEvent(ring: EventRing): Promise<void> {
   stop();
 }
 
-/** Puts the events of other servers' nodes into a ring, while the ring has readers. */
+/**
+ * Puts the events of other servers' nodes into a ring, while the ring has readers. Where a server begins to be heard,
+ * was started again, or is gone, readers are told that events are missing: it had nodes, and has others now.
+ */
 export class PeerEvents {
   readonly #peers: () => readonly Peer[];
   readonly #ring: EventRing;
   readonly #isRead: () => boolean;
-  readonly #followed = new Set<string>();
+  /** By name; an object for each time that a server is followed. */
+  readonly #followed = new Map<string, object>();
   readonly #timer: NodeJS.Timeout;
-  #isClosed = false;
 
   constructor(peers: () => readonly Peer[], ring: EventRing, isRead: () => boolean) {
     this.#peers = peers;
@@ -62,32 +68,45 @@ export class PeerEvents {
   }
 
   close(): void {
-    this.#isClosed = true;
     clearInterval(this.#timer);
+    this.#followed.clear();
   }
 
   #look(): void {
-    for (const peer of this.#peers()) if (!this.#followed.has(peer.name)) void this.#follow(peer);
+    const names = new Set(this.#peers().map(({ name }) => name));
+    for (const name of [...this.#followed.keys()]) {
+      if (names.has(name)) continue;
+      this.#followed.delete(name);
+      if (this.#isRead()) this.#ring.miss();
+    }
+    for (const name of names) if (!this.#followed.has(name)) void this.#follow(name);
   }
 
-  async #follow(peer: Peer): Promise<void> {
-    const { name } = peer;
-    this.#followed.add(name);
+  async #follow(name: string): Promise<void> {
+    const following = {};
+    this.#followed.set(name, following);
+    const isFollowed = () => this.#followed.get(name) === following;
     let after: string | undefined;
-    while (!this.#isClosed && this.#peers().some((one) => one.name === name)) {
+    while (isFollowed()) {
+      // Under the same name it may be at another address by now.
+      const peer = this.#isRead() ? this.#peers().find((one) => one.name === name) : undefined;
+      if (peer === undefined) {
+        // Nobody is told of what happens meanwhile.
+        after = undefined;
+        await delay(lookMs, undefined, { ref: false });
+        continue;
+      }
       try {
-        if (!this.#isRead()) await delay(lookMs, undefined, { ref: false });
-        else {
-          const { last, events } = (await peer.ask("events", { after }, 2 * holdMs)) as EventsAnswer;
-          after = last;
-          for (const { kind, data } of events)
-            if (isOfNodes({ kind, data })) this.#ring.add(kind, { ...data, replica: name });
-        }
+        const answer = (await peer.ask("events", { after }, 2 * holdMs)) as EventsAnswer;
+        if (!isFollowed()) continue;
+        if (after === undefined || answer.isCut === true) this.#ring.miss();
+        after = answer.last;
+        for (const { kind, data } of answer.events)
+          if (isOfNodes({ kind, data })) this.#ring.add(kind, { ...data, replica: name });
       } catch {
         await delay(retryMs, undefined, { ref: false });
       }
     }
-    this.#followed.delete(name);
   }
 }
 
