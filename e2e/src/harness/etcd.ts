@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -30,10 +30,13 @@ export interface EtcdClusterOptions {
 export class EtcdCluster {
   readonly members: readonly Member[];
   readonly directory: string;
+  /** The URL of each member for the others. */
+  readonly #peers: readonly string[];
 
-  private constructor(members: readonly Member[], directory: string) {
+  private constructor(members: readonly Member[], directory: string, peers: readonly string[]) {
     this.members = members;
     this.directory = directory;
+    this.#peers = peers;
   }
 
   /** `program` is etcd itself. */
@@ -44,7 +47,7 @@ export class EtcdCluster {
     const directory = mkdtempSync(join(tmpdir(), "xdskit-etcd-"));
     const ports = await freePorts(2 * size);
     const peers = Array.from({ length: size }, (_, index) => `http://127.0.0.1:${ports[size + index]}`);
-    const all = peers.map((url, index) => `m${index}=${url}`).join(",");
+    const all = namesOf(peers);
     const members = peers.map((peer, index) => {
       const name = `m${index}`;
       const client = `${scheme}://127.0.0.1:${ports[index]}`;
@@ -55,7 +58,7 @@ export class EtcdCluster {
         ...["--unsafe-no-fsync", ...args],
       ]);
     });
-    const cluster = new EtcdCluster(members, directory);
+    const cluster = new EtcdCluster(members, directory, peers);
     await Promise.all(members.map((one) => one.start()));
     return cluster;
   }
@@ -64,10 +67,39 @@ export class EtcdCluster {
     return this.members.map(({ endpoint }) => endpoint);
   }
 
+  /** Writes a backup. `program` is etcdctl. */
+  backUp(program: string, file: string): void {
+    this.#control(program, ["--endpoints", this.endpoints[0] ?? "", "snapshot", "save", file]);
+  }
+
+  /** Ends all members, and starts them with what a backup has instead of their own data. */
+  async restore(program: string, file: string): Promise<void> {
+    await Promise.all(this.members.map((one) => one.kill()));
+    for (const [index, { name }] of this.members.entries()) {
+      const data = join(this.directory, name);
+      rmSync(data, { recursive: true });
+      this.#control(program, [
+        ...["snapshot", "restore", file, "--name", name, "--data-dir", data],
+        ...["--initial-cluster", namesOf(this.#peers), "--initial-advertise-peer-urls", this.#peers[index] ?? ""],
+      ]);
+    }
+    await Promise.all(this.members.map((one) => one.start()));
+  }
+
+  #control(program: string, args: readonly string[]): void {
+    const env = { ...process.env, ETCDCTL_API: "3" };
+    const { status, stderr } = spawnSync(program, args, { encoding: "utf8", env });
+    assert.equal(status, 0, stderr);
+  }
+
   async stop(): Promise<void> {
     await Promise.all(this.members.map((one) => one.kill()));
     rmSync(this.directory, { recursive: true, force: true });
   }
+}
+
+function namesOf(peers: readonly string[]): string {
+  return peers.map((url, index) => `m${index}=${url}`).join(",");
 }
 
 function member(program: string, name: string, endpoint: string, args: readonly string[]): Member {

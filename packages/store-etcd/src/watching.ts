@@ -1,7 +1,7 @@
 import { type Finding, XdskitError } from "@xdskit/api";
 import type { StoreWatch } from "@xdskit/server";
 import type { EtcdClient } from "./client/etcd-client.js";
-import type { KeyValue, RangeAnswer } from "./client/messages.js";
+import type { KeyValue } from "./client/messages.js";
 import { endOf, type Keys } from "./keys.js";
 
 /**
@@ -16,12 +16,28 @@ export type WatchedRange = (typeof ranges)[number];
 /** All entries of the watched ranges, at one revision of the store. */
 export type WatchedState = Readonly<Record<WatchedRange, readonly KeyValue[]>>;
 
+/** A moment in the life of a store. */
+interface Position {
+  readonly revision: number;
+  readonly cluster: string;
+}
+
+interface WatchedKeys {
+  readonly key: string;
+  readonly end: string;
+}
+
 /** Hears of states. */
 export interface StateListener {
-  /** The first state, every one in which its range differs, and, `isBack`, the first one after `away`. */
+  /**
+   * The first state, every one in which its range differs, and, `isBack`, the first one after `away`, and after etcd was
+   * restored from a backup.
+   */
   changed(state: WatchedState, isBack: boolean): void;
   away(finding: Finding): void;
 }
+
+const text = new TextDecoder();
 
 /** It is looked without a call as often, in milliseconds: a member that is stopped, or cut off, says nothing. */
 const pollMs = 2_000;
@@ -39,8 +55,8 @@ export class Watching {
   #reopen: NodeJS.Timeout | undefined;
   #watch: { readonly endpoint: string; stop(): void } | undefined;
   #state: WatchedState | undefined;
-  /** The store's revision of the state. */
-  #revision = 0;
+  /** The store's revision of the state, and the cluster that has it. */
+  #at: Position | undefined;
   #isAway = false;
   #looking: Promise<void> | undefined;
   #isCalled = false;
@@ -80,13 +96,13 @@ export class Watching {
     while (this.#isCalled && this.#listeners.size > 0) {
       this.#isCalled = false;
       try {
-        const { revision, state } = await this.#read();
-        // Another member may be asked meanwhile, but none answers with less than was known.
-        if (revision >= this.#revision) {
-          this.#revision = revision;
-          this.#state = state;
-        }
-        this.#tell();
+        const { at, state } = await this.#read();
+        const wentBack = this.#wentBack(at);
+        // The watch waits for revisions that are numbered as those which are lost.
+        if (wentBack) this.#unwatch();
+        this.#at = at;
+        this.#state = state;
+        this.#tell(wentBack || this.#isAway);
         this.#isAway = false;
         this.#follow();
       } catch (error) {
@@ -96,40 +112,46 @@ export class Watching {
     this.#looking = undefined;
   }
 
-  /** Reads names first: most looks find nothing new. */
-  async #read(): Promise<{ readonly revision: number; readonly state: WatchedState }> {
+  /** No member answers with less than was known, unless etcd was restored from a backup. */
+  #wentBack({ revision, cluster }: Position): boolean {
+    return this.#at !== undefined && (revision < this.#at.revision || cluster !== this.#at.cluster);
+  }
+
+  /** Reads the heads, and of what is shared the names first: most looks find nothing new. */
+  async #read(): Promise<{ readonly at: Position; readonly state: WatchedState }> {
     const known = this.#state;
     if (known !== undefined) {
-      const { revision, found } = await this.#ranges(true);
-      if (ranges.every((range) => signatureOf(known[range]) === signatureOf(found[range].found)))
-        return { revision, state: known };
+      const { at, state } = await this.#ranges(true);
+      const isSame = ranges.every((range) => signatureOf(range, known) === signatureOf(range, state));
+      if (isSame && !this.#wentBack(at)) return { at, state: known };
     }
-    const { revision, found } = await this.#ranges(false);
-    return { revision, state: { heads: found.heads.found, shared: found.shared.found } };
+    return await this.#ranges(false);
   }
 
-  async #ranges(keysOnly: boolean): Promise<{
-    readonly revision: number;
-    readonly found: Readonly<Record<WatchedRange, Pick<RangeAnswer, "found">>>;
-  }> {
-    const operations = this.#watched().map((range) => ({ kind: "range", range: { ...range, keysOnly } }) as const);
-    const { revision, ranges: answers } = await this.#client.transaction({ compare: [], operations }, lookMs);
-    const nothing = { found: [] };
-    return { revision, found: { heads: answers[0] ?? nothing, shared: answers[1] ?? nothing } };
+  async #ranges(namesOfShared: boolean): Promise<{ readonly at: Position; readonly state: WatchedState }> {
+    const [heads, shared] = this.#watched();
+    const operations = [
+      { kind: "range", range: heads },
+      { kind: "range", range: { ...shared, keysOnly: namesOfShared } },
+    ] as const;
+    const { revision, cluster, ranges: answers } = await this.#client.transaction({ compare: [], operations }, lookMs);
+    return { at: { revision, cluster }, state: { heads: answers[0]?.found ?? [], shared: answers[1]?.found ?? [] } };
   }
 
-  #watched(): readonly { readonly key: string; readonly end: string }[] {
-    return [this.#keys.heads(), this.#keys.shared()].map((key) => ({ key, end: endOf(key) }));
+  #watched(): readonly [heads: WatchedKeys, shared: WatchedKeys] {
+    const below = (key: string) => ({ key, end: endOf(key) });
+    return [below(this.#keys.heads()), below(this.#keys.shared())];
   }
 
-  #tell(): void {
+  /** `isBack`: also where nothing differs. */
+  #tell(isBack: boolean): void {
     const state = this.#state;
     if (state === undefined) return;
     for (const [listener, about] of [...this.#listeners]) {
-      const signature = signatureOf(state[about.range]);
-      if (about.told === signature && !this.#isAway) continue;
+      const signature = signatureOf(about.range, state);
+      if (about.told === signature && !isBack) continue;
       about.told = signature;
-      listener.changed(state, this.#isAway);
+      listener.changed(state, isBack);
     }
   }
 
@@ -147,7 +169,7 @@ export class Watching {
     const endpoint = this.#client.current;
     if (this.#watch?.endpoint === endpoint || this.#listeners.size === 0) return;
     this.#unwatch();
-    const stop = this.#client.watch(this.#watched(), this.#revision + 1, {
+    const stop = this.#client.watch(this.#watched(), (this.#at?.revision ?? 0) + 1, {
       changed: () => this.look(),
       ended: () => {
         if (this.#watch === watch) this.#watch = undefined;
@@ -165,7 +187,9 @@ export class Watching {
   }
 }
 
-/** Equal for equal entries: a revision of the store writes a key once. */
-function signatureOf(entries: readonly KeyValue[]): string {
+/** Equal for equal entries: a revision of the store writes a key once. The few heads are compared with their values. */
+function signatureOf(range: WatchedRange, state: WatchedState): string {
+  const entries = state[range];
+  if (range === "heads") return entries.map(({ key, value }) => `${key} ${text.decode(value)}`).join("\n");
   return entries.map(({ key, writtenAt }) => `${key} ${writtenAt}`).join("\n");
 }

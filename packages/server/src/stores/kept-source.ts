@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { type Finding, type Registry, type ResourceTypes, XdskitError } from "@xdskit/api";
+import { type Finding, type Registry, type Resource, type ResourceTypes, XdskitError } from "@xdskit/api";
 import type { LayerWrite, LayerWritten } from "../contracts/layer-writer.js";
 import type { StoreWatch } from "../contracts/shared-keys.js";
 import type { LayerUpdate, RolledBack, Source, SourceSink } from "../contracts/source.js";
@@ -12,6 +12,7 @@ import { retentionNow } from "./retention-now.js";
 import { ownBefore, Rollbacks, rolledBackBy } from "./rollbacks.js";
 import { stepsBack } from "./steps-back.js";
 import { decodeStored, encodeStored } from "./stored-content.js";
+import { wentBackFinding, whatWentBack } from "./went-back.js";
 
 /** The options of a kept source. */
 export interface KeptSourceOptions {
@@ -31,6 +32,8 @@ export interface KeptSourceOptions {
    * served is no good configuration, and waits for the next change.
    */
   readonly describe: () => CommitInfo | undefined;
+  /** All that is served of a layer now. A store that was restored from a backup is given that again. */
+  readonly served?: ((layer: LayerName) => readonly Resource[]) | undefined;
   /** The source has errors at the start: these revisions are served until it is valid. */
   readonly onRestored?: ((revisions: readonly Revision[]) => void) | undefined;
   /** The reasons for which the server would refuse a change (`checkChange`). A rollback asks before it is kept. */
@@ -86,6 +89,8 @@ export class KeptSource implements Source {
   readonly #rollbackQueue = new Queue(mostRollbacks);
   #sink: SourceSink | undefined;
   #watch: StoreWatch | undefined;
+  /** The heads of the layers that the store told last. */
+  #told: readonly Revision[] = [];
   /** Counts the changes of the source. */
   #changes = 0;
 
@@ -255,6 +260,11 @@ export class KeptSource implements Source {
 
   /** Another server of the store may have rolled a layer back: then it is served here, too. */
   #hear(heads: readonly Revision[]): void {
+    const known = this.#told;
+    this.#told = heads.filter(({ layer }) => this.#options.layers.includes(layer));
+    this.#keepAgain(known, heads).catch((error) => {
+      if (!this.#isClosing) this.#options.onProblem(findingsOf(error));
+    });
     for (const head of heads) {
       const rolledBack = this.#options.layers.includes(head.layer) ? rolledBackBy(head) : undefined;
       if (rolledBack === undefined || this.#rollbacks.knows(head.layer, head.id)) continue;
@@ -264,6 +274,18 @@ export class KeptSource implements Source {
           if (!this.#isClosing) this.#options.onProblem(findingsOf(error));
         });
     }
+  }
+
+  /** A store that was restored from a backup does not have what is served. */
+  async #keepAgain(known: readonly Revision[], heads: readonly Revision[]): Promise<void> {
+    const { store, served, onProblem } = this.#options;
+    if (served === undefined || known.length === 0) return;
+    const back = await whatWentBack(store, known, heads);
+    if (back.length === 0 || !this.#isLive || this.#isClosing) return;
+    onProblem(back.map(wentBackFinding));
+    // It is over with the next commit.
+    this.#hasProblem = true;
+    this.#keep(back.map(({ layer }) => ({ layer, kind: "replace", upsert: served(layer) })));
   }
 
   async #followRollback(head: Revision, rolledBack: RolledBack): Promise<void> {

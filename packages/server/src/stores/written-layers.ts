@@ -22,7 +22,8 @@ import { retentionNow } from "./retention-now.js";
 import { stepsBack } from "./steps-back.js";
 import { decodeStored } from "./stored-content.js";
 import { TakeBacks, takeBackFailed } from "./take-backs.js";
-import { commitOf, restoring, touchedBy, updateOf } from "./written-update.js";
+import { wentBackFinding, whatWentBack } from "./went-back.js";
+import { commitOf, restoring, touchedBy, updateOf, wholeOf } from "./written-update.js";
 
 /** The options of written layers. */
 export interface WrittenLayersOptions {
@@ -270,7 +271,7 @@ export class WrittenLayers implements Source {
       refuse(this.#options.server.checkChange([update]));
       const leased = leases.plan(...touchedBy(write, update, now, leases), lease);
       if (head === undefined && update.upsert.length === 0) return { kind: "written", head, isNew: false };
-      const commits = [commitOf(update, head), ...(leased.size === 0 ? [] : [leases.commitOf(leased)])];
+      const commits = [commitOf(head === undefined ? wholeOf(update, now) : update, head), ...(leased.size === 0 ? [] : [leases.commitOf(leased)])];
       const back = leased.size === 0 ? undefined : leases.commitOf(leases.reverse(leased));
       const result = await this.store.commit(commits, info);
       if (result.kind === "conflict") {
@@ -335,11 +336,22 @@ export class WrittenLayers implements Source {
       // What was told before it was written here is old.
       const isNewer = (head: Revision, known: Revision | undefined) => head.number > (known?.number ?? 0);
       await this.#follow(moved, isNewer);
+      await this.#goBack(moved);
     };
     this.#queue.run(look).catch((error) => {
       this.#moved = undefined;
       if (!this.#queue.isClosed) this.#problem(error);
     });
+  }
+
+  /** A store that was restored from a backup has older heads. What it has now is served. */
+  async #goBack(moved: readonly Revision[]): Promise<void> {
+    const ofLeases = this.layers.flatMap((layer) => this.#leases.of(layer).head ?? []);
+    const back = await whatWentBack(this.store, [...this.#heads.values(), ...ofLeases], moved);
+    for (const one of back) {
+      if (this.layers.includes(one.layer)) this.#options.onProblem([wentBackFinding(one)]);
+      await this.#adopt(one.layer, one.head);
+    }
   }
 
   /** The store was asked and has this head, whatever was known of it: also where it is none, or an older one. */

@@ -21,6 +21,16 @@ export function updateOf({ layer, upsert, remove, replace }: LayerWrite, now: La
   return { layer, kind: "patch", upsert, remove: keys };
 }
 
+/** All that a layer holds after an update: its store has nothing of what was there before. */
+export function wholeOf(update: LayerUpdate, now: Layer): LayerUpdate {
+  if (update.kind === "replace" || now === undefined) return update;
+  const idIn = (type: Resource["type"], key: string) => `${type.typeUrl} ${key}`;
+  const touched = new Set(update.upsert.map(({ type, key }) => idIn(type, key)));
+  for (const { type, name } of update.remove ?? []) touched.add(idIn(type, name));
+  const stays = [...now.sets.values()].flatMap((set) => [...set].filter(({ type, key }) => !touched.has(idIn(type, key))));
+  return { layer: update.layer, kind: "replace", upsert: [...stays, ...update.upsert] };
+}
+
 /** Keeps what an update changes, on top of the head that the writer knows. */
 export function commitOf({ layer, kind, upsert, remove }: LayerUpdate, head: Revision | undefined): LayerCommit {
   return {

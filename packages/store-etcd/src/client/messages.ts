@@ -61,6 +61,8 @@ export interface Transaction {
 export interface TransactionAnswer {
   readonly succeeded: boolean;
   readonly revision: number;
+  /** The ID of the cluster that answered. */
+  readonly cluster: string;
   readonly ranges: readonly RangeAnswer[];
 }
 
@@ -87,7 +89,7 @@ export function readRange(bytes: Uint8Array): RangeAnswer {
   const found: KeyValue[] = [];
   let [more, count, revision] = [false, 0, 0];
   eachField(new BinaryReader(bytes), (field, reader) => {
-    if (field === 1) revision = readHeader(reader.bytes());
+    if (field === 1) revision = readHeader(reader.bytes()).revision;
     else if (field === 2) found.push(readKeyValue(reader.bytes()));
     else if (field === 3) more = reader.bool();
     else if (field === 4) count = Number(reader.int64());
@@ -111,14 +113,16 @@ function readKeyValue(bytes: Uint8Array): KeyValue {
   return { key, value, writtenAt };
 }
 
-function readHeader(bytes: Uint8Array): number {
-  let revision = 0;
+/** `ResponseHeader`. */
+function readHeader(bytes: Uint8Array): { readonly cluster: string; readonly revision: number } {
+  let [cluster, revision] = ["", 0];
   eachField(new BinaryReader(bytes), (field, reader) => {
-    if (field !== 3) return false;
-    revision = Number(reader.int64());
+    if (field === 1) cluster = `${reader.uint64()}`;
+    else if (field === 3) revision = Number(reader.int64());
+    else return false;
     return true;
   });
-  return revision;
+  return { cluster, revision };
 }
 
 export function writeTransaction({ compare, operations }: Transaction): Uint8Array {
@@ -170,9 +174,10 @@ function putInto(writer: BinaryWriter, { key, value, lease = 0n }: Extract<Opera
 
 export function readTransaction(bytes: Uint8Array): TransactionAnswer {
   const ranges: RangeAnswer[] = [];
-  let [succeeded, revision] = [false, 0];
+  let succeeded = false;
+  let header = { cluster: "", revision: 0 };
   eachField(new BinaryReader(bytes), (field, reader) => {
-    if (field === 1) revision = readHeader(reader.bytes());
+    if (field === 1) header = readHeader(reader.bytes());
     else if (field === 2) succeeded = reader.bool();
     else if (field === 3) {
       eachField(new BinaryReader(reader.bytes()), (inner, response) => {
@@ -183,7 +188,7 @@ export function readTransaction(bytes: Uint8Array): TransactionAnswer {
     } else return false;
     return true;
   });
-  return { succeeded, revision, ranges };
+  return { succeeded, ...header, ranges };
 }
 
 /** `LeaseGrantRequest`: a lease of so many seconds, whose ID etcd picks. */

@@ -24,11 +24,17 @@ export class RecordStore {
   readonly #watch: StoreWatch;
   readonly #known = new Map<string, KnownRecord>();
   #isRead = false;
+  #lookingAgain: Promise<void> | undefined;
 
   constructor(shared: SharedKeys, heard: (group: string) => void, away: (finding: Finding) => void) {
     this.#shared = shared;
     this.#heard = heard;
-    this.#watch = shared.watch(courses, { changed: (entries) => this.#take(entries), away });
+    const changed = (entries: readonly SharedEntry[]) => {
+      this.#take(entries);
+      // The listener of the store is told when it cannot be read.
+      if (this.#isBehind(entries)) this.#lookAgain().catch(() => {});
+    };
+    this.#watch = shared.watch(courses, { changed, away });
   }
 
   of(group: string): RolloutRecord | undefined {
@@ -67,7 +73,7 @@ export class RecordStore {
     const value = JSON.stringify(record);
     const version = await this.#shared.put({ key: courseKey(group), value, expected: known?.version });
     if (version === undefined) {
-      await this.read();
+      await this.#lookAgain();
       return false;
     }
     this.#note({ record, version });
@@ -87,6 +93,37 @@ export class RecordStore {
     this.#watch.close();
   }
 
+  /** Whether the store has told something older than what is known, or nothing at all of a group. */
+  #isBehind(entries: readonly SharedEntry[]): boolean {
+    const told = recordsIn(entries);
+    return [...this.#known].some(([group, { version }]) => told.get(group)?.version !== version);
+  }
+
+  /**
+   * Reads all that there is now, also what is older than what was known before it was read: then the store was restored
+   * from a backup.
+   */
+  async #lookAgain(): Promise<void> {
+    this.#lookingAgain ??= this.#replaceOlder().finally(() => {
+      this.#lookingAgain = undefined;
+    });
+    await this.#lookingAgain;
+  }
+
+  async #replaceOlder(): Promise<void> {
+    const before = [...this.#known];
+    const entries = await this.#shared.list(courses);
+    this.#take(entries);
+    const now = recordsIn(entries);
+    for (const [group, known] of before) {
+      const found = now.get(group);
+      if (this.#known.get(group) !== known || found?.version === known.version) continue;
+      if (found === undefined) this.#known.delete(group);
+      else this.#known.set(group, found);
+      this.#heard(group);
+    }
+  }
+
   async #putList(record: RolloutRecord, list: Iterable<ChangedResource>): Promise<void> {
     for (const [index, part] of partsOf(list).entries())
       await this.#shared.put({ key: `${listPrefix(record)}${index}`, value: part, expected: "any" });
@@ -99,10 +136,7 @@ export class RecordStore {
 
   #take(entries: readonly SharedEntry[]): void {
     this.#isRead = true;
-    for (const { value, version } of entries) {
-      const record = recordIn(value);
-      if (record !== undefined) this.#note({ record, version });
-    }
+    for (const found of recordsIn(entries).values()) this.#note(found);
   }
 
   #note(found: KnownRecord): void {
@@ -112,6 +146,15 @@ export class RecordStore {
     this.#known.set(group, found);
     this.#heard(group);
   }
+}
+
+function recordsIn(entries: readonly SharedEntry[]): ReadonlyMap<string, KnownRecord> {
+  const found = new Map<string, KnownRecord>();
+  for (const { value, version } of entries) {
+    const record = recordIn(value);
+    if (record !== undefined) found.set(record.group, { record, version });
+  }
+  return found;
 }
 
 function recordIn(value: string): RolloutRecord | undefined {

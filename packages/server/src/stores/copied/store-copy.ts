@@ -53,8 +53,11 @@ export class StoreCopy {
       for (const head of heads) {
         const before = own.get(head.layer);
         const known = before && copied(before);
-        // A server of this machine that heard of it later must not bring back what was.
-        if (known !== undefined && (known.id === head.id || known.number > head.number)) continue;
+        if (known?.id === head.id) continue;
+        // A server of this machine that heard of it later must not bring back what was. A store that was restored from a
+        // backup has an older head, and says so.
+        const isOld = known !== undefined && known.number >= head.number;
+        if (isOld && (await from.head(head.layer))?.id !== head.id) continue;
         const { layer, kind, upsert, remove } = await followedSince(from, known, head);
         commits.push({ layer, parent: before?.id, kind, upsert, remove, always: true });
         told[layer] = head;

@@ -1,0 +1,38 @@
+import type { Finding } from "@xdskit/api";
+import type { Revision, Store } from "../contracts/store.js";
+import type { LayerName } from "../settings/group-settings.js";
+
+/** A layer that has an older head in its store than was known. */
+export interface WentBack {
+  readonly layer: LayerName;
+  readonly known: Revision;
+  /** Undefined: the store does not have the layer. */
+  readonly head: Revision | undefined;
+}
+
+/**
+ * The layers whose heads went back, because the store was restored from a backup. `moved`: the heads that it told. It
+ * may have told them before a newer one was written here, so it is asked where a known head is not among them.
+ */
+export async function whatWentBack(
+  store: Pick<Store, "head">,
+  knownHeads: readonly Revision[],
+  moved: readonly Revision[],
+): Promise<readonly WentBack[]> {
+  const back: WentBack[] = [];
+  for (const known of knownHeads) {
+    const { layer } = known;
+    const told = moved.find((head) => head.layer === layer);
+    if (told !== undefined && (told.id === known.id || told.number > known.number)) continue;
+    const head = await store.head(layer);
+    if (head === undefined || (head.id !== known.id && head.number <= known.number)) back.push({ layer, known, head });
+  }
+  return back;
+}
+
+/** Tells people of it. */
+export function wentBackFinding({ layer, known, head }: WentBack): Finding {
+  const now = head === undefined ? "does not have it" : `has its revision ${head.number}`;
+  const message = `layer ${layer} was at revision ${known.number}, and the store ${now}: was it restored from a backup?`;
+  return { code: "XDSKIT_STORE", severity: "warning", message };
+}
