@@ -1,23 +1,27 @@
 import { XdskitError } from "@xdskit/api";
 import type { Store } from "@xdskit/server";
 import { EtcdClient, type EtcdOptions } from "./client/etcd-client.js";
+import type { EtcdTls } from "./client/etcd-tls.js";
 import { EtcdStore } from "./etcd-store.js";
 
 /** The first format is the only one. A new number marks keys that this version would misread. */
 const format = 1;
 
 /** Where and how a store is kept in etcd. */
-export interface EtcdStoreOptions extends EtcdOptions {
+export interface EtcdStoreOptions extends Omit<EtcdOptions, "tls" | "newTls"> {
   /** Begins all its keys: several stores may share an etcd. */
   readonly prefix: string;
+  /** A function is asked every ten seconds, since certificates are replaced. Undefined: plaintext. */
+  readonly tls?: EtcdTls | (() => Promise<EtcdTls>) | undefined;
 }
 
 /**
  * Opens a store in etcd, version 3.4 or newer, and makes it where it is missing. Several processes may have it open.
  * Rejects with XDSKIT_STORE if etcd cannot be reached, refuses the user, or holds what a newer xdskit wrote.
  */
-export async function openEtcdStore({ prefix, ...options }: EtcdStoreOptions): Promise<Store> {
-  const client = new EtcdClient(options);
+export async function openEtcdStore({ prefix, tls: given, ...options }: EtcdStoreOptions): Promise<Store> {
+  const tls = typeof given === "function" ? await given() : given;
+  const client = new EtcdClient({ ...options, tls, newTls: typeof given === "function" ? given : undefined });
   try {
     const key = `${prefix}/format`;
     const operations = [{ kind: "put", key, value: `${format}` }] as const;

@@ -1,5 +1,6 @@
-import { type ChannelCredentials, Client, credentials, Metadata, type ServiceError, status } from "@grpc/grpc-js";
-import { XdskitError } from "@xdskit/api";
+import { Client, Metadata, type ServiceError, status } from "@grpc/grpc-js";
+import { type Finding, XdskitError } from "@xdskit/api";
+import { channelCredentials, type EtcdTls, TlsRenewal } from "./etcd-tls.js";
 import {
   type Range,
   type RangeAnswer,
@@ -23,12 +24,12 @@ import {
 export interface EtcdOptions {
   /** `HOST:PORT` of each member; all of them are tried. */
   readonly endpoints: readonly string[];
-  /** PEM texts; undefined: plaintext. */
-  readonly tls?: {
-    readonly ca?: string | undefined;
-    readonly certificate?: string | undefined;
-    readonly key?: string | undefined;
-  };
+  /** Undefined: plaintext. */
+  readonly tls?: EtcdTls | undefined;
+  /** Asked every ten seconds, since certificates are replaced. Undefined: they are not. */
+  readonly newTls?: (() => Promise<EtcdTls>) | undefined;
+  /** Hears once why replaced certificates are not used; undefined: the problem is over. */
+  readonly tlsProblem?: ((finding: Finding | undefined) => void) | undefined;
   readonly user?: { readonly name: string; readonly password: string } | undefined;
   /** How long one call may take, in milliseconds. Default 5,000. */
   readonly timeoutMs?: number | undefined;
@@ -39,6 +40,8 @@ interface Member {
   readonly client: Client;
 }
 
+type Members = readonly [Member, ...Member[]];
+
 /** A call whose outcome is unknown: etcd may have carried it out. */
 export class UnknownOutcome extends Error {}
 
@@ -46,6 +49,12 @@ export class UnknownOutcome extends Error {}
 const otherMemberMayAnswer: ReadonlySet<number> = new Set([status.UNAVAILABLE, status.DEADLINE_EXCEEDED]);
 /** Every member is tried so often before a call fails. */
 const rounds = 2;
+/** So many tokens are asked for anew for one call: users and roles may change meanwhile. */
+const mostTokens = 3;
+/** Calls in progress may take so many milliseconds more until their connections are closed. */
+const closeMs = 30_000;
+/** A member that does not answer in so many milliseconds does not accept a certificate. */
+const probeMs = 2_000;
 /** The largest message: etcd's own limit of a request is 1.5 MiB, and a page of an answer is cut by keys. */
 const mostBytes = 512 * 1024 * 1024;
 
@@ -54,24 +63,18 @@ const asIs = (bytes: Buffer): Buffer => bytes;
 /** Calls etcd: any member that answers. */
 export class EtcdClient {
   readonly #options: EtcdOptions;
-  readonly #clients: readonly [Member, ...Member[]];
+  #clients: Members;
   /** The member that answered last. */
   #current = 0;
   #token: Promise<string> | undefined;
+  readonly #renewal: TlsRenewal | undefined;
 
   constructor(options: EtcdOptions) {
+    const { tls: first, newTls: read, tlsProblem: problem = () => {} } = options;
     this.#options = options;
-    const channel = channelCredentials(options.tls);
-    const member = (endpoint: string): Member => ({
-      endpoint,
-      client: new Client(endpoint, channel, {
-        "grpc.max_receive_message_length": mostBytes,
-        "grpc.max_reconnect_backoff_ms": 1_000,
-        "grpc.use_local_subchannel_pool": 1,
-      }),
-    });
-    const [first = "127.0.0.1:2379", ...others] = options.endpoints;
-    this.#clients = [member(first), ...others.map(member)];
+    this.#clients = membersOf(options);
+    if (first !== undefined && read !== undefined)
+      this.#renewal = new TlsRenewal({ first, read, problem, use: (tls) => this.#renewTls(tls) });
   }
 
   /** The member that is asked first. */
@@ -127,9 +130,10 @@ export class EtcdClient {
       stop();
       told.ended(reason);
     };
-    void this.#metadata(client).then(
-      (metadata) => {
+    void Promise.resolve(this.#authenticated(client)).then(
+      (token) => {
         if (isOver) return;
+        const metadata = metadataOf(token);
         // A member that is cut off from the others says so, instead of nothing.
         metadata.set("hasleader", "true");
         const call = client.makeBidiStreamRequest("/etcdserverpb.Watch/Watch", asIs, asIs, metadata);
@@ -152,7 +156,37 @@ export class EtcdClient {
   }
 
   close(): void {
-    for (const { client } of this.#clients) client.close();
+    this.#renewal?.close();
+    closeAll(this.#clients);
+  }
+
+  /**
+   * Uses these for all calls from now on. False: no member accepts them, and some accept those before, which stay in
+   * use.
+   */
+  async #renewTls(tls: EtcdTls): Promise<boolean> {
+    const [before, after] = [this.#clients, membersOf({ ...this.#options, tls })];
+    if (!(await this.#answers(after)) && (await this.#answers(before))) {
+      closeAll(after);
+      return false;
+    }
+    this.#clients = after;
+    setTimeout(() => closeAll(before), closeMs).unref();
+    return true;
+  }
+
+  /** Whether one of the members answers, be it by a refusal. */
+  async #answers(members: Members): Promise<boolean> {
+    const request = writeRange({ key: "\u0000", keysOnly: true });
+    const answers = members.map(({ client }) =>
+      this.#send(client, "/etcdserverpb.KV/Range", request, new Metadata(), probeMs).catch((error: ServiceError) => {
+        if (otherMemberMayAnswer.has(error.code)) throw error;
+      }),
+    );
+    return await Promise.any(answers).then(
+      () => true,
+      () => false,
+    );
   }
 
   /** `isOnce`: it must not be carried out twice. */
@@ -163,20 +197,22 @@ export class EtcdClient {
   ): Promise<Buffer> {
     const { isOnce = false, isStream = false, timeoutMs } = how;
     const failures = new Map<string, string>();
-    let isFreshToken = false;
-    for (let tries = 0; tries < rounds * this.#clients.length; tries += 1) {
+    let tokens = 0;
+    for (let tries = 0; tries < rounds * this.#clients.length; ) {
       const { endpoint, client } = this.#clients[this.#current] ?? this.#clients[0];
+      const token = this.#authenticated(client);
       try {
         const send = isStream ? this.#first : this.#send;
-        return await send(client, path, request, await this.#metadata(client), timeoutMs);
+        return await send(client, path, request, metadataOf(await token), timeoutMs);
       } catch (error) {
         const { code, details } = error as ServiceError;
-        // A token ends after some minutes, or with its member.
-        if (code === status.UNAUTHENTICATED && !isFreshToken && this.#options.user !== undefined) {
-          this.#token = undefined;
-          isFreshToken = true;
+        if (token !== undefined && tokens < mostTokens && isTokenOver(error as ServiceError)) {
+          tokens += 1;
+          // Another call may have a new one already.
+          if (this.#token === token) this.#token = undefined;
           continue;
         }
+        tries += 1;
         if (!otherMemberMayAnswer.has(code)) throw storeError(endpoint, details, error);
         failures.set(endpoint, details.replace(/\s*Resolution note:\s*$/, ""));
         this.#current = (this.#current + 1) % this.#clients.length;
@@ -186,22 +222,22 @@ export class EtcdClient {
     throw storeError([...failures.keys()].join(", "), [...new Set(failures.values())].join("; "));
   }
 
-  async #metadata(client: Client): Promise<Metadata> {
-    const metadata = new Metadata();
+  /** The token of the user, who is authenticated once; undefined: there is no user. */
+  #authenticated(client: Client): Promise<string> | undefined {
     const { user } = this.#options;
-    if (user !== undefined) metadata.set("token", await this.#authenticated(client));
-    return metadata;
-  }
-
-  /** The token of the user, who is authenticated once. */
-  #authenticated(client: Client): Promise<string> {
-    const { name, password } = this.#options.user ?? { name: "", password: "" };
-    const request = writeAuthenticate(name, password);
-    this.#token ??= this.#send(client, "/etcdserverpb.Auth/Authenticate", request, new Metadata()).then(readToken);
-    this.#token.catch(() => {
-      this.#token = undefined;
-    });
-    return this.#token;
+    if (user === undefined || this.#token !== undefined) return this.#token;
+    const request = writeAuthenticate(user.name, user.password);
+    const token = this.#send(client, "/etcdserverpb.Auth/Authenticate", request, new Metadata()).then(
+      readToken,
+      (error: ServiceError) => {
+        // It may be switched on later.
+        if (/authentication is not enabled/.test(error.details)) return "";
+        if (this.#token === token) this.#token = undefined;
+        throw error;
+      },
+    );
+    this.#token = token;
+    return token;
   }
 
   readonly #send = (client: Client, path: string, request: Uint8Array, metadata: Metadata, timeoutMs?: number) =>
@@ -233,11 +269,37 @@ export class EtcdClient {
   }
 }
 
-function channelCredentials(tls: EtcdOptions["tls"]): ChannelCredentials {
-  if (tls === undefined) return credentials.createInsecure();
-  const { ca, certificate, key } = tls;
-  const pem = (text: string | undefined) => (text === undefined ? null : Buffer.from(text));
-  return credentials.createSsl(pem(ca), pem(key), pem(certificate));
+function membersOf({ endpoints, tls }: Pick<EtcdOptions, "endpoints" | "tls">): Members {
+  const channel = channelCredentials(tls);
+  const member = (endpoint: string): Member => ({
+    endpoint,
+    client: new Client(endpoint, channel, {
+      "grpc.max_receive_message_length": mostBytes,
+      "grpc.max_reconnect_backoff_ms": 1_000,
+      "grpc.use_local_subchannel_pool": 1,
+    }),
+  });
+  const [first = "127.0.0.1:2379", ...others] = endpoints;
+  return [member(first), ...others.map(member)];
+}
+
+function closeAll(members: Members): void {
+  for (const { client } of members) client.close();
+}
+
+function metadataOf(token: string | undefined): Metadata {
+  const metadata = new Metadata();
+  if (token !== undefined && token !== "") metadata.set("token", token);
+  return metadata;
+}
+
+/**
+ * A token ends after some minutes, or with its member; a signed one (JWT) with each change of users and roles. What etcd
+ * says of that, and by which code, differs from version to version.
+ */
+function isTokenOver({ code, details }: ServiceError): boolean {
+  if (code === status.UNAUTHENTICATED) return true;
+  return /invalid auth token|revision (of auth store|in header) is old|user name is empty/.test(details);
 }
 
 /** gRPC says of a connection that was never made that nothing was sent. */

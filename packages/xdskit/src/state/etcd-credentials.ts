@@ -1,19 +1,36 @@
 import { readFile } from "node:fs/promises";
 import { XdskitError } from "@xdskit/api";
 
-/** What the environment says of how etcd is reached: it must not be seen in the list of processes. */
+/** How etcd is reached. It comes from the environment, because it must not be seen in the list of processes. */
 interface EtcdCredentials {
-  readonly tls?: { readonly ca?: string; readonly certificate?: string; readonly key?: string };
+  /** Reads the files as they are now. Rejects with XDSKIT_STORE if one cannot be read. Undefined: there are none. */
+  readonly tls?: () => Promise<EtcdFiles>;
   readonly user?: { readonly name: string; readonly password: string };
+}
+
+interface EtcdFiles {
+  readonly ca: string | undefined;
+  readonly certificate: string | undefined;
+  readonly key: string | undefined;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Reads the files that XDSKIT_ETCD_CA, XDSKIT_ETCD_CERT and XDSKIT_ETCD_KEY name, and `NAME:PASSWORD` in
- * XDSKIT_ETCD_USER. Rejects with XDSKIT_STORE if a file cannot be read.
+ * What XDSKIT_ETCD_CA, XDSKIT_ETCD_CERT and XDSKIT_ETCD_KEY name, which are PEM files, and `NAME:PASSWORD` in
+ * XDSKIT_ETCD_USER.
  */
-export async function etcdCredentials(env: Environment = process.env): Promise<EtcdCredentials> {
+export function etcdCredentials(env: Environment = process.env): EtcdCredentials {
+  const isNamed = (name: string) => env[name] !== undefined && env[name] !== "";
+  const hasFiles = isNamed("XDSKIT_ETCD_CA") || isNamed("XDSKIT_ETCD_CERT");
+  const [name = "", ...password] = (env.XDSKIT_ETCD_USER ?? "").split(":");
+  return {
+    ...(hasFiles ? { tls: () => readFiles(env) } : {}),
+    ...(name === "" ? {} : { user: { name, password: password.join(":") } }),
+  };
+}
+
+async function readFiles(env: Environment): Promise<EtcdFiles> {
   const read = async (name: string) => {
     const file = env[name];
     if (file === undefined || file === "") return undefined;
@@ -21,16 +38,6 @@ export async function etcdCredentials(env: Environment = process.env): Promise<E
       throw XdskitError.of("XDSKIT_STORE", `${name} cannot be read: ${code}`, { file });
     });
   };
-  const [ca, certificate, key] = [
-    await read("XDSKIT_ETCD_CA"),
-    await read("XDSKIT_ETCD_CERT"),
-    await read("XDSKIT_ETCD_KEY"),
-  ];
-  const [name = "", ...password] = (env.XDSKIT_ETCD_USER ?? "").split(":");
-  return {
-    ...(ca === undefined && certificate === undefined
-      ? {}
-      : { tls: { ca, certificate, key } as EtcdCredentials["tls"] }),
-    ...(name === "" ? {} : { user: { name, password: password.join(":") } }),
-  };
+  const [ca, certificate, key] = await Promise.all(["XDSKIT_ETCD_CA", "XDSKIT_ETCD_CERT", "XDSKIT_ETCD_KEY"].map(read));
+  return { ca, certificate, key };
 }

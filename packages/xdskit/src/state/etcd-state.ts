@@ -26,8 +26,10 @@ export async function openEtcdState(
 ): Promise<EtcdState> {
   // Loaded only now: most servers have none.
   const { openEtcdStore } = await import("@xdskit/store-etcd");
-  const credentials = await etcdCredentials();
-  const open = () => openEtcdStore({ endpoints, prefix, ...credentials });
+  const credentials = etcdCredentials();
+  // A file that is missing is a mistake, which no copy must hide.
+  await credentials.tls?.();
+  const open = () => openEtcdStore({ endpoints, prefix, ...credentials, tlsProblem: problem });
   const { copy, findings } = await openCopy(copyFolder({ endpoints, prefix }));
   const name = `etcd ${endpoints.join(",")}${prefix}`;
   const store = await CopiedStore.open({ name, open, copy, problem }).catch((error: unknown) => {
