@@ -11,7 +11,7 @@ const format = 1;
 export interface EtcdStoreOptions extends Omit<EtcdOptions, "tls" | "newTls"> {
   /** Begins all its keys: several stores may share an etcd. */
   readonly prefix: string;
-  /** A function is asked every ten seconds, since certificates are replaced. Undefined: plaintext. */
+  /** A function is asked every few seconds, since certificates are replaced. Undefined: plaintext. */
   readonly tls?: EtcdTls | (() => Promise<EtcdTls>) | undefined;
 }
 

@@ -130,6 +130,7 @@ function linkOf({
       };
     }
     case "change-refused":
+    case "folder-differs":
     case "rollout-halted":
     case "quarantine":
     case "origin":

@@ -68,6 +68,7 @@ export const problemEntrySchema = z
       "change-refused",
       "store",
       "replica",
+      "folder-differs",
       "certificate",
       "origin",
       "rollout-halted",

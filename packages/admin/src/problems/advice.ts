@@ -5,6 +5,7 @@ const advice: Readonly<Record<ProblemEntry["kind"], string>> = {
   "change-refused": "Fix the line: the server goes on with what it had, and takes the file once it is right.",
   store: "Look at the disk or at etcd. Changes are refused until they can be kept.",
   replica: "Look whether this server runs, and whether the others reach it. Its nodes are not shown until it answers.",
+  "folder-differs": "Bring the folders of all servers to the same content: a client gets what its server has.",
   certificate: "Renew the files of the certificate: the server takes them over by itself.",
   origin: "Look whether the origin is up, and whether this relay may reach it. Clients keep what they have.",
   "rollout-halted": "Look at the rejections, then resume the rollout, promote it, or roll it back.",

@@ -26,6 +26,7 @@ const ranks: readonly ProblemEntry["kind"][] = [
   "certificate",
   "store",
   "replica",
+  "folder-differs",
   "origin",
   "change-refused",
   "rejected",
@@ -146,6 +147,7 @@ function ofFinding(source: string, finding: Finding): ProblemEntry {
   const about = resource === undefined ? "" : `${type ?? "resource"} ${resource}`;
   const titles: Partial<Record<ProblemEntry["kind"], string>> = {
     store: "The store cannot be written",
+    "folder-differs": "Servers of the store have different folders",
     dangling: `${about === "" ? source : about} names what is not there`,
   };
   const refused = `${about === "" ? (file ?? source) : about} is refused`;
@@ -162,6 +164,7 @@ function ofFinding(source: string, finding: Finding): ProblemEntry {
 
 function kindOf({ code, severity }: Finding): ProblemEntry["kind"] {
   if (code === "XDSKIT_STORE") return "store";
+  if (code === "XDSKIT_FOLDER_DIFFERS") return "folder-differs";
   if (code === "XDSKIT_DANGLING_REFERENCE") return "dangling";
   return severity === "error" ? "change-refused" : "warning";
 }

@@ -375,6 +375,12 @@ export const errorCodes = {
     cause: "An error in xdskit.",
     fix: "Please report it with the message.",
   },
+  XDSKIT_FOLDER_DIFFERS: {
+    meaning: "Servers of one store serve folders with different content.",
+    cause:
+      "The volume, image or checkout of one of them is older, or its folder has errors, so that it serves what it had before.",
+    fix: "Bring the folders of all servers to the same content. Until then a client gets what the server has that it is connected to.",
+  },
   XDSKIT_REPLICA_SILENT: {
     meaning: "Another server of the store did not answer, and only it may know what was asked for.",
     cause: "The server is stopped, overloaded or cut off. The message names it, and says why it did not answer.",

@@ -26,7 +26,7 @@ export interface EtcdOptions {
   readonly endpoints: readonly string[];
   /** Undefined: plaintext. */
   readonly tls?: EtcdTls | undefined;
-  /** Asked every ten seconds, since certificates are replaced. Undefined: they are not. */
+  /** Asked every few seconds, since certificates are replaced. Undefined: they are not. */
   readonly newTls?: (() => Promise<EtcdTls>) | undefined;
   /** Hears once why replaced certificates are not used; undefined: the problem is over. */
   readonly tlsProblem?: ((finding: Finding | undefined) => void) | undefined;

@@ -30,7 +30,7 @@ export interface TlsRenewalOptions {
 }
 
 /** Certificates are read again so often, in milliseconds: files are replaced. */
-const renewMs = 10_000;
+const renewMs = 5_000;
 
 /** Takes over certificates that are replaced. Where the new ones are wrong, the last good ones stay in use. */
 export class TlsRenewal {

@@ -166,8 +166,9 @@ function readyAnswer(state: AdminState): Answer {
 }
 
 function readyBody(state: AdminState): string {
-  const { stateTrouble } = state;
   const sources = state.sources();
+  const findings = sources.flatMap((source) => source.findings);
+  const stateTrouble = state.stateTrouble ?? findings.find(({ code }) => code === "XDSKIT_FOLDER_DIFFERS");
   const degraded = sources.find(({ restored }) => restored != null);
   if (degraded?.restored == null) {
     const word = stateTrouble === undefined ? "ready" : `degraded: ${findingText(stateTrouble)}`;

@@ -7,6 +7,7 @@ import type { ClientStatusPage, RolloutPeer, ServerTls, SharedKeys, StatusPeer, 
 import type { Address } from "@xdskit/server/address";
 import { version } from "../process/version.js";
 import type { ProcessPlace } from "../processes/process-place.js";
+import type { FolderVersions, OtherFolder } from "../replicas/folder-comparison.js";
 import type { Replica } from "../replicas/membership.js";
 import type { ReplicaAnswers } from "../replicas/questions.js";
 import type { ReplicaPlace } from "../replicas/replica-listener.js";
@@ -90,6 +91,15 @@ export class Peering {
   async connections(): Promise<readonly number[] | undefined> {
     const all = this.#others().map((replica) => this.#ask(replica, "connections", null) as Promise<number>);
     return await Promise.all(all).catch(() => undefined);
+  }
+
+  /** What each other server serves of its folder. Who does not answer is left out. */
+  async folders(): Promise<readonly OtherFolder[]> {
+    const asked = this.#others().map(async (replica) => {
+      const versions = (await this.#ask(replica, "folder-versions", null)) as FolderVersions;
+      return { name: replica.name, versions };
+    });
+    return (await Promise.allSettled(asked)).flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
   }
 
   /** Begins to answer the others; while the store is away, once it is back. Rejects if it cannot listen. */

@@ -14,6 +14,7 @@ import { counted } from "../output/counts.js";
 import { createLog, type Log } from "../output/log.js";
 import type { Terminal } from "../output/terminal.js";
 import { processPlace } from "../processes/process-place.js";
+import { FolderComparison, type FolderVersions, folderVersions } from "../replicas/folder-comparison.js";
 import { Rebalancing } from "../replicas/rebalancing.js";
 import { logFinding } from "../serving/logs/source-log.js";
 import { runServing, type Serving, type ServingOptions } from "../serving/serving.js";
@@ -145,9 +146,13 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
     settings,
     folder,
   );
+  const versions = () => folderVersions(server, folderLayers(live));
+  const comparison = comparedFolders(peering, versions, serving.log);
+  serving.closers.unshift(() => comparison.close());
   await serving.serve({
     server,
     layers,
+    folderVersions: versions,
     peering,
     rollouts,
     storeAway: () => written.away,
@@ -159,7 +164,7 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
     groups: settings.groups,
     tls,
     whereIs: (group, resource) => live.folder.whereIs(group, resource),
-    sources: (about) => [live.folder.status(about(...groupNames(live.settings)))],
+    sources: (about) => [live.folder.status([...about(...groupNames(live.settings)), ...comparison.findings()])],
     async begin() {
       fromFolder = server.addSource(live.folder.source).catch((error: unknown) => {
         throw withAdvice(error);
@@ -238,6 +243,21 @@ async function sharedRollouts(
 function filledBy({ kept }: ServedFolder, settings: Settings): readonly FilledLayer[] {
   const folders = folderLayers({ settings });
   return folders.map((layer) => ({ name: layerInApi(layer, folders), layer, kept }));
+}
+
+/** Says in the log, and by findings, that another server of the store serves another folder. */
+function comparedFolders(peering: Peering, own: () => FolderVersions, log: Log) {
+  let difference: Finding | undefined;
+  const comparison = new FolderComparison({
+    own,
+    others: () => peering.folders(),
+    changed(finding) {
+      difference = finding;
+      if (finding !== undefined) logFinding(log, finding);
+      else log.info({}, "the folders of all servers of the store have the same content again");
+    },
+  });
+  return { findings: () => (difference === undefined ? [] : [difference]), close: () => comparison.close() };
 }
 
 /** Spreads clients over the servers of the store; returns what ends that. */

@@ -51,6 +51,7 @@ export class ServedAdmin {
       ...answers,
       metrics: async () => (await this.#ownMetrics()).text,
       sources: async () => this.#options.sources(),
+      "folder-versions": async () => this.#options.served.folderVersions?.() ?? {},
       leases: async (ids: readonly string[]) => this.#leases(ids),
       clientStatus: (asked: ClientStatusAsked) => this.#options.served.server.clientStatusPage(asked),
       connections: async () => this.#options.served.server.connections(),

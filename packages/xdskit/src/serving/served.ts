@@ -5,6 +5,7 @@ import type { AdminState } from "../admin/admin-state.js";
 import type { AnySourceStatus } from "../admin/source-status.js";
 import type { StoreNumbers } from "../admin/store-numbers.js";
 import type { Fields } from "../output/log.js";
+import type { FolderVersions } from "../replicas/folder-comparison.js";
 
 /** The other servers of the store, as serving needs them. */
 export interface ServedPeering {
@@ -28,6 +29,8 @@ export interface Served {
   readonly peering?: ServedPeering | undefined;
   /** Rollouts are one for all servers of the store; undefined: each server has its own. */
   readonly rollouts?: SharedRollouts | undefined;
+  /** What is served of the folder now; undefined: there is no folder. Other servers of the store ask for it. */
+  readonly folderVersions?: (() => FolderVersions) | undefined;
   /** The store cannot be read. */
   readonly storeAway?: AdminState["storeAway"];
   /** For metrics; undefined: nothing is kept. */

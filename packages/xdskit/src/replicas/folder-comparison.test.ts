@@ -1,0 +1,57 @@
+import assert from "node:assert/strict";
+import { it, type TestContext } from "node:test";
+import { createServer } from "@xdskit/server";
+import { waitFor } from "../../../grpc-server/src/testing/wait-for.js";
+import { cluster } from "../../../server/src/testing/test-resources.js";
+import { FolderComparison, folderVersions } from "./folder-comparison.js";
+
+/** Two servers, of which the first is compared with the second. */
+function compared(t: TestContext) {
+  const [one, two] = [createServer(), createServer()];
+  const told: (string | undefined)[] = [];
+  let looks = 0;
+  const comparison = new FolderComparison({
+    own: () => folderVersions(one, ["default"]),
+    async others() {
+      looks += 1;
+      return [{ name: "two", versions: folderVersions(two, ["default"]) }];
+    },
+    changed: (finding) => void told.push(finding?.message),
+    everyMs: 5,
+  });
+  t.after(async () => {
+    await comparison.close();
+    await Promise.all([one.close(), two.close()]);
+  });
+  const looked = async (times: number) => {
+    const before = looks;
+    await waitFor(() => looks >= before + times);
+  };
+  return { one, two, told, looked };
+}
+
+it("servers whose folders differ for some time are told once, and once more when they do not any more", async (t) => {
+  const { one, two, told, looked } = compared(t);
+  one.config.set([cluster("a"), cluster("b")]);
+  two.config.set([cluster("b"), cluster("a")]);
+  await looked(10);
+  assert.deepEqual(told, []);
+  two.config.set([cluster("a")]);
+  await looked(10);
+  const message = "the folder differs from that of two (cluster): their clients get other resources";
+  assert.deepEqual(told, [message]);
+  one.config.set([cluster("a")]);
+  await looked(2);
+  assert.deepEqual(told, [message, undefined]);
+});
+
+it("a change that comes to one folder a moment later is no difference", async (t) => {
+  const { one, two, told, looked } = compared(t);
+  for (let round = 0; round < 5; round += 1) {
+    one.config.set([cluster(`${round}`)]);
+    await looked(2);
+    two.config.set([cluster(`${round}`)]);
+    await looked(2);
+  }
+  assert.deepEqual(told, []);
+});

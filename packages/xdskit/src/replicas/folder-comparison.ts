@@ -1,0 +1,100 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Finding } from "@xdskit/api";
+import type { LayerName, XdsServer } from "@xdskit/server";
+
+/** The versions of what a server serves of its folder, by layer and type. Equal content has equal versions. */
+export type FolderVersions = Readonly<Record<LayerName, Readonly<Record<string, string>>>>;
+
+/** What another server serves of its folder. */
+export interface OtherFolder {
+  /** The name of the server. */
+  readonly name: string;
+  readonly versions: FolderVersions;
+}
+
+/** The options of a comparison. */
+export interface FolderComparisonOptions {
+  readonly own: () => FolderVersions;
+  /** Asks all others. Who does not answer is left out. */
+  readonly others: () => Promise<readonly OtherFolder[]>;
+  /** Called when a difference begins, is another one, or is over (undefined). */
+  readonly changed: (difference: Finding | undefined) => void;
+  /** For tests. Default: every 5 seconds. */
+  readonly everyMs?: number | undefined;
+}
+
+/** The usual time between two looks, in milliseconds. */
+const usualMs = 5_000;
+/** A change comes to one folder later than to another: a difference counts once it was seen so often in turn. */
+const enough = 4;
+
+/** The versions of what a server serves of the layers of its folder. */
+export function folderVersions(server: Pick<XdsServer, "layerSnapshot">, layers: readonly LayerName[]): FolderVersions {
+  const versions = layers.map((layer) => {
+    const sets = [...(server.layerSnapshot(layer)?.sets.values() ?? [])].filter(({ size }) => size > 0);
+    return [layer, Object.fromEntries(sets.map(({ type, version }) => [type.name, version]))] as const;
+  });
+  return Object.fromEntries(versions);
+}
+
+/** Finds servers of the same store whose folders have other content, which none of them could see alone. */
+export class FolderComparison {
+  readonly #options: FolderComparisonOptions;
+  readonly #stopped = new AbortController();
+  /** By the name of the server, how often in turn it had other content, and of which types. */
+  #seen = new Map<string, { readonly times: number; readonly types: readonly string[] }>();
+  #told: string | undefined;
+  readonly #done: Promise<void>;
+
+  constructor(options: FolderComparisonOptions) {
+    this.#options = options;
+    this.#done = this.#run().catch((error) => {
+      if (!this.#stopped.signal.aborted) throw error;
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#stopped.abort();
+    await this.#done;
+  }
+
+  async #run(): Promise<void> {
+    const { everyMs = usualMs } = this.#options;
+    for (;;) {
+      await delay(everyMs, undefined, { signal: this.#stopped.signal, ref: false });
+      await this.#look();
+    }
+  }
+
+  async #look(): Promise<void> {
+    const { own, others, changed } = this.#options;
+    const found = await others();
+    const versions = own();
+    const seen = new Map<string, { readonly times: number; readonly types: readonly string[] }>();
+    for (const { name, versions: theirs } of found) {
+      const types = differingTypes(versions, theirs);
+      if (types.length > 0) seen.set(name, { times: (this.#seen.get(name)?.times ?? 0) + 1, types });
+    }
+    this.#seen = seen;
+    const lasting = [...seen].filter(([, { times }]) => times >= enough);
+    const message = lasting.length === 0 ? undefined : differenceText(lasting);
+    if (message === this.#told || this.#stopped.signal.aborted) return;
+    this.#told = message;
+    changed(message === undefined ? undefined : { code: "XDSKIT_FOLDER_DIFFERS", severity: "error", message });
+  }
+}
+
+function differingTypes(own: FolderVersions, other: FolderVersions): readonly string[] {
+  const types = new Set<string>();
+  for (const layer of new Set([...Object.keys(own), ...Object.keys(other)])) {
+    const [ours, theirs] = [own[layer] ?? {}, other[layer] ?? {}];
+    for (const type of [...Object.keys(ours), ...Object.keys(theirs)]) if (ours[type] !== theirs[type]) types.add(type);
+  }
+  return [...types].sort();
+}
+
+function differenceText(lasting: readonly (readonly [string, { readonly types: readonly string[] }])[]): string {
+  const names = lasting.map(([name]) => name).sort();
+  const types = [...new Set(lasting.flatMap(([, each]) => each.types))].sort();
+  return `the folder differs from that of ${names.join(", ")} (${types.join(", ")}): their clients get other resources`;
+}
