@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { test } from "node:test";
 import { StoreCopy } from "@xdskit/server";
 import { openLmdbStore } from "@xdskit/store-lmdb";
@@ -6,7 +8,7 @@ import { copyFolder } from "../../packages/xdskit/src/state/etcd-state.js";
 import { createConfigFolder } from "./harness/config-folder.js";
 import { EtcdCluster } from "./harness/etcd.js";
 import { peer } from "./harness/peers.js";
-import { cds, createRawClient } from "./harness/raw-client.js";
+import { cds, createRawClient, observe } from "./harness/raw-client.js";
 import { cluster, configSource } from "./harness/resources.js";
 import { createScene } from "./harness/scene.js";
 import { eventually } from "./harness/wait.js";
@@ -82,4 +84,54 @@ test("A server that starts while etcd is away", { timeout: 120_000 }, async (t) 
     assert.equal((await lost.ended).code, 2);
     assert.match(lost.stderr.join("\n"), /this machine has no copy of it, so it is not known what clients must have/);
   });
+});
+
+test("A server that starts while etcd is away holds back what a rollout has not reached", {
+  timeout: 120_000,
+}, async (t) => {
+  const program = peer("etcd", t);
+  if (program === undefined) return;
+  const etcd = await EtcdCluster.start(program, { size: 1 });
+  t.after(() => etcd.stop());
+  const scene = await createScene(t);
+  const files = (content: number) => ({
+    "a.yaml": [
+      cluster({ name: "a", source: configSource("ads-sotw"), serviceName: "a", connectTimeout: `${content}s` }),
+    ],
+  });
+  const folder = await createConfigFolder(scene.directory, files(1));
+  const settings = join(scene.directory, "settings.yaml");
+  await writeFile(settings, "rollout: { steps: [{ match: { id: first } }], soak: 1h }\n");
+  const store = `etcd://${etcd.endpoints.join(",")}/held`;
+  const args = ["--store", store, "--replica", "127.0.0.1:0", "--settings", settings];
+  const nodes = (server: XdskitServer) => ["first", "second"].map((id) => observe(scene, server.grpc, id));
+
+  const before = await serve(scene, folder.path, { args });
+  const [first, second] = nodes(before);
+  await first?.sees("a=1");
+  await second?.sees("a=1");
+  await folder.put(files(2));
+  await first?.sees("a=2");
+  await eventually("it soaks", async () => /"soaking"/.test(await get(before, "/api/v1/rollouts")));
+  const { store: machine } = await openLmdbStore(copyFolder({ endpoints: etcd.endpoints, prefix: "/held" }));
+  const copy = new StoreCopy(machine);
+  await eventually("it is copied", async () => {
+    const [course] = await copy.shared("rollouts/course/");
+    return /"soaking"/.test(course?.value ?? "");
+  });
+  await copy.close();
+  assert.equal(second?.clusters(), "a=1");
+  await before.process.stop();
+  await etcd.members[0]?.kill();
+
+  const late = await serve(scene, folder.path, { args });
+  const [again, held] = nodes(late);
+  await again?.sees("a=2");
+  await held?.sees("a=1");
+  await etcd.members[0]?.start();
+  await eventually("it is back", async () => (await get(late, "/readyz")) === "ready\n", { withinMs: 30_000 });
+  const promote = async () =>
+    (await fetch(`http://${late.admin}/api/v1/rollouts/all/promote`, { method: "POST" })).status === 200;
+  await eventually("it is promoted", promote, { withinMs: 30_000 });
+  await held?.sees("a=2");
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { describe, it, test, type TestContext } from "node:test";
+import { describe, it, type TestContext, test } from "node:test";
 import type { Store } from "@xdskit/server";
 import { openEtcdStore } from "@xdskit/store-etcd";
 import { createConfigFolder } from "./harness/config-folder.js";

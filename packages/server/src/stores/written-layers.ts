@@ -271,7 +271,10 @@ export class WrittenLayers implements Source {
       refuse(this.#options.server.checkChange([update]));
       const leased = leases.plan(...touchedBy(write, update, now, leases), lease);
       if (head === undefined && update.upsert.length === 0) return { kind: "written", head, isNew: false };
-      const commits = [commitOf(head === undefined ? wholeOf(update, now) : update, head), ...(leased.size === 0 ? [] : [leases.commitOf(leased)])];
+      const commits = [
+        commitOf(head === undefined ? wholeOf(update, now) : update, head),
+        ...(leased.size === 0 ? [] : [leases.commitOf(leased)]),
+      ];
       const back = leased.size === 0 ? undefined : leases.commitOf(leases.reverse(leased));
       const result = await this.store.commit(commits, info);
       if (result.kind === "conflict") {

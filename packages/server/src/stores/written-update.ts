@@ -27,7 +27,9 @@ export function wholeOf(update: LayerUpdate, now: Layer): LayerUpdate {
   const idIn = (type: Resource["type"], key: string) => `${type.typeUrl} ${key}`;
   const touched = new Set(update.upsert.map(({ type, key }) => idIn(type, key)));
   for (const { type, name } of update.remove ?? []) touched.add(idIn(type, name));
-  const stays = [...now.sets.values()].flatMap((set) => [...set].filter(({ type, key }) => !touched.has(idIn(type, key))));
+  const stays = [...now.sets.values()].flatMap((set) =>
+    [...set].filter(({ type, key }) => !touched.has(idIn(type, key))),
+  );
   return { layer: update.layer, kind: "replace", upsert: [...stays, ...update.upsert] };
 }
 

@@ -56,20 +56,21 @@ export class RolloutServers {
     return this.#all;
   }
 
-  async start(): Promise<RolloutServer> {
+  /** `store`: where it reads and writes, if not in the store itself; it may be away. */
+  async start(store: Store = this.store): Promise<RolloutServer> {
     this.#count += 1;
     const name = `server ${this.#count}`;
     const clock = manualClock();
     const server = createServer({ clock, groups: [{ name: "edge", match: {}, layers: ["own"], ...this.#group }] });
-    const keys = mortal(this.store.shared, (put) => this.puts.push(put));
+    const keys = mortal(store.shared, (put) => this.puts.push(put));
     const peers = () => this.#all.filter((each) => each.isMember && each.name !== name).map(peerOf);
     const shared = await server.shareRollouts({
       ...{ replica: name, peers, registry: reading.registry, problem: () => {} },
-      store: { shared: keys.shared, content: (...asked) => this.store.content(...asked) },
+      store: { shared: keys.shared, content: (...asked) => store.content(...asked) },
     });
     const written = new WrittenLayers({
-      ...{ store: lent(this.store), server, retention: { revisions: 100, since: 0 }, ...reading, layers: ["own"] },
-      onProblem: (findings) => assert.fail(JSON.stringify(findings)),
+      ...{ store: lent(store), server, retention: { revisions: 100, since: 0 }, ...reading, layers: ["own"] },
+      onProblem: (findings) => store === this.store && assert.fail(JSON.stringify(findings)),
     });
     await written.load();
     const transport = createMemoryTransport();
@@ -173,7 +174,7 @@ function mortal(
 }
 
 /** The same store for somebody who closes it, while others go on with it. */
-function lent(store: Store): Store {
+export function lent(store: Store): Store {
   return new Proxy(store, {
     get(target, name) {
       if (name === "close") return async () => {};

@@ -25,7 +25,7 @@ function compared(t: TestContext) {
   });
   const looked = async (times: number) => {
     const before = looks;
-    await waitFor(() => looks >= before + times);
+    await waitFor("it has looked", () => looks >= before + times);
   };
   return { one, two, told, looked };
 }

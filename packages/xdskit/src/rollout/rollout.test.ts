@@ -30,7 +30,10 @@ async function withRollout(run: (url: string, hooks: Hooks) => Promise<void>): P
     const steps = [{ match: { id: "nobody" } }, { percent: 50 }];
     const begin = (content: string) => {
       server.rollouts()[0]?.promote();
-      server.config.update({ upsert: resourcesOf(cluster("web", content)) }, { rollout: { steps, timeoutMs: 600_000 } });
+      server.config.update(
+        { upsert: resourcesOf(cluster("web", content)) },
+        { rollout: { steps, timeoutMs: 600_000 } },
+      );
     };
     begin("2s");
     const hooks: Hooks = { begin, looked: () => {} };

@@ -146,25 +146,18 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
     settings,
     folder,
   );
-  const versions = () => folderVersions(server, folderLayers(live));
-  const comparison = comparedFolders(peering, versions, serving.log);
-  serving.closers.unshift(() => comparison.close());
+  const compared = comparedFolders(serving, peering, () => folderVersions(server, folderLayers(live)));
   await serving.serve({
-    server,
-    layers,
-    folderVersions: versions,
-    peering,
-    rollouts,
+    ...{ server, registry, layers, peering, rollouts, tls },
+    folderVersions: compared.own,
     storeAway: () => written.away,
     storeNumbers: state.numbers,
     stateTrouble: state.trouble,
     onRevision: revisions.on,
-    registry,
     settingsFile: loaded.file,
     groups: settings.groups,
-    tls,
     whereIs: (group, resource) => live.folder.whereIs(group, resource),
-    sources: (about) => [live.folder.status([...about(...groupNames(live.settings)), ...comparison.findings()])],
+    sources: (about) => [live.folder.status([...about(...groupNames(live.settings)), ...compared.findings()])],
     async begin() {
       fromFolder = server.addSource(live.folder.source).catch((error: unknown) => {
         throw withAdvice(error);
@@ -246,7 +239,7 @@ function filledBy({ kept }: ServedFolder, settings: Settings): readonly FilledLa
 }
 
 /** Says in the log, and by findings, that another server of the store serves another folder. */
-function comparedFolders(peering: Peering, own: () => FolderVersions, log: Log) {
+function comparedFolders({ log, closers }: Serving, peering: Peering, own: () => FolderVersions) {
   let difference: Finding | undefined;
   const comparison = new FolderComparison({
     own,
@@ -257,7 +250,8 @@ function comparedFolders(peering: Peering, own: () => FolderVersions, log: Log) 
       else log.info({}, "the folders of all servers of the store have the same content again");
     },
   });
-  return { findings: () => (difference === undefined ? [] : [difference]), close: () => comparison.close() };
+  closers.unshift(() => comparison.close());
+  return { own, findings: () => (difference === undefined ? [] : [difference]) };
 }
 
 /** Spreads clients over the servers of the store; returns what ends that. */

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { join } from "node:path";
 import { type Finding, XdskitError } from "@xdskit/api";
-import { CopiedStore, type Store, StoreCopy } from "@xdskit/server";
+import { CopiedStore, copiedRollouts, type Store, StoreCopy } from "@xdskit/server";
 import type { StoreUrl } from "../settings/store-url.js";
 import { etcdCredentials } from "./etcd-credentials.js";
 import { stateHome } from "./state-home.js";
@@ -32,7 +32,7 @@ export async function openEtcdState(
   const open = () => openEtcdStore({ endpoints, prefix, ...credentials, tlsProblem: problem });
   const { copy, findings } = await openCopy(copyFolder({ endpoints, prefix }));
   const name = `etcd ${endpoints.join(",")}${prefix}`;
-  const store = await CopiedStore.open({ name, open, copy, problem }).catch((error: unknown) => {
+  const store = await CopiedStore.open({ name, open, copy, problem, keys: copiedRollouts }).catch((error: unknown) => {
     throw withoutCopy(error);
   });
   const { fromCopy } = store;

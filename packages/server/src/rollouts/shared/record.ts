@@ -56,9 +56,11 @@ export function courseKey(group: string): string {
   return courses + shortHash(group);
 }
 
+export const lists = "rollouts/undo/";
+
 /** Where the list of a change begins: it is in as many values as it needs. */
 export function listPrefix({ group, change }: Pick<RolloutRecord, "group" | "change">): string {
-  return `rollouts/undo/${shortHash(group)}/${change}/`;
+  return `${lists}${shortHash(group)}/${change}/`;
 }
 
 export const rejectedPrefix = "rollouts/rejected/";

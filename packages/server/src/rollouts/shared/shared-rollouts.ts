@@ -76,8 +76,10 @@ export class SharedRolloutHub implements SharedRollouts {
   /** Reads the records, and what nodes have that their rollouts have not reached. */
   static async open(sharing: RolloutSharing, clock: Clock, types: ResourceTypes): Promise<SharedRolloutHub> {
     const hub = new SharedRolloutHub(sharing, clock, types);
+    const rejected = hub.#rejected.read().catch((error: unknown) => hub.#trouble(findingOf(error)));
     try {
-      await Promise.all([hub.#records.read(), hub.#rejected.read()]);
+      // While the store is away, a copy of it may have these.
+      await hub.#records.read();
       // A completed rollout holds nothing back.
       const holding = hub.#records.all.filter(
         ({ course: { phase } }) => phase !== "completed" && phase !== "withdrawn",
@@ -86,6 +88,7 @@ export class SharedRolloutHub implements SharedRollouts {
     } catch (error) {
       hub.#trouble(findingOf(error));
     }
+    await rejected;
     return hub;
   }
 

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Finding, XdskitError } from "@xdskit/api";
+import type { CopiedKeys } from "../../contracts/copied-keys.js";
 import type { SharedEntry } from "../../contracts/shared-keys.js";
 import type { Revision, Store, StoredResource } from "../../contracts/store.js";
 import { createMemoryStore } from "../memory-store.js";
@@ -126,6 +127,50 @@ describe("a store that is away at the start", () => {
     assert.equal(store.fromCopy, undefined);
     assert.equal(await held(store, "one"), "a at 2");
     assert.equal((await commit(store, "one", resource("a", "3"))).number, 3);
+  });
+
+  it("has the shared keys that a start needs, and the contents that they name", async (t) => {
+    const keys: CopiedKeys = {
+      prefix: "x/",
+      isCopied: (key) => key.startsWith("x/kept/"),
+      contentsOf: (entries) =>
+        entries.flatMap(({ value }) => value.split(",").map((version) => ({ type, key: "a", version }))),
+    };
+    const far = await memory(t);
+    for (const version of ["1", "2", "3", "4"]) await commit(far, "one", resource("a", version));
+    const put = async (key: string, value: string) =>
+      (await far.shared.put({ key, value, expected: "any" })) ?? assert.fail();
+    const version = await put("x/kept/b", "1,2");
+    await put("x/kept/gone", "3");
+    await put("x/other", "?");
+    const machine = await memory(t);
+    const copied = async (open: () => Promise<Store>) => {
+      const problem = (finding: Finding | undefined) => assert.fail(finding?.message);
+      const store = await CopiedStore.open({
+        ...{ name: "far", open, copy: new StoreCopy(lent(machine)), problem, keys },
+      });
+      t.after(() => store.close());
+      return store;
+    };
+    const there = await copied(async () => lent(far));
+    const inCopy = async (content: string) => await machine.content(type, "a", content);
+    for (let tries = 0; (await inCopy("3")) === undefined || (await machine.heads()).length < 3; tries += 1) {
+      assert.ok(tries < 1_000, "it is not copied");
+      await delay(10);
+    }
+    await far.shared.remove("x/kept/gone", "any");
+    const copy = new StoreCopy(lent(machine));
+    for (let tries = 0; (await copy.shared("x/kept/")).length > 1; tries += 1) {
+      assert.ok(tries < 1_000, "it is not removed");
+      await delay(10);
+    }
+    await there.close();
+    const store = await copied(away);
+    assert.deepEqual(await store.shared.list("x/kept/"), [{ key: "x/kept/b", value: "1,2", version }]);
+    await assert.rejects(store.shared.list("x/"), /nobody answers/);
+    for (const content of ["1", "2", "4"])
+      assert.equal(Buffer.from((await store.content(type, "a", content)) ?? []).toString(), `a at ${content}`);
+    assert.deepEqual(await store.heads(), await far.heads());
   });
 
   it("is an error where nothing was copied", async (t) => {

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type Finding, type ResourceName, type TypeUrl, type Version, XdskitError } from "@xdskit/api";
+import type { CopiedKeys } from "../../contracts/copied-keys.js";
 import type { StoreWatch } from "../../contracts/shared-keys.js";
 import type {
   CommitInfo,
@@ -26,6 +27,8 @@ export interface CopiedStoreOptions {
   readonly open: () => Promise<Store>;
   /** Undefined: there can be none on this machine. */
   readonly copy: StoreCopy | undefined;
+  /** The shared keys that the copy has, too. Default: none. */
+  readonly keys?: CopiedKeys | undefined;
   /** Reports a problem with the copy, once; undefined: it is over. */
   readonly problem: (finding: Finding | undefined) => void;
 }
@@ -50,7 +53,11 @@ export class CopiedStore implements Store {
   private constructor(options: CopiedStoreOptions, finding: Finding) {
     this.#options = options;
     this.#finding = finding;
-    this.shared = new LateShared(() => this.#finding);
+    const { copy, keys } = options;
+    this.shared = new LateShared(
+      () => this.#finding,
+      (prefix) => (keys?.isCopied(prefix) ? copy?.shared(prefix) : undefined),
+    );
   }
 
   /** Rejects as `open` does, if there is no copy. */
@@ -153,9 +160,9 @@ export class CopiedStore implements Store {
   }
 
   #arrive(store: Store): void {
-    const { copy, problem } = this.#options;
+    const { copy, keys, problem } = this.#options;
     this.#reached = store;
-    if (copy !== undefined && !this.#stopped.signal.aborted) this.#copying = new Copying(store, copy, problem);
+    if (copy !== undefined && !this.#stopped.signal.aborted) this.#copying = new Copying(store, copy, problem, keys);
     for (const begin of this.#waiting) begin(store);
     this.#waiting.clear();
     this.shared.reached(store.shared);

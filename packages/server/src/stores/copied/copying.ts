@@ -1,5 +1,6 @@
 import { type Finding, XdskitError } from "@xdskit/api";
-import type { StoreWatch } from "../../contracts/shared-keys.js";
+import type { CopiedKeys } from "../../contracts/copied-keys.js";
+import type { SharedEntry, StoreWatch } from "../../contracts/shared-keys.js";
 import type { Revision, Store } from "../../contracts/store.js";
 import type { StoreCopy } from "./store-copy.js";
 
@@ -13,21 +14,29 @@ export class Copying {
   readonly #from: Store;
   readonly #copy: StoreCopy;
   readonly #problem: (finding: Finding | undefined) => void;
-  readonly #watch: StoreWatch;
+  readonly #keys: CopiedKeys | undefined;
+  readonly #watches: readonly StoreWatch[];
   readonly #still: NodeJS.Timeout;
   #retry: NodeJS.Timeout | undefined;
   #heads: readonly Revision[] | undefined;
+  #entries: readonly SharedEntry[] | undefined;
   #isAway = false;
   #hasProblem = false;
   #isClosed = false;
   #running: Promise<void> | undefined;
 
   /** `problem` hears what goes wrong with it, once; undefined: it is well again. */
-  constructor(from: Store, copy: StoreCopy, problem: (finding: Finding | undefined) => void) {
+  constructor(
+    from: Store,
+    copy: StoreCopy,
+    problem: (finding: Finding | undefined) => void,
+    keys: CopiedKeys | undefined,
+  ) {
     this.#from = from;
     this.#copy = copy;
     this.#problem = problem;
-    this.#watch = from.watch({
+    this.#keys = keys;
+    const heads = from.watch({
       moved: (heads) => {
         this.#isAway = false;
         this.#heads = heads;
@@ -37,13 +46,23 @@ export class Copying {
         this.#isAway = true;
       },
     });
+    const shared =
+      keys &&
+      from.shared.watch(keys.prefix, {
+        changed: (entries) => {
+          this.#entries = entries.filter(({ key }) => keys.isCopied(key));
+          this.#run();
+        },
+        away: () => {},
+      });
+    this.#watches = shared === undefined ? [heads] : [heads, shared];
     this.#still = setInterval(() => this.#run(), stillMs).unref();
   }
 
   /** Waits for what is under way. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#watch.close();
+    for (const watch of this.#watches) watch.close();
     clearInterval(this.#still);
     clearTimeout(this.#retry);
     await this.#running;
@@ -58,15 +77,20 @@ export class Copying {
 
   async #take(): Promise<void> {
     const isFirst = this.#heads === undefined;
-    while (this.#heads !== undefined && !this.#isClosed) {
-      const heads = this.#heads;
+    while ((this.#heads !== undefined || this.#entries !== undefined) && !this.#isClosed) {
+      const [heads, entries] = [this.#heads, this.#entries];
       this.#heads = undefined;
+      this.#entries = undefined;
       try {
-        await this.#copy.take(this.#from, heads);
+        if (heads !== undefined) await this.#copy.take(this.#from, heads);
+        if (entries !== undefined && this.#keys !== undefined)
+          await this.#copy.takeShared(this.#from, this.#keys, entries);
         if (this.#hasProblem) this.#problem(undefined);
         this.#hasProblem = false;
       } catch (error) {
-        this.#failed(heads, error as Error);
+        this.#heads ??= heads;
+        this.#entries ??= entries;
+        this.#failed(error as Error);
         return;
       }
     }
@@ -74,8 +98,7 @@ export class Copying {
     if (isFirst && !this.#hasProblem) await this.#copy.isNewest().catch(() => {});
   }
 
-  #failed(heads: readonly Revision[], error: Error): void {
-    this.#heads ??= heads;
+  #failed(error: Error): void {
     const [finding] = error instanceof XdskitError ? error.findings : [];
     const message = `no copy of ${this.#from.name} is kept here: ${finding?.message ?? error.message}`;
     if (!this.#hasProblem && !this.#isClosed) this.#problem({ code: "XDSKIT_STORE", severity: "warning", message });

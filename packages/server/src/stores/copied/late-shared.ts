@@ -10,14 +10,22 @@ import type {
   StoreWatch,
 } from "../../contracts/shared-keys.js";
 
-/** The shared keys of a store that is reached later: until then it is away. */
+/**
+ * The shared keys of a store that is reached later: until then it is away. `copied` has what a copy has of the entries
+ * that begin so; undefined: there is no copy of them.
+ */
 export class LateShared implements SharedKeys {
   readonly #away: () => Finding;
+  readonly #copied: (prefix: string) => Promise<readonly SharedEntry[]> | undefined;
   readonly #waiting = new Set<(shared: SharedKeys) => void>();
   #reached: SharedKeys | undefined;
 
-  constructor(away: () => Finding) {
+  constructor(
+    away: () => Finding,
+    copied: (prefix: string) => Promise<readonly SharedEntry[]> | undefined = () => undefined,
+  ) {
     this.#away = away;
+    this.#copied = copied;
   }
 
   reached(shared: SharedKeys): void {
@@ -27,7 +35,8 @@ export class LateShared implements SharedKeys {
   }
 
   async list(prefix: string): Promise<readonly SharedEntry[]> {
-    return await this.#now().list(prefix);
+    if (this.#reached !== undefined) return await this.#reached.list(prefix);
+    return await (this.#copied(prefix) ?? this.#now().list(prefix));
   }
 
   async put(put: SharedPut): Promise<SharedVersion | undefined> {

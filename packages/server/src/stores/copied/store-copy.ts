@@ -1,8 +1,14 @@
+import type { ContentOfCopy, CopiedKeys } from "../../contracts/copied-keys.js";
+import type { SharedEntry } from "../../contracts/shared-keys.js";
 import type { LayerCommit, Revision, RevisionId, Store, StoredResource } from "../../contracts/store.js";
 import type { LayerName } from "../../settings/group-settings.js";
 import { followedSince } from "../following.js";
 
 const seenKey = "copy/seen";
+/** Begins the keys of copied shared entries. */
+const sharedPrefix = "copy/shared/";
+/** Begins the layers that hold contents which copied entries name: several where versions of one resource meet. */
+const namedLayers = "\u0000named by shared keys: ";
 /** Another server of this machine may write the same copy. */
 const mostConflicts = 10;
 
@@ -13,6 +19,8 @@ const mostConflicts = 10;
  */
 export class StoreCopy {
   readonly #store: Store;
+  /** What `#takeContents` has taken last. */
+  #named: string | undefined;
 
   constructor(store: Store) {
     this.#store = store;
@@ -25,12 +33,12 @@ export class StoreCopy {
 
   /** The heads as the other store has them, as of `seen`. */
   async heads(): Promise<readonly Revision[]> {
-    return (await this.#store.heads()).map(copied);
+    return (await this.#copiedHeads()).map(copied);
   }
 
   /** The content of a head; undefined: it is not copied. */
   async read(id: RevisionId): Promise<readonly StoredResource[] | undefined> {
-    const head = (await this.#store.heads()).find((one) => copied(one).id === id);
+    const head = (await this.#copiedHeads()).find((one) => copied(one).id === id);
     return head && (await this.#store.read(head.id));
   }
 
@@ -71,6 +79,63 @@ export class StoreCopy {
       break;
     }
     await this.isNewest();
+  }
+
+  /** The copied entries whose keys begin so, with the versions that they have in the other store. */
+  async shared(prefix: string): Promise<readonly SharedEntry[]> {
+    const entries = await this.#store.shared.list(`${sharedPrefix}${prefix}`);
+    return entries.map(({ key, value }) => {
+      const end = value.indexOf("\n");
+      return { key: key.slice(sharedPrefix.length), value: value.slice(end + 1), version: value.slice(0, end) };
+    });
+  }
+
+  /** The other store has these entries now, of those that must be known at a start. */
+  async takeShared(from: Pick<Store, "content">, keys: CopiedKeys, entries: readonly SharedEntry[]): Promise<void> {
+    const { shared } = this.#store;
+    const before = new Map((await this.shared(keys.prefix)).map((entry) => [entry.key, entry]));
+    await this.#takeContents(from, keys.contentsOf(entries));
+    // Backwards: what others name comes before those who name it.
+    for (const { key, value, version } of entries.toReversed()) {
+      if (before.get(key)?.version === version && before.get(key)?.value === value) continue;
+      await shared.put({ key: sharedPrefix + key, value: `${version}\n${value}`, expected: "any" });
+    }
+    const now = new Set(entries.map(({ key }) => key));
+    for (const key of before.keys()) if (!now.has(key)) await shared.remove(sharedPrefix + key, "any");
+  }
+
+  /** Holds these contents, and none that was held before for the same reason. */
+  async #takeContents(from: Pick<Store, "content">, named: readonly ContentOfCopy[]): Promise<void> {
+    const names = JSON.stringify(named);
+    if (names === this.#named) return;
+    const heads = (await this.#store.heads()).filter(({ layer }) => layer.startsWith(namedLayers));
+    const layers = new Map<LayerName, Map<string, StoredResource>>(heads.map(({ layer }) => [layer, new Map()]));
+    for (const { type, key, version } of named) {
+      const bytes = (await this.#store.content(type, key, version)) ?? (await from.content(type, key, version));
+      if (bytes === undefined) continue;
+      const id = JSON.stringify([type, key]);
+      for (let number = 0; ; number += 1) {
+        const layer = `${namedLayers}${number}`;
+        const held = layers.get(layer) ?? new Map<string, StoredResource>();
+        layers.set(layer, held);
+        if (held.has(id) && held.get(id)?.version !== version) continue;
+        held.set(id, { type, key, version, bytes });
+        break;
+      }
+    }
+    const info = { author: "", cause: { kind: "source", source: "" }, message: "", time: Date.now() } as const;
+    for (const [layer, held] of layers)
+      for (let tries = 0; tries < mostConflicts; tries += 1) {
+        const parent = (await this.#store.head(layer))?.id;
+        const upsert = [...held.values()];
+        if ((await this.#store.commit([{ layer, parent, kind: "replace", upsert }], info)).kind === "committed") break;
+      }
+    await this.#store.retain({ revisions: 1, since: Date.now() });
+    this.#named = names;
+  }
+
+  async #copiedHeads(): Promise<readonly Revision[]> {
+    return (await this.#store.heads()).filter(({ layer }) => !layer.startsWith(namedLayers));
   }
 
   /** The copied heads are the newest ones until now. */
