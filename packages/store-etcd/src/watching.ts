@@ -30,8 +30,8 @@ interface WatchedKeys {
 /** Hears of states. */
 export interface StateListener {
   /**
-   * The first state, every one in which its range differs, and, `isBack`, the first one after `away`, and after etcd was
-   * restored from a backup.
+   * The first state, every one in which its range differs, and, `isBack`, the first one after `away`, and after etcd
+   * was restored from a backup.
    */
   changed(state: WatchedState, isBack: boolean): void;
   away(finding: Finding): void;

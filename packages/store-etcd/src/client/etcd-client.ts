@@ -294,8 +294,8 @@ function metadataOf(token: string | undefined): Metadata {
 }
 
 /**
- * A token ends after some minutes, or with its member; a signed one (JWT) with each change of users and roles. What etcd
- * says of that, and by which code, differs from version to version.
+ * A token ends after some minutes, or with its member; a signed one (JWT) with each change of users and roles. The
+ * words and the code by which etcd says so differ from version to version.
  */
 function isTokenOver({ code, details }: ServiceError): boolean {
   if (code === status.UNAUTHENTICATED) return true;

@@ -62,8 +62,8 @@ export class StoreCopy {
         const before = own.get(head.layer);
         const known = before && copied(before);
         if (known?.id === head.id) continue;
-        // A server of this machine that heard of it later must not bring back what was. A store that was restored from a
-        // backup has an older head, and says so.
+        // A server of this machine that heard of it later must not bring back what was. A store that was restored from
+        // a backup has an older head, and says so.
         const isOld = known !== undefined && known.number >= head.number;
         if (isOld && (await from.head(head.layer))?.id !== head.id) continue;
         const { layer, kind, upsert, remove } = await followedSince(from, known, head);
