@@ -1,7 +1,7 @@
 /**
- * How much sooner a change is written to all streams by more processes, with none of the clients' work in it: `xdsload`
- * holds the streams, and stands still (SIGSTOP) while the server writes a change into their sockets, so that the server
- * has both cores. Then it goes on, reads and acknowledges.
+ * The time that more processes save when a change is written to all streams, without the clients' work: `xdsload` holds
+ * the streams, and stands still (SIGSTOP) while the server writes a change into their sockets, so that the server has
+ * both cores. Then it goes on, reads and acknowledges.
  *
  *   node bench/cores.mjs [STREAMS [ROUNDS [eds|cds]]]
  *
@@ -59,7 +59,7 @@ function figures(values) {
   return `${middle} (${least}–${most})`;
 }
 
-/** Bytes that wait in the kernel for the clients of a port, and for how many of them. */
+/** Bytes that wait in the kernel for the clients of a port, and the number of these clients. */
 function waiting(port) {
   const hex = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
   let [bytes, sockets] = [0, 0];
@@ -73,7 +73,7 @@ function waiting(port) {
   return { bytes, sockets };
 }
 
-/** Waits until nothing ran for so long, and says when something ran last. Bounded: 20 s. */
+/** Waits until nothing ran for this long, and returns the time at which something ran last. Bounded: 20 s. */
 async function rest(pids, quietMs, everyMs) {
   let last = performance.now();
   let before = sum(ranMs(...pids));

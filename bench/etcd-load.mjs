@@ -1,13 +1,13 @@
 /**
- * How long it takes to read a large layer from etcd, beside `etcdctl get` of the same keys.
+ * The time for reading a large layer from etcd, beside `etcdctl get` of the same keys.
  *
  *   node bench/etcd-load.mjs [RESOURCES [ROUNDS]]
  *
  * Needs `npm run build`, and `etcd` and `etcdctl` in .cache/peers/bin (e2e/peers/install.sh). One member of etcd, on a
  * free port of 127.0.0.1, gets RESOURCES (default 100,000) clusters of about 300 bytes in one commit. Then the two read
- * them in turn, ROUNDS times (default 7): `store.read` into this process, and `etcdctl get --prefix`, a process of its
- * own, whose output is counted and thrown away. Prints both medians with their extremes, the ratio of the medians, and
- * the bytes that etcdctl brought.
+ * them in turn, ROUNDS times (default 7): `store.read` into this process, and `etcdctl get --prefix`, a separate
+ * process, whose output is counted and thrown away. Prints both medians with their extremes, the ratio of the medians,
+ * and the bytes that etcdctl brought.
  */
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -38,7 +38,7 @@ async function startEtcd(directory) {
   return { etcd, endpoint: client.slice("http://".length) };
 }
 
-/** Milliseconds, and the bytes that came. */
+/** Milliseconds, and the received bytes. */
 async function readWithEtcdctl(endpoint) {
   const began = performance.now();
   const child = spawn(

@@ -5,7 +5,7 @@ import { spawn } from "node:child_process";
 const started = performance.now();
 const say = (text) => console.log(`[${((performance.now() - started) / 1000).toFixed(1)} s] ${text}`);
 
-/** Runs a script of package.json, and resolves with whether it succeeded. */
+/** Runs a script of package.json, and resolves to whether it succeeded. */
 async function run(script) {
   const child = spawn("npm", ["run", "--silent", script], { stdio: ["ignore", "pipe", "pipe"] });
   let output = "";

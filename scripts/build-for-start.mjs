@@ -1,4 +1,4 @@
-// Builds what `npm start` runs, and says what it does; where that was built already, it does and says nothing.
+// Builds the program that `npm start` runs, and prints each step; if it was built already, it does and prints nothing.
 // Nothing is type-checked here, and no package is compiled by itself: `npm run build` does both.
 import { spawn } from "node:child_process";
 import { dirname, join } from "node:path";
@@ -17,7 +17,7 @@ const seconds = () => `${Math.round((performance.now() - started) / 1000)} s`;
 /** Standard output is the server's. */
 const say = (text) => process.stderr.write(`${text}\n`);
 
-/** Runs a program of the build to its end; its output is shown. */
+/** Runs a program of the build to its end, and shows its output. */
 async function run(program, options) {
   const child = spawn(process.execPath, [join(root, program), ...options], { cwd: root, stdio: ["ignore", 2, 2] });
   const [code, signal] = await new Promise((resolve) => child.on("close", (...ended) => resolve(ended)));

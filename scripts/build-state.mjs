@@ -1,12 +1,12 @@
-// Tells whether what `npm start` runs was built of what lies here now. In doubt it was not: a build too many costs
-// seconds, a stale server costs trust.
+// Tells whether the program that `npm start` runs was built from the present files. In doubt it was not: a needless
+// build costs seconds, a stale server costs trust.
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** Of each package, what is no input of the build. */
+/** The parts of each package that are no input of the build. */
 const outputs = new Set(["dist", "gen", "node_modules", ".cache", "tsconfig.tsbuildinfo"]);
-/** Besides the packages: which tools and libraries there are, and how they are called. */
+/** The inputs besides the packages: the tools and libraries, and their options. */
 const besides = [
   "package.json",
   "package-lock.json",
@@ -32,8 +32,8 @@ export function inputsOf(root) {
 }
 
 /**
- * A hash of the sizes and times of everything that the build writes and the command loads: whoever else writes it makes
- * it differ.
+ * A hash of the sizes and times of everything that the build writes and the command loads: any other writer makes it
+ * differ.
  */
 function outputsOf(root) {
   const hash = createHash("sha256");
@@ -47,7 +47,7 @@ function outputsOf(root) {
   return { outputs: hash.digest("hex"), files: paths.length };
 }
 
-/** Whether a build of these inputs was remembered, and nobody touched what it made since. */
+/** Whether a build of these inputs was remembered, and nobody has touched its output since. */
 export function isBuilt(root, inputs) {
   try {
     const known = JSON.parse(readFileSync(join(root, stampFile), "utf8"));
@@ -57,7 +57,7 @@ export function isBuilt(root, inputs) {
   }
 }
 
-/** To be called after a build that succeeded, with its inputs as they were before it. */
+/** Call it after a successful build, with the inputs from before it. */
 export function rememberBuild(root, inputs) {
   const file = join(root, stampFile);
   mkdirSync(dirname(file), { recursive: true });

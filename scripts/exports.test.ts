@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 const packages = fileURLToPath(new URL("../packages/", import.meta.url));
 const read = (file: string) => readFileSync(join(packages, file), "utf8");
 
-/** What is imported by the names of packages, as their `exports` say. */
+/** The modules that are imported by the names of packages, by their `exports`. */
 const doors = [
   "grpc-server",
   "api",
@@ -31,7 +31,7 @@ interface Exported {
   readonly name: string;
 }
 
-/** What a module gives, and where that is declared. */
+/** The exports of a module, and their declarations. */
 function exportsOf(file: string): readonly Exported[] {
   const text = read(file);
   const passedOn = [...text.matchAll(/^export (?:type )?\{([^}]*)\} from "(\.[^"]+)\.js";$/gm)].flatMap(

@@ -31,7 +31,7 @@ test("every link of a page to a file leads to one", () => {
   assert.deepEqual(broken, []);
 });
 
-test("every file and folder that ARCHITECTURE.md, CONTRIBUTING.md and the packages' READMEs name is there", () => {
+test("every file and folder that ARCHITECTURE.md, CONTRIBUTING.md and the packages' READMEs name exists", () => {
   const isThere = (name: string) => files.some((file) => `/${file}/`.includes(`/${name}/`));
   const readmes = pages.filter((page) => /^packages\/.*README\.md$/.test(page));
   const missing = ["ARCHITECTURE.md", "CONTRIBUTING.md", ...readmes].flatMap((page) =>

@@ -1,13 +1,13 @@
-// `npm run test:long [EFFORT]`: what the suite does only a little of. Plays the random tests many times as long as the
-// suite does (50 times by default), looks for lost changes, and fuzzes. To be run before a larger piece of work is
-// called done.
+// `npm run test:long [EFFORT]`: the tests of which the suite runs only a little. Plays the random tests many times as
+// long as the suite (50 times by default), looks for lost changes, and fuzzes. Run it before you call a larger piece of
+// work done.
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { testFiles } from "./testing/test-files.mjs";
 
 const effort = process.argv[2] ?? "50";
 const isRandom = (file) => /\b(effort|playSeeds)\b/.test(readFileSync(file, "utf8"));
-// Fuzzing has a step of its own below.
+// Fuzzing is a separate step below.
 const random = ["packages"].flatMap(testFiles).filter(isRandom);
 const source = ["--conditions=@xdskit/source", "--import", "tsx"];
 const steps = [

@@ -26,8 +26,8 @@ const loading = isBuilt
   ? ["--import", here("testing/load-typescript.mjs")]
   : ["--conditions=@xdskit/source", "--import", "tsx"];
 const reporter = flags.includes("--spec") || files.length === 1 ? "spec" : "files";
-// Each file is a process of its own. Many wait for most of their time, for timers and for programs that start: with one
-// more than there are processors, none of these has nothing to do.
+// Each file is a separate process. Many wait most of the time, for timers and for programs that start: one process more
+// than there are processors keeps all of these busy.
 const concurrency = availableParallelism() + 1;
 console.log(`Running ${files.length} test files${isBuilt ? " as built" : ""}, ${concurrency} at a time`);
 const run = isBuilt ? files.map(compiledTest) : files;

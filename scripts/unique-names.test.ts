@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 
 const script = fileURLToPath(new URL("unique-names.mjs", import.meta.url));
 
-/** What the script says of a repository with these files. */
+/** The script's output for a repository with these files. */
 function said(t: TestContext, files: Readonly<Record<string, string>>) {
   const root = mkdtempSync(join(tmpdir(), "unique-names-"));
   t.after(() => rmSync(root, { recursive: true, force: true }));

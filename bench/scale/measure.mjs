@@ -1,5 +1,5 @@
 /**
- * Measures what a stream, a push, a storm, a relay and a replica cost on this machine, and prints it as JSON.
+ * Measures the cost of a stream, a push, a storm, a relay and a replica on this machine, and prints it as JSON.
  *
  *   node bench/scale/measure.mjs
  *

@@ -1,4 +1,4 @@
-/** Starting programs, and reading what the kernel says of them. */
+/** Starting programs, and reading the kernel's figures of them. */
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
@@ -13,7 +13,9 @@ export async function freePorts(count) {
   return ports;
 }
 
-/** Starts a program, and resolves once it prints a line that begins so. Rejects after 60 s, or if it ends before. */
+/**
+ * Starts a program, and resolves once it prints a line with this beginning. Rejects after 60 s, or if it ends before.
+ */
 export async function started(command, args, line, options = {}) {
   const child = spawn(command, args, { stdio: ["ignore", "pipe", "ignore"], ...options });
   const end = new Promise((resolve) => child.once("exit", resolve));
@@ -50,7 +52,7 @@ export async function answers(url) {
   throw new Error(`${url} does not answer`);
 }
 
-/** What a process holds in memory, in kB. */
+/** The memory of a process, in kB. */
 export function rssKb(pid) {
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
 }
@@ -61,7 +63,7 @@ export function cpuMs(pid) {
   return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
-/** The middle one, or of two the mean. */
+/** The median: the middle one, or the mean of two. */
 export function median(values) {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = sorted.length >> 1;

@@ -1,4 +1,4 @@
-/** What a replica costs that has nothing to do, and how soon it serves what was written at another one. */
+/** The cost of an idle replica, and the time until it serves a change that was written at another one. */
 
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -81,7 +81,7 @@ async function startReplica(directory, clients, programs) {
   return { pid: program.pid, grpc, admin };
 }
 
-/** How often etcd was written to until now. */
+/** The number of writes to etcd so far. */
 async function revision(url) {
   const answer = await fetch(`${url}/v3/kv/range`, { method: "POST", body: JSON.stringify({ key: "AA==" }) });
   return Number((await answer.json()).header.revision);

@@ -1,4 +1,4 @@
-/** What streams cost, of a server, or of a relay between it and the clients. */
+/** The cost of streams for a server, or for a relay between it and the clients. */
 import { execFile } from "node:child_process";
 import { createServer } from "node:http";
 import { promisify } from "node:util";
@@ -62,7 +62,7 @@ function figures({ connect, memory, churn, touch }, streams) {
   };
 }
 
-/** The control API of a server, which says that its process is another one: that one is measured then. */
+/** The control API of a server, which names another process as its own: that one is measured then. */
 async function measuredInstead(url, pid) {
   const server = createServer(async (request, answer) => {
     const response = await fetch(url + request.url, { method: request.method }).catch(() => undefined);

@@ -6,7 +6,7 @@ import type { Accept, CallHandler, Transport, XdsServer } from "@xdskit/server";
 /** State of the world, or incremental. */
 export type Variant = "sotw" | "delta";
 
-/** What a stream asks for: all of a type, or names of it. */
+/** The request of a stream: all of a type, or names of it. */
 export interface Wish {
   readonly variant: Variant;
   /** `cluster`, `endpoint` … */
@@ -19,9 +19,9 @@ export interface Wish {
  * written by hand.
  */
 export interface BareStreams {
-  /** How many responses came, to all streams. */
+  /** The number of responses to all streams. */
   readonly responses: number;
-  /** Bodies that came, each once however many streams it went to; for the caller to clear. */
+  /** The received bodies, each once however many streams it went to; for the caller to clear. */
   readonly bodies: Set<Uint8Array>;
   open(node: string, wish: Wish): void;
 }

@@ -60,7 +60,7 @@ test("a node belongs to the group whose number follows -g in its id, otherwise t
   assert.deepEqual(layerFor("someone"), ["group-0"]);
 });
 
-test("stats name this process, and what is wrong is answered with 400", async (t) => {
+test("stats name this process, and a wrong request is answered with 400", async (t) => {
   const { call } = await controlled(t);
   const stats = await call("GET", "/stats");
   assert.equal(stats.body.pid, process.pid);

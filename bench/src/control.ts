@@ -54,7 +54,7 @@ function handle(fleet: Fleet, eventLoop: () => EventLoopStats | undefined, reque
       };
     }
     case "POST /gc":
-      // There only with --expose-gc; twice, since what finalizers let go of is collected by the second.
+      // Only with --expose-gc; twice, since the second collects the objects that finalizers released.
       globalThis.gc?.();
       globalThis.gc?.();
       return { ok: globalThis.gc !== undefined };

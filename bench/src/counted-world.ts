@@ -4,31 +4,31 @@ import { createBareStreams, type Wish } from "./bare-streams.js";
 import type { OperationCounter, Operations } from "./operation-count.js";
 import { build } from "./resources.js";
 
-/** What there is, who asks for what, and what changes. */
+/** The resources, the requests of streams, and the change. */
 export interface Situation {
-  /** How many clusters there are, and as many load assignments. */
+  /** The number of clusters, and of load assignments. */
   readonly resources: number;
   readonly streams?: number;
-  /** What each stream asks for. */
+  /** The requests of each stream. */
   readonly wishes?: readonly Wish[];
-  /** The kind of what changes: the first one of it. Default: a load assignment. */
+  /** The type that changes: its first resource. Default: a load assignment. */
   readonly changes?: "cds" | "eds";
-  /** As many groups, each with a layer of its own beside the one that all have. Default: one group with one layer. */
+  /** The number of groups, each with its own layer beside the one that all have. Default: one group with one layer. */
   readonly groups?: number;
   /**
-   * Let time go by instead of making a change: the first load assignment lives for so many milliseconds, and needs a
+   * Let time go by instead of making a change: the first load assignment lives for this many milliseconds, and needs a
    * heartbeat.
    */
   readonly ttl?: number;
-  /** Done at every change besides: what must be seen if the product did it. */
+  /** Extra work at every change, which the counts must show as if the product did it. */
   readonly besides?: (server: XdsServer) => void;
 }
 
-/** What one change cost. */
+/** The cost of one change. */
 export interface Cost extends Operations {
-  /** How many responses went out. */
+  /** The number of sent responses. */
   readonly responses: number;
-  /** How many bodies were encoded for them. */
+  /** The number of bodies encoded for them. */
   readonly bodies: number;
 }
 
@@ -38,9 +38,8 @@ const common = "common";
 const layerOf = (group: number) => `group-${group}`;
 
 /**
- * Changes before those that are counted. A function that was called some times is compiled anew, at a size that comes
- * first or at one that comes later, and what V8 allocates for that is counted as well: 45,000 bytes after three
- * changes, next to nothing after these.
+ * Changes before those that are counted. V8 compiles a function anew after some calls, at the first size or at a later
+ * one, and counts the memory for that as well: 45,000 bytes after three changes, next to nothing after these.
  */
 const warmUp = 16;
 /** Changes that are counted; the least counts, since some compilation still comes later. */
@@ -48,7 +47,7 @@ const times = 4;
 
 const made = new Map<string, readonly Resource[]>();
 
-/** Made once: they are what costs most here, and not what is counted. */
+/** Made once: they cost the most time here, and are not counted. */
 function resources(kind: "cds" | "eds", count: number, marker: number): readonly Resource[] {
   const key = `${kind} ${count} ${marker}`;
   const known = made.get(key);
@@ -59,7 +58,7 @@ function resources(kind: "cds" | "eds", count: number, marker: number): readonly
   return fresh;
 }
 
-/** A clock that stands still until it is told. */
+/** A clock that stands still until the test moves it. */
 function heldClock(): Clock & { advance(milliseconds: number): void } {
   const timers = new Set<{ readonly at: number; readonly callback: () => void }>();
   let now = 0;
@@ -87,7 +86,7 @@ async function quiet(streams: number): Promise<void> {
 }
 
 /**
- * Makes a server with its streams, changes one thing some times, and says what that costs once all have been warmed up.
+ * Makes a server with its streams, changes one thing some times, and returns the cost once everything is warm.
  */
 export async function costOf(counter: OperationCounter, situation: Situation): Promise<Cost> {
   const { resources: count, streams = 0, wishes = [], changes = "eds", groups = 1, ttl, besides } = situation;

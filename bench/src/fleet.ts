@@ -1,17 +1,17 @@
 import type { XdsServer } from "@xdskit/server";
 import { build, type Kind, kinds, type Shape } from "./resources.js";
 
-/** When a change was published and how long that took, as the control API answers it. */
+/** The time and the duration of a change's publication, as the control API answers it. */
 export interface Published {
-  /** Unix time in nanoseconds right before the server got to know the change. */
+  /** Unix time in nanoseconds right before the server was given the change. */
   readonly t0_ns: number;
-  /** Until the last call to the server returned. */
+  /** The time until the last call to the server returned. */
   readonly publish_ns: number;
   /** Written into every changed resource as `m-` and 8 digits. */
   readonly marker: number;
 }
 
-/** The layer of a group; every group has one of its own. */
+/** The layer of a group; every group has its own. */
 export const layerOf = (group: number) => `group-${group}`;
 
 /**

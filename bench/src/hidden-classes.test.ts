@@ -15,13 +15,13 @@ const wishes: readonly Wish[] = (["sotw", "delta"] as const).flatMap((variant): 
   { variant, type: "endpoint", names: ["cluster-000000", "cluster-000001"] },
 ]);
 
-/** What there is of V8's maps now, which is its name for hidden classes. */
+/** The present number of V8's maps, which is its name for hidden classes. */
 async function hiddenClasses(): Promise<number> {
   const snapshot: unknown = JSON.parse(await text(getHeapSnapshot()));
   const { nodes, strings } = snapshot as { readonly nodes: readonly number[]; readonly strings: readonly string[] };
   const map = strings.indexOf("system / Map");
   assert.notEqual(map, -1, "a heap snapshot has another form than expected");
-  // Seven numbers a node, of which the second is its name.
+  // Seven numbers for each node; the second is its name.
   let count = 0;
   for (let at = 1; at < nodes.length; at += 7) if (nodes[at] === map) count += 1;
   return count;

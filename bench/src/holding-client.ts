@@ -5,7 +5,7 @@ import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import { DeltaDiscoveryResponseSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import { createClientStream } from "@xdskit/protocol";
 
-/** A client's end that holds so many clusters, without a server: responses are made here, and its answers pulled. */
+/** A client's end that holds this many clusters, without a server: responses are made here, and its answers pulled. */
 export function createHolder(resources: number): { take(count: number, marker: number): void } {
   const type = resourceTypes.find("cluster");
   if (type === undefined) throw new Error("no clusters");

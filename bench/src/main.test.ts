@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 const main = fileURLToPath(new URL(`./main${extname(import.meta.url)}`, import.meta.url));
 const words = [process.execPath, ...process.execArgv, main];
 
-test("wrong options, and addresses where one cannot listen, are said in a line, with status 2", async (t) => {
+test("a wrong option, or an address where nobody can listen, gives one line of error, and status 2", async (t) => {
   const other = createServer();
   t.after(() => other.close());
   await once(other.listen(0, "127.0.0.1"), "listening");
@@ -41,7 +41,7 @@ test("wrong options, and addresses where one cannot listen, are said in a line, 
 
 test("a SIGTERM for npm, which only ends npm's shell, ends the server too", async () => {
   const addresses = ["--control", "127.0.0.1:0", "--grpc", "127.0.0.1:0"];
-  // As npm does it: a shell that stays between, and gets the signal alone.
+  // As under npm: a shell that stays between, and alone gets the signal.
   const shell = `npm_lifecycle_event=bench:server "$@" & echo "server $!" && wait`;
   const npm = spawn("sh", ["-c", shell, "sh", ...words, ...addresses], { stdio: ["ignore", "pipe", "inherit"] });
   let out = "";

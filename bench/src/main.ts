@@ -7,7 +7,7 @@ import { createControl } from "./control.js";
 import { createFleet, groupOf } from "./fleet.js";
 import { listenForControl, startWorkers } from "./workers.js";
 
-/** Before it is ready: who hears of that may end the parent at once. */
+/** Before it is ready: a program that waits for that may end the parent at once. */
 const parent = process.ppid;
 const { control, close } = await start().catch(refuse);
 console.log("ready");

@@ -1,34 +1,34 @@
 import type { HeapProfiler, Profiler } from "node:inspector";
 import { Session } from "node:inspector/promises";
 
-/** What a piece of work cost, in things that can be counted: the same on a slow machine and on a busy one. */
+/** The cost of a piece of work, in things that can be counted: the same on a slow machine and on a busy one. */
 export interface Operations {
-  /** How often any function of the product, or any block in one (a branch, the body of a loop), was run. */
+  /** The number of runs of all functions of the product, and of all blocks in them (a branch, the body of a loop). */
   readonly steps: number;
   /**
-   * Bytes that were allocated, whoever did it: what V8 does inside, such as to copy a map, has no steps but allocates.
+   * Bytes allocated by any code: V8's internal work, such as copying a map, has no steps but allocates.
    */
   readonly bytes: number;
   /** The same steps by function, the most first; for people. */
   readonly where: readonly { readonly name: string; readonly steps: number }[];
 }
 
-/** Counts what is done, with no help from the code that does it. */
+/** Counts operations, without help from the counted code. */
 export interface OperationCounter {
   /**
-   * What `work` costs until it is done: the least of so many times, each number by itself, since what else the process
-   * does (a compilation, a garbage collection) comes on top now and then. One at a time.
+   * The cost of `work` until it is done: the least of this many times, each number by itself, since other work of the
+   * process (a compilation, a garbage collection) adds to some of them. One at a time.
    */
   count(work: () => Promise<void>, times: number): Promise<Operations>;
   close(): void;
 }
 
-/** The product's own code and what encodes and parses for it; not Node's, and not that of the tests. */
+/** The product's own code, and its libraries for encoding and parsing; not Node's code, and not that of the tests. */
 const counted = /\/packages\/[^/]+\/(src|dist)\/|\/node_modules\/(@bufbuild|yaml)\//;
 
 /**
- * V8 counts the calls of every function and block for its code coverage; that is what is read here. To be started
- * before the code that is counted runs for the first time: what was compiled before has counts of functions only.
+ * V8 counts the calls of every function and block for its code coverage; these counts are read here. Start it before
+ * the counted code runs for the first time: code that was compiled before has counts of functions only.
  */
 export async function createOperationCounter(): Promise<OperationCounter> {
   const session = new Session();
@@ -37,7 +37,7 @@ export async function createOperationCounter(): Promise<OperationCounter> {
   await session.post("Profiler.startPreciseCoverage", { callCount: true, detailed: true });
   return {
     async count(work, times) {
-      // Takes what was counted so far with it.
+      // It resets the counts so far.
       await session.post("Profiler.takePreciseCoverage");
       let least: Operations | undefined;
       for (let round = 0; round < times; round += 1) {

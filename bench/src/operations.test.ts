@@ -5,15 +5,15 @@ import type { Wish } from "./bare-streams.js";
 import type { Cost, Situation } from "./counted-world.js";
 import { createOperationCounter, type OperationCounter, type Operations } from "./operation-count.js";
 
-// What a change costs, in operations and not in time, at one size and at ten times that: the cost follows the change,
+// The cost of a change, in operations and not in time, at one size and at ten times that: the cost follows the change,
 // never the total.
 
 const small = 1_000;
 const large = 10_000;
 
-/** What may come on top at the larger size: a map grows in leaps, a code path is taken once more. */
+/** The extra cost allowed at the larger size: a map grows in leaps, a code path is taken once more. */
 const mostSteps = 1.2;
-/** To copy a map of 10,000 entries allocates more than 300,000 bytes, a list of them 80,000. */
+/** Copying a map of 10,000 entries allocates more than 300,000 bytes, a list of them 80,000. */
 const mostBytes = 60_000;
 
 const names = (from: number) =>
@@ -26,7 +26,7 @@ describe("operations of a change", () => {
   let counter: OperationCounter;
   let world: typeof import("./counted-world.js");
 
-  // Before the code that is counted is loaded.
+  // Before the counted code is loaded.
   before(async () => {
     counter = await createOperationCounter();
     world = await import("./counted-world.js");
@@ -74,7 +74,7 @@ describe("operations of a change", () => {
     },
   ];
   for (const { what, situation, responses } of rows) {
-    it(`costs the same among ${large} as among ${small} resources: what ${what}`, async () => {
+    it(`a change that ${what} costs the same among ${large} as among ${small} resources`, async () => {
       const few = await costOf({ ...situation, resources: small });
       const many = await costOf({ ...situation, resources: large });
       assert.deepEqual([few.responses, many.responses], [responses, responses]);
@@ -94,7 +94,7 @@ describe("operations of a change", () => {
       most: 25,
     },
   ]) {
-    it(`costs at most ${most} steps for each further stream, and one encoding for all: what ${what}`, async () => {
+    it(`a change that ${what} costs at most ${most} steps for each further stream, and one encoding for all`, async () => {
       const situation = { resources: small, wishes: [wish], ...(changes === undefined ? {} : { changes }) };
       const few = await costOf({ ...situation, streams: 10 });
       const many = await costOf({ ...situation, streams: 100 });
@@ -167,7 +167,7 @@ function follows(few: Operations, many: Operations): void {
   );
 }
 
-/** Where the steps are that came on top. */
+/** The places of the extra steps. */
 function more(few: Operations, many: Operations): string {
   const before = new Map(few.where.map(({ name, steps }) => [name, steps]));
   const added = many.where.map(({ name, steps }) => ({ name, steps: steps - (before.get(name) ?? 0) }));

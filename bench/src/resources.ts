@@ -8,7 +8,7 @@ import { type RouteConfiguration, RouteConfigurationSchema } from "@xdskit/api/e
 import { RouterSchema } from "@xdskit/api/envoy/extensions/filters/http/router/v3/router";
 import { HttpConnectionManagerSchema } from "@xdskit/api/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager";
 
-// The synthetic resources. README.md writes them down field by field: every server under test builds the same.
+// The synthetic resources. README.md lists their fields: every server under test builds the same.
 
 const listenerName = "listener-0";
 const routeName = "route-0";
@@ -21,7 +21,7 @@ const fromAds: MessageInitShape<typeof ConfigSourceSchema> = {
   configSourceSpecifier: { case: "ads", value: {} },
 };
 
-/** Metadata of about so many bytes; undefined for 0. */
+/** Metadata of about this many bytes; undefined for 0. */
 function padding(bytes: number) {
   return bytes === 0 ? undefined : { filterMetadata: { bench: { pad: "x".repeat(bytes) } } };
 }
@@ -119,7 +119,7 @@ function route(marker: number): RouteConfiguration {
 export const kinds = ["cds", "eds", "lds", "rds"] as const;
 export type Kind = (typeof kinds)[number];
 
-/** How large the synthetic configuration is: `payload` in bytes a resource. */
+/** The size of the synthetic configuration: `payload` in bytes for each resource. */
 export interface Shape {
   readonly clusters: number;
   readonly endpoints: number;

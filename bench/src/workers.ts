@@ -4,7 +4,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Address } from "@xdskit/server";
 
-/** Has the control API listen; a worker listens on a port of its own, and tells it to the process that started it. */
+/** Makes the control API listen; a worker listens on its own port, and tells it to the process that started it. */
 export async function listenForControl(control: Server, { host, port }: Address): Promise<void> {
   if (cluster.isPrimary) {
     await once(control.listen(port, host), "listening");

@@ -73,7 +73,7 @@ const dump = {
 };
 const host = { address: { socket_address: { address: "::1", port_value: 1 } }, weight: 1, locality: { zone: "z" } };
 
-/** Files of the other forms that are read: an Envoy's bootstrap, dumps, and what is printed of them. */
+/** Files of the other readable forms: an Envoy's bootstrap, dumps, and tools' output of them. */
 export function adoptedFiles(): ReadonlyMap<string, Uint8Array> {
   const file = (content: unknown) => new TextEncoder().encode(JSON.stringify(content, undefined, 1));
   return new Map([

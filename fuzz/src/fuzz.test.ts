@@ -17,18 +17,19 @@ import { settings } from "./targets/settings.js";
 import { stream } from "./targets/stream.js";
 import { wire } from "./targets/wire.js";
 
-/** The same inputs each time: what fails in the suite fails again. `npm run fuzz` looks further. */
+/** The same inputs each time: a failure in the suite happens again. `npm run fuzz` tries more. */
 const seed = 1;
 /** `EFFORT=10` tries ten times as many inputs. */
 const effort = Number(process.env.EFFORT ?? 1);
-/** What one target may take on a slow machine. */
+/** The time that one target may take on a slow machine. */
 const budgetMs = 15_000 * effort;
 
 const watchdog = createWatchdog(120_000);
 const tried = new Set<FuzzTarget>();
 after(() => watchdog.close());
 
-test("whatever a file holds, it is read or refused with findings that say what and where", (t) => holds(t, files));
+test("whatever a file holds, it is read or refused with findings that name the problem and its place", (t) =>
+  holds(t, files));
 
 test("whatever a settings file holds, it is read or refused with findings that say where", (t) => holds(t, settings));
 
@@ -40,24 +41,23 @@ test("whatever bytes a client sends, the machine takes them or ends that stream 
 
 test("whatever a server sends, a client answers each response once, and never breaks", (t) => holds(t, client));
 
-test("whatever a server sends, a client of a crowd means by it what one that shares nothing means", (t) =>
-  holds(t, crowd));
+test("whatever a server sends, a client of a crowd answers like one that shares nothing", (t) => holds(t, crowd));
 
 test("whatever name a client or a file has, it has one canonical form, which means the same", (t) => holds(t, names));
 
 test("whatever clients send, their streams end, nothing is left of them, and others are served", (t) =>
   holds(t, server));
 
-test("whatever comes over gRPC, load reports too, calls end with a status, nothing is left, and others are served", (t) =>
+test("whatever clients send over gRPC, load reports too, calls end with a status, nothing is left, and others are served", (t) =>
   holds(t, wire));
 
-test("whatever frames come over HTTP/2, they are answered by frames, the connection ends, and others are served", (t) =>
+test("whatever frames a client sends over HTTP/2, the server answers by frames, the connection ends, and others are served", (t) =>
   holds(t, http2));
 
-test("whatever comes over REST, it is answered with a status that says why, and others are served", (t) =>
+test("whatever clients send over REST, the answer has a status that says why, and others are served", (t) =>
   holds(t, rest));
 
-test("whatever a REST server answers, a client takes what is good of it, says what is not, and goes on", (t) =>
+test("whatever a REST server answers, a client takes the good parts, reports the bad ones, and goes on", (t) =>
   holds(t, answers));
 
 test("no target is left out", () => assert.deepEqual(new Set(targets), tried));

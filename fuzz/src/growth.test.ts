@@ -19,7 +19,7 @@ const dumpOf = (entries: string) =>
 const bootstrapOf = (members: string) => `{"static_resources":{${members}}}`;
 const listener = '{"address":{"socket_address":{"address":"::","port_value":1}},"filter_chains":[{}]}';
 
-/** Files that have many of something, by what they are many of, with the count that makes some milliseconds of work. */
+/** Files with many of one thing, by that thing, with the count that makes some milliseconds of work. */
 const shapes: readonly (readonly [what: string, path: string, count: number, make: (count: number) => string])[] = [
   ["resources", "a.pb_text", 400, (n) => each(n, (i) => `resources { [${cluster}] { name: "c${i}" } }\n`)],
   ["empty resources", "a.pb_text", 2_000, (n) => "resources {} ".repeat(n)],
@@ -73,9 +73,9 @@ const shapes: readonly (readonly [what: string, path: string, count: number, mak
   ["domains that come twice", "a.json", 1_000, (n) => hosts(n, () => "d")],
 ];
 
-/** How much more eight times as much may cost: what grows with the square of a file costs 64 times as much. */
+/** The factor that eight times as much may cost: work that grows with the square of a file costs 64 times as much. */
 const most = 28;
-/** Less than this is mostly the compiler's and the collector's, in ms. */
+/** Shorter times, in ms, are mostly the compiler's and the collector's. */
 const floorMs = 12;
 
 for (const [what, path, count, make] of shapes) {
@@ -85,7 +85,7 @@ for (const [what, path, count, make] of shapes) {
       return effortOf(() => readResources(file));
     };
     const tries: string[] = [];
-    // Once may be the collector's turn.
+    // The collector may disturb one attempt.
     for (let attempt = 0; attempt < 4; attempt++) {
       const [small, large] = [await read(count), await read(count * 8)];
       if (large <= most * Math.max(small, floorMs)) return;
@@ -95,7 +95,7 @@ for (const [what, path, count, make] of shapes) {
   });
 }
 
-/** Regular expressions that say much in a few characters, as long as `a` so often. */
+/** Regular expressions that expand to much more than their characters, by the length that they must have. */
 const dear: Readonly<Record<string, (length: number) => string>> = {
   "bounded repetitions": (length) => "(?:a?){999}".repeat(length / 11),
   "repetitions inside each other": (length) => "(?:(?:a{9}b?){9}c){9}".repeat(length / 21),
@@ -119,7 +119,7 @@ for (const [what, make] of Object.entries(dear)) {
       return effortOf(() => readResources({ path: "a.json", bytes: new TextEncoder().encode(text) }));
     };
     const plainly = (length: number) => "a".repeat(length);
-    // The first of all reads the types, too.
+    // The very first check also reads the types.
     await read(plainly);
     const tries: string[] = [];
     for (let attempt = 0; attempt < 4; attempt++) {

@@ -33,7 +33,7 @@ const long = (round: number, length = 20_000) => `${round} ${"x".repeat(length)}
 const some = <Item>(make: (index: number) => Item, length = 200): readonly Item[] =>
   Array.from({ length }, (_, index) => make(index));
 
-/** What an origin may send for ever, of which something is new each time. */
+/** Responses that an origin may send for ever, with something new each time. */
 const shapes: Readonly<Record<string, (round: number) => Round>> = {
   "new resources": (round) => ({ entries: some((i) => ({ name: `${round}-${i}` }), 600) }),
   "new resources with long names": (round) => ({ entries: some((i) => ({ name: `${i} ${long(round)}` })) }),
@@ -69,7 +69,7 @@ function responseOf({ entries = [], removed = [], nonce = "n" }: Round): Uint8Ar
 
 /** Held resources may take so much, as the client counts it. */
 const heldBytes = 8 * 1024 * 1024;
-/** Buffers are let go of a moment after what held them. */
+/** Buffers are released a moment after their holders. */
 const megabytes = async () => {
   for (let times = 0; times < 3; times += 1) {
     collect();
@@ -106,7 +106,7 @@ describe("the memory of a client whose origin sends more and more", () => {
         while (stream.next() !== undefined);
       };
       send({ entries: [{ name: "good" }] });
-      // Without limits those that are kept grow by 100 MB or more.
+      // Without limits the kept resources grow by 100 MB or more.
       for (let round = 0; round < 60; round += 1) send(make(round));
       const grown = (await megabytes()) - before;
       assert.ok(grown < 40, `${Math.round(grown)} MB`);

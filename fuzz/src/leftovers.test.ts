@@ -15,7 +15,7 @@ import { wire } from "./targets/wire.js";
 setFlagsFromString("--expose-gc");
 const collect: () => void = runInNewContext("gc");
 
-/** Bytes in use, once what nobody holds is gone. */
+/** Bytes in use, after a garbage collection. */
 async function bytesInUse(): Promise<number> {
   for (let round = 0; round < 3; round++) {
     await new Promise((resolve) => setTimeout(resolve, 10));
@@ -28,8 +28,8 @@ async function bytesInUse(): Promise<number> {
 type Class = new (...parts: never[]) => object;
 
 /**
- * How many there are of a class. Asked again where there are too many: V8 may find a stale pointer, and finalizers let
- * go of more.
+ * The number of objects of a class. Counted again if there are too many: V8 may find a stale pointer, and finalizers
+ * release more.
  */
 async function countOf(counted: object, most: number): Promise<number> {
   let count = Number.POSITIVE_INFINITY;
@@ -42,7 +42,7 @@ async function countOf(counted: object, most: number): Promise<number> {
 
 /** `EFFORT=10` lets ten times as many clients come. */
 const effort = Number(process.env.EFFORT ?? 1);
-/** The first inputs fill what is kept within limits, and make the compiler work. */
+/** The first inputs fill the bounded memories, and make the compiler work. */
 const warmUp = 100;
 /**
  * The memory that a server keeps of clients on purpose fills up to its limits (responses, rejections, reports), which
@@ -50,7 +50,7 @@ const warmUp = 100;
  */
 const mostBytes = 24_000_000;
 
-/** What the healthy client holds, and a few that the compiler's registers may. */
+/** The objects of the healthy client, and a few that the compiler's registers may hold. */
 const mostObjects = 4;
 const mostNameSets = 40;
 
@@ -77,7 +77,7 @@ for (const { target, runs, counted } of [
       for (const [name, each] of Object.entries(counted)) {
         const count = await countOf(each, mostObjects);
         assert.ok(count <= mostObjects, `there are ${count} of ${name}`);
-        // The healthy client's is found, so that nothing would be missed.
+        // The healthy client's object is found, so the count works.
         if (each === Session) assert.ok(count >= 1);
       }
       // Lists of names that clients chose.

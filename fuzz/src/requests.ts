@@ -17,7 +17,7 @@ const typeUrl = fc.oneof(
     "é",
   ),
 );
-/** Names of resources that there are, that there are not, and that nobody would think of. */
+/** Names of existing and of missing resources, and names that nobody would think of. */
 export const resourceName = fc.oneof(
   { weight: 5, arbitrary: fc.constantFrom("*", "a", "b", "alias", "routes/a", "missing", "") },
   fc.constantFrom(

@@ -20,16 +20,16 @@ import {
 export interface ServerUnderFuzz {
   readonly server: XdsServer;
   readonly transport: MemoryTransport;
-  /** Where it listens in memory. */
+  /** Its address in memory. */
   readonly address: string;
-  /** That the healthy client still gets what changes, and that nothing failed that is the server's own. */
+  /** Asserts that the healthy client still gets changes, and that the server itself had no fault. */
   assertHealthy(): Promise<void>;
-  /** That nothing is left of any other client. */
+  /** Asserts that nothing is left of any other client. */
   assertNothingLeft(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A busy machine is slow, a fault is for ever. */
+/** A busy machine is slow, a fault never ends. */
 const patienceMs = 30_000;
 const typeUrl = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
 const aggregated: Method = { variant: "delta", api: "v3", only: undefined, unary: false };
@@ -93,7 +93,7 @@ export async function openServerUnderFuzz(): Promise<ServerUnderFuzz> {
         () => JSON.stringify(left()) === healthyOnly,
         () => JSON.stringify(left()),
       );
-      // Rows of metrics are of what the server knows, whatever clients ask for.
+      // Metrics only have rows for things that the server knows, whatever clients ask for.
       const known = server.types.all.length;
       const { types, streams, fetches, polls, refused, pollsRefused } = server.stats();
       assert.ok(types.length <= 2 * (known + 1) && fetches.length <= 2 * known && polls.length <= 2 * known);
@@ -106,7 +106,7 @@ export async function openServerUnderFuzz(): Promise<ServerUnderFuzz> {
   };
 }
 
-/** Waits for what must hold in the end. */
+/** Waits for a condition that must hold in the end. */
 export async function until(what: string, holds: () => boolean, shown: () => string = () => ""): Promise<void> {
   const end = Date.now() + patienceMs;
   while (!holds()) {

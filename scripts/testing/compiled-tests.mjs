@@ -1,12 +1,12 @@
-// Finds what the build made of a test, so that a run after a build need not compile each file again.
+// Finds the compiled file of a test, so that a run after a build need not compile each file again.
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 
 const imported = /(?:from|import) ?\(?"(\.[^"]+)"/g;
 
 /**
- * The compiled file of a test in `PACKAGE/src/`; the test itself where there is none, where it imports another
- * package's sources, or where it asks for it by a comment that begins with `From sources`.
+ * The compiled file of a test in `PACKAGE/src/`; the test itself if there is none, if it imports another package's
+ * sources, or if it asks for that by a comment that begins with `From sources`.
  */
 export function compiledTest(file) {
   const compiled = file.replace(/(^|\/)src\/(.*)\.ts$/, "$1dist/$2.js");
@@ -22,7 +22,7 @@ const known = new Map();
 function reachesSources(file) {
   const before = known.get(file);
   if (before !== undefined) return before;
-  // Files import each other in circles, if rarely: what is being looked at decides nothing.
+  // Files may import each other in circles: a file that is being checked decides nothing.
   known.set(file, false);
   const found = !existsSync(file) || importsOf(file).some(reachesSources);
   known.set(file, found);

@@ -1,16 +1,16 @@
-// A reporter of node:test for many files: a line for each file that ended, and of its tests only what failed or was
-// skipped.
+// A reporter of node:test for many files: a line for each file that ended, and only those of its tests that failed or
+// were skipped.
 import { relative } from "node:path";
 import { spec } from "node:test/reporters";
 
-/** `count`: how many files are run. The last lines are node:test's counts, and the failures again. */
+/** `count`: the number of files. The last lines are node:test's counts, and the failures again. */
 export function fileProgress(count) {
   const started = performance.now();
   return async function* report(events) {
     const details = new spec();
     let ended = 0;
     for await (const event of events) {
-      // The reports of a file wait for those of the files before it; that it ended is said at once.
+      // The reports of a file wait for those of the files before it; its end is reported at once.
       const { type, data } = event;
       if (type === "test:complete" && data.name === data.file) {
         ended += 1;
@@ -35,7 +35,7 @@ function isTold({ type, data }) {
   return type === "test:fail" || type === "test:stderr" || type === "test:stdout";
 }
 
-/** As it is named on the command line. */
+/** Its name on the command line. */
 const sourceOf = (file) => file.replace(/(^|\/)dist\/(.*)\.js$/, "$1src/$2.ts");
 
 const seconds = (milliseconds) => `${(milliseconds / 1000).toFixed(1)} s`;

@@ -1,8 +1,7 @@
 import fc from "fast-check";
 
 /**
- * One thing that is done to bytes. Places are parts of 65,536 of whatever length there is, so that an edit fits any
- * input.
+ * One change of bytes. Positions are parts of 65,536 of the length, so that an edit fits any input.
  */
 type Edit =
   | { readonly kind: "flip"; readonly at: number; readonly bit: number }
@@ -24,9 +23,8 @@ const telling = fc.constantFrom(
 );
 
 /**
- * Valid inputs with something wrong about them: bytes flipped, cut off, dropped, put in, repeated, grown, and joined to
- * parts of each other. Shrinks towards few edits. `pieces` are put in besides random bytes: what means something in the
- * format.
+ * Valid inputs with faults: bytes flipped, cut off, dropped, inserted, repeated, grown, and joined to parts of each
+ * other. Shrinks towards few edits. `pieces` are inserted besides random bytes: texts with a meaning in the format.
  */
 export function damaged(samples: readonly Uint8Array[], pieces: readonly string[] = []): fc.Arbitrary<Uint8Array> {
   const encoded = pieces.map((piece) => new TextEncoder().encode(piece));

@@ -10,8 +10,8 @@ export async function effortOf(act: () => unknown): Promise<number> {
 }
 
 /**
- * Throws where something takes more processor time than `boundMs`, each of three times: once may be the collector's or
- * the compiler's.
+ * Throws if something takes more processor time than `boundMs` three times: the collector or the compiler may disturb
+ * one attempt.
  */
 export async function assertEffort(what: string, boundMs: number, act: () => unknown): Promise<void> {
   let least = Number.POSITIVE_INFINITY;

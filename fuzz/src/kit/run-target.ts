@@ -2,7 +2,7 @@ import fc from "fast-check";
 import type { FuzzTarget } from "./target.js";
 import type { Watchdog } from "./watchdog.js";
 
-/** How long to try, and from where. */
+/** The time to try, and the start. */
 export interface RunOptions {
   readonly seed: number;
   /** The place of one input among those of the seed, as a failure prints it: only that one is tried. */
@@ -13,15 +13,15 @@ export interface RunOptions {
   readonly watchdog?: Watchdog | undefined;
 }
 
-/** What came of it. */
+/** The result. */
 export interface RunResult {
   readonly runs: number;
   readonly ms: number;
-  /** Undefined: all held. */
+  /** Undefined if everything held. */
   readonly failure: string | undefined;
 }
 
-/** How long a failing input is made smaller. */
+/** The time for making a failing input smaller. */
 const shrinkMs = 20_000;
 
 /**

@@ -1,15 +1,15 @@
 import { Worker } from "node:worker_threads";
 
-/** Notices from outside of the event loop when one input keeps it for ever, says which, and ends the process. */
+/** Notices from outside of the event loop when one input blocks it for ever, names the input, and ends the process. */
 export interface Watchdog {
-  /** Says what is tried now. */
+  /** Notes the current input. */
   alive(what: string): void;
   close(): Promise<void>;
 }
 
 const textBytes = 1_000;
 
-/** `patienceMs`: how long one input may take on the clock. */
+/** `patienceMs`: the time that one input may take on the clock. */
 export function createWatchdog(patienceMs: number): Watchdog {
   const shared = new SharedArrayBuffer(4 + textBytes);
   const count = new Int32Array(shared, 0, 1);

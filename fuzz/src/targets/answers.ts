@@ -9,7 +9,7 @@ import { damaged } from "../kit/edits.js";
 import type { FuzzTarget } from "../kit/target.js";
 import { within } from "../server-under-fuzz.js";
 
-/** What a REST server answers a poll with. */
+/** A REST server's answer to a poll. */
 interface HostileAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -21,7 +21,7 @@ interface HostileAnswer {
 const utf8 = (text: string) => new TextEncoder().encode(text);
 const cluster = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
 const wrapper = "type.googleapis.com/envoy.service.discovery.v3.Resource";
-/** Stands where a value is expected; no error may show it. */
+/** Stands in the place of a value; no error may show it. */
 const secret = "hunter2";
 
 const samples = [

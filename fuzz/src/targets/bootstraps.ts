@@ -173,7 +173,7 @@ export const bootstraps: FuzzTarget = {
       for (const target of ["xds:///a", "xds://a/b?c#%", "xds:a", "", "xds://__proto__/a"]) {
         refused(file, bytes, () => names?.listenerOf(target));
       }
-      // Nothing is connected to before something is watched.
+      // The client connects to nothing before something is watched.
       const good = options;
       await refused(undefined, bytes, () => createClient(good))?.close();
     });
@@ -189,7 +189,7 @@ export const bootstraps: FuzzTarget = {
   },
 };
 
-/** What a function returns; undefined where it refuses, which it must do with findings that say where. */
+/** The result of a function; undefined if it refuses, which it must do with findings that say where. */
 function refused<Value>(file: string | undefined, bytes: Uint8Array, call: () => Value): Value | undefined {
   try {
     return call();

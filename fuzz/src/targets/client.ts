@@ -20,7 +20,7 @@ import { damaged } from "../kit/edits.js";
 import type { FuzzTarget } from "../kit/target.js";
 import { resourceName } from "../requests.js";
 
-/** What happens to a client. */
+/** The events of a client. */
 type Step =
   | { readonly kind: "response"; readonly bytes: Uint8Array }
   | { readonly kind: "subscribe" | "unsubscribe"; readonly type: string; readonly names: readonly string[] }
@@ -64,7 +64,7 @@ const wrapped = (api: ApiVersion) =>
     resource: fc.option(someBody(api), { nil: undefined, freq: 4 }),
   });
 
-/** A response with what may be in it, good and bad together. */
+/** A response with all possible contents, good and bad together. */
 function responseOf(variant: SotwOrDelta, api: ApiVersion): fc.Arbitrary<Uint8Array> {
   const head = {
     typeUrl: fc.constantFrom(...types.flatMap(urlsOf), "", "x"),
@@ -122,7 +122,7 @@ const whole = {
   ),
 } as const;
 
-/** What a server may send for a response: good ones, bad ones, and what is none. */
+/** The bytes that a server may send as a response: good responses, bad ones, and other bytes. */
 export function responses(variant: SotwOrDelta, api: ApiVersion): fc.Arbitrary<Uint8Array> {
   return fc.oneof(
     { weight: 6, arbitrary: responseOf(variant, api) },
@@ -183,7 +183,10 @@ export const client: FuzzTarget = {
 const check = createStandardCheck();
 const limits = { resourcesPerResponse: 6, resourcesPerType: 8, errorCharacters: 500 };
 
-/** Lives through it: whatever the server sends, each response is answered once, and what is told of it is bounded. */
+/**
+ * Plays a client's life: whatever the server sends, each response is answered once, and the reports about it are
+ * bounded.
+ */
 function live({ variant, api, only, steps }: Life, seen: { update: number; rejected: number; close: number }): void {
   const type = only === undefined ? undefined : resourceTypes.find(only);
   const node = new Uint8Array();
@@ -236,7 +239,7 @@ function typeNamed(name: string) {
   return type;
 }
 
-/** Pulls what is to be sent; returns how many answers are among it. */
+/** Pulls all requests; returns the number of answers among them. */
 function pulled(machine: ClientStream, variant: SotwOrDelta): number {
   let answers = 0;
   for (let count = 0, request = machine.next(); request !== undefined; request = machine.next()) {

@@ -9,7 +9,7 @@ import { createCrowd } from "../../../packages/xdskit/src/bench/crowd/crowd.js";
 import type { FuzzTarget } from "../kit/target.js";
 import { responses } from "./client.js";
 
-/** What happens to two clients of one crowd: what one gets, the other may get too. */
+/** The events of two clients of one crowd: a response to one may go to the other too. */
 interface Step {
   readonly to: "one" | "both";
   readonly bytes: Uint8Array;
@@ -41,7 +41,7 @@ export const crowd: FuzzTarget = {
     return {
       property: property as unknown as fc.IAsyncPropertyWithHooks<[unknown]>,
       async finish() {
-        // Both are reached.
+        // Both cases must occur.
         if (seen.taken >= 2_000) assert.ok(seen.malformed > 20, JSON.stringify(seen));
       },
       close: async () => {},
@@ -51,7 +51,7 @@ export const crowd: FuzzTarget = {
 };
 
 /**
- * Whatever a server sends, a client reads it or says that it is malformed, answers it once, and means the same as one
+ * Whatever a server sends, a client reads it or reports that it is malformed, answers it once, and answers like one
  * that shares nothing.
  */
 function live(variant: SotwOrDelta, steps: readonly Step[], seen: { taken: number; malformed: number }): void {
@@ -61,7 +61,7 @@ function live(variant: SotwOrDelta, steps: readonly Step[], seen: { taken: numbe
   });
   const make = () => createCrowd({ variant, aggregated: true, interests });
   const shared = make();
-  /** Two that share, and beside each one that lives through the same by itself. */
+  /** Two clients that share, and beside each one that gets the same events alone. */
   const pairs = [0, 1].map(() => [shared, make()].map((crowd) => crowd.createClient(new Uint8Array(), 0)));
   for (const client of pairs.flat()) pulled(client, variant);
   for (const { to, bytes, cuts, rejects } of steps) {
@@ -94,7 +94,7 @@ function receive(
   }
 }
 
-/** Pulls what is to be sent: requests that can be read, and an end of them. */
+/** Pulls all requests, which must be readable, and must end. */
 function pulled(client: CrowdClient, variant: SotwOrDelta): void {
   for (let count = 0, request = client.next(0); request !== undefined; request = client.next(0)) {
     assert.ok(count++ < 10, "requests without end");

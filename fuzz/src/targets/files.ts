@@ -164,7 +164,8 @@ function textOf(piece: fc.Arbitrary<string>): fc.Arbitrary<Uint8Array> {
 }
 
 /**
- * Processor time that reading may take: far more than it does, and far less than what grows with the square of a file.
+ * Processor time that reading may take: far more than it does, and far less than work that grows with the square of a
+ * file.
  */
 const boundMs = ({ bytes }: File) => 1_500 + bytes.length / 20;
 
@@ -203,7 +204,7 @@ export const files: FuzzTarget = {
   },
 };
 
-/** Written in each form and read again, everything is as before. */
+/** The resources are the same after they are written in each form and read again. */
 function assertWrittenAlike({ resources }: ResourceFile): void {
   if (resources.length === 0) return;
   const all = resources.map(({ resource }) => resource);

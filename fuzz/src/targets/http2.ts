@@ -6,7 +6,7 @@ import type { FuzzTarget } from "../kit/target.js";
 import { requestBytes } from "../requests.js";
 import { openServerUnderFuzz, within } from "../server-under-fuzz.js";
 
-/** What a client writes into one connection, and in which pieces. */
+/** The bytes that a client writes into one connection, and their pieces. */
 interface Conversation {
   readonly bytes: Uint8Array;
   /** Lengths of the first writes; the rest comes as one. */
@@ -152,7 +152,7 @@ export const http2: FuzzTarget = {
   },
 };
 
-/** Says all of it, closes, and returns what came back. */
+/** Writes all of it, closes, and returns the answer. */
 async function hold(address: string, { bytes, cuts }: Conversation): Promise<Buffer> {
   const [host, port] = address.split(":");
   const socket = connect({ host: host ?? "", port: Number(port), noDelay: true });

@@ -12,7 +12,7 @@ import { settings } from "./settings.js";
 import { stream } from "./stream.js";
 import { wire } from "./wire.js";
 
-/** All that is fuzzed. */
+/** All targets. */
 export const targets: readonly FuzzTarget[] = [
   files,
   settings,

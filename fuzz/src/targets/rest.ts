@@ -38,7 +38,7 @@ const json = fc.oneof(
   ),
   fc.jsonValue({ maxDepth: 5 }),
 );
-/** Nested so deep that whoever recurses falls. */
+/** Nested so deep that recursion overflows the stack. */
 const deep = fc.tuple(fc.constantFrom("[", '{"a":'), fc.constantFrom(50, 300, 5_000, 200_000)).map(([open, depth]) => {
   const inner = `${open.repeat(depth)}1${(open === "[" ? "]" : "}").repeat(depth)}`;
   return utf8(`{"node":{"id":"poller","metadata":{"a":${inner}}}}`);
@@ -133,7 +133,7 @@ export const rest: FuzzTarget = {
         assert.equal(problem.status, status);
         assert.ok(problem.detail.length > 0 && problem.detail.length < 1_500, `a detail of ${problem.detail.length}`);
       }
-      // A healthy one is answered as ever.
+      // A healthy one is answered as usual.
       const healthy = utf8('{"node":{"id":"good"}}');
       const good = await asked(address, agent, { method: "POST", path: paths[0] ?? "", headers: {}, body: healthy });
       assert.equal(good.status, 200);

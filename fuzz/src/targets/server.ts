@@ -7,7 +7,7 @@ import type { FuzzTarget } from "../kit/target.js";
 import { requestBytes } from "../requests.js";
 import { openServerUnderFuzz, type ServerUnderFuzz, within } from "../server-under-fuzz.js";
 
-/** How a client leaves. */
+/** The ways in which a client leaves. */
 type Leave = "finish" | "cancel" | "finish-unread";
 
 /** A client's life. */

@@ -21,7 +21,7 @@ import fc from "fast-check";
 import type { FuzzTarget } from "../kit/target.js";
 import { requestBytes, wholeRequests } from "../requests.js";
 
-/** What happens to one stream. */
+/** The events of one stream. */
 type Step =
   | { readonly kind: "request"; readonly bytes: Uint8Array }
   | { readonly kind: "change"; readonly what: number };
@@ -72,7 +72,7 @@ export const stream: FuzzTarget = {
     return {
       property: property as unknown as fc.IAsyncPropertyWithHooks<[unknown]>,
       async finish() {
-        // Neither all nor none: both sides are reached.
+        // Some runs must close the stream, and some must not.
         const { closed, open } = ends;
         if (closed + open >= 500) assert.ok(closed > open / 10 && open > closed / 10, JSON.stringify(ends));
       },
@@ -82,7 +82,7 @@ export const stream: FuzzTarget = {
   },
 };
 
-/** Lives through it. Returns whether the stream was closed. */
+/** Plays the events. Returns whether the stream was closed. */
 function live({ variant, api, only, steps }: Life): boolean {
   const type = only === undefined ? undefined : resourceTypes.find(only);
   const machine = createStream({ variant, api, types: resourceTypes, only: type, limits, defaultNode: undefined });

@@ -18,11 +18,11 @@ interface HostileCall {
   readonly leave: "finish" | "cancel";
 }
 
-/** How messages are framed. */
+/** The frames of messages. */
 interface Frame {
   /** 1: compressed. */
   readonly flag: number;
-  /** How much the length that is written differs from what it is. */
+  /** The difference between the written length and the real one. */
   readonly off: number;
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -208,8 +208,7 @@ const call: fc.Arbitrary<HostileCall> = fc.oneof(
 );
 
 /**
- * UNKNOWN is gRPC's own word for what a client sends that is no message of a service; UNIMPLEMENTED says that there is
- * none.
+ * gRPC itself answers UNKNOWN if the bytes are no message of the service, and UNIMPLEMENTED if there is no message.
  */
 const ends = [...mistakes, 2, 5, 12, 13, 14];
 
@@ -272,8 +271,8 @@ async function live(session: ClientHttp2Session, { method, requests, frame, leav
     stream.write(Buffer.concat([start, bytes]));
   }
   if (how === "cancel") {
-    // Node does not always tell the end of a stream that it cancelled itself. That the server ended it is looked at
-    // later.
+    // Node does not always report the end of a stream that it cancelled itself. A later check shows that the server
+    // ended it.
     stream.close(constants.NGHTTP2_CANCEL);
     await Promise.race([closed, sleep(20)]);
     return;

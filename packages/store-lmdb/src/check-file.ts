@@ -5,12 +5,12 @@ import { tableNames } from "@xdskit/server";
 /** The first bytes of LMDB's two meta pages that matter here, in each. */
 const metaBytes = 160;
 const magic = 0xbeef_c0de;
-/** Where a meta page says what. */
+/** The offsets of a meta page's fields. */
 const at = { magic: 24, pageBytes: 48, lastPage: 144, transaction: 152 };
 
 /**
- * Why a file cannot be a whole LMDB file; undefined: its head is as it must be. LMDB itself does not look: it ends the
- * process where a file is cut off or is something else.
+ * Why a file cannot be a whole LMDB file; undefined if its head is right. LMDB itself does not check: it ends the
+ * process if a file is cut off or is something else.
  */
 export async function wrongHead(file: string): Promise<string | undefined> {
   const handle = await open(file, "r");
@@ -34,7 +34,7 @@ export async function wrongHead(file: string): Promise<string | undefined> {
   }
 }
 
-/** Reads all of a file, in a process of its own: a damaged page may end it. */
+/** Reads all of a file, in a separate process: a damaged page may end it. */
 const readAll = `
 const [lmdb, file, ...names] = process.argv.slice(1);
 const { open } = await import(lmdb);
@@ -42,7 +42,7 @@ const root = open({ path: file, noSubdir: true, maxDbs: names.length, readOnly: 
 for (const name of names) for (const _ of root.openDB({ name, encoding: "binary" }).getRange({}));
 `;
 
-/** So many milliseconds may it take to read all of a file: far more than a disk needs. */
+/** The time that reading all of a file may take, in milliseconds: far more than a disk needs. */
 const readAllMs = 60_000;
 
 /** Whether all of a file can be read. */

@@ -22,7 +22,7 @@ import type { Store } from "@xdskit/server";
 import { LmdbTables } from "./lmdb-tables.js";
 import { openLmdbStore } from "./open-lmdb-store.js";
 
-/** How much is played, in multiples of what the suite plays; `npm run test:long` plays fifty times as much. */
+/** The length of random tests, in multiples of the suite's; `npm run test:long` plays fifty times as long. */
 const effort = Number(process.env.EFFORT ?? 1);
 
 function folder(t: TestContext): string {
@@ -31,14 +31,14 @@ function folder(t: TestContext): string {
   return path;
 }
 
-/** Damages a file: so many bytes from a place on. */
+/** Damages a file: this many bytes from a position on. */
 function overwrite(path: string, from: number, bytes: number): void {
   const handle = openSync(path, "r+");
   writeSync(handle, Buffer.alloc(bytes, "y"), 0, bytes, from);
   closeSync(handle);
 }
 
-/** A process that writes, and the revisions that it was told are safe. */
+/** A process that writes, and the revisions that the store acknowledged to it. */
 class Writer {
   readonly acknowledged: string[] = [];
   readonly process: ChildProcess;
@@ -47,7 +47,7 @@ class Writer {
   readonly #first: Promise<void>;
 
   constructor(t: TestContext, directory: string, layer: string, { bytes = 100, limitKb = 0 } = {}) {
-    // As this test runs: of sources, or as built.
+    // In the mode of this test: from sources, or as built.
     const program = fileURLToPath(import.meta.url).replace(/crashes\.test\.(\w+)$/, "testing/writer.$1");
     const run = [process.execPath, ...process.execArgv, program, directory, layer, `${bytes}`];
     const [command = "", ...args] =
@@ -76,7 +76,7 @@ class Writer {
   }
 }
 
-/** Each revision that was acknowledged is there, and each that is there is whole. */
+/** Asserts that each acknowledged revision exists, and that each existing one is whole. */
 async function assertWhole(store: Store, layer: string, acknowledged: readonly string[]): Promise<void> {
   for (const id of acknowledged) assert.ok(await store.revision(id), `${id} is lost`);
   const history = await store.history(layer, { limit: 10_000 });
@@ -109,7 +109,7 @@ describe("a store that is killed", () => {
     }
   });
 
-  it("has nothing left of a large commit that did not end", async (t) => {
+  it("keeps nothing of a large commit that did not end", async (t) => {
     const directory = folder(t);
     const tables = new LmdbTables(join(directory, "revisions.mdb"));
     await tables.write((writer) => {
@@ -193,9 +193,9 @@ describe("a store that is opened", () => {
   it("is not ended twice by damage that only reading finds", { timeout: 60_000 }, async (t) => {
     const directory = await made(t);
     const { size } = statSync(file(directory));
-    // All but the head: LMDB itself would end the process.
+    // Everything but the head: LMDB itself would end the process.
     overwrite(file(directory), 8_192, size - 8_192);
-    // As a process leaves it that died while it opened the file.
+    // In the state that a process leaves if it dies while it opens the file.
     writeFileSync(join(directory, "opening"), "");
     const { store, findings } = await openLmdbStore(directory);
     assert.deepEqual(await store.heads(), []);
@@ -203,7 +203,7 @@ describe("a store that is opened", () => {
     await store.close();
   });
 
-  it("keeps a whole file of a process that died while it opened it", async (t) => {
+  it("keeps a whole file if a process died while it opened it", async (t) => {
     const directory = await made(t);
     writeFileSync(join(directory, "opening"), "");
     const { store, findings } = await openLmdbStore(directory);
@@ -212,7 +212,7 @@ describe("a store that is opened", () => {
     await store.close();
   });
 
-  it("looks at all of the file at the next start where a part cannot be read", { timeout: 60_000 }, async (t) => {
+  it("checks the whole file at the next start if a part cannot be read", { timeout: 60_000 }, async (t) => {
     const directory = folder(t);
     let { store } = await openLmdbStore(directory);
     const upsert = Array.from({ length: 3_000 }, (_, index) => {
@@ -258,7 +258,7 @@ describe("a store that is opened", () => {
     assert.deepEqual(readdirSync(directory).sort(), ["revisions.mdb", "revisions.mdb-lock"]);
   });
 
-  it("rejects with its folder and the reason where it cannot be written", async (t) => {
+  it("rejects with its folder and the reason if it cannot be written", async (t) => {
     const directory = folder(t);
     writeFileSync(join(directory, "file"), "");
     const refused = { code: "XDSKIT_STORE", message: /file\/state: it cannot be opened: ENOTDIR/ };

@@ -14,8 +14,8 @@ export class LmdbTables implements Tables {
   readonly isReadOnly: boolean;
 
   /**
-   * Opens the file, or makes it unless it is `readOnly`. Throws what LMDB throws. `damaged` is called where a part
-   * cannot be read.
+   * Opens the file, or makes it unless it is `readOnly`. Throws LMDB's errors. `damaged` is called if a part cannot be
+   * read.
    */
   constructor(
     file: string,
@@ -43,7 +43,7 @@ export class LmdbTables implements Tables {
     }
   }
 
-  /** LMDB's own errors are those of a damaged file: the next start looks at all of it. */
+  /** LMDB's own errors mean a damaged file: the next start checks all of it. */
   #asStoreError(error: unknown): unknown {
     if (error instanceof XdskitError) return error;
     this.#damaged();

@@ -12,32 +12,35 @@ import { WriteThread } from "./write-thread/write-thread.js";
 const format = 1;
 
 const fileName = "revisions.mdb";
-/** There while a process opens the file. If it is still there later, the process may have died of the file. */
+/** Exists while a process opens the file. If it still exists later, the file may have ended the process. */
 const openingName = "opening";
 
 /** An open store. */
 export interface OpenedStore {
   readonly store: Store;
-  /** What was found wrong and set aside, or why it cannot be written. */
+  /** The damaged files that were set aside, or the reason why the store cannot be written. */
   readonly findings: readonly Finding[];
-  /** What it held before is not in it: the file was damaged, and is set aside. */
+  /** True if its earlier content is missing: the file was damaged, and is set aside. */
   readonly isLost: boolean;
-  /** It can be read, and nothing can be written. */
+  /** The store can be read, and nothing can be written. */
   readonly isReadOnly: boolean;
 }
 
-/** How a store is opened. */
+/** Options for opening a store. */
 export interface OpenLmdbOptions {
-  /** Why the file that is there must be set aside: reading it failed before. Undefined: it must not, if it is whole. */
+  /**
+   * Why the existing file must be set aside: reading it failed before. Undefined if it may stay, as long as it is
+   * whole.
+   */
   readonly damage?: string | undefined;
 }
 
 /**
- * Opens the store in a folder, and makes it where it is missing: mode 0700 for the folder and 0600 for its files, since
+ * Opens the store in a folder, and makes it if it is missing: mode 0700 for the folder and 0600 for its files, since
  * resources may hold private keys. Several processes may have it open. A damaged file is set aside under another name,
  * never deleted, and the findings say so.
  *
- * A file that is there and cannot be written is opened to be read, and the findings say so.
+ * An existing file that cannot be written is opened for reading only, and the findings say so.
  *
  * Rejects with XDSKIT_STORE if the folder cannot be written and there is no file, or if a newer xdskit wrote the file.
  */
@@ -73,10 +76,10 @@ export async function readLmdbStore(directory: string): Promise<Store> {
   return await readOnlyStore(directory, file);
 }
 
-/** A disk that is full, or only to be read; a file or folder of somebody else. */
+/** A full or read-only disk; a file or folder of another user. */
 const unwritable: ReadonlySet<string> = new Set(["EACCES", "EPERM", "EROFS", "ENOSPC", "EDQUOT"]);
 
-/** LMDB's errors have the system's number in the place of its name. */
+/** LMDB's errors have the system's error number instead of its name. */
 function reasonOf({
   code,
   message,
@@ -109,7 +112,7 @@ async function readOnlyStore(directory: string, file: string): Promise<Store> {
   }
 }
 
-/** Returns the format of the file; undefined: nothing was written yet. Throws if this version would misread it. */
+/** Returns the format of the file; undefined if nothing was written yet. Throws if this version would misread it. */
 function mustBeReadable(tables: LmdbTables, file: string): number | undefined {
   const found = tables.read((reader) => reader.get<number>("meta", "format"));
   if (found === undefined || found <= format) return found;

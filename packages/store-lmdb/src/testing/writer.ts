@@ -3,7 +3,7 @@
 import { openLmdbStore } from "../open-lmdb-store.js";
 
 const [, , directory = "", layer = "", bytes = "100"] = process.argv;
-/** Of these each commit changes every one. */
+/** Each commit changes all of these. */
 const resources = 20;
 const type = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
 

@@ -24,7 +24,7 @@ async function write(request: Exclude<WriteRequest, { readonly kind: "part" }>):
     const layers = [...parts.values()].map(layerCommit);
     return { result: await tables.write((writer) => commitLayers(writer, layers, request.info, request.ahead)) };
   } catch {
-    // The main thread tries it, and says what is wrong.
+    // The main thread tries it, and reports the error.
     return { result: undefined };
   } finally {
     await tables.close();

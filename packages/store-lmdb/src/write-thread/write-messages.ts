@@ -1,6 +1,6 @@
 import type { CommitInfo, CommitResult, LayerCommit, Retention, StoredKey } from "@xdskit/server/tables";
 
-/** What the thread is started with. */
+/** The start data of the thread. */
 export interface WriteStart {
   readonly file: string;
 }
@@ -13,11 +13,11 @@ export interface CommitPart extends Pick<LayerCommit, "layer" | "parent" | "kind
   readonly remove: readonly StoredKey[];
 }
 
-/** What the thread is told: the parts of a commit, and then what to do. */
+/** A message to the thread: the parts of a commit, and then the operation. */
 export type WriteRequest =
   | { readonly kind: "part"; readonly part: CommitPart }
   | { readonly kind: "commit"; readonly info: CommitInfo; readonly ahead: string | undefined }
   | { readonly kind: "retain"; readonly retention: Retention };
 
-/** What the thread answers; undefined: it could not be done there. */
+/** The thread's answer; undefined if it could not do the work. */
 export type WriteAnswer = { readonly result: CommitResult | number | undefined };

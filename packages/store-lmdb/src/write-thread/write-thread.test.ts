@@ -17,7 +17,7 @@ async function folder(t: TestContext): Promise<string> {
 }
 
 describe("the thread that writes large commits", () => {
-  it("commits what is there already, and the other thread reads it", async (t) => {
+  it("commits contents that the file has already, and the other thread reads the commit", async (t) => {
     const directory = await folder(t);
     const { store } = await openLmdbStore(directory);
     t.after(() => store.close());
@@ -33,7 +33,7 @@ describe("the thread that writes large commits", () => {
     assert.deepEqual(await store.read(result.heads[0]?.id ?? ""), [one]);
   });
 
-  it("leaves a commit to the caller whose content is not there, and writes nothing of it", async (t) => {
+  it("leaves a commit with missing contents to the caller, and writes nothing of it", async (t) => {
     const directory = await folder(t);
     const { store } = await openLmdbStore(directory);
     t.after(() => store.close());
@@ -47,7 +47,7 @@ describe("the thread that writes large commits", () => {
     assert.deepEqual(await store.heads(), []);
   });
 
-  it("leaves everything to the caller where it cannot open the file", async (t) => {
+  it("leaves everything to the caller if it cannot open the file", async (t) => {
     const file = join(await folder(t), "a file");
     await writeFile(file, "");
     const thread = new WriteThread(join(file, "revisions.mdb"));

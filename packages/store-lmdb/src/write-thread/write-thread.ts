@@ -13,12 +13,12 @@ import type { CommitPart, WriteAnswer, WriteRequest, WriteStart } from "./write-
 
 const program = threadProgram(import.meta.url, "write-main");
 
-/** So many resources are sent in one message: copying them takes about a millisecond. */
+/** The number of resources in one message: copying them takes about a millisecond. */
 const partSize = 1_000;
 
 /**
- * Writes in a thread of its own, which starts when it is needed and ends with the work: a large commit comes seldom,
- * and its transaction must not hold up streams. Small commits are sooner done than a thread is started.
+ * Writes in a separate thread, which starts when it is needed and ends with the work: large commits are rare, and their
+ * transactions must not hold up streams. A small commit takes less time than starting a thread.
  */
 export class WriteThread implements OtherThread {
   readonly #file: string;
@@ -65,7 +65,7 @@ export class WriteThread implements OtherThread {
   #start(): Worker {
     const isSource = typeof program === "string";
     const workerData: WriteStart = { file: this.#file };
-    // What users have their programs load first is not for this one.
+    // Modules that users preload in their programs are not for this thread.
     const execArgv = isSource ? undefined : [];
     return new Worker(program, { workerData, name: "xdskit-write-state", execArgv, eval: isSource });
   }
