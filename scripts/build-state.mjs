@@ -71,7 +71,7 @@ function packagesOf(root) {
     .map((name) => `packages/${name}`);
 }
 
-/** The files at or below a path, in order; none where there is nothing. */
+/** The files at or below a path, in order; none if nothing is there. */
 function below(root, path, isWanted = () => true) {
   const stats = statSync(join(root, path), { throwIfNoEntry: false });
   if (stats === undefined) return [];

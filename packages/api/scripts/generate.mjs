@@ -35,7 +35,7 @@ async function generate() {
   const table = readTable();
   const files = descriptorsOf(table);
 
-  // Each run works in a folder of its own, and puts the result in place at the end: a run that fails, or runs beside
+  // Each run works in its own folder, and puts the result in place at the end: a run that fails, or runs beside
   // another, leaves `gen/` whole.
   const outDir = join(packageDir, ".cache", `generate-${process.pid}`);
   process.on("exit", () => rmSync(outDir, { recursive: true, force: true }));
@@ -101,7 +101,7 @@ function modulesOf(files) {
   return response.file;
 }
 
-/** Of all that decides what is generated. */
+/** A hash of all inputs of the generated code. */
 function stampOf() {
   const hash = createHash("sha256");
   const inputs = ["schema", "schema/packages", "src/schema"].flatMap((folder) =>

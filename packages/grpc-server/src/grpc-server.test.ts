@@ -23,7 +23,7 @@ it("a closing server drops a client that never finishes its TLS handshake", asyn
   silent.destroy();
 });
 
-it("a server ends the connection where a fault happened, reports the fault, and goes on", async (t) => {
+it("a server ends the connection in which a fault happened, reports the fault, and goes on", async (t) => {
   const faults: string[] = [];
   const broken = () => {
     throw new Error("a fault");

@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL("../../../", import.meta.url));
 const readme = readFileSync(join(root, "packages/grpc-server/README.md"), "utf8");
 const code = /```js\n(.*?)```/s.exec(readme)?.[1] ?? "";
 
-/** The code as a module. It lies in the repository, where the package that it imports is found. */
+/** The code as a module. It lies in the repository, so that Node finds the package that it imports. */
 async function loadExample(): Promise<{ readonly server: GrpcServer; readonly port: number }> {
   mkdirSync(join(root, ".cache"), { recursive: true });
   const folder = mkdtempSync(join(root, ".cache/readme-"));
@@ -49,7 +49,7 @@ async function talk(port: number, authorization: string): Promise<readonly [body
 }
 
 describe("README.md", () => {
-  it("README.md has an example of an echo that asks who calls", async () => {
+  it("README.md has an example of an echo that asks for the caller", async () => {
     const { server, port } = await loadExample();
     try {
       assert.deepEqual(await talk(port, "Bearer let-me-in"), [framed(Buffer.from("hello")).toString(), "0"]);

@@ -1,5 +1,5 @@
 /**
- * The cost of make before break: of 10,000 resources one changes, 1,000 streams hear of it and acknowledge it, with
+ * The cost of make before break: of 10,000 resources one changes, 1,000 streams are told and acknowledge it, with
  * ordering and without, in turns. Each side has its own lineage of snapshots, so that neither works out anything that
  * the other one's streams share.
  *

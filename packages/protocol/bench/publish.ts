@@ -1,7 +1,7 @@
 /**
- * The cost of a change: of 100,000 resources one changes, and 1,000 streams must hear of it. Beside it, in the same
- * run, a naive server that copies its map for a change, remembers for every stream the version of every resource, and
- * encodes for every stream.
+ * The cost of a change: of 100,000 resources one changes, and 1,000 streams must be told. Beside it, in the same run, a
+ * naive server that copies its map for a change, remembers for every stream the version of every resource, and encodes
+ * for every stream.
  *
  * node --expose-gc --conditions=@xdskit/source --import tsx packages/protocol/bench/publish.ts [resources] [streams]
  */
@@ -101,7 +101,7 @@ function drain(stream: Stream): number {
   return bytes;
 }
 
-/** `heard`: the streams that a change concerns; all where it is undefined. */
+/** `heard`: the streams that a change concerns; undefined means all. */
 function measure(
   label: string,
   variant: SotwOrDelta,

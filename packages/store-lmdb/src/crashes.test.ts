@@ -151,7 +151,7 @@ describe("a store that two processes have open", () => {
 });
 
 describe("a store on a disk that is full", () => {
-  it("refuses the commit with an error, and keeps what was safe", { timeout: 60_000 }, async (t) => {
+  it("refuses the commit with an error, and keeps the acknowledged revisions", { timeout: 60_000 }, async (t) => {
     const directory = folder(t);
     const writer = new Writer(t, directory, "a", { bytes: 10_000, limitKb: 4_096 });
     assert.notEqual(await writer.ended, 0);

@@ -64,8 +64,8 @@ export async function openLmdbStore(directory: string, options: OpenLmdbOptions 
 }
 
 /**
- * Opens the store in a folder to read it, whoever else has it open; it changes nothing there, whatever is wrong.
- * Rejects with XDSKIT_STORE if there is none, or if it cannot be read.
+ * Opens the store in a folder for reading, even if other processes have it open. It changes nothing there, whatever the
+ * damage. Rejects with XDSKIT_STORE if there is none, or if it cannot be read.
  */
 export async function readLmdbStore(directory: string): Promise<Store> {
   const file = join(directory, fileName);

@@ -5,7 +5,7 @@ import { fieldOf, textOf } from "./form.js";
 /** Fields that name a management server, in both spellings. */
 const sources = new Set(["api_config_source", "ads_config", "hds_config"].flatMap(keysOfStep));
 
-/** The clusters that a resource names as management servers. Envoy accepts only clusters of its own bootstrap there. */
+/** The clusters that a resource names as management servers. Envoy accepts only clusters from its bootstrap there. */
 export function eachServerNamedIn(json: JsonValue, tell: (cluster: string) => void): void {
   if (typeof json !== "object" || json === null) return;
   for (const key in json) {

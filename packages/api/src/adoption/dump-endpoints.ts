@@ -24,8 +24,8 @@ export function takeEndpoints(section: FormPart, taker: Taker, wanted: Endpoints
 }
 
 /**
- * Takes a load assignment from a dump. Reports momentary state that is mixed into it, and removes what is not a
- * setting.
+ * Takes a load assignment from a dump. Reports momentary state that is mixed into it, and removes fields that are not
+ * settings.
  */
 export function takeLoadAssignment(item: JsonValue, steps: readonly FieldStep[], taker: Taker, type?: string): void {
   if (!isObject(item)) {

@@ -7,7 +7,7 @@ import { ListenerNames } from "./listener-names.js";
 
 /** Facts from the other sections of the same dump. */
 export interface DumpContext {
-  /** Lists of the bootstrap that also have a section of their own. */
+  /** Lists of the bootstrap that also have their own section. */
   readonly known: ReadonlySet<StaticList>;
   readonly endpoints: EndpointsWanted;
   /** Clusters by which the Envoy reaches its management servers. */

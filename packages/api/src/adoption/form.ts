@@ -59,7 +59,7 @@ export function protoNameOf(key: string): string {
   return key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** A field in either spelling; undefined where it is missing or null. */
+/** A field in either spelling; undefined if it is missing or null. */
 export function fieldOf(object: JsonObject, field: string): JsonValue | undefined {
   for (const key of keysOfStep(field)) {
     if (Object.hasOwn(object, key)) return object[key] ?? undefined;

@@ -47,7 +47,7 @@ function compiled(item: JsonObject): Resource | undefined {
 
 const strings = ["a", "web", "x-y", "/v1", "10.0.0.1", "", "é", "漢字", "a".repeat(50), "*.a.b", `${"x".repeat(60)}ü`];
 
-/** Random JSON of messages, by their descriptors: what rules require is always there. */
+/** Random JSON of messages, by their descriptors, always with the fields that rules require. */
 class Samples {
   private readonly chance: Repeatable;
   private readonly contents: readonly DescMessage[];

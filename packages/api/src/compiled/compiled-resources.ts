@@ -53,7 +53,7 @@ export class CompiledResources {
     }
   }
 
-  /** Call it after the last object of a file: it releases what the file's values keep alive. */
+  /** Call it after the last object of a file: it releases the memory that the file's values keep alive. */
   end(): void {
     encoding.forget();
   }

@@ -19,7 +19,7 @@ const sizeToKeep = 1 << 20;
 export class Encoding {
   /** The depth of the message that is being written. */
   depth = 0;
-  /** How many enclosing messages exclude their references from the resource's. */
+  /** The number of enclosing messages that exclude their references from the resource's. */
   muted = 0;
   /** Values of the messages that are being written, the outermost first. */
   readonly values: unknown[] = [];

@@ -71,7 +71,7 @@ interface JsonFields {
   readonly [key: string]: unknown;
 }
 
-/** How many values of fields were read. */
+/** The number of field values that were read. */
 let reads = 0;
 
 /** Whether a function reads a value of a view: one that finds all its fields unset does not. */
@@ -111,7 +111,7 @@ function messageReader(field: DescField, message: DescMessage): Read {
     view ??= viewOf(message);
     return view(json);
   };
-  // A wrapper is a bare value only in a field of its own.
+  // A wrapper is a bare value only in its own field.
   const isBare = field.fieldKind === "message" && field.oneof === undefined;
   return isBare || !isWrapperDesc(message) ? read : (json) => ({ value: read(json) });
 }

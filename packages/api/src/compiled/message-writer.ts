@@ -22,7 +22,7 @@ import type { MessageWriter, WriteMessage } from "./writers.js";
 /** The writers of a registry live as long as it. */
 export const writersOf = perRegistry((registry) => new Writers(registry));
 
-/** How many spellings of type URLs are remembered. */
+/** The number of spellings of type URLs that are remembered. */
 const mostUrls = 5000;
 /** An xDS server is a static cluster of the client's bootstrap, not a resource. */
 const configSource = "envoy.config.core.v3.ConfigSource";
@@ -98,7 +98,7 @@ class Writers {
       const url = isObject(json) ? json["@type"] : undefined;
       const content = typeof url === "string" ? this.byUrl(url) : undefined;
       if (content === undefined) return giveUp();
-      // Other readers canonicalize only so many nested `Any`s. Nothing deeper is accepted here.
+      // Other readers canonicalize only this many nested `Any`s. Nothing deeper is accepted here.
       out.enter(2);
       out.copy(content.urlField);
       out.tag(0x12);
@@ -155,8 +155,8 @@ function objectWriter(schema: DescMessage, members: Members, typed: boolean): Wr
 }
 
 /**
- * The judges of a schema's messages before these are written: they give up at one that a rule refuses, and note what it
- * names. Messages with `"@type"` may be resources.
+ * The judges of a schema's messages before these are written: they give up at one that a rule refuses, and note the
+ * resources that it names. Messages with `"@type"` may be resources.
  */
 function judgesOf(schema: DescMessage, typed: boolean): readonly Judge[] {
   const rules = [...specialRules(schema.typeName), ...refusalRules(schema.typeName, typed)];

@@ -26,7 +26,7 @@ interface Order {
   readonly writes: readonly WriteField[];
 }
 
-/** How many sequences of keys are remembered for one schema. Others are looked up every time. */
+/** The number of key sequences that are remembered for one schema. Others are looked up every time. */
 const mostShapes = 500;
 
 /** Gives up at a message that a rule refuses, or notes the resources that the message names. */

@@ -1,7 +1,7 @@
 import { type FSWatcher, watch } from "node:fs";
 import { errnoOf, isAbsence } from "./metadata.js";
 
-/** Hears about watched folders. */
+/** Receives the events of watched folders. */
 export interface FolderListener {
   /**
    * A name in the folder came, went or stands for another file (`rename`), or its file was written to (`change`), as

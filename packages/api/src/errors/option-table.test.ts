@@ -71,7 +71,7 @@ describe("options of a program without types", () => {
     assert.deepEqual(faults({ servers: { url: "a" } }), ["make: servers must be a list, not an object"]);
   });
 
-  it("one message is refused where a list is expected", () => {
+  it("one message is refused instead of a list", () => {
     const message = { $typeName: "envoy.config.cluster.v3.Cluster" };
     assert.throws(() => checkIterable({ ...made, call: "set", example: "[cluster]" }, message, "a list"), {
       message: "set takes a list, such as [cluster], not one envoy.config.cluster.v3.Cluster [XDSKIT_SERVER_OPTION]",

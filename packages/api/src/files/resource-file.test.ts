@@ -147,7 +147,7 @@ api_listener:
     assert.deepEqual(now?.findings, []);
     assert.deepEqual(old, now);
   });
-  test("tells what replaces a v2 field that v3 dropped", () => {
+  test("names the successor of a v2 field that v3 dropped", () => {
     const old = `"@type": type.googleapis.com/envoy.api.v2.Cluster\nname: a\nhosts: []\n`;
     assert.match(read("a.yaml", old).join(), /^a\.yaml:3:1: .*hosts: .*removed from the API; use "load_assignment"/);
     const route = "type.googleapis.com/envoy.api.v2.RouteConfiguration";

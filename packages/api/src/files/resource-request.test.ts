@@ -76,7 +76,7 @@ describe("a request with resources", () => {
     assert.ok(turns >= 2, `${turns} turns`);
   });
 
-  it("reading a serialized response leaves turns to others, too, and says what is wrong in it", async () => {
+  it("reading a serialized response leaves turns to others, too, and reports the problems in it", async () => {
     const response = (...bodies: readonly Uint8Array[]) => {
       const writer = new BinaryWriter();
       for (const body of bodies) {

@@ -29,7 +29,7 @@ export interface ResourceRequest {
 /** How to read a request. */
 export interface ReadResourceRequestOptions extends Omit<ReadResourcesOptions, "places"> {
   readonly form: "json" | "yaml";
-  /** The key whose list holds the resources. Undefined: the text is one resource. */
+  /** The key whose list holds the resources. Undefined if the text is one resource. */
   readonly list: string | undefined;
   /** The name of the text in findings. */
   readonly name: string;

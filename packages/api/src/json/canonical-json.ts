@@ -93,7 +93,7 @@ function anyForm(json: JsonValue, registry: Registry): JsonValue {
   return { ...json, value: form };
 }
 
-/** The empty value, where a value is required. */
+/** The empty value, for places that require one. */
 export function emptyForm(held: Partial<Held>): JsonValue {
   const { message, enum: values, scalar } = held;
   if (values !== undefined) return firstOf(values);

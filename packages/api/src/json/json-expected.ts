@@ -32,8 +32,8 @@ export function isTrailed(schema: DescMessage, json: JsonValue): boolean {
 }
 
 /**
- * Whether a text may contain what the plain reader silently accepts: text after a duration, or keys beside the `value`
- * of an `Any` whose content has its own JSON form.
+ * Whether a text may contain mistakes that the plain reader silently accepts: text after a duration, or keys beside the
+ * `value` of an `Any` whose content has its own JSON form.
  */
 export function mayHideMistakes(text: string): boolean {
   if (/google\.protobuf\.(?!Empty\b)/.test(text)) return true;

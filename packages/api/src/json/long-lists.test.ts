@@ -55,7 +55,7 @@ describe("A long JSON list", () => {
     ["nothing in it", `[${" ".repeat(100_000)}]`],
     ["no list around it", `{"resources": ${good}}`],
   ] as const) {
-    it(`is refused with ${what}, where that is no JSON`, () => {
+    it(`is refused with ${what} if that is no JSON`, () => {
       const { resources, findings } = readResources({ path: "a.json", bytes: new TextEncoder().encode(text) });
       const { problems } = parseJson(text, "envoy");
       assert.equal(findings.length > 0, problems.length > 0 || what === "something that is no object");

@@ -20,7 +20,7 @@ import { resourceTypes } from "./resource-types.js";
 
 const node: OwnResourceType = { schema: NodeSchema, name: "node", abbreviation: "nds", nameOf: "id" };
 
-test("a type of one's own stands in the table like any other", () => {
+test("a user's own type stands in the table like any other", () => {
   const types = createResourceTypes([node]);
   const type = types.find("nodes");
   assert.ok(type);
@@ -32,7 +32,7 @@ test("a type of one's own stands in the table like any other", () => {
   assert.equal(createResource(create(NodeSchema, { id: "a" }), { types }).name, "a");
 });
 
-test("a type of one's own is delivered after the type that it must follow", () => {
+test("a user's own type is delivered after the type that it must follow", () => {
   const after = (name: string, schema: OwnResourceType["schema"]) => ({
     schema,
     name,
@@ -50,7 +50,7 @@ test("a type of one's own is delivered after the type that it must follow", () =
   assert.equal(new Set(orders).size, orders.length);
 });
 
-test("files may hold a type of one's own", () => {
+test("files may hold a user's own type", () => {
   const types = createResourceTypes([node]);
   const text = '"@type": type.googleapis.com/envoy.config.core.v3.Node\nid: a\n';
   const { resources, findings } = readResources({ path: "a.yaml", bytes: new TextEncoder().encode(text) }, { types });

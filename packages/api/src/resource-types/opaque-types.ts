@@ -8,10 +8,9 @@ import type { ResourceType, ResourceTypes } from "./resource-type.js";
 import { lookedUp, resourceTypes, unknownResourceType } from "./resource-types.js";
 
 /**
- * The table of types plus types that a client names by URL. If they are not part of Envoy's API, they have no service
- * of their own (ADS serves them). If the registry does not know the URL's message, only the URL is known: it is
- * requested as it is, and responses may contain anything. Throws XDSKIT_TYPE_NAME_UNKNOWN for anything that is not a
- * URL.
+ * The table of types plus types that a client names by URL. If they are not part of Envoy's API, they have no own
+ * service (ADS serves them). If the registry does not know the URL's message, only the URL is known: it is requested as
+ * it is, and responses may contain anything. Throws XDSKIT_TYPE_NAME_UNKNOWN for anything that is not a URL.
  */
 export function typesByUrl(
   urls: readonly TypeUrl[],

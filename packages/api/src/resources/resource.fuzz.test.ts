@@ -76,7 +76,7 @@ test("any bytes give an error with a code, or a resource whose bytes are stable"
       if (resource === undefined) return;
       resources++;
       assert.deepEqual(read(resource.body), resource);
-      // Round trip: what v2 clients get has the same content.
+      // Round trip: the resource for v2 clients has the same content.
       assert.deepEqual(read(encodedAs(resource, "v2").value), resource);
     }),
     { numRuns: 2000, seed: 1 },

@@ -34,7 +34,7 @@ const protobufFiles: readonly DescFile[] = [
 
 /**
  * The descriptors of the table without removed elements: every file after its imports, including protobuf's own. A file
- * imports exactly what it names. Throws a plain error if a name cannot be resolved.
+ * imports exactly the files of the names in it. Throws a plain error if a name cannot be resolved.
  */
 export function descriptorsOf(packages: readonly PackageFacts[]): readonly FileDescriptorProto[] {
   const files = packages.flatMap(({ name, files }) => files.map((file) => ({ packageName: name, file })));

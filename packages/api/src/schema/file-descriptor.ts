@@ -65,7 +65,7 @@ export function fileDescriptor(
 }
 
 class FileDescriptorMaker {
-  /** Files that define what this one uses, or itself. */
+  /** Files that define the types that this one uses, or itself. */
   readonly #imports = new Set<string>();
   readonly #path: string;
   readonly #types: ReadonlyMap<string, KnownType>;

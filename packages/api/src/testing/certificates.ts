@@ -17,7 +17,7 @@ export interface Authority {
    * `IP:127.0.0.1`); by default for the host that the common name is.
    */
   issue(commonName: string, ...names: readonly SubjectName[]): Certificate;
-  /** The same for its host, valid between two times that are so many days from now. */
+  /** The same for its host, valid between two times, given in days from now. */
   issueFor(commonName: string, days: Days): Certificate;
   /** A certificate for a key of any kind, as PEM. */
   issueKey(commonName: string, pair: { readonly publicKey: KeyObject }): string;

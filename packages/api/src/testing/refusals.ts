@@ -120,7 +120,7 @@ function withJsonNames(value: unknown): Fields {
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [renamed(name), withJsonNames(item)]));
 }
 
-/** A resource that Envoy refuses, the field that says so, and a part of the message; a `~` in front: a warning. */
+/** A resource that Envoy refuses, the field that says so, and a part of the message; a `~` in front marks a warning. */
 export type Refused = readonly [Fields, string, RegExp?];
 
 /**

@@ -11,7 +11,7 @@ import { createResourceJson } from "../writing/resource-json.js";
 import { type MessageFormat, writeResources } from "../writing/write-message.js";
 
 const extensions = { json: "json", yaml: "yaml", text: "pb_text", binary: "pb" } as const;
-/** One in so many resources of the corpus; `EACH=1` takes all of them. */
+/** The test takes one in this many resources of the corpus; `EACH=1` takes all of them. */
 const each = Number(process.env.EACH ?? "40");
 
 function readOne(format: MessageFormat, written: string | Uint8Array): Resource {

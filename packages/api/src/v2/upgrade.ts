@@ -8,8 +8,8 @@ import { v2Registry } from "./v2-registry.js";
 const rewrite = createRewrite({ nameOf: (schema) => schema.typeName, change: new Map() });
 
 /**
- * A message in the form of v3 bodies: v2 content of `Any`s becomes v3, and everything without an order of its own is
- * sorted. The message is not changed, and the result shares the parts that need no change.
+ * A message in the form of v3 bodies: v2 content of `Any`s becomes v3, and everything without its own order is sorted.
+ * The message is not changed, and the result shares the parts that need no change.
  */
 export function asV3(schema: DescMessage, message: Message, unpack: Unpack): Message {
   return rewrite(schema, message.$typeName === schema.typeName ? message : readAs(schema, message), unpack);

@@ -134,7 +134,7 @@ describe("a resource for v2", () => {
     assert.equal(encodedAs(cluster, "v2").value, cluster.body);
   });
 
-  test("a resource for v2 keeps what v2 did not have, unknown parts, and TypedStructs", () => {
+  test("a resource for v2 keeps parts that v2 did not have, unknown parts, and TypedStructs", () => {
     const opaque = create(AnySchema, { typeUrl: "example.com/x.Unknown", value: new Uint8Array([255]) });
     const typedStruct = { "@type": google("xds.type.v3.TypedStruct"), type_url: google(v3.router), value: { a: 1 } };
     const cluster = read("cluster", {

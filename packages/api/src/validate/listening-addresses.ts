@@ -7,7 +7,7 @@ import { isIpv4, isIpv6 } from "./values/ip-address.js";
 
 /** An address at which a listener listens. */
 export interface ListeningAddress {
-  /** Equal for addresses of which Envoy takes only one listener. */
+  /** Equal for addresses if Envoy takes only one listener for them. */
   readonly key: string;
   /** `127.0.0.1:80`, or a path. */
   readonly text: string;
@@ -19,8 +19,8 @@ const listenerType = "type.googleapis.com/envoy.config.listener.v3.Listener";
 const none: readonly ListeningAddress[] = [];
 
 /**
- * The addresses of a listener of which Envoy takes no second listener; none for other resources. Only the addresses
- * are read, and not the filters: this is quick. A listener for gRPC's clients (`api_listener`) has none, nor has an
+ * The addresses of a listener at which Envoy takes no second one; none for other resources. Only the addresses are
+ * read, and not the filters: this is quick. A listener for gRPC's clients (`api_listener`) has none, nor has an
  * `internal_listener`, nor has port 0, for which the system chooses a port.
  */
 export function listeningAddresses({ type, body }: Pick<Resource, "type" | "body">): readonly ListeningAddress[] {

@@ -13,8 +13,8 @@ export function isLong(text: string): boolean {
 }
 
 /**
- * Reads a long YAML list in parts, each a document of its own. The parser needs some fifty times the memory of its
- * input, and values that outlive the garbage collector's young generation take time too.
+ * Reads a long YAML list in parts, each a separate document. The parser needs some fifty times the memory of its input,
+ * and values that outlive the garbage collector's young generation take time too.
  *
  * It is cut before a line that begins with a dash. Nothing that began earlier can continue there in any style, so if
  * all parts are valid lists, together they are the list. If one is not, or if a part may depend on another (an anchor,

@@ -40,7 +40,7 @@ const ignoredTag = "!ignore";
  * Reads a YAML 1.2 stream (core schema, and merge keys). Keys are strings, and a duplicate key in a mapping is a
  * problem.
  *
- * @param dialect with `envoy` some words and numbers mean what they mean to Envoy, see `envoyScalar`
+ * @param dialect with `envoy` some words and numbers have their meaning to Envoy, see `envoyScalar`
  */
 export function parseYaml(text: string, dialect: "core" | "envoy" = "core"): SourceText {
   const composer = new Composer<ParsedNode>({ uniqueKeys: false, stringKeys: true, logLevel: "silent" });

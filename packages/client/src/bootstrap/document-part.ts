@@ -7,14 +7,14 @@ export interface DocumentPart {
   readonly value: JsonValue | undefined;
   /** A member by its proto name or its JSON name. Throws where this is not a mapping. */
   field(name: string): DocumentPart;
-  /** The elements of a list; none where the part is missing. */
+  /** The elements of a list; none if the part is missing. */
   items(): readonly DocumentPart[];
   /** The members of a mapping. */
   entries(): readonly (readonly [string, DocumentPart])[];
   text(): string | undefined;
   /** As `text`, but it must exist and must not be empty. */
   requiredText(): string;
-  /** As a message, of which only these fields are read: the others may be of types that this client does not know. */
+  /** As a message, with only these fields: the others may be of types that this client does not know. */
   message<Desc extends DescMessage>(schema: Desc, ...fields: readonly string[]): MessageShape<Desc>;
   error(message: string): XdskitError;
 }

@@ -1,7 +1,7 @@
 import type { ConfigSource } from "@xdskit/api/envoy/config/core/v3/config_source";
 
 /**
- * Why the client cannot ask for the resource that this source names; undefined where it can. The client does not know
+ * Why the client cannot ask for the resource that this source names; undefined if it can. The client does not know
  * which server an `api_config_source` means, and asks its own.
  */
 export function sourceProblem(source: ConfigSource | undefined): string | undefined {

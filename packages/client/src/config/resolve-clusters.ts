@@ -64,7 +64,7 @@ function clusterOf(
   return endpoints && { kind: "cluster", name, resource, endpoints };
 }
 
-/** The load assignment that a cluster asks for; undefined where it needs none. */
+/** The load assignment that a cluster asks for; undefined if it needs none. */
 export function assignmentName({ kind, resource }: ConfigCluster, needs: Needs): ResourceName | undefined {
   const need = kind === "cluster" ? needs.ofCluster(resource.message) : undefined;
   return need?.kind === "eds" && need.problem === undefined ? canonicalName(need.name) : undefined;

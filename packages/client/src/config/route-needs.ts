@@ -11,7 +11,7 @@ export interface RouteNeeds {
 
 const routedClusterUrl = resourceTypes.find("cluster")?.typeUrl;
 
-/** @param only The virtual host that counts; undefined: all. */
+/** @param only The virtual host that counts; undefined means all. */
 export function routeNeeds(
   configuration: RouteConfiguration,
   only: VirtualHost | undefined,

@@ -4,8 +4,7 @@ import type { VirtualHost } from "@xdskit/api/envoy/config/route/v3/route_compon
 const ranks = ["exact", "suffix", "prefix", "all"] as const;
 
 /**
- * The virtual host that serves an authority, as Envoy and gRPC choose it; undefined where none does. Case does not
- * matter.
+ * The virtual host that serves an authority, as Envoy and gRPC choose it; undefined if none does. Case does not matter.
  */
 export function virtualHostFor(hosts: readonly VirtualHost[], authority: string): VirtualHost | undefined {
   const wanted = authority.toLowerCase();

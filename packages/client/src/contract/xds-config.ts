@@ -14,8 +14,7 @@ import type { WatchIterator } from "./watch.js";
 export interface XdsConfig {
   readonly listener: ReceivedResource<Listener>;
   /**
-   * One for each route configuration, in the order of the listener's filter chains; empty where the listener has no
-   * HTTP.
+   * One for each route configuration, in the order of the listener's filter chains; empty if the listener has no HTTP.
    */
   readonly routes: readonly ConfigRoutes[];
   /** The first of `routes` that has one. For an API listener, as gRPC uses it, there is no other. */
@@ -33,14 +32,14 @@ export type ConfigRoutes =
       /** The place of its use: `api_listener`, `default_filter_chain`, a filter chain's name or `filter_chains[0]`. */
       readonly usedBy: readonly string[];
       readonly name: ResourceName;
-      /** Undefined where the listener itself holds the routes. */
+      /** Undefined if the listener itself holds the routes. */
       readonly resource: ReceivedResource<RouteConfiguration> | undefined;
       readonly configuration: RouteConfiguration;
       /** The virtual host that serves `authority`; undefined if no authority was given. */
       readonly virtualHost: VirtualHost | undefined;
       /**
        * The clusters that its routes name, also for mirrored requests and in weighted clusters: of the virtual host, or
-       * of all virtual hosts where no authority was given.
+       * of all virtual hosts if no authority was given.
        */
       readonly clusters: readonly ResourceName[];
       /** Cluster specifier plugins that its routes use: they choose a cluster for each request (`subscribe`). */
@@ -79,8 +78,8 @@ export type ConfigCluster =
       readonly kind: "error";
       readonly name: ResourceName;
       /**
-       * Undefined where there is no cluster. An aggregate cluster that forms a loop or is too deep exists, but cannot
-       * be used.
+       * Undefined if there is no cluster. An aggregate cluster that forms a loop or is too deep exists, but cannot be
+       * used.
        */
       readonly resource: ReceivedResource<Cluster> | undefined;
       readonly error: XdskitError;
@@ -99,7 +98,7 @@ export type ClusterEndpoints =
   /** EDS does not have them, or cannot be asked. */
   | { readonly kind: "error"; readonly name: ResourceName; readonly error: XdskitError }
   /**
-   * The cluster finds them by itself: from the connection's destination, or in a way of its own. `type` is that of its
+   * The cluster finds them by itself: from the connection's destination, or in its own way. `type` is that of its
    * configuration.
    */
   | { readonly kind: "other"; readonly type: string };

@@ -19,7 +19,7 @@ export async function readToken(file: string): Promise<string> {
   throw XdskitError.of("XDSKIT_CREDENTIALS_FILE", what, { file });
 }
 
-/** Throws an XdskitError (XDSKIT_CREDENTIALS) where a token would go over the network in plaintext. */
+/** Throws an XdskitError (XDSKIT_CREDENTIALS) if a token would go over the network in plaintext. */
 export function refuseTokenInPlaintext({ address, tls, tokenFile }: GrpcServerSettings): void {
   if (tokenFile === undefined || tls !== undefined || isLoopback(address)) return;
   const message = `the token of ${tokenFile} would go to ${address} in plaintext`;

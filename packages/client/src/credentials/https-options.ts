@@ -3,7 +3,7 @@ import { createTlsReader, identityOf } from "@xdskit/api/tls-files";
 import type { RestServerSettings } from "../options/client-options.js";
 import { hostOf } from "./host-of.js";
 
-/** The options of `https.request` besides the URL. An agent opens a new connection where one of them differs. */
+/** The options of `https.request` besides the URL. An agent opens a new connection if one of them differs. */
 export interface HttpsOptions {
   readonly ca?: Buffer | undefined;
   readonly cert?: Buffer | undefined;

@@ -1,6 +1,6 @@
 /**
- * Explains a connection that failed, where the library's words hide the usual cause: a TLS port closes a plaintext
- * connection; a port for HTTP/1 breaks the rules of HTTP/2. Other texts stay as they are.
+ * Explains a failed connection if the library's words hide the usual cause: a TLS port closes a plaintext connection; a
+ * port for HTTP/1 breaks the rules of HTTP/2. Other texts stay as they are.
  */
 export function connectWords(words: string): string {
   if (words === "Failed to connect" || words === "the connection was closed") {

@@ -40,5 +40,5 @@ export type ClientEvent =
   /** A watcher threw or took too long. */
   | { readonly kind: "watcher-failed"; readonly type: ResourceType; readonly error: unknown };
 
-/** Hears every event of a client. An error that it throws becomes a warning of the process. */
+/** Receives every event of a client. An error that it throws becomes a warning of the process. */
 export type ClientListener = (event: ClientEvent) => void;

@@ -13,7 +13,7 @@ export interface GrpcNames {
    */
   listenerOf(target: string): ResourceName;
   /**
-   * The listener that a server on this `IP:PORT` asks for (A36). Throws an XdskitError (XDSKIT_BOOTSTRAP) where the
+   * The listener that a server on this `IP:PORT` asks for (A36). Throws an XdskitError (XDSKIT_BOOTSTRAP) if the
    * bootstrap has no template for it.
    */
   serverListenerOf(address: string): ResourceName;

@@ -4,7 +4,7 @@ import type { ClientOptions } from "./client-options.js";
 import { levelOf } from "./validate-level.js";
 
 /**
- * The checks of a message that the level demands and that the program adds. Undefined where there are none, so that no
+ * The checks of a message that the level demands and that the program adds. Undefined if there are none, so that no
  * message need be read. Throws an XdskitError (XDSKIT_CLIENT_OPTION) for checks of an unknown type.
  */
 export function clientChecks(

@@ -30,7 +30,7 @@ export interface GrpcServerSettings {
   readonly kind: "grpc";
   /** `HOST:PORT`, or a target of gRPC such as `dns:///xds.example:443` or `unix:/run/xds.sock`. */
   readonly address: string;
-  /** Undefined: plaintext. */
+  /** Undefined means plaintext. */
   readonly tls?: TlsSettings | undefined;
   /** Sent with every stream. `authorization` is a secret and is never shown. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
@@ -43,9 +43,9 @@ export interface GrpcServerSettings {
   readonly variant?: SotwOrDelta | undefined;
   /** One stream for all types (ADS), or one stream for each type. Default true. */
   readonly aggregated?: boolean | undefined;
-  /** Resources that this server removes stay in use: watchers hear of it by `onAmbient` (A53). Default false. */
+  /** Resources that this server removes stay in use: watchers are told by `onAmbient` (A53). Default false. */
   readonly ignoreResourceDeletion?: boolean | undefined;
-  /** A rejected update removes the old resource: watchers hear of it by `onError` (A88). Default false. */
+  /** A rejected update removes the old resource: watchers are told by `onError` (A88). Default false. */
   readonly failOnDataErrors?: boolean | undefined;
   /** Default `v3`. */
   readonly api?: ApiVersion | undefined;
@@ -112,7 +112,7 @@ export interface ClientLimits {
 /** Resources of one type that a client has before it asks a server. */
 export interface HeldResources {
   readonly type: ResourceType;
-  /** With the versions of the server that gave them; with an empty version where it may be another server. */
+  /** With the versions of the server that gave them; with an empty version if it may be another server. */
   readonly resources: readonly ReceivedResource[];
   /** The set's version (SotW); empty if it is not known. */
   readonly version: Version;
@@ -170,7 +170,7 @@ export interface ClientOptions {
   readonly acknowledge?: ((update: ResourceUpdate, server: string) => void | PromiseLike<void>) | undefined;
   /** Resources from an earlier run: watchers get them at once, and servers are told that the client has them. */
   readonly held?: readonly HeldResources[] | undefined;
-  /** After so many milliseconds without an answer a name counts as missing (rule 166). Default 15,000. */
+  /** After this many milliseconds without an answer a name counts as missing (rule 166). Default 15,000. */
   readonly absentAfterMs?: number | undefined;
   /** The wait between attempts to reach a server (A57). Default 1 s, ×1.6, at most 120 s, ±20 %. */
   readonly backoff?: Partial<Backoff> | undefined;

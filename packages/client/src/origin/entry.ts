@@ -115,7 +115,7 @@ export class Entry<Value> {
     if (value !== undefined && this.#ambient !== undefined) delivery.ambient(this.#ambient);
   }
 
-  /** False where it had already left. */
+  /** False if it had already left. */
   leave(delivery: Delivery<Value>): boolean {
     if (!fewHas(this.#deliveries, delivery)) return false;
     this.#deliveries = fewWithout(this.#deliveries, delivery);

@@ -149,7 +149,7 @@ describe("fallback to another server (A71)", () => {
       assert.deepEqual([a.take(), switches(events)], [["1"], []]);
     }));
 
-  it("a client asks another server when something new is missing while all else is there", () =>
+  it("a client asks another server when something new is missing, though it has everything else", () =>
     withClient({ servers }, async ({ of, watch }) => {
       watch("a");
       of("one:1").answer(cluster, { upserted: [receivedCluster("a", "1")] });
@@ -185,7 +185,7 @@ describe("fallback to another server (A71)", () => {
       assert.deepEqual([a.take(), late.take()], [["2"], ["2"]]);
     }));
 
-  it("a client that tries the first server again says what it has, and so learns what is gone", () =>
+  it("a client that tries the first server again tells it the held resources, and so learns which are gone", () =>
     withClient({ servers }, async ({ of, watch }) => {
       const [all, x] = [watch("*"), watch("x")];
       of("one:1").answer(cluster, { upserted: [receivedCluster("a", "1"), receivedCluster("x", "1")] });
@@ -268,7 +268,7 @@ describe("federation (A47)", () => {
 });
 
 describe("resources that a program kept from an earlier run", () => {
-  it("kept resources are there at once, are sent to the first server with their versions, and are no reason to ask another", () => {
+  it("watchers get kept resources at once, and the first server is told their versions, and no other server is asked", () => {
     const held = [{ type: cluster, resources: [receivedCluster("a", "0"), receivedCluster("b", "0")], version: "v7" }];
     return withClient({ servers: ["one:1", "two:2"], held }, async ({ of, watch }) => {
       const [all, a] = [watch("*"), watch("a")];

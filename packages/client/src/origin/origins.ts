@@ -70,7 +70,7 @@ export function createOrigins(
   }
 
   return {
-    /** Watches at the origin of an authority; the watcher gets an error where there is no server to ask. */
+    /** Watches at the origin of an authority; the watcher gets an error if there is no server to ask. */
     of(
       authority: string | undefined,
       where: { readonly type: string; readonly resource: ResourceName },

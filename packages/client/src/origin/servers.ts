@@ -11,7 +11,7 @@ export type MakeUpstream = (place: number, sink: UpstreamSink) => Upstream;
 export interface ServersOwner {
   /** The names that are wanted now. */
   wanted(): Iterable<readonly [type: ResourceType, names: readonly ResourceName[]]>;
-  /** All held resources, and the version of their set where the first server knows it. */
+  /** All held resources, and the version of their set if the first server knows it. */
   held(): Iterable<readonly [type: ResourceType, resources: readonly ReceivedResource[], version: Version]>;
   /** Rises with each change of the held resources. */
   readonly revision: number;

@@ -39,7 +39,7 @@ export class TypeCache {
   readonly #members = new Map<ResourceName, Map<ResourceName, ReceivedResource>>();
   /** Collections for which the last answer brought an error. */
   readonly #failed = new Set<Entry<Collection>>();
-  /** One reason for all names that are absent without an error of their own. */
+  /** One reason for all names that are absent without their own error. */
   readonly #absences = new Map<AbsentFor, Reason>();
   #held = false;
   #revision = 0;

@@ -10,7 +10,7 @@ import type { XdsClient } from "../contract/xds-client.js";
 /** One resource as the client has it. */
 export type StatusEntry = MessageInitShape<typeof ClientConfig_GenericXdsConfigSchema>;
 
-/** Hides secrets in contents; undefined: contents are left out. */
+/** Hides secrets in contents; undefined leaves contents out. */
 export type Contents = RedactedBody | undefined;
 
 /**

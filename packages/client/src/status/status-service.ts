@@ -30,7 +30,7 @@ export interface StatusService {
   readonly definition: ServiceDefinition;
   readonly implementation: UntypedServiceImplementation;
   /**
-   * The answer. Secrets in contents, metadata and errors are hidden. Rejects with an Error where it would be too large.
+   * The answer. Secrets in contents, metadata and errors are hidden. Rejects with an Error if it would be too large.
    */
   read(options?: { readonly contents?: boolean }): Promise<ClientStatusResponse>;
 }

@@ -1,6 +1,6 @@
 import type { Clock } from "@xdskit/api";
 
-/** A clock whose time goes by when a test says so. */
+/** A clock that only the test moves. */
 export interface ManualClock extends Clock {
   /** Lets time go by, timer by timer. */
   advance(milliseconds: number): void;

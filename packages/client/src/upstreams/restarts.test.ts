@@ -103,7 +103,7 @@ async function lives(t: TestContext, variant: "sotw" | "delta", aggregated: bool
   world = next();
   server = await serve(world, address, doubled);
   await converged();
-  // No watcher was lost: each hears of a further change, and of one more.
+  // No watcher was lost: each gets a further change, and one more.
   for (let count = 0; count < 2; count++) {
     world = { clusters: new Map(names.map((name) => [name, `last ${count}`])) };
     server.config.set(messagesOf(world));

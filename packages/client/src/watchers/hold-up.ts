@@ -2,8 +2,8 @@ import type { Clock } from "@xdskit/api";
 import type { Delivery } from "./delivery.js";
 
 /**
- * Resolves once all watchers have taken their values, at the latest after so many milliseconds; undefined if they have.
- * `late` is told which watchers have not by then.
+ * Resolves once all watchers have taken their values, at the latest after this many milliseconds; undefined if they
+ * have. `late` is told which watchers have not by then.
  */
 export function holdUp<Given extends Pick<Delivery<never>, "busy" | "giveUp">>(
   deliveries: readonly Given[],

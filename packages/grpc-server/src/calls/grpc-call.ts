@@ -29,7 +29,7 @@ export interface GrpcContext {
   readonly use: ConnectionUse;
   /** For requests that do not come, and for their missing parts. */
   readonly patience: Patience;
-  /** Called for a call that was ended because of its client, before its handler hears of it. */
+  /** Called for a call that was ended because of its client, before its handler is told. */
   readonly refused: (code: GrpcCode, message: string) => void;
 }
 

@@ -14,7 +14,7 @@ export interface GrpcLimits extends UseLimits {
   readonly streamsPerConnection: number;
 }
 
-/** The limits of a server without limits of its own. */
+/** The default limits of a server. */
 export const defaultGrpcLimits: GrpcLimits = {
   requestBytes: 16 * 1024 * 1024,
   streamsPerConnection: 20_000,

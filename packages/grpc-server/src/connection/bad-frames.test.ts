@@ -301,7 +301,7 @@ describe("a forbidden frame", () => {
   it("ends a connection if its data exceeds the window (6.9)", () => {
     const { connection, send, out } = http2Bench();
     send(open(1));
-    // The window grows again with what is received, so only a client that ignores windows gets here.
+    // The window grows again with the received bytes, so only a client that ignores windows gets here.
     for (let index = 0; index < 100; index += 1) connection.receive(data(1, "x".repeat(16_000)));
     assert.ok(out().every((word) => word.startsWith("window:")));
   });

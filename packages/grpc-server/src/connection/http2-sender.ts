@@ -13,7 +13,7 @@ import type { Output } from "./output.js";
  */
 const silenceMs = 500;
 
-/** A smaller frame earns nothing at the flood guard where there was more to send. */
+/** A smaller frame earns nothing at the flood guard if there was more to send. */
 const smallBytes = 1_024;
 
 /** The number of stream visits, caused by a SETTINGS frame, that count as one idle frame. */
@@ -144,7 +144,7 @@ export class Http2Sender {
 
   /** Sends as much as possible. Within a turn. */
   flush(): void {
-    // A handler that hears of room sends again, which comes back here: one loop is enough.
+    // A handler that is told of room sends again, which comes back here: one loop is enough.
     const ready = this.#ready;
     if (ready === undefined || ready.size === 0 || this.#isFlushing) return;
     this.#isFlushing = true;

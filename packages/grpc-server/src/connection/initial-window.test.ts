@@ -10,7 +10,7 @@ const largest = 2 ** 31 - 1;
 const ids = (count: number) => Array.from({ length: count }, (_, index) => 2 * index + 1);
 const cpuMs = (since?: NodeJS.CpuUsage) => process.cpuUsage(since).user / 1_000;
 
-/** A connection with so many streams that have nothing to send. */
+/** A connection with this many streams that have nothing to send. */
 function withStreams(count: number) {
   const bench = http2Bench({ streams: count + 1 });
   bench.send(...ids(count).map((id) => open(id)));

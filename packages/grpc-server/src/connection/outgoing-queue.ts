@@ -75,7 +75,7 @@ export class OutgoingQueue {
     this.isSparing = false;
   }
 
-  /** Puts so many bytes of the next part, from the offset on. */
+  /** Puts this many bytes of the next part, from the offset on. */
   #put(output: Output, part: Part, size: number): void {
     if (this.#rest === undefined) {
       const bytes = part instanceof Uint8Array ? part : this.isSparing ? undefined : part.atHand;

@@ -7,7 +7,7 @@ import { ConnectionError, http2Error } from "../frames/http2-errors.js";
  */
 export type Written = "gone" | "kept" | "full";
 
-/** The slab holds small frames, so that they need no memory of their own and go out as one. */
+/** The slab holds small frames, so that they need no separate memory and go out as one. */
 const slabBytes = 16 * 1024;
 /** Smaller parts are copied: that costs less than a separate chunk. */
 const sharedBytes = 2 * 1024;

@@ -19,7 +19,7 @@ export const flag = { endStream: 0x1, ack: 0x1, endHeaders: 0x4, padded: 0x8, pr
 
 /** The size of a frame's head: length, type, flags, stream. */
 export const frameHeadBytes = 9;
-/** The largest payload that may be sent to a peer that says nothing else, and the largest that we take. */
+/** The largest payload that may be sent to a peer by default, and the largest that we take. */
 export const defaultFrameBytes = 16_384;
 /** The window of each stream and of the connection at its start. */
 export const defaultWindow = 65_535;

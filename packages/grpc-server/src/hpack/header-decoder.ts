@@ -120,7 +120,7 @@ class BlockReader {
     return byte;
   }
 
-  /** An integer whose first part has so many bits (5.1). */
+  /** An integer whose first part has this many bits (5.1). */
   integer(bits: number): number {
     const mask = 2 ** bits - 1;
     let value = this.#byte() & mask;

@@ -10,7 +10,7 @@ interface Readable {
   [symbol: symbol]: unknown;
 }
 
-/** Hears of bytes that came, which are only good until the call returns. */
+/** Receives bytes, which are only valid until the call returns. */
 export type LentBytes = (bytes: Buffer) => void;
 
 /**
@@ -25,7 +25,7 @@ export function createSharedReads(): (socket: Socket, receive: LentBytes) => boo
   let symbols: readonly [buffer: symbol, callback: symbol] | undefined;
 
   return (socket, receive) => {
-    // TLS decrypts into memory of its own.
+    // TLS decrypts into its own memory.
     if (socket instanceof TLSSocket) return false;
     const readable = socket as unknown as Readable;
     const handle = readable._handle;

@@ -16,7 +16,7 @@ export interface Peer {
 
 /** The facts about its owner in a verified certificate. None of them is secret. */
 export interface PeerIdentity {
-  /** `CN=edge-1, O=shop`; empty where it has none. */
+  /** `CN=edge-1, O=shop`; empty if it has none. */
   readonly subject: string;
   /** The alternative names: `DNS:edge-1.shop`, `URI:spiffe://shop/edge`, `IP Address:10.0.0.1`. */
   readonly names: readonly string[];
@@ -24,7 +24,7 @@ export interface PeerIdentity {
   readonly validTo: number;
 }
 
-/** The peer of a socket; to be asked while it is open. */
+/** The peer of a socket. Call it while the socket is open. */
 export function peerOf(socket: Socket): Peer {
   const { remoteAddress, remotePort: port = 0 } = socket;
   const host = plainHost(remoteAddress);

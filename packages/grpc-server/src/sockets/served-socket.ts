@@ -62,7 +62,7 @@ export function serveSocket(
     last ??= setTimeout(() => socket.destroy(), ms).unref();
   };
   const connection = new Http2Connection(
-    // Written out: a literal that begins with a spread has a hidden class of its own each time that it runs.
+    // Written out: a literal that begins with a spread gets a new hidden class each time that it runs.
     {
       slab: host.slab,
       now: host.now,

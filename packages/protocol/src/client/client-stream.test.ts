@@ -29,7 +29,7 @@ function streamWith(options: Partial<ClientStreamOptions> = {}): ClientStream {
   });
 }
 
-/** Asks for all of a type on a stream of its own. */
+/** Asks for all of a type on its own stream. */
 function asking(type: string, options: Partial<ClientStreamOptions> = {}): ClientStream {
   const client = streamWith(options);
   client.step({ kind: "subscribe", type: typeOf(type), names: ["*"] }, 0);
@@ -176,7 +176,7 @@ describe("createClientStream", () => {
     assert.equal(client.next(), undefined);
   });
 
-  it("the effects of a response tell first what was accepted, then what was rejected, and last the end of the stream", () => {
+  it("the effects of a response are first the accepted resources, then the rejection, and last the end of the stream", () => {
     const client = asking("endpoint");
     let kinds: readonly string[] = [];
     for (let count = 0; count < 1_100 && !kinds.includes("close"); count++) {

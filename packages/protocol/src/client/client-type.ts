@@ -33,7 +33,7 @@ interface ClientContext {
   readonly options: ClientStreamOptions;
   readonly limits: Limits;
   readonly absentAfterMs: number;
-  /** Counts streams from 1; 0 where none was opened yet. */
+  /** Counts streams from 1; 0 if none was opened yet. */
   readonly stream: () => number;
   readonly isOpen: () => boolean;
   /** The weight of everything that is held, of all types. */
@@ -51,9 +51,9 @@ export class ClientType {
   #stream: TypeStream;
   readonly #reading: ResponseReading;
   readonly #rejections = new Rejections();
-  /** Of the response that was accepted last; empty where nothing was, or the version is another server's. */
+  /** The version of the last accepted response; empty if there is none, or if it is another server's. */
   #version: Version = "";
-  /** The client holds what the server gave at that version: after a reconnect it may claim it (rule 37). */
+  /** The client holds the server's resources of that version: after a reconnect it may claim it (rule 37). */
   #isWhole = true;
   /** The stream on which a part of that was lost, or kept in its earlier state. */
   #lostOn: number | undefined;

@@ -16,7 +16,7 @@ export interface RequestContext extends Pick<AskingContext, "version" | "claims"
 
 /**
  * One type on one stream: the names that the server of the stream was told and must still be told, and the answers to
- * its responses. Each stream begins with a new one; `ClientType` has what outlives streams.
+ * its responses. Each stream begins with a new one; `ClientType` has the state that outlives streams.
  */
 export class TypeStream {
   readonly type: ResourceType;

@@ -17,7 +17,7 @@ export class ChainedMap<Value> {
     left.register(this, this.#place as Place<unknown>);
   }
 
-  /** A map in a lineage of its own. It takes over `entries`. */
+  /** A map in its own lineage. It takes over `entries`. */
   static of<Value>(entries: Map<string, Value> = new Map()): ChainedMap<Value> {
     return new ChainedMap({ kind: "newest", entries });
   }
@@ -113,7 +113,7 @@ interface Newest<Value> {
 
 interface Older<Value> {
   readonly kind: "older";
-  /** This map's values where the next map has other ones. */
+  /** This map's values for keys with another value in the next map. */
   readonly differs: Map<string, Value | undefined>;
   next: Place<Value>;
   /** The number of entries by which the map at the next place is larger. */

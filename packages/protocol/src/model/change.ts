@@ -2,7 +2,7 @@ import type { Resource, ResourceName } from "@xdskit/api";
 import { perPair } from "./memo.js";
 import { type ResourceSet, ResourceSets } from "./resource-set.js";
 
-/** A key under which two sets differ. At least one of `before` and `after` is there. */
+/** A key under which two sets differ. At least one of `before` and `after` is set. */
 export interface Difference {
   readonly key: ResourceName;
   readonly before: Resource | undefined;

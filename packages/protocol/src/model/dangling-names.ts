@@ -7,7 +7,7 @@ import { calledName } from "./variant-index.js";
 /** The change of the dangling names in the newest snapshot. */
 export interface DanglingChange {
   readonly appeared: readonly Reference[];
-  /** They are there now, or nothing names them any more. */
+  /** Names that exist now, or that nothing names any more. */
   readonly gone: readonly Reference[];
 }
 
@@ -29,7 +29,7 @@ export interface DanglingNames {
   follow(): () => DanglingChange;
 }
 
-/** Names that dangle, for those who read an index that another keeps up to date. */
+/** Dangling names, for readers of an index that another caller keeps up to date. */
 export type FollowedNames = Omit<DanglingNames, "update">;
 
 /** Begins with a snapshot that has nothing. */

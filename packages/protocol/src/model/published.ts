@@ -17,7 +17,7 @@ const changes = new WeakMap<ResourceSet, PublishedChange>();
 export function notePublished(before: Snapshot, after: Snapshot, at: number): void {
   for (const [url, set] of after.sets) {
     const last = before.sets.get(url);
-    // The empty set of a type is one for all, and says nothing of a lineage.
+    // The empty set of a type is one for all, and belongs to no lineage.
     if (set === last || set === emptyResourceSet(set.type)) continue;
     const change: PublishedChange = { at, next: undefined };
     const known = last && changes.get(last);

@@ -27,7 +27,7 @@ export interface ResourceSet {
   get(name: ResourceName): Resource | undefined;
   /** All resources with a name, or the one with a key: several if a name comes in variants. */
   named(name: ResourceName): readonly Resource[];
-  /** The resource with an alias (VHDS), the first by name where several have it; undefined where none has. */
+  /** The resource with an alias (VHDS), the first by name if several have it; undefined if none has. */
   byAlias(alias: ResourceName): Resource | undefined;
   [Symbol.iterator](): Iterator<Resource>;
 }
@@ -72,7 +72,7 @@ export const ResourceSets = {
   differences(from: ResourceSet, to: ResourceSet): ReadonlyMap<ResourceName, Resource | undefined> | undefined {
     return chained(from).members.differencesTo(chained(to).members);
   },
-  /** The members that have a TTL, found without a look at the others; undefined where none has. */
+  /** The members that have a TTL, found without a look at the others; undefined if none has. */
   perishable(set: ResourceSet): (Iterable<Resource> & { readonly size: number }) | undefined {
     return chained(set).perishable;
   },

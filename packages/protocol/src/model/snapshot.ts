@@ -7,7 +7,7 @@ import { emptyResourceSet, type ResourceSet, ResourceSets } from "./resource-set
  * clients that get something else for a while (in a rollout, for example).
  */
 export interface Snapshot {
-  /** The set of a type; empty where the snapshot has none. */
+  /** The set of a type; empty if the snapshot has none. */
   of(type: ResourceType): ResourceSet;
   /** By v3 type URL, the sets of all types that have or once had a resource. */
   readonly sets: ReadonlyMap<TypeUrl, ResourceSet>;

@@ -7,7 +7,7 @@ import { sampleResource } from "../testing/sample-resources.js";
 import { typeOf } from "../testing/sample-world.js";
 import { type InUse, stageOf } from "./make-before-break.js";
 
-/** Of a type of which the client uses these sets, and holds the last of them. */
+/** The use of a type by a client that uses these sets, and holds the last of them. */
 function inUse(word: "listener" | "route", used: readonly ResourceSet[], draining: readonly Resource[]): InUse {
   return {
     type: typeOf(word),

@@ -94,11 +94,11 @@ export const wholeStage: Stage = {
 };
 
 /**
- * How far a client may go now from its used sets (`types`) to the wanted snapshot without breaking traffic (rule 120).
- * Every new or changed resource goes out, except one that names something which the client must warm first: that is
- * withheld. Every removal goes out, except of a resource that something in use still names: that is retained. Called
- * again after each acknowledgement, it gives the later stages; `planBetween` lists them. `earlier` are the snapshots
- * before, for types that are sent for the first time.
+ * The stage to which a client may go now from its used sets (`types`) toward the wanted snapshot without breaking
+ * traffic (rule 120). Every new or changed resource goes out, except one that names something which the client must
+ * warm first: that is withheld. Every removal goes out, except of a resource that something in use still names: that is
+ * retained. Called again after each acknowledgement, it gives the later stages; `planBetween` lists them. `earlier` are
+ * the snapshots before, for types that are sent for the first time.
  *
  * A resource that is removed although the wanted snapshot still names it is not retained for that: the configuration
  * says so. Costs the differences between the sets, not the sets.
@@ -158,7 +158,7 @@ class StageDraft {
   /** Retains resources named by listeners that still drain. */
   retainForDraining({ type, used, draining }: InUse): void {
     for (const before of draining) {
-      // If a stream still uses it, its acknowledgement is what counts: two processes may share one node id.
+      // If a stream still uses it, its acknowledgement counts: two processes may share one node id.
       if ([...used].some((set) => ResourceSets.get(set, before.key) === before)) continue;
       const after = ResourceSets.get(this.#wanted.of(type), before.key);
       for (const resource of goingWith(before, after, this.#going))
@@ -173,7 +173,7 @@ class StageDraft {
   retainForUse({ type, used }: InUse): void {
     for (const set of used) {
       for (const { before, after } of changeBetween(set, this.#wanted.of(type)).differences.values()) {
-        // If this one stays because connections drain, `retainForRetained` handles what it names.
+        // If this one stays because connections drain, `retainForRetained` handles the resources that it names.
         if (before === undefined || this.#uses.get(before)?.drains) continue;
         for (const resource of goingWith(before, after, this.#going)) {
           const alsoGoes = resource.type === type && this.#going.get(type.typeUrl)?.has(before);

@@ -1,7 +1,7 @@
 import type { Plan, PlanStage } from "./plan.js";
 import type { Wait } from "./wait.js";
 
-/** A wait, for programs. `for` is missing where the client's interest is waited for. */
+/** A wait, for programs. `for` is missing if the change waits for the client's interest. */
 export interface WaitJson {
   readonly kind: Wait["kind"];
   readonly type: string;

@@ -100,7 +100,7 @@ describe("a readable plan", () => {
     assert.match(formatPlan(plan, { names: Number.POSITIVE_INFINITY }), / c118, c119$/m);
   });
 
-  test("says in one line what waited for several names", () => {
+  test("lists in one line the changes that waited for several names", () => {
     assert.equal(
       planOf(
         "cluster a=1->static; cluster b=1->static; listener l=1->r,s; route r=1->a; route s=1->a,b",
@@ -207,7 +207,7 @@ const sentBeforeUse = new Set(["cluster", "secret", "endpoint"].map((word) => ty
 /** The longest way through the types, for additions and for removals, and once for draining. */
 const mostStagesOfTypes = 9;
 
-/** Applies a plan type by type, and looks at what the client then has. */
+/** Applies a plan type by type, and checks the client's resources then. */
 function checkPlan(from: Snapshot, to: Snapshot): void {
   const { stages, held } = planBetween(from, to);
   assert.deepEqual(held, []);

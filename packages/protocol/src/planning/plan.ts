@@ -8,7 +8,7 @@ import type { Wait } from "./wait.js";
 
 /** The way of a client from one snapshot to another, as data. */
 export interface Plan {
-  /** In their order; none where nothing differs. */
+  /** In their order; none if nothing differs. */
   readonly stages: readonly PlanStage[];
   /**
    * Changes that are never sent, because they wait for themselves, or for more than `mostStages` stages. Empty: the

@@ -25,7 +25,7 @@ const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8")
 const code = /```js\n(.*?)```/s.exec(readme)?.[1] ?? "";
 const cluster = (name: string) => createResource(create(ClusterSchema, { name, connectTimeout: { seconds: 1n } }));
 
-/** The code as a module. It lies in the repository, where the packages that it imports are found. */
+/** The code as a module. It lies in the repository, so that Node finds the packages that it imports. */
 async function loadExample(): Promise<Example> {
   const cache = fileURLToPath(new URL("../../../../.cache/", import.meta.url));
   mkdirSync(cache, { recursive: true });

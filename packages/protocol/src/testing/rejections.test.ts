@@ -13,7 +13,7 @@ import { decodeResponse, encodeRequest, type SeenResponse } from "./wire.js";
 const manners = {
   /** Envoy with clusters and listeners, gRPC's clients: the good part is used. */
   part: (bad: readonly string[]) => `Error adding/updating cluster(s) ${bad.map((name) => `${name}: no`).join(", ")}`,
-  /** Envoy, where it cannot read a resource: nothing is used, and the first is named. */
+  /** Envoy, if it cannot read a resource: it uses nothing, and names the first one. */
   first: ([name]: readonly string[]) =>
     `goo.gle/debugproto \nname: "${name}"\n: Proto constraint validation failed (ClusterValidationError.X: no)`,
   /** Nothing is used, and nothing is said. */

@@ -27,7 +27,7 @@ import { readConstraints, splitBraces } from "./variant-words.js";
 export type Content = string;
 
 interface Said {
-  /** Undefined where the message carries no name of its own. */
+  /** Undefined if the message has no own name. */
   readonly name: string | undefined;
   readonly content: Content;
 }

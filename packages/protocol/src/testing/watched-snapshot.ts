@@ -5,7 +5,7 @@ export interface Looks {
   count: number;
 }
 
-/** The same snapshot, which counts how often a set of it is asked for. */
+/** The same snapshot, which counts the requests for a set of it. */
 export function watched(snapshot: Snapshot, looks: Looks): Snapshot {
   const of: Snapshot["of"] = (type) => {
     looks.count += 1;

@@ -97,7 +97,7 @@ interface SeenResource {
   /** Delta only. */
   readonly version: string | undefined;
   readonly aliases: readonly string[];
-  /** `10s`; undefined: none is told. */
+  /** `10s`; undefined if none is told. */
   readonly ttl: string | undefined;
 }
 

@@ -201,7 +201,7 @@ describe("client status (CSDS)", () => {
       assert.equal((await refusal(Uint8Array.of(0x0a, 0xff))).code, statusCode.invalidArgument);
     }));
 
-  it("says how many TTLs a synced client is not told", () =>
+  it("counts the TTLs that a synced client is not told", () =>
     withStatus({}, async ({ server, client, fetch }) => {
       server.config.set([createResource(cluster("a"), { ttl: 30_000 }), cluster("b")]);
       const stream = await subscribed(client, "n1");
@@ -212,7 +212,7 @@ describe("client status (CSDS)", () => {
       assert.deepEqual(summaries, [{ state: "synced", behind: 0, waits: [], untoldTtls: 1, withheld: 0 }]);
     }));
 
-  it("sums up how much a rollout keeps from a node that is synced with its own target", () =>
+  it("counts the resources that a rollout keeps from a node that is synced with its own target", () =>
     withStatus(
       { rollout: { steps: [{ match: { id: "first" } }], soakMs: 60_000 } },
       async ({ server, client, fetch }) => {

@@ -28,7 +28,7 @@ export type ApplyLayer = (layer: LayerName, read: () => LayerUpdate, options?: C
 /** The options for making resources from messages. */
 export interface ConfigOptions {
   readonly types: ResourceTypes;
-  /** Undefined: the built-in one. */
+  /** Undefined means the built-in one. */
   readonly registry: Registry | undefined;
   /** Whether messages must keep the validation rules of their protos. */
   readonly validate: boolean;

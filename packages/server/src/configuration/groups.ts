@@ -9,7 +9,7 @@ import { anyOf, wrongWords } from "./option-checks.js";
 /** A group as the server knows it. */
 export interface Group extends ViewSettings {
   readonly name: string;
-  /** Undefined: every existing layer, in the order in which they first appeared. */
+  /** Undefined means every existing layer, in the order in which they first appeared. */
   readonly layers: readonly LayerName[] | undefined;
   readonly loadReports?: Partial<LoadReportSettings> | undefined;
   readonly ttl: TtlPolicy;

@@ -13,8 +13,8 @@ import { PlannedLayers, winnerIn } from "./planned-layers.js";
 export type LayerStack = ReturnType<typeof createLayerStack>;
 
 /**
- * `names` from the lowest to the highest; undefined: all layers. `below` is a layer below them, which by itself does
- * not make the configuration known.
+ * `names` from the lowest to the highest; undefined means all layers. `below` is a layer below them, which by itself
+ * does not make the configuration known.
  */
 export function createLayerStack(
   layers: Layers,

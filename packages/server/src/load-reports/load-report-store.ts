@@ -112,7 +112,7 @@ export class LoadReportStore {
     return this.#leaving.size;
   }
 
-  /** About how many bytes the kept reports take. */
+  /** The approximate bytes of the kept reports. */
   get weight(): number {
     return this.#weight;
   }

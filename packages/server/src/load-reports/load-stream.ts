@@ -46,7 +46,7 @@ export type LoadStream = ReturnType<typeof createLoadStream>;
 
 export function createLoadStream(options: {
   readonly limits: LoadStatsLimits;
-  /** The node of a client that sends none; undefined: such a client is refused with INVALID_ARGUMENT. */
+  /** The node of a client that sends none; undefined refuses such a client with INVALID_ARGUMENT. */
   readonly defaultNode: Node | undefined;
 }) {
   const { limits, defaultNode } = options;

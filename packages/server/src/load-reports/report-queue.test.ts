@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { mostWaiting, ReportQueue } from "./report-queue.js";
 
-/** A clock on which each part takes two milliseconds, and turns that come when the test says so. */
+/** A clock on which each part takes two milliseconds, and turns that the test makes. */
 function handDriven() {
   const turns: (() => void)[] = [];
   let now = 0;

@@ -9,7 +9,7 @@ export interface LedgerStream {
   readonly opened: NodeStreamInfo | undefined;
   /** Milliseconds since 1970. */
   readonly openedAt: number;
-  /** The layers of its group; undefined: all layers. */
+  /** The layers of its group; undefined means all layers. */
   readonly layers: readonly LayerName[] | undefined;
   /** The target of its client now; undefined while nothing is known. */
   readonly snapshot: Snapshot | undefined;

@@ -42,7 +42,7 @@ export class NodeHistories {
     return this.#open.get(node);
   }
 
-  /** The moments of a node, newest first; undefined: the node is not known. */
+  /** The moments of a node, newest first; undefined if the node is not known. */
   moments(node: string): readonly NodeMoment[] | undefined {
     return (this.#open.get(node) ?? this.#past.get(node))?.newestFirst();
   }

@@ -100,7 +100,7 @@ export class Calls {
     this.#running.set(lease, this.#clock.after(timeoutMs, late));
     // Not in this turn: the caller must not wait for the supplier's synchronous work, nor see its errors.
     Promise.resolve()
-      // The lease may have ended meanwhile: a supplier that is called after that would never hear of it.
+      // The lease may have ended meanwhile: a supplier that is called after that would never be told.
       .then(() => (this.#running.has(lease) ? call() : undefined))
       .then(
         (supplied) => end({ kind: "answered", supplied: supplied as Supplied }),

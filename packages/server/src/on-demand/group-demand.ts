@@ -350,7 +350,7 @@ export class GroupDemand implements LeaseOwner<WantedName> {
     lease.letGo(wanted);
     if (lease.isHeld || lease.isOver) return;
     this.#supplied.put(lease, undefined);
-    // This comes before the supplier hears of it, so that its reaction finds a consistent state.
+    // This comes before the supplier is told, so that its reaction finds a consistent state.
     lease.end(reasonOf(why));
     this.#context.calls.finish(lease);
   }

@@ -15,7 +15,7 @@ export interface Answered {
   readonly late: readonly ResourceName[];
   /** Beyond the limit. */
   readonly refused: readonly ResourceName[];
-  /** The asker hears of each, once. */
+  /** The asker is told of each, once. */
   readonly undecided: readonly ResourceName[];
 }
 

@@ -1,8 +1,7 @@
 import type { WantedName } from "./wanted.js";
 
 /**
- * Names that no client subscribes to any more, of all groups. Clients choose how many names there are, so their number
- * is bounded.
+ * Names that no client subscribes to any more, of all groups. Clients choose the names, so their number is bounded.
  */
 export type Lingering = ReturnType<typeof createLingering>;
 

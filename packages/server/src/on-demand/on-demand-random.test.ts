@@ -109,7 +109,7 @@ function sotwClient(raw: RawStream): Client {
   };
 }
 
-/** The resources outside of the server. Calls are answered when the schedule says so, or fail. */
+/** The resources outside of the server. The schedule answers calls, or lets them fail. */
 class World {
   readonly exists = new Map<string, string>();
   readonly leases = new Set<SupplyRequest>();

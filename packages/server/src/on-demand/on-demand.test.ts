@@ -55,7 +55,7 @@ function setUp(options: Partial<OnDemandOptions> = {}) {
   );
   onDemand.opened();
 
-  /** A stream, and what it heard. */
+  /** A stream, and the answers that it got. */
   function stream() {
     const heard: string[] = [];
     const names = new Set<ResourceName>();

@@ -29,7 +29,7 @@ export class WaitingNames<Name> {
   }
 
   add(wanted: Name): void {
-    // Whole milliseconds: V8 keeps other numbers in objects of their own.
+    // Whole milliseconds: V8 keeps other numbers in separate objects.
     this.#due.set(wanted, Math.floor(this.#clock.now()) + this.#milliseconds);
     if (this.#stop === undefined) this.#wakeIn(this.#milliseconds);
   }

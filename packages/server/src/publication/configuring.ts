@@ -38,7 +38,7 @@ interface ConfiguringContext {
   readonly arrivals: Arrivals;
   readonly events: Events;
   readonly counters: Counters;
-  /** Resources of other authorities are refused. Undefined: all authorities are served. */
+  /** Resources of other authorities are refused. Undefined means that all authorities are served. */
   readonly authorities: ReadonlySet<string> | undefined;
   readonly troubles: SourceTroubles;
   /** The judges to ask now. Empty if every change is applied. */

@@ -90,7 +90,7 @@ describe("the time from the publication of a change to its ACK", () => {
     });
   });
 
-  it("holds what each type waited for the others, make before break", async () => {
+  it("holds the time that each type waited for the others, make before break", async () => {
     const clock = manualClock();
     await withMemoryServer({ clock }, async ({ server, client }) => {
       server.config.set([cluster("a"), routeConfiguration("r", "a"), listener("l")]);
@@ -122,7 +122,7 @@ describe("the time from the publication of a change to its ACK", () => {
     });
   });
 
-  it("is the same for streams that repeat what another one did", async () => {
+  it("is the same for streams that repeat another one's transition", async () => {
     const clock = manualClock();
     await withMemoryServer({ clock }, async ({ server, client }) => {
       server.config.set([cluster("a"), loadAssignment("a", 1)]);

@@ -36,7 +36,7 @@ export interface Admission {
   readonly loadReports: Group["loadReports"];
   /** Decides which of the group's clients are told TTLs. */
   readonly ttl: TtlPolicy;
-  /** Undefined: the server's options decide. */
+  /** Undefined lets the server's options decide. */
   readonly resourceErrors: ResourceErrorPolicy | undefined;
   /**
    * Call this to be told changes; `beats` hears when heartbeats are due, and is left out for a client that is not told
@@ -95,7 +95,7 @@ export class Publication {
     return this.#ofNode.stream.size;
   }
 
-  /** By name: a group that got other layers is there twice until the last poll has left. */
+  /** By name: a group that got other layers is listed twice until the last poll has left. */
   get groups(): readonly GroupStats[] {
     const groups = new Map<string, GroupStats>();
     for (const { group, members } of this.#open.values()) {
@@ -155,7 +155,7 @@ export class Publication {
 
   /** Finds the group of a node. */
   admit(node: Node, kind: Member["kind"] = "stream"): Admission | Refusal {
-    // Streams, and polls that are held until there is something new, have limits of their own.
+    // Streams, and polls that are held until something is new, have separate limits.
     const most = kind === "stream" ? this.#limits.streamsPerNode : this.#limits.pollsPerNode;
     const count = this.#ofNode[kind].get(node.id) ?? 0;
     const admission = this.#admission(node, kind);
@@ -164,7 +164,7 @@ export class Publication {
     return { code: statusCode.resourceExhausted, message };
   }
 
-  /** The same of a stream that is open, after the groups have changed; undefined: it stays where it is. */
+  /** The same for an open stream after the groups have changed; undefined if it stays in its group. */
   readmit(node: Node, membership: Membership): Admission | Refusal | undefined {
     return this.#groups.of(node)?.key === membership.key ? undefined : this.#admission(node, "stream");
   }

@@ -31,7 +31,7 @@ export class RefusedChanges {
     if (others.length > 1) yield mergedUpdates(others.reduce(mergedUpdates), updates);
   }
 
-  /** Asks the sources whose change is whole by now to try again, in turns of their own. */
+  /** Asks the sources whose change is whole by now to try again, in separate turns. */
   retry(isWhole: (updates: readonly LayerUpdate[]) => boolean): void {
     for (const [source, updates] of this.#bySource) {
       if (!isWhole(updates)) continue;

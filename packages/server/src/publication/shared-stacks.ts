@@ -102,8 +102,8 @@ export class SharedStack {
   }
 
   /**
-   * The references in the newest snapshot, kept up to date from the first call on. Undefined: no configuration is known
-   * yet.
+   * The references in the newest snapshot, kept up to date from the first call on. Undefined if no configuration is
+   * known yet.
    */
   names(): DanglingNames | undefined {
     const newest = this.newest();

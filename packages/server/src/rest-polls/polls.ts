@@ -157,7 +157,7 @@ function busy(message: string): PollRefusal {
   return { kind: "refused", status: 429, message, retryAfterS: 1 };
 }
 
-/** About how many bytes of a node are kept. */
+/** The approximate number of bytes that are kept of a node. */
 function nodeLength(node: Node): number {
   try {
     return JSON.stringify(node).length;

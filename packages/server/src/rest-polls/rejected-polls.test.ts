@@ -74,7 +74,7 @@ describe("a client that rejects and polls again with the old version, as Envoy d
       server.config.set([cluster("a", "bad")]);
       const { version } = await ask(transport.connect(address));
       const nack = { response_nonce: version, error_detail: { code: 3, message: "no good" } };
-      // Each client has a connection of its own, and one was never answered.
+      // Each client has its own connection, and one was never answered.
       for (const from of ["x", "y", "z"]) {
         assert.equal((await ask(transport.connect(address, from), "", nack)).content, "not-modified");
       }

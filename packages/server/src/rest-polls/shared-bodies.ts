@@ -16,7 +16,7 @@ import type { JsonNotes } from "./json-notes.js";
 
 /** In bytes of JSON: enough for the requests of a fleet in the moment after a change. */
 const capacity = 64 << 20;
-/** About what an entry costs besides its text. */
+/** The approximate cost of an entry besides its text. */
 const entryBytes = 500;
 
 /** Writes the bodies of answers: one for all polls of the same state. */
@@ -113,7 +113,7 @@ export function sharedBody(bytes: Uint8Array): SharedBody {
   };
 }
 
-/** In a thread of its own. Quick rather than small: configurations repeat themselves a lot. */
+/** In a separate thread. Quick rather than small: configurations repeat themselves a lot. */
 const compressors: { readonly [E in BodyEncoding]: (bytes: Uint8Array) => Promise<Uint8Array> } = {
   gzip: (bytes) => promisify(gzip)(bytes, { level: 3 }),
   br: (bytes) => promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 3 } }),

@@ -47,7 +47,7 @@ describe("a client that closes its half of the TCP connection", () => {
       }));
   }
 
-  it("a client that closes its half is answered also where it waits for its turn among many", () =>
+  it("a client that closes its half is answered also if it waits for its turn among many", () =>
     withServer({}, async ({ server, address }) => {
       server.config.set(Array.from({ length: 50 }, (_, index) => cluster(`c${index}`)));
       const clients = await Promise.all(Array.from({ length: 200 }, () => rawHttp2(address, { handshake: false })));
@@ -159,7 +159,7 @@ describe("a server that closes", () => {
       for (const client of [idle, stranger, busy]) client.end();
     }));
 
-  it("a server that closes ends a call of which half has come, and then the connection", () =>
+  it("a server that closes ends a half-received call, and then the connection", () =>
     withServer({}, async ({ server, address }) => {
       server.config.set([cluster("a")]);
       const client = await rawHttp2(address);

@@ -115,7 +115,7 @@ function createPoller(transport: MemoryPollTransport, address: string, group: st
   };
 }
 
-/** A client that keeps to the protocol and remembers what it holds: clusters by wildcard, load assignments by name. */
+/** A client that keeps to the protocol and remembers its resources: clusters by wildcard, load assignments by name. */
 function createHolder(
   transport: MemoryTransport,
   address: string,

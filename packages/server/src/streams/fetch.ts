@@ -25,8 +25,8 @@ import type { SessionContext } from "./session-context.js";
 const asIfItHadNothing = Uint8Array.of((1 << 3) | WireType.LengthDelimited, 0, (5 << 3) | WireType.LengthDelimited, 0);
 
 /**
- * Answers a unary `Fetch…` with the first response of a stream of its own. While no configuration is known it fails
- * with UNAVAILABLE, which clients retry; an empty answer would tell them that there are no resources. Names that do not
+ * Answers a unary `Fetch…` with the first response of a separate stream. While no configuration is known it fails with
+ * UNAVAILABLE, which clients retry; an empty answer would tell them that there are no resources. Names that do not
  * exist are left out.
  */
 export class UnaryFetch implements CallHandler {

@@ -165,7 +165,7 @@ describe("names that clients subscribe to", () => {
       assert.equal((await within("the end", ask("b").status)).code, 8);
     }));
 
-  it("are refused together with nodes, of which the streams of a connection repeat one for nothing", () =>
+  it("are refused together with nodes, and streams of a connection that repeat its node cost nothing more", () =>
     withServer({ limits }, async (running) => {
       const { client } = running;
       await isServed(running);

@@ -56,8 +56,8 @@ export function createNodeOrders(
       Object.assign(timesWithoutDrain, { ...times, drain: times.linger });
     },
     /**
-     * A stream over all types has an order of its own; streams of one type each of a node in one group share one.
-     * Undefined: the node orders changes by itself, or nothing is ordered.
+     * A stream over all types has its own order; streams of one type each of a node in one group share one. Undefined
+     * if the node orders changes by itself, or if nothing is ordered.
      */
     join({ only }: Method, node: Node, group: string): OrderMembership | undefined {
       const isRelay = node.clientFeatures.includes(ordersItself);

@@ -177,7 +177,7 @@ async function play(
   }
 
   change("default", everything, () => false, false);
-  // A node whose layers are not there yet keeps what it has.
+  // A node whose layers do not exist yet keeps its resources.
   if (regroups) change("far", [["cluster", "a"]], () => false, false);
   for (let index = 0; index < steps; index++) {
     step();

@@ -20,7 +20,7 @@ interface Change {
 }
 
 /**
- * Two servers of equal content, while routes move to new clusters. One of them may hear of a change later. Clients are
+ * Two servers of equal content, while routes move to new clusters. One of them may learn of a change later. Clients are
  * cut off at any moment and come to one of the two. No client may ever route to a cluster that it lacks.
  */
 class World {
@@ -31,7 +31,7 @@ class World {
   readonly #leads = new Map<string, number>();
   readonly clients: readonly RoutingClient[];
   #lastCluster = 0;
-  /** By server: the changes that it hears of later. */
+  /** By server: the changes that it learns of later. */
   readonly #later: { readonly at: number; readonly change: Change }[][];
 
   constructor(servers: readonly Running[], clock: ManualClock, seed: number) {
@@ -98,7 +98,7 @@ class World {
     client.connect((this.#servers[to] as Running).client);
   }
 
-  /** Moves routes to clusters of their own, and removes those that they led to; one server hears of it later. */
+  /** Moves routes to their own new clusters, and removes the old ones; one server learns of it later. */
   #change(moved: readonly string[], lag: number): void {
     const upsert: Message[] = [];
     const remove: Change["remove"][number][] = [];

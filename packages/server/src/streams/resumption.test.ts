@@ -65,7 +65,7 @@ describe("a client that comes back", () => {
     assert.equal(client.asks([clusters, false]), newest);
   });
 
-  it("gets nothing until it has asked for everything that it had, then what it has, and then the newest", () => {
+  it("gets nothing until it has asked for everything that it had, then its own snapshot, and then the newest", () => {
     const client = new Client();
     assert.equal(client.asks([clusters, false]), undefined);
     client.clock.advance(90);
@@ -104,7 +104,7 @@ describe("a client that comes back", () => {
     assert.equal(client.changes, 1);
   });
 
-  it("keeps what it has until it asks for the clusters whose endpoints it asks for", () => {
+  it("keeps its own snapshot until it asks for the clusters whose endpoints it asks for", () => {
     const client = new Client();
     assert.equal(client.asks([endpoints, false]), undefined);
     client.clock.advance(200);
@@ -116,7 +116,7 @@ describe("a client that comes back", () => {
     assert.equal(client.asks([endpoints, false], [clusters, false]), newest);
   });
 
-  it("is waited for while it does not use what it asked for again, and not for ever", () => {
+  it("is waited for while it does not use the resources that it asked for again, and not for ever", () => {
     const client = new Client();
     client.isSettled = false;
     client.asks([clusters, false]);
@@ -138,7 +138,7 @@ describe("a client that comes back", () => {
     assert.equal(client.asks([clusters, false]), held);
   });
 
-  it("stays with what it has as soon as the server has heard of that as well", () => {
+  it("keeps its own snapshot as soon as the server has it as well", () => {
     const client = new Client(false);
     client.isKnown = false;
     client.asks([clusters, false]);

@@ -27,7 +27,7 @@ export interface SessionContext<Session> {
   readonly counters: Counters;
   readonly events: Events;
   readonly rejections: Rejections;
-  /** Undefined: no histories of nodes are kept. */
+  /** Undefined if no histories of nodes are kept. */
   readonly histories?: Pick<NodeHistories, "of"> | undefined;
   readonly arrivals: Pick<Arrivals, "progressed" | "left">;
   /** Sessions that may have something to send. */

@@ -49,9 +49,9 @@ interface Joined extends Pick<Admission, "ttl" | "resourceErrors"> {
 }
 
 /**
- * One client's stream in the server. It joins three parts: the protocol's machine (`Stream`), which knows what to
- * send; the transport's call, which has room for it or not; and the membership in the node's group, which gives the
- * target snapshot. It runs in turns that the fair queue gives it, and does the counting and reporting.
+ * One client's stream in the server. It joins three parts: the protocol's machine (`Stream`), which makes the
+ * responses; the transport's call, which has room for it or not; and the membership in the node's group, which gives
+ * the target snapshot. It runs in turns that the fair queue gives it, and does the counting and reporting.
  */
 export class Session implements CallHandler, GroupClient, PulseListener, LedgerStream {
   readonly #context: SessionContext<Session>;
@@ -198,7 +198,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
     this.#wantsWork("answers");
   }
 
-  /** Thousands of names are decided in one turn: the machine, which keeps sets of them, hears of all at once. */
+  /** Thousands of names are decided in one turn: the machine, which keeps sets of them, is told all at once. */
   #decide(): void {
     if (this.#missing === undefined) return;
     const decided = this.#missing;

@@ -49,7 +49,7 @@ function watched(): { readonly transport: Transport; aliveBytes(): number; sentB
   return { transport, aliveBytes, sentBytes: () => sentBytes };
 }
 
-it("streams that stall each at a change of its own keep no response of their own, and get it whole all the same", async () => {
+it("streams that stall at different changes keep no copies of responses, and still get them whole", async () => {
   const streams = 45;
   const server = createServer({});
   const { transport, aliveBytes, sentBytes } = watched();

@@ -10,8 +10,8 @@ import type { PackageFacts } from "../facts.js";
 import { ofOtherLanguages } from "./facts-of.js";
 
 /**
- * Throws a plain error if the descriptors made from a table differ from the originals, except for what is omitted on
- * purpose: options for other languages, unused imports, comments, and the order of map entry messages.
+ * Throws a plain error if the descriptors made from a table differ from the originals, except for parts that are
+ * omitted on purpose: options for other languages, unused imports, comments, and the order of map entry messages.
  */
 export function refuseLosses(originals: readonly FileDescriptorProto[], table: readonly PackageFacts[]): void {
   const registry = createFileRegistry(create(FileDescriptorSetSchema, { file: inOrder(originals) }));

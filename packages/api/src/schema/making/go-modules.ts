@@ -40,8 +40,8 @@ export function download(path: string, version: string): DownloadedModule {
 
 /**
  * The modules of a version of Envoy's API, `v1.40.0`, and of the newest published patch of each earlier minor version;
- * contrib's where one of the same version exists, and its newest for the newest. For their imports, the versions that
- * the newest requires.
+ * contrib's if one of the same version exists, and its newest for the newest. For their imports, the versions that the
+ * newest requires.
  */
 export function modulesUpTo(newest: string): readonly GoModule[] {
   const published = go("list", "-m", "-versions", envoyModule).trim().split(/\s+/).slice(1);

@@ -103,7 +103,7 @@ const codecFilter = {
   },
 };
 
-/** Fields below which slots have a meaning of their own. */
+/** Fields below which slots have their own meaning. */
 export const contexts: Readonly<Record<string, Context>> = {
   [`${config}cluster.v3.Cluster.transport_socket`]: upstreamSockets,
   [`${config}cluster.v3.Cluster.TransportSocketMatch.transport_socket`]: upstreamSockets,

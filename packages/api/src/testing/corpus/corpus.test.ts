@@ -45,7 +45,7 @@ describe("the corpus", () => {
   });
 
   // The tests in e2e/ judge what rules cannot express, such as relations between fields: they ask a real Envoy too.
-  it("the corpus keeps the rules where it says so", () => {
+  it("the corpus keeps the rules in all resources that break none on purpose", () => {
     const refused = cases
       .filter(({ breaks }) => breaks === undefined)
       .flatMap((each) =>

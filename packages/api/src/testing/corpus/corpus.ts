@@ -11,7 +11,7 @@ import { adjustments, detours, rootTypes } from "./settings.js";
 /** One resource of the corpus. */
 export interface Case {
   /**
-   * Says what it is about, and is unique: `envoy.config.cluster.v3.Cluster.lb_policy = MAGLEV`, or `… without
+   * Names the tested value, and is unique: `envoy.config.cluster.v3.Cluster.lb_policy = MAGLEV`, or `… without
    * string.min_len`.
    */
   readonly name: string;

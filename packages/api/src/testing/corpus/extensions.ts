@@ -11,7 +11,7 @@ export interface Extension {
  */
 export type Extensions = ReadonlyMap<string, readonly Extension[]>;
 
-/** The extensions of a plain Envoy 1.40, without those that have no configuration of their own. */
+/** The extensions of a plain Envoy 1.40, without those that have no own configuration. */
 export function readExtensions(): Extensions {
   const extensions = new Map<string, Extension[]>();
   for (const { category, name, types } of readList()) {

@@ -24,7 +24,7 @@ export const fieldHints: Readonly<Record<string, readonly JsonValue[]>> = {
   [`${config}cluster.v3.Cluster.name`]: [placeholders.name],
   [`${config}listener.v3.Listener.name`]: [placeholders.name],
   [`${config}listener.v3.Listener.stat_prefix`]: ["text"],
-  // Not in the root folder, where a program that runs as root can make it.
+  // Not in the root folder: a program that runs as root could make it there.
   [`${ext}access_loggers.file.v3.FileAccessLog.path`]: ["/nowhere/access.log"],
   [`${config}core.v3.HealthCheck.event_log_path`]: ["/dev/null"],
   [`${config}core.v3.HealthCheck.Payload.text`]: ["0a0b"],

@@ -97,7 +97,7 @@ export class Messages {
   }
 
   /**
-   * Sets a field to one value, item or entry, with what it requires. `extension` is the content of an `Any` in the
+   * Sets a field to one value, item or entry, with its required siblings. `extension` is the content of an `Any` in the
    * value.
    */
   set(object: JsonObject, field: DescField, value: JsonValue, extension?: Extension): void {

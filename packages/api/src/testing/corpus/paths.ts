@@ -88,7 +88,7 @@ function isProtobufs(desc: DescMessage): boolean {
   return desc.file.proto.package === "google.protobuf";
 }
 
-/** The resource that has the message, changed by `leaf`, where the steps lead. */
+/** The resource that has the message, which `leaf` changes at the end of the steps. */
 export function resourceWith(reached: Reached, messages: Messages, leaf: (object: JsonObject) => void): JsonObject {
   const at = (index: number, desc: DescMessage, context: Context | undefined): JsonObject => {
     const object = messages.minimal(desc, context);

@@ -2,7 +2,7 @@ import { type DescField, type JsonObject, type JsonValue, ScalarType } from "@bu
 import { boundsOf, durationOf, secondsOf } from "./numbers.js";
 import { type Rules, rulesIn } from "./rules.js";
 
-/** A value and what is special about it: a name of an enum, or the rule at whose end it stands. */
+/** A value and its label: a name of an enum, or the rule at whose end it stands. */
 export interface Labelled {
   readonly label: string;
   readonly value: JsonValue;
@@ -12,8 +12,7 @@ export interface Labelled {
 export type Where = "whole" | "items" | "keys";
 
 /**
- * The scalar type that a value of the field is written as: that of a wrapper is what it wraps; undefined for messages
- * and enums.
+ * The scalar type of a value of the field: for a wrapper the wrapped type; undefined for messages and enums.
  */
 export function scalarOf(field: DescField, where: Where): ScalarType | undefined {
   if (where === "keys") return field.fieldKind === "map" ? field.mapKey : undefined;
@@ -135,7 +134,7 @@ export function textValue(
 export function textEnds(rules: JsonObject, keeps: (value: unknown) => boolean): Labelled[] {
   return ["min_len", "max_len", "max_bytes", "min_bytes"].flatMap((rule) => {
     const length = Number(rules[rule] ?? 0);
-    // One letter is seldom what a text means; what matters is that it is not empty.
+    // One letter is seldom a meaningful text; it only must not be empty.
     if (length <= 1 || length > 20_000) return [];
     const value = "a".repeat(length);
     return keeps(value) ? [{ label: `end of ${rule}`, value }] : [];

@@ -24,7 +24,7 @@ const clusterType = "envoy.config.cluster.v3.Cluster";
 const listenerType = "envoy.config.listener.v3.Listener";
 const extensionType = "envoy.config.core.v3.TypedExtensionConfig";
 
-/** Makes so many, always the same for one seed (`SEED`). As many of each type of resource. */
+/** Makes this many, always the same for one seed (`SEED`), with equally many of each type of resource. */
 export function mutated(count: number, options: CorpusOptions = {}): readonly Mutated[] {
   const registry = options.registry ?? envoyRegistry();
   const random = createRandom(Number(process.env.SEED ?? 1));
@@ -62,8 +62,8 @@ function createRandom(seed: number): () => number {
 }
 
 /**
- * Clusters and listeners need names of their own: Envoy has many of them at once. Others have the name by which Envoy
- * asks for them.
+ * Clusters and listeners need their own names: Envoy has many of them at once. Others have the name by which Envoy asks
+ * for them.
  */
 function rename({ schema, message }: Part, name: string): void {
   const field = schema.fields.find((each) => each.name === "name" || each.name === "cluster_name");

@@ -29,7 +29,7 @@ const certificateLabels: ReadonlySet<string> = new Set(["CERTIFICATE", "X509 CER
 const keyLabels: ReadonlySet<string> = new Set(
   ["", "RSA ", "EC ", "DSA ", "ENCRYPTED "].map((kind) => `${kind}PRIVATE KEY`),
 );
-/** The elliptic curves of which Envoy takes certificates. */
+/** The elliptic curves of certificates that Envoy takes. */
 const curves: ReadonlySet<string> = new Set(["prime256v1", "secp384r1", "secp521r1"]);
 /** Bits of an RSA key. */
 const leastModulus = 2048;
@@ -157,7 +157,7 @@ function keyProblems(
     problems.push(refused(["private_key", field], message));
     return undefined;
   };
-  // A key that was left out has a finding of its own.
+  // A key that was left out has a separate finding.
   if (text.includes(redacted)) return undefined;
   if (text === "") return wrong("is empty: it must hold a private key as PEM");
   const block = firstKey(text);

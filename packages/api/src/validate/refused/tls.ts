@@ -80,7 +80,7 @@ export function ticketKeyProblems({ keys }: { readonly keys: readonly DataSource
   return keys.flatMap(({ specifier: { case: kind, value } }, index) => {
     if (kind !== "inlineString" && kind !== "inlineBytes") return [];
     const bytes = Buffer.from(value as string | Uint8Array);
-    // A key that was left out has a finding of its own.
+    // A key that was left out has a separate finding.
     if (bytes.length === ticketKeyBytes || bytes.includes(redacted)) return [];
     const message = `has ${bytes.length} bytes; a key for session tickets has ${ticketKeyBytes}`;
     return [refused(["keys", index, kind === "inlineString" ? "inline_string" : "inline_bytes"], message)];

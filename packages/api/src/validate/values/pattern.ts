@@ -1,8 +1,8 @@
 import { RE2JS } from "re2js";
 
 /**
- * A search for an RE2 expression. It uses JavaScript's engine where the expression means the same there, which is many
- * times faster. The expressions of rules come from proto files, not from strangers.
+ * A search for an RE2 expression. It uses JavaScript's engine, which is many times faster, if the expression means the
+ * same there. The expressions of rules come from proto files, not from strangers.
  */
 export function createPattern(expression: string): (value: string) => boolean {
   // Flags, \A, \z, \C, \Q, POSIX classes and others mean something else, or nothing, in JavaScript.

@@ -25,8 +25,8 @@ export interface WellKnown {
 }
 
 /**
- * The rules of a kind that a limit parametrizes, by their local names: what a value must be (`{}` stands for the
- * limit), and makes the test of values.
+ * The rules of a kind that a limit parametrizes, by their local names: the words for a right value (`{}` stands for the
+ * limit), and a function that makes the test of values.
  */
 export type LimitRules<Value> = Readonly<
   Record<

@@ -12,7 +12,7 @@ export interface UpstreamContext {
   readonly types: ResourceTypes;
   /** The registry of messages; undefined means Envoy's own. */
   readonly registry: Registry | undefined;
-  /** The checks of a message: those of `validate`, and the program's. Undefined: none. */
+  /** The checks of a message: those of `validate`, and the program's. Undefined means none. */
   readonly check: CheckMessage | undefined;
   /**
    * Whether the checks include the rules of the protos. Files are checked while they are read, so that errors have line
@@ -45,13 +45,15 @@ export interface UpstreamSink {
    */
   failed(type: ResourceType | undefined, error: XdskitError, nack: boolean): void;
   /**
-   * The server answered (A57, A71): it is there. Called before the `update` of the answer, if there is one. `good`: the
-   * resources that can be taken, including those that did not change.
+   * The server answered (A57, A71), so it is present. Called before the `update` of the answer, if there is one.
+   * `good`: the resources that can be taken, including those that did not change.
    */
   responded(type: ResourceType, good?: number): void;
   /** One response. The upstream reads on once the promise settles; the promise never rejects. */
   update(update: ResourceUpdate): void | Promise<void>;
-  /** When to acknowledge a response that could be taken; undefined: at once. Rejects with the reason for a NACK. */
+  /**
+   * When to acknowledge a response that could be taken; undefined means at once. Rejects with the reason for a NACK.
+   */
   readonly acknowledge: ((update: ResourceUpdate) => Promise<void>) | undefined;
   /** A part of a response was rejected. Called after the `update` of the same response. */
   rejected(type: ResourceType, version: Version, message: string, bad: readonly BadResource[]): void;

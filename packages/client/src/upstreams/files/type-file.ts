@@ -202,7 +202,7 @@ export class TypeFile {
 
   /**
    * Updates go one after the other, each when the watchers have taken the one before. `good`: the update is an answer
-   * with so many good resources.
+   * with this many good resources.
    */
   #tell(update: ResourceUpdate | undefined, good?: number): void {
     this.#awaitExpiry();

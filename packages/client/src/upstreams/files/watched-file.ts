@@ -104,7 +104,7 @@ export class WatchedFile {
     this.#sleep = { stop, wake, isShort: milliseconds < lookMs };
   }
 
-  /** Resolves with the time of the next look if this one cannot be trusted; undefined: it can. Never rejects. */
+  /** Resolves with the time of the next look if this one cannot be trusted; undefined if it can. Never rejects. */
   async #look(moved: boolean): Promise<number | undefined> {
     const followed = await followPath(this.#path);
     if (this.#closed) return undefined;

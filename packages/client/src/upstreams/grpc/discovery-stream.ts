@@ -65,7 +65,7 @@ export class DiscoveryStream {
   #reading = false;
   /** When the response was asked for. */
   #readAt = 0;
-  /** Ends the wait of the pace; undefined where the next response may be read. */
+  /** Ends the wait of the pace; undefined if the next response may be read. */
   #stopPace: (() => void) | undefined;
   #closing: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined;
   readonly #attempt = (): void => {

@@ -5,7 +5,7 @@ import type { SotwOrDelta } from "@xdskit/protocol";
 export interface DiscoveryMethod {
   readonly variant: SotwOrDelta;
   readonly api: ApiVersion;
-  /** Undefined: the aggregated one. */
+  /** Undefined means the aggregated one. */
   readonly only: ResourceType | undefined;
 }
 
@@ -15,8 +15,8 @@ const aggregated: { readonly [V in ApiVersion]: string } = {
 };
 
 /**
- * `/service/method`; undefined where the type has no such method (rule 148, VHDS and LEDS over SotW, types that v2 did
- * not have).
+ * `/service/method`; undefined if the type has no such method (rule 148, VHDS and LEDS over SotW, types that v2 did not
+ * have).
  */
 export function pathOf({ variant, api, only }: DiscoveryMethod): string | undefined {
   if (only === undefined) {

@@ -129,7 +129,7 @@ describe("streams of a client", () => {
       const before = transport.streams.length;
       transport.last.ended(0, "");
       assert.equal(transport.streams.length, before + 1);
-      // Neither end is a failure that a watcher should hear of.
+      // Neither end is a failure that a watcher should be told.
       assert.deepEqual(kinds(events), ["lost broken", "connected", "ended"]);
     }));
 
@@ -380,7 +380,7 @@ describe("streams of a client", () => {
 });
 
 describe("acknowledgements", () => {
-  it("wait for the program, which may reject what the client keeps", () => {
+  it("wait for the program, which may reject a response that the client keeps", () => {
     const decide: { resolve(): void; reject(error: Error): void }[] = [];
     const acknowledge = () =>
       new Promise<void>((resolve, reject) => {

@@ -188,7 +188,7 @@ export class Polling {
     });
   }
 
-  /** The next request; the same as before where nothing changed. */
+  /** The next request; the same as before if nothing changed. */
   #nextRequest(): Uint8Array {
     const { machine } = this.#options;
     // The newest request is complete: the one of an abandoned poll is not needed.
@@ -228,7 +228,7 @@ export class Polling {
     return broken === undefined ? undefined : refuse(broken);
   }
 
-  /** The server is there. */
+  /** The server is present. */
   #heard(good: number): undefined {
     const { type, sink } = this.#options;
     if (!this.#isUp) {
@@ -320,7 +320,7 @@ export class Polling {
 /** Why a poll brought nothing. */
 interface Problem {
   readonly error: unknown;
-  /** The wait that the server asks for; 0 where it does not. */
+  /** The wait that the server asks for; 0 if it asks for none. */
   readonly retryAfterMs: number;
 }
 

@@ -16,9 +16,9 @@ const decompressors: Readonly<Record<string, Decompress>> = {
 export const acceptedEncodings = "gzip, deflate, br";
 
 /**
- * Reads an answer's body of at most `limit` bytes, before and after decompression. Rejects with an XdskitError where it
- * is larger (XDSKIT_CLIENT_LIMIT) or does not match its content encoding (XDSKIT_POLL_FAILED), and with the
- * connection's error.
+ * Reads an answer's body of at most `limit` bytes, before and after decompression. Rejects with an XdskitError if it is
+ * larger (XDSKIT_CLIENT_LIMIT) or does not match its content encoding (XDSKIT_POLL_FAILED), and with the connection's
+ * error.
  */
 export async function readBody(answer: IncomingMessage, limit: number): Promise<Buffer> {
   const encoding = (answer.headers["content-encoding"] ?? "identity").trim().toLowerCase();

@@ -8,7 +8,7 @@ import { wildcard } from "./wanted-names.js";
  */
 export class DroppedNames {
   readonly #dropped = new Set<ResourceName>();
-  /** Wanted again, and how often they may be asked for anew. */
+  /** Names that are wanted again, and the number of times that they may be asked for anew. */
   readonly #unsure = new Map<ResourceName, number>();
 
   drop(key: ResourceName): void {

@@ -44,7 +44,7 @@ export class WantedNames {
     return this.#spelled.get(key) ?? key;
   }
 
-  /** False where it was wanted before. */
+  /** False if it was wanted before. */
   add(name: ResourceName, state: NameState): boolean {
     const key = canonicalName(name);
     if (this.#names.has(key)) return false;
@@ -54,7 +54,7 @@ export class WantedNames {
     return true;
   }
 
-  /** False where it was not wanted. */
+  /** False if it was not wanted. */
   delete(key: ResourceName): boolean {
     this.#due.delete(key);
     this.#spelled.delete(key);

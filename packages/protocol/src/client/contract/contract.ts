@@ -16,8 +16,7 @@ import type { ReceivedResource } from "./received.js";
 import type { BadResource } from "./rejection.js";
 
 /**
- * Checks a message beyond what its bytes say: the rules in the protos, and the client owner's own. Warnings reject
- * nothing.
+ * Checks a message beyond its encoding: the rules in the protos, and the client owner's own. Warnings reject nothing.
  */
 export type CheckMessage = (type: ResourceType, name: ResourceName, message: Message) => readonly Finding[];
 
@@ -47,8 +46,8 @@ export interface ClientStreamOptions {
   /** With the first request of a stream (rule 113), or with every one. */
   readonly nodeOn: "first" | "every";
   /**
-   * Undefined: resources are taken as they come. A message is then read when it is first asked for, and throws if it
-   * cannot be read.
+   * Undefined means that resources are taken as they come. A message is then read when it is first asked for, and
+   * throws if it cannot be read.
    */
   readonly check: CheckMessage | undefined;
   readonly limits?: Partial<ClientStreamLimits> | undefined;
@@ -205,7 +204,7 @@ export interface ClientTypeStatus {
   /** The set's, of the last response that was taken. */
   readonly version: Version | undefined;
   /**
-   * The client holds exactly what the server gave at that version, and all of it that is wanted. False if a TTL ended
+   * The client holds exactly the server's resources of that version, as far as they are wanted. False if a TTL ended
    * something, if a rejected response was taken in part, or if something newer is not acknowledged: a server that is
    * asked with this version would not send the rest.
    */
@@ -224,7 +223,7 @@ export interface ClientTypeStatus {
 
 /** Why something was not taken. */
 export interface ClientRejection {
-  /** Of the response that brought it; of the resource itself where it has one (delta). */
+  /** Of the response that brought it; of the resource itself if it has one (delta). */
   readonly version: Version;
   /** The fault of this resource. Never holds the value of a secret. */
   readonly message: string;

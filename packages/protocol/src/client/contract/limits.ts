@@ -4,7 +4,8 @@ import type { ClientStreamLimits } from "./contract.js";
 export type Limits = ClientStreamLimits;
 
 /**
- * Far above what real servers send. An Envoy's `error_detail` has 4,096 characters at most, and servers read that much.
+ * Far above the numbers of real servers. An Envoy's `error_detail` has 4,096 characters at most, and servers read that
+ * much.
  */
 export const defaultClientStreamLimits: Limits = {
   resourcesPerResponse: 500_000,

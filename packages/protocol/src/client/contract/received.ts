@@ -22,7 +22,7 @@ export interface ReceivedResource<Shape extends Message = Message> {
   /** The server's, opaque. SotW: of the response that brought it; delta: the resource's own. */
   readonly version: Version;
   readonly aliases: readonly ResourceName[];
-  /** Time to live in milliseconds, counted from each time that it came or was kept alive. Undefined: for ever. */
+  /** Time to live in milliseconds, counted from each time that it came or was kept alive. Undefined means for ever. */
   readonly ttl: number | undefined;
   /**
    * In the messages of v3, in whichever version it was sent. Shared: do not change it. Throws an XdskitError if it was
@@ -32,7 +32,7 @@ export interface ReceivedResource<Shape extends Message = Message> {
   /** As on the wire: v2's or v3's. */
   readonly typeUrl: TypeUrl;
   readonly value: Uint8Array;
-  /** The same as a resource of a snapshot; made when first asked for. Throws what `createResource` throws. */
+  /** The same as a resource of a snapshot; made when first asked for. Throws as `createResource` does. */
   resource(): Resource;
 }
 

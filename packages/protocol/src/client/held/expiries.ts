@@ -1,6 +1,6 @@
 /** Something that ends at some time. */
 export interface Expiring {
-  /** Undefined: never. May be put off without telling. */
+  /** Undefined means never. May be put off without a call. */
   expires: number | undefined;
 }
 
@@ -20,7 +20,7 @@ export class Expiries<Item extends Expiring> {
   readonly #inside = new Map<Item, Entry<Item>>();
   #dropped = 0;
 
-  /** To be called when an item gets an end that it had not, or an earlier one. */
+  /** Call it when an item gets its first end, or an earlier one. */
   add(item: Item): void {
     const { expires } = item;
     if (expires === undefined) return;

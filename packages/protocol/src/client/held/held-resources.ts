@@ -25,7 +25,7 @@ export interface HeldWeight {
 const bytesOfEach = 2_048;
 const bytesOfAlias = 256;
 
-/** About how much a resource takes: its content, names and version, 2,048 bytes more, and 256 for each alias. */
+/** The approximate bytes of a resource: its content, names and version, 2,048 bytes more, and 256 for each alias. */
 export function weightOf({
   name,
   version,

@@ -29,7 +29,7 @@ export class UpdateDraft {
     if (!this.#removed.has(key) && !this.#upserted.has(key)) this.#absent.set(key, { name, reason, error });
   }
 
-  /** It is there after all. */
+  /** It exists after all. */
   there(key: ResourceName): void {
     this.#absent.delete(key);
   }

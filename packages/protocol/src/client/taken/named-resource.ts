@@ -1,7 +1,7 @@
 import type { ResourceName } from "@xdskit/api";
 import type { SentResource } from "../../wire/responses/read-response.js";
 
-/** A resource of a response, of which the name is known and nothing else was looked at. */
+/** A resource of a response that was read only as far as its name. */
 export interface NamedResource {
   /** Its place in the response. */
   readonly index: number;

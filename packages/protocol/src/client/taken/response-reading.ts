@@ -25,7 +25,7 @@ import type { NamedResource } from "./named-resource.js";
 export type BadPart = BadResource & {
   /** The place in the response. */
   readonly index: number | undefined;
-  /** The resource's own; empty where it has none. */
+  /** The resource's own; empty if it has none. */
   readonly version: Version;
 };
 

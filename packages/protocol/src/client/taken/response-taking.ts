@@ -167,7 +167,7 @@ function withVersion({ type, name, aliases, ttl, typeUrl, value }: ReceivedParts
   return { type, name, version, aliases, ttl, typeUrl, value };
 }
 
-/** It is there: stop waiting, whatever name asked for it. */
+/** It exists: stop waiting, whichever name asked for it. */
 function heard({ key, sent }: NamedResource, { wanted, rejections, draft }: TakenResponse): void {
   rejections.delete(key);
   for (const name of [key, ...sent.aliases.map(canonicalName)]) {
@@ -199,7 +199,7 @@ function takeAbsence(key: ResourceName, taking: Taking, error?: ResourceError): 
       if (wanted.is(known, "absent")) draft.absent(known, wanted.spelled(known), "told", error);
     }
   }
-  // A name that is an alias is there as long as its resource is.
+  // An alias exists as long as its resource.
   if (held.find(key) !== undefined) return;
   if (key !== wildcard && wanted.is(key, "absent") && gone === undefined)
     draft.absent(key, wanted.spelled(key), "told", error);

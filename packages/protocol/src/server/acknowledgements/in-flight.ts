@@ -6,7 +6,7 @@ import type { Subscriber } from "../state/subscriber.js";
 import { keysIn, toSendAgain } from "./rejected.js";
 import { type Accepted, forgiven, isRejecting, rejecting, using } from "./used-state-steps.js";
 
-/** How many unanswered responses are remembered; beyond this the oldest are forgotten. */
+/** The number of unanswered responses that are remembered; beyond this the oldest are forgotten. */
 export const mostInFlight = 32;
 
 /** Notes a response that was sent. */
@@ -76,7 +76,7 @@ function sendAgain(subscriber: Subscriber, accepted: ReadonlySet<ResourceName>, 
 
 /** Records that the client rejected a response, and the contents that it uses instead. */
 export function reject(subscriber: Subscriber, sent: Sent, rejection: Rejection): void {
-  // The client acknowledged a later response, which says what it uses.
+  // The client acknowledged a later response, which decides what it uses.
   if (sent.count <= (subscriber.ackedLast?.order ?? 0)) return;
   const { used, isWhole, subscription } = subscriber;
   subscriber.used = rejecting(used, sent, rejection, isWhole, subscription);
@@ -122,7 +122,7 @@ export function assume(subscriber: Subscriber, { upTo, set }: Omit<Assumption, "
 }
 
 /**
- * The client answers: its answer applies to what it said before, without the assumption. Returns that for
+ * The client answers: its answer applies to its earlier answers, without the assumption. Returns that for
  * `assumeAgain`.
  */
 export function takeBack(subscriber: Subscriber): Assumption | undefined {

@@ -88,7 +88,7 @@ export function perhapsUsed(subscriber: Subscriber): readonly ResourceSet[] {
 
 const noSets: readonly ResourceSet[] = [];
 
-/** Bounds how many rejections in a row are remembered. More matter only if a client takes another part each time. */
+/** The number of rejections in a row that are remembered. More matter only if a client takes another part each time. */
 const mostTaken = 8;
 
 /** By key, the contents that the client may have used of each response that it rejected, the last one first. */

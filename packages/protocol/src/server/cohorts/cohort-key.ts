@@ -12,7 +12,7 @@ import { noErrors, type Subscriber } from "../state/subscriber.js";
 /**
  * Whether a subscriber's two values and its draining listeners say everything about it. Nothing may be rejected or
  * undecided, no full resend may be due, and nothing may have a TTL. Drain times must be known, and a removed resource
- * that stays must still be named. This is the only guard for what streams may repeat.
+ * that stays must still be named. This is the only guard for repeated transitions.
  */
 export function isPlain(subscriber: Subscriber): boolean {
   const { sent, used, lifetimes, errors, inFlight } = subscriber;

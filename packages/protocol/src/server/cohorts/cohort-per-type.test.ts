@@ -35,7 +35,7 @@ function createNode(variant: SotwOrDelta) {
     give: (snapshot: Snapshot) => {
       for (const { stream } of streams) stream.step({ kind: "snapshot", snapshot, ordering });
     },
-    /** As a server does, gives each stream a snapshot and at once takes what it sends. */
+    /** As a server does, gives each stream a snapshot and at once takes its responses. */
     send(snapshot: Snapshot, of = types): readonly (OutgoingResponse & { readonly by: Type })[] {
       return streams.flatMap(({ type, stream }) => {
         if (!of.includes(type)) return [];
@@ -79,7 +79,7 @@ const withEndpoint = (snapshot: Snapshot, text: string) =>
 
 for (const variant of ["sotw", "delta"] as const) {
   describe(`the per-type ${variant} streams of a node`, () => {
-    it("repeat what the streams of another node did, without a look at the snapshot", () => {
+    it("repeat the transitions of another node's streams, without a look at the snapshot", () => {
       const { one, other, third, snapshot } = createNodes(variant);
       const looks = { count: 0 };
       const next = watched(withEndpoint(snapshot, "2"), looks);
@@ -90,7 +90,7 @@ for (const variant of ["sotw", "delta"] as const) {
         const sent = node.send(next);
         assert.equal(sent.length, 1);
         node.answer(sent);
-        // The first stream that repeats compares what the orders remember of earlier targets.
+        // The first stream that repeats compares the earlier targets that the orders remember.
         assert.ok(looks.count < (node === other ? found / 4 : 1), `${looks.count} of ${found} looks`);
         for (const { stream } of node.streams) assert.ok(stream.isSettled);
       }

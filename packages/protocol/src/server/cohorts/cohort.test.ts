@@ -27,7 +27,7 @@ function client(variant: SotwOrDelta, repeatsNode = false) {
   request("endpoint", {});
   return {
     stream,
-    /** Gives it a snapshot and answers its responses; returns how many there were. */
+    /** Gives it a snapshot and answers its responses; returns their number. */
     bring(snapshot: Snapshot): number {
       stream.step({ kind: "snapshot", snapshot, ordering });
       const sent: OutgoingResponse[] = [];
@@ -68,7 +68,7 @@ for (const variant of ["sotw", "delta"] as const) {
     assert.equal(counts[1], counts[0]);
   });
 
-  test(`a ${variant} stream repeats what another one did, with at most a third of the looks at the snapshot`, () => {
+  test(`a ${variant} stream repeats another one's transition with at most a third of the looks at the snapshot`, () => {
     const [one, other] = [client(variant), client(variant)];
     let snapshot = first();
     for (const each of [one, other]) each.bring(snapshot);
@@ -78,7 +78,7 @@ for (const variant of ["sotw", "delta"] as const) {
       const looks = { count: 0 };
       const given = watched(snapshot, looks);
       assert.equal(one.bring(given), expected);
-      // The stream compares what its order remembers of earlier targets; both orders remember the same.
+      // The stream compares the earlier targets that its order remembers; both orders remember the same.
       const most = Math.floor(looks.count / 3);
       looks.count = 0;
       assert.equal(other.bring(given), expected);

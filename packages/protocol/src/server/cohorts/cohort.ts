@@ -77,14 +77,14 @@ export interface RecordedTransition {
 }
 
 /**
- * Streams whose clients ask for the same in the same way (`key`), use what one snapshot has of it, and wait for
+ * Streams whose clients ask for the same in the same way (`key`), use one snapshot's resources of it, and wait for
  * nothing. All of them send the same for the next snapshot, so the responses of the first one are remembered here for
  * the others (`Journey`).
  */
 export class SettledCohort extends LineagePosition {
   /** Identifies the cohort among those at the snapshot. */
   readonly key: string;
-  /** How many streams are in it. */
+  /** The number of streams in it. */
   members = 0;
   /** The journeys that streams made from here, by destination. */
   #journeys: WeakMap<Snapshot, RememberedJourney> | undefined;
@@ -124,10 +124,12 @@ interface RememberedJourney {
   readonly bytes: readonly Uint8Array[];
 }
 
-/** Bounds how many cohorts of one journey are remembered. Only clients that always answer in a new order make more. */
+/**
+ * The number of cohorts of one journey that are remembered. Only clients that always answer in a new order make more.
+ */
 const mostCohorts = 64;
 
-/** Bounds for how many responses of a journey the bytes are kept for streams that must still send them. */
+/** The number of responses of a journey whose bytes are kept for streams that must still send them. */
 const mostBytes = 16;
 
 /** The way from one snapshot to another, for every order in which clients answer. */

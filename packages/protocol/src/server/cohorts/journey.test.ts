@@ -89,7 +89,7 @@ for (const variant of ["sotw", "delta"] as const) {
     // Resources that warm with a cluster are sent again.
     const expected = ["cluster", "endpoint", "route", "cluster"];
 
-    it("repeat what the first one did after their own answers, without a look at the snapshot", () => {
+    it("repeat the first one's transitions after their own answers, without a look at the snapshot", () => {
       const { clients, snapshot } = createClients(variant, 3);
       const looks = { count: 0 };
       const next = watched(moved(snapshot, 3), looks);
@@ -100,12 +100,12 @@ for (const variant of ["sotw", "delta"] as const) {
         return looks.count;
       });
       const [found = 0, compared = 0, last] = counts;
-      // The first stream that repeats compares what the orders remember of earlier targets.
+      // The first stream that repeats compares the earlier targets that the orders remember.
       assert.ok(compared < found / 4, `${counts} looks`);
       assert.equal(last, 0);
     });
 
-    it("work out only once what follows if their answers come in another order", () => {
+    it("work out the next steps only once if their answers come in another order", () => {
       const { clients, snapshot } = createClients(variant, 3);
       const looks = { count: 0 };
       const next = watched(moved(snapshot, 3), looks);
@@ -164,7 +164,7 @@ for (const variant of ["sotw", "delta"] as const) {
       }
     });
 
-    it("go on if one client rejects the response that its stream waits for, and that client keeps what it uses", () => {
+    it("go on if one client rejects the response that its stream waits for, and that client keeps its used resources", () => {
       const { clients, snapshot } = createClients(variant, 3);
       const [one, bad, other] = clients as [(typeof clients)[0], (typeof clients)[0], (typeof clients)[0]];
       const next = moved(snapshot, 3);

@@ -6,7 +6,7 @@ import type { Subscriber } from "../state/subscriber.js";
 import { noneUnconfirmed } from "../state/subscriber.js";
 import type { RecordedResponse, Sending } from "./cohort.js";
 
-/** How many sendings are kept of each response. The index of one is the response's number modulo this. */
+/** The number of sendings that are kept of each response. The index of one is the response's number modulo this. */
 const mostSendings = 8;
 
 /**

@@ -24,7 +24,7 @@ export interface OutgoingResponse {
   readonly nonce: Nonce;
   /** The version of the set that the client is at once it used the response. */
   readonly version: Version;
-  /** How many resources it holds; `removed` is how many names it removes. */
+  /** The number of resources in it; `removed` is the number of names that it removes. */
   readonly resources: number;
   readonly removed: number;
   /** It only restarts TTLs: nothing in it is new to the client. */

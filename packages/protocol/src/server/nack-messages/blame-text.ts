@@ -9,8 +9,8 @@ export interface Blame {
 }
 
 /**
- * Reads one kind of text. Undefined: the text is of another kind, or names nothing. No names: the text blames resources
- * that the response did not carry.
+ * Reads one kind of text. Undefined if the text is of another kind, or names nothing. Without names, the text blames
+ * resources that the response did not carry.
  */
 export type TextReader = (text: string, carried: CarriedNames) => Blame | undefined;
 

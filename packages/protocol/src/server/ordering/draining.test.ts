@@ -61,7 +61,7 @@ function envoy(agent = "envoy", times = orderingTimesFor({ userAgentName: agent 
     isSettled: () => [...streams].every((stream) => stream.isSettled),
     deadline: () => [...streams].map((stream) => stream.deadline()).find((deadline) => deadline !== undefined),
     status: () => [...streams].flatMap((stream) => stream.status()),
-    /** Gives a snapshot, and returns what its streams send. It acknowledges that unless it is silent. */
+    /** Gives a snapshot, and returns the responses of its streams. It acknowledges that unless it is silent. */
     give(snapshot: Snapshot, silent = false): readonly string[] {
       for (const stream of streams) stream.step({ kind: "snapshot", snapshot, ordering }, now);
       return take(!silent);
@@ -116,7 +116,7 @@ function draining(agent?: string, isPerType = false) {
 
 for (const isPerType of [false, true]) {
   describe(`draining listeners of a client ${isPerType ? "with a stream for each type" : "on one stream"}`, () => {
-    it("leave the client settled, and its status says what stays for it", () => {
+    it("leave the client settled, and its status lists the resources that stay for it", () => {
       const { isSettled, status, waits } = draining("envoy", isPerType);
       assert.ok(isSettled());
       assert.deepEqual(waits(), ["linger cluster a", "linger route r"]);
@@ -146,7 +146,7 @@ for (const isPerType of [false, true]) {
       assert.ok(waits().includes("make route s"), waits().join());
     });
 
-    it("keep what they used for Envoy's drain time, and a little longer while the client asks for it", () => {
+    it("keep their resources for Envoy's drain time, and a little longer while the client asks for them", () => {
       const { isSettled, deadline, pass, waits } = draining("envoy", isPerType);
       assert.deepEqual(pass(599_999), []);
       assert.equal(deadline(), 600_000);
@@ -157,14 +157,14 @@ for (const isPerType of [false, true]) {
       assert.ok(isSettled());
     });
 
-    it("lose what they used as soon as the client asks for none of it any more", () => {
+    it("lose their resources as soon as the client asks for none of them any more", () => {
       const { deadline, asks, pass } = draining("envoy", isPerType);
       pass(10_000);
       assert.deepEqual(asks({ unsubscribe: ["r"] }), ["-a"]);
       assert.equal(deadline(), undefined);
     });
 
-    it("keep what they used a little longer if the client unsubscribed so soon that connections may be left", () => {
+    it("keep their resources a little longer if the client unsubscribed so soon that connections may be left", () => {
       const { asks, pass } = draining("envoy", isPerType);
       assert.deepEqual(asks({ unsubscribe: ["r"] }), []);
       assert.deepEqual(pass(1_999), []);
@@ -173,7 +173,7 @@ for (const isPerType of [false, true]) {
   });
 }
 
-it("a client whose old listeners drain repeats what another did, with at most a third of the looks at the snapshot", () => {
+it("a client whose old listeners drain repeats another one's transition with at most a third of the looks at the snapshot", () => {
   const [one, other] = [draining(), draining()];
   let snapshot = moved;
   for (const round of [2, 3, 4]) {

@@ -18,7 +18,7 @@ import type { OrderingTimes } from "./ordering-times.js";
  * milliseconds at least.
  */
 
-/** How many changes of listeners are remembered. Beyond this, the oldest one counts as drained. */
+/** The number of changes of listeners that are remembered. Beyond this, the oldest one counts as drained. */
 const mostDraining = 256;
 
 /** By change and subscription, the replaced listeners. */

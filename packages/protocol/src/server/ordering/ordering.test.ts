@@ -104,7 +104,7 @@ function createClient() {
   };
 }
 
-test("whatever comes in between, no resource of a client names a cluster that it lacks, and in the end it has what is wanted", () => {
+test("whatever comes in between, no resource of a client names a cluster that it lacks, and in the end it has the wanted resources", () => {
   const seed = Number(process.env.SEED ?? 1);
   const runs = 30 * effort;
   for (let run = 0; run < runs; run++) {

@@ -19,7 +19,10 @@ import { LineagePosition, type SnapshotLineage } from "./snapshot-lineage.js";
 
 const noSnapshots: readonly Snapshot[] = [];
 
-/** Hears for how many milliseconds a type of a client was held back, until the client answered or was too late. */
+/**
+ * Receives the number of milliseconds for which a type of a client was held back, until the client answered or was too
+ * late.
+ */
 export type StageWaited = (type: ResourceType, ms: number) => void;
 
 /**
@@ -53,7 +56,7 @@ export class Ordering {
   /** The result of `#typesAsked`, until streams ask for other types. */
   #types: string | undefined;
 
-  /** `waited` hears how long each type was held back for answers of the client. */
+  /** `waited` receives the time for which each type was held back for answers of the client. */
   constructor(times: OrderingTimes = defaultOrderingTimes, waited?: StageWaited | undefined) {
     this.times = times;
     this.#waited = waited;
@@ -299,8 +302,8 @@ export class Ordering {
   }
 
   /**
-   * A cluster on a stream of its own is acknowledged before it is warm. Returns until when, in milliseconds, resources
-   * that name it wait (`Patience`).
+   * A cluster on its own stream is acknowledged before it is warm. Returns until when, in milliseconds, resources that
+   * name it wait (`Patience`).
    */
   #patientUntil(): Readonly<Record<Exclude<Patience, "none">, number>> {
     let last: number | undefined;

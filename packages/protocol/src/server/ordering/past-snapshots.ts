@@ -16,7 +16,7 @@ export function numberOf(thing: object): number {
 /** Known lists by their last snapshot. Weak, or each list would hold the one before. */
 const lists = new WeakMap<Snapshot, WeakRef<readonly Snapshot[]>[]>();
 
-/** How many lists with the same last snapshot are remembered. */
+/** The number of lists with the same last snapshot that are remembered. */
 const mostLists = 8;
 
 /** Returns the same list for equal contents, so that lists compare by identity. The list must not be empty. */

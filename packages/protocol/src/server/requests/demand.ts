@@ -11,7 +11,7 @@ import { noneUndecided, type Subscriber } from "../state/subscriber.js";
 
 /*
  * Types that are supplied on demand. A name that a client asks for and the snapshot lacks is undecided: neither there
- * nor absent. The server's owner hears of such names (effect `demanded`). It either supplies the resource with a later
+ * nor absent. The server's owner is told such names (effect `demanded`). It either supplies the resource with a later
  * snapshot, or decides that there is none (event `absent`).
  */
 
@@ -64,7 +64,7 @@ function noteDemand(subscriber: Subscriber, { added, again, dropped }: Demand): 
 }
 
 /**
- * Records the names that a request asks for and that may be supplied. The effect tells the supplier. Undefined: the
+ * Records the names that a request asks for and that may be supplied. The effect tells the supplier. Undefined if the
  * request asks for the same as before.
  */
 export function demandedOf(
@@ -98,7 +98,7 @@ export function decide(
 }
 
 /**
- * Compares undecided names with the newest set. Nobody decides on a name that is there. So a name that was there, and
+ * Compares undecided names with the newest set. Nobody decides on a name that exists. So a name that was there, and
  * went before it could be sent, counts as decided from then on.
  */
 export function noteNewest(subscriber: Subscriber, newest: ResourceSet): void {

@@ -10,7 +10,7 @@ export function foreignAuthority(name: ResourceName, authorities: ReadonlySet<st
   return authority === undefined || authority === "" || authorities.has(authority) ? undefined : authority;
 }
 
-/** How many authorities are recorded for a stream. */
+/** The number of authorities that are recorded for a stream. */
 const most = 8;
 
 const none: ReadonlySet<string> = new Set();
@@ -20,7 +20,7 @@ export class ForeignAuthorities {
   readonly #served: ReadonlySet<string> | undefined;
   #noted = none;
 
-  /** `served`: undefined for any. */
+  /** `served`: undefined means any. */
   constructor(served: ReadonlySet<string> | undefined) {
     this.#served = served;
   }

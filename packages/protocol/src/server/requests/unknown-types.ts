@@ -1,7 +1,7 @@
 import { isGlobName, type TypeUrl } from "@xdskit/api";
 import type { Subscriber } from "../state/subscriber.js";
 
-/** v3 type URLs of the types whose resources are not known yet; undefined: none. */
+/** v3 type URLs of the types whose resources are not known yet; undefined means none. */
 export type UnknownTypes = ReadonlySet<TypeUrl> | undefined;
 
 /**

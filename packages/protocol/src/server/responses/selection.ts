@@ -10,8 +10,7 @@ import { subscribed } from "../state/find.js";
 import { nextSotwSubscription } from "../state/sotw-subscription.js";
 
 /**
- * The part of a set that a request asks for, with a version of its own. A client without a stream compares that
- * version.
+ * The part of a set that a request asks for, with its own version. A client without a stream compares that version.
  */
 export interface Selection {
   /**
@@ -27,8 +26,8 @@ export interface Selection {
 }
 
 /**
- * The subscription of one request without a stream, by names in canonical form. There is no history: no names mean what
- * they mean in a first request (rules 38, 76 and the choice for a first `[]`), and `*` is the wildcard for every type.
+ * The subscription of one request without a stream, by names in canonical form. There is no history: no names mean the
+ * same as in a first request (rules 38, 76 and the choice for a first `[]`), and `*` is the wildcard for every type.
  */
 export function selectionOf(names: readonly ResourceName[], type: ResourceType): Subscription {
   return nextSotwSubscription(undefined, NameSet.of(names), type, "v3");

@@ -45,7 +45,7 @@ export function sharedResponse(maker: ResponseMaker, need: Need, head: ResponseH
 
 /**
  * A response by two keys, one for its content and one for its body, since different contents may have the same body. If
- * a resource has a TTL, clients that are told TTLs have a body of their own.
+ * a resource has a TTL, clients that are told TTLs have a separate body.
  */
 export function share(
   maker: ResponseMaker,
@@ -74,12 +74,14 @@ export function share(
   return { content, body, perishable };
 }
 
-/** About what an entry costs besides its value. Its key holds a client's parameters, at two bytes a character. */
+/**
+ * The approximate cost of an entry besides its value. Its key holds a client's parameters, at two bytes a character.
+ */
 function entryBytes(key: string): number {
   return 200 + 2 * key.length;
 }
 
-/** About what a name or an error costs. */
+/** The approximate cost of a name or an error. */
 const nameBytes = 200;
 
 function bytesOf({

@@ -17,7 +17,7 @@ export class StreamWarming {
   readonly #isPerType: boolean;
   /** By type that the client does not ask for yet, the names that the resources sent so far refer to. */
   readonly #names = new Map<TypeUrl, WarmingNames>();
-  /** True for VHDS on a stream of its own, asked for without names: the client must be sent `openingsOfAll`. */
+  /** True for VHDS on its own stream, requested without names: the client must be sent `openingsOfAll`. */
   #opensAll = false;
 
   constructor({ types, only }: StreamOptions) {

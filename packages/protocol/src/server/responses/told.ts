@@ -20,7 +20,9 @@ export class Told {
   #errorPolicy: ResourceErrorPolicy | undefined;
   #ttl = false;
   #errors = false;
-  /** By type, what `noteUntold` last looked through. The value undefined means that it has reported the type. */
+  /**
+   * By type, the set that `noteUntold` last looked through. The value undefined means that it has reported the type.
+   */
   #untold:
     | Map<TypeUrl, { readonly all: Iterable<Resource>; readonly subscription: Subscription } | undefined>
     | undefined;
@@ -52,7 +54,7 @@ export class Told {
     return this.#ttl && this.#node !== undefined && !isTtlFatal(type, this.#options, this.#node);
   }
 
-  /** How many resources the client holds with a TTL that it is not told; 0 once that was reported for the type. */
+  /** The number of the client's resources with a TTL that it is not told; 0 once that was reported for the type. */
   noteUntold({ type, subscription, sent: { set: sentSet } }: Subscriber): number {
     const all = ResourceSets.perishable(sentSet);
     if (all === undefined || this.ttl(type)) return 0;

@@ -94,7 +94,7 @@ export class WarmingNames {
   }
 }
 
-/** How many names are kept before a check of which are still referred to. */
+/** The number of names that are kept before a check which of them resources still name. */
 const fewNames = 1000;
 
 function referredTo(from: Content | ResourceSet, resources: Iterable<Resource>, type: TypeUrl): Referred {

@@ -85,8 +85,8 @@ export type LastGood = ReadonlyMap<ResourceName, Resource | undefined>;
 
 /**
  * A client did not answer in time, so its order goes on as if it had acknowledged all responses up to one. The
- * responses stay unanswered: a later answer to them counts. Status and events do not show what is assumed, neither as
- * acknowledged, nor as the end of a rejection.
+ * responses stay unanswered: a later answer to them counts. Status and events do not show the assumption, neither as an
+ * acknowledgement, nor as the end of a rejection.
  */
 export interface Assumption {
   /** The `count` of the last response that is taken as acknowledged. */

@@ -20,8 +20,8 @@ export interface DeltaSubscriptionChange {
 }
 
 /**
- * Reads a request's names: first what it subscribes to, then what it unsubscribes from. If the first request of a type
- * on a stream has neither, it is the wildcard for types that say so (rules 51, 58).
+ * Reads a request's names: first those that it subscribes to, then those that it unsubscribes from. If the first
+ * request of a type on a stream has neither, it is the wildcard for types that say so (rules 51, 58).
  */
 export function nextDeltaSubscription(
   before: DeltaSubscription | undefined,

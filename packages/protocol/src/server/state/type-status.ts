@@ -27,7 +27,7 @@ export interface TypeStatus {
     | {
         readonly version: Version;
         readonly at: number;
-        /** When the oldest change in it was published; undefined where it only answered a request. */
+        /** When the oldest change in it was published; undefined if it only answered a request. */
         readonly published: number | undefined;
         readonly set: ResourceSet;
       }

@@ -22,20 +22,20 @@ export type StreamEvent =
       readonly kind: "snapshot";
       readonly snapshot: Snapshot;
       /**
-       * The clients that are told TTLs. Undefined: none. Only for owners that send heartbeat events, since a client
-       * drops resources with a TTL without heartbeats.
+       * The clients that are told TTLs. Undefined means none. Only for owners that send heartbeat events, since a
+       * client drops resources with a TTL without heartbeats.
        */
       readonly ttl?: TtlPolicy | undefined;
-      /** The clients of the node's group that are told why resources are absent. Undefined: as in the options. */
+      /** The clients of the node's group that are told why resources are absent. Undefined means as in the options. */
       readonly resourceErrors?: ResourceErrorPolicy | undefined;
       /**
-       * Sends changes make before break, in stages that wait for acknowledgements. Undefined: each change goes at once,
-       * in delivery order.
+       * Sends changes make before break, in stages that wait for acknowledgements. Undefined means that each change
+       * goes at once, in delivery order.
        */
       readonly ordering?: Ordering | undefined;
       /**
-       * The lineage whose newest snapshot this is: a settled stream follows it. Undefined: the stream must be given
-       * each snapshot.
+       * The lineage whose newest snapshot this is: a settled stream follows it. Undefined means that the stream must be
+       * given each snapshot.
        */
       readonly lineage?: SnapshotLineage | undefined;
       /**

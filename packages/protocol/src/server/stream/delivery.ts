@@ -58,7 +58,7 @@ export interface DeliveryContext<Kind extends Subscriber> {
 export class Delivery<Asked extends Request, Kind extends Subscriber> {
   readonly #rules: VariantRules<Asked, Kind>;
   readonly #context: DeliveryContext<Kind>;
-  /** How many responses the stream has sent, which is the nonce of the last one. */
+  /** The number of responses that the stream has sent, which is the nonce of the last one. */
   #sent = 0;
 
   constructor(rules: VariantRules<Asked, Kind>, context: DeliveryContext<Kind>) {

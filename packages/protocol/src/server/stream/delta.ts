@@ -95,7 +95,7 @@ export const delta: VariantRules<DeltaRequest, DeltaSubscriber> = {
       return;
     }
     const { pending, renamed } = settledClaims(claimed, current, subscription, warming);
-    // The client has a resource of its own under such a name, which has since become an alias of another resource.
+    // The client has its own resource under such a name, which has since become an alias of another resource.
     const set = renamed.size > 0 ? ResourceSets.branch(current, renamed) : current;
     subscriber.sent = sentState(set, before.with(pending), everything, mustAnswer);
   },

@@ -13,7 +13,7 @@ const limits = { ...defaultStreamLimits, namesPerStream: 1_000_000 };
 
 type Client = "answers" | "answers nothing" | "reads nothing";
 
-/** How long requests of one name each take on top of `names` names, in milliseconds. */
+/** The time of requests of one name each on top of `names` names, in milliseconds. */
 function timeOfGrowth(names: number, client: Client, change: "added" | "removed", snapshot: Snapshot): number {
   const variant = "delta";
   const options = {

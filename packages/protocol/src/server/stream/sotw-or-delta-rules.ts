@@ -35,7 +35,7 @@ export interface VariantRules<Asked extends Request, Kind extends Subscriber> ex
   readonly variant: SotwOrDelta;
   /** Throws `MalformedMessage` and `TooManyFields`. */
   read(bytes: Uint8Array, most: MostKept): Asked;
-  /** How many names the request has, with repetitions. */
+  /** The number of names in the request, with repetitions. */
   countNames(request: Asked): number;
   /** Whether the request names resources by locators. */
   hasLocators(request: Asked): boolean;
@@ -43,7 +43,7 @@ export interface VariantRules<Asked extends Request, Kind extends Subscriber> ex
   begin(subscriber: Subscriber, request: Asked, surroundings: Surroundings): Kind;
   /** Takes a later request; `now` in milliseconds. */
   receive(subscriber: Kind, request: Asked, surroundings: Surroundings, now: number): readonly StreamEffect[];
-  /** The names that a request adds or drops, where it changed the subscribed names from `before` to `after`. */
+  /** The names that a request adds or drops, which changed the subscribed names from `before` to `after`. */
   demand(request: Asked, before: NameSet, after: NameSet): Demand;
   /**
    * Compares a reconnecting client's claims with its target, once that is known. Resources that it has need not be
@@ -51,7 +51,7 @@ export interface VariantRules<Asked extends Request, Kind extends Subscriber> ex
    */
   settleClaims(subscriber: Kind, current: ResourceSet, surroundings: Surroundings): void;
   /**
-   * Whether a client with claims that were not compared yet has exactly what a set has of its subscription. Undefined:
+   * Whether a client with claims that were not compared yet has exactly a set's part of its subscription. Undefined if
    * it claimed nothing, or its claims do not tell.
    */
   hasAll(subscriber: Kind, set: ResourceSet): boolean | undefined;
@@ -59,7 +59,7 @@ export interface VariantRules<Asked extends Request, Kind extends Subscriber> ex
   saidOf(subscriber: Kind): ClaimedVersions | Version | undefined;
   /** The claimed versions that were not compared yet. */
   claimsOf(subscriber: Kind): ClaimedVersions | undefined;
-  /** The content of the response for a need. Undefined: there is nothing to send. */
+  /** The content of the response for a need. Undefined if there is nothing to send. */
   content(need: Need): Content | undefined;
   /** Equal for needs with the same bytes. */
   bodyKey(need: Need, contentKey: string): string;

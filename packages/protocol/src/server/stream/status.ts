@@ -104,7 +104,7 @@ function isSettled(subscriber: Subscriber, wanted: ResourceSet): boolean {
     sent: { set: sentSet, pending, everything, mustAnswer },
     used: { acked, rejection },
   } = subscriber;
-  // A client with a rejection is not settled, even if it rejected a repetition of what it has.
+  // A client with a rejection is not settled, even if it rejected a repetition of its own resources.
   if (sentSet !== wanted || acked !== wanted || rejection !== undefined) return false;
   return (
     pending.size === 0 && !everything && !mustAnswer && undecided.size === 0 && unanswered(subscriber).length === 0

@@ -182,8 +182,8 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
   }
 
   /**
-   * Works out the next response for this stream. It is a method of its own, since inside `next` V8 would take three
-   * times as long to optimize that.
+   * Works out the next response for this stream. It is a separate method, since inside `next` V8 would take three times
+   * as long to optimize that.
    */
   #find(newest: Snapshot, node: Node): OutgoingResponse | undefined {
     const snapshot = this.#begun ?? newest;

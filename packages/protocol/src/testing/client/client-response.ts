@@ -17,7 +17,7 @@ export interface ResponseContext {
   readonly api: ApiVersion;
   /** The type of a per-type stream. */
   readonly only: string | undefined;
-  /** How many responses a type has had, this one included. */
+  /** The number of a type's responses so far, this one included. */
   readonly count: (type: string) => number;
 }
 

@@ -104,7 +104,7 @@ export class ModelClient {
     const nonce = this.#random.chance(0.1) ? "another-stream's" : "";
     this.seen.clear();
     if (!this.#alwaysAll || this.#random.chance(0.2)) {
-      // A version says nothing where there are names; alone with the wildcard it would claim to have everything.
+      // A version says nothing if there are names; alone with the wildcard it would claim to have everything.
       const sure = !this.wildcard || this.names.size > 0;
       this.#version = this.#random.pick(["", "another-server's", ...(sure ? [this.#version] : [])]);
       this.#accepted.clear();

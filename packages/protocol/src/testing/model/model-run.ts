@@ -41,8 +41,8 @@ interface Session {
 
 /**
  * Runs `steps` random steps from a seed: nodes connect, ask, answer, fall silent and reconnect, while resources change.
- * Then everything settles, and each client must hold exactly what it asked for. Steps in `without` are skipped: that
- * makes a failure smaller.
+ * Then everything settles, and each client must hold exactly the requested resources. Steps in `without` are skipped:
+ * that makes a failure smaller.
  */
 export function runModel(seed: number, steps: number, without: ReadonlySet<number>, say: (line: string) => void): void {
   new ModelRun(seed, say).play(steps, without);

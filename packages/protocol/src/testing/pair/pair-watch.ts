@@ -4,7 +4,7 @@ import type { ClientStream, ResourceUpdate } from "../../index.js";
 import { describeResource, wordOfType } from "../client/client-lines.js";
 
 /**
- * A watcher that believes nothing: the updates that it gets must add up to what the client holds, and none may come
+ * A watcher that believes nothing: the updates that it gets must add up to the client's resources, and none may come
  * twice.
  */
 export class PairWatch {
@@ -56,7 +56,7 @@ export class PairWatch {
     }
   }
 
-  /** Asserts that the client holds what it reported. */
+  /** Asserts that the client holds the resources that it reported. */
   compare(client: ClientStream): void {
     for (const { type, resources } of client.status()) {
       const held = [...resources].map(([key, resource]) => {

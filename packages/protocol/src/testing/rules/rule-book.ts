@@ -1,7 +1,7 @@
 import type { SotwOrDelta } from "../../wire/basics/sotw-or-delta.js";
 import type { Tag } from "../transcripts/transcript.js";
 
-/** A symbol in a source file: where a point is implemented. */
+/** A symbol in a source file that implements a point. */
 export interface Place {
   /** From the root of the repository. */
   readonly file: string;

@@ -111,7 +111,7 @@ export class TranscriptClient {
     return found;
   }
 
-  /** The node's new configuration. A stream that has not sent its node hears of it later. */
+  /** The node's new configuration. A stream that has not sent its node gets it later. */
   snapshot(group: SampleGroup): void {
     if (!this.#identified) return;
     const lineage = this.#case.lineages.get(this.group);

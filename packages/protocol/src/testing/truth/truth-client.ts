@@ -8,7 +8,7 @@ export interface Taken {
   readonly nonce: string;
   readonly version: string;
   readonly uses: ReadonlyMap<string, string>;
-  /** The contents that it rejected, by name; undefined where it acknowledges. */
+  /** The contents that it rejected, by name; undefined for an acknowledgement. */
   readonly refused: ReadonlyMap<string, string> | undefined;
   readonly message: string;
   /** It is the answer to a heartbeat, and to nothing else. */

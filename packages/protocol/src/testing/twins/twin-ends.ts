@@ -11,7 +11,7 @@ export function stepBoth([one, other]: Ends, event: (which: 0 | 1) => StreamEven
   assert.deepEqual(said[0], said[1]);
 }
 
-/** The next response of both, which must be the same; undefined where there is none. */
+/** The next response of both, which must be the same; undefined if there is none. */
 export function nextOfBoth([first, second]: Ends, variant: SotwOrDelta, now: number): OutgoingResponse | undefined {
   const [one, other] = [first.next(now), second.next(now)];
   assert.deepEqual(seen(variant, one), seen(variant, other));

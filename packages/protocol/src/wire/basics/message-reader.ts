@@ -42,7 +42,7 @@ export function messageReader<Content extends object, Context = unknown>(
   };
 }
 
-/** A field of which the last one counts. */
+/** A field whose last occurrence counts. */
 export function single<Value, Context = unknown>(
   tags: number | readonly number[],
   missing: Value,

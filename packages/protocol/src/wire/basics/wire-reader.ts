@@ -33,8 +33,9 @@ const latin1 = (globalThis as { readonly Buffer?: { readonly prototype: { readon
 const longText = 200;
 
 /**
- * Reads protobuf's wire format field by field, and skips what the caller does not ask for. A discovery request holds 60
- * kB of node extensions, and thousands of names; for an acknowledgement none of them need become strings.
+ * Reads protobuf's wire format field by field, and skips the fields that the caller does not ask for. A discovery
+ * request holds 60 kB of node extensions, and thousands of names; for an acknowledgement none of them need become
+ * strings.
  */
 export class WireReader {
   readonly bytes: Uint8Array;

@@ -39,7 +39,7 @@ export class WireWriter {
   /** The place of the omitted part. */
   gap = 0;
 
-  /** `leftOut`: a value of which `field` writes the head only, and which the length does not count. */
+  /** `leftOut`: a value for which `field` writes only the head, and which the length does not count. */
   constructor(length: number, leftOut?: Uint8Array) {
     this.bytes = new Uint8Array(length);
     this.#leftOut = leftOut;

@@ -76,7 +76,7 @@ function counted<Content>(
 const readMetric = messageReader<LoadMetric>({ name: text(1), requests: uint64(2), total: double(3) });
 const readUnnamedMetric = messageReader({ requests: uint64(1), total: double(2) });
 
-/** The metrics of a locality that are fields of their own, by their tags. */
+/** The metrics of a locality that have their own fields, by their tags. */
 const ownMetrics = new Map([
   [delimited(12), "cpu_utilization"],
   [delimited(13), "mem_utilization"],

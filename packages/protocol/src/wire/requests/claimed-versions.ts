@@ -54,7 +54,7 @@ class Claims implements ClaimedVersions {
   }
 }
 
-/** Of a client that has nothing, or does not say so. */
+/** The claims of a client that has nothing, or claims nothing. */
 export const noClaims: ClaimedVersions = new Claims(0, emptyFingerprint, new Uint8Array(), []);
 
 /** Takes the entries of one request. */

@@ -8,7 +8,7 @@ import { type ErrorDetail, shortened } from "./requests.js";
 
 /** A `DiscoveryRequest` as REST clients send it. */
 export interface JsonRequest {
-  /** Undefined where the request has none. */
+  /** Undefined if the request has none. */
   readonly node: Node | undefined;
   readonly version: Version;
   /** In canonical form, repeated ones too; those of locators with their parameters. */

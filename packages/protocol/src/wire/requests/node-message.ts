@@ -62,7 +62,7 @@ function readShortText(reader: WireReader, path: string): string {
   return reader.text(span);
 }
 
-/** Throws a `MalformedMessage` where a text of a node has too many bytes. */
+/** Throws a `MalformedMessage` if a text of a node has too many bytes. */
 export function checkShort(bytes: number, path: string): void {
   if (bytes <= longestText) return;
   throw new MalformedMessage(`${path} has ${bytes} bytes, and at most ${longestText} are allowed`);

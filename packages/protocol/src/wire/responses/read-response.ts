@@ -4,11 +4,11 @@ import { embedded, messageReader, readSecondsAndNanos, single, text } from "../b
 import { delimited, type Span, varintTag, WireReader } from "../basics/wire-reader.js";
 import type { ResourceError } from "./responses.js";
 
-/** One resource of a response, its body where it lies in the response. */
+/** One resource of a response, with its body in place. */
 export interface SentResource {
   /** Undefined if only the body may have it: an `Any` that is not wrapped. */
   readonly name: ResourceName | undefined;
-  /** The resource's own; empty where the response gives it none. */
+  /** The resource's own; empty if the response gives it none. */
   readonly version: Version;
   readonly aliases: readonly ResourceName[];
   /** Milliseconds. */
@@ -23,7 +23,7 @@ export interface SentBody {
   readonly value: Span;
 }
 
-/** A `DiscoveryResponse` or a `DeltaDiscoveryResponse`, v2's or v3's, of which no body was decoded. */
+/** A `DiscoveryResponse` or a `DeltaDiscoveryResponse`, v2's or v3's, without decoded bodies. */
 export interface SentResponse {
   readonly bytes: Uint8Array;
   readonly typeUrl: TypeUrl;

@@ -24,7 +24,7 @@ interface Field {
   readonly write: (writer: WireWriter) => void;
 }
 
-/** Fewer bytes are copied: that costs less than pieces of their own. */
+/** Fewer bytes are copied: that costs less than separate pieces. */
 const sharedBytes = 4 * 1024;
 
 /**

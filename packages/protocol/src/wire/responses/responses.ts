@@ -118,7 +118,7 @@ export function heartbeatEntry({ ttl, variants }: ResponseHead, resource: Resour
   return sizedResource(resource, { version: resource.version, any: undefined, aliases: none, ttl, variants });
 }
 
-/** An alias without a resource (rule 138), with its field's head; the name is so long in UTF-8. */
+/** An alias without a resource (rule 138), with its field's head. `length` is that of the name in UTF-8. */
 export function writeUnresolved(writer: WireWriter, name: ResourceName, length: number): void {
   writer.head(2, 2 * fieldLength(length));
   writer.text(3, name, length);
@@ -197,7 +197,7 @@ export function errorBytes({ name, code, message }: ResourceError): Uint8Array {
   return writer.bytes;
 }
 
-/** A `ResourceName`: with constraints, where it is a variant. */
+/** A `ResourceName`, with constraints if it is a variant. */
 export function resourceNameBytes({ name, variant }: Resource): Uint8Array {
   const nameLength = utf8Length(name);
   const constraints = variant === undefined ? 0 : fieldLength(variant.body.length);

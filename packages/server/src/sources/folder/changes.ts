@@ -25,7 +25,7 @@ export class Changes {
     this.#everything = true;
   }
 
-  /** Records an event for a name in a folder; undefined: the name is not known. */
+  /** Records an event for a name in a folder; undefined if the name is not known. */
   add(directory: string, name: string | undefined): void {
     const names = this.#names.get(directory);
     if (names === "all") return;
@@ -47,7 +47,7 @@ export class Changes {
     return this.#everything || this.#names.has(directory);
   }
 
-  /** The names in this folder with events; undefined: not known. */
+  /** The names in this folder with events; undefined if they are not known. */
   namesIn(directory: string): ReadonlySet<string> | undefined {
     const names = this.#everything ? undefined : this.#names.get(directory);
     return names === "all" ? undefined : names;

@@ -60,7 +60,7 @@ export interface FolderContentsOptions {
   /** The directory as findings show it. */
   readonly shown: string;
   readonly layers: readonly LayerFolder[];
-  /** Undefined: each layer is judged by itself. */
+  /** Undefined means that each layer is judged by itself. */
   readonly groups: readonly FolderGroup[] | undefined;
   readonly limits: FolderLimits;
   readonly read: ReadResourcesOptions | undefined;

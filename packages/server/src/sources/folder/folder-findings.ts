@@ -5,7 +5,7 @@ export function hasErrors(findings: readonly Finding[]): boolean {
   return findings.some(({ severity }) => severity === "error");
 }
 
-/** Cuts findings to a number, errors first; the last one then says how many more there are. */
+/** Cuts findings to a number, errors first; the last one then gives the number of the others. */
 export function boundedFindings(findings: readonly Finding[], limit: number): readonly Finding[] {
   if (findings.length <= limit) return findings;
   const ordered = [

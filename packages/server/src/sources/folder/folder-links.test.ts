@@ -32,7 +32,7 @@ test("a swap of the directory's link is one change", async (t) => {
   await folder.swapLink("two", "current");
   await sink.untilApplied(2);
   assert.equal(sink.applied[1]?.[0]?.upsert.length, names.length);
-  // The old release may go now, and the new one is what is watched.
+  // The old release may go now, and the source watches the new one.
   await folder.remove("one");
   await folder.write("two/c0.yaml", clusters(["c0"], 9));
   await sink.untilApplied(3);

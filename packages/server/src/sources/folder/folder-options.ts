@@ -26,7 +26,7 @@ export const wholeFolderLayer: LayerName = ".";
 /** The limits of one folder. Beyond a limit there is a finding, and the last good configuration stays. */
 export interface FolderLimits {
   /**
-   * Bytes of one file; a larger file is not read at all. Default: 64 MiB. A long file is read in a thread of its own;
+   * Bytes of one file; a larger file is not read at all. Default: 64 MiB. A long file is read in a separate thread;
    * YAML of 16 MiB takes some seconds there.
    */
   readonly fileBytes: number;
@@ -57,8 +57,8 @@ export interface FolderSourceOptions {
   /** The folder, or a symbolic link to it. Findings show files with this path in front. */
   readonly directory: string;
   /**
-   * Folders relative to `directory`, each a layer of its own whose name is the string given here. A file belongs to
-   * every layer whose folder it is in; files in none are not served. Undefined: the whole folder is one layer,
+   * Folders relative to `directory`, each a separate layer whose name is the string given here. A file belongs to every
+   * layer whose folder it is in; files in none are not served. Undefined means that the whole folder is one layer,
    * `wholeFolderLayer`.
    */
   readonly layers?: readonly LayerName[] | undefined;

@@ -47,7 +47,7 @@ export class FolderPublication {
   }
 
   /**
-   * Applies a round, or leaves the last good configuration; reports either. Undefined: there was nothing to do.
+   * Applies a round, or leaves the last good configuration; reports either. Undefined if there was nothing to do.
    * @throws XdskitError the first time, if there is nothing to serve or the sink refuses it
    */
   publish(round: Round, watchRefused: string | undefined, since: number): FolderSummary | undefined {
@@ -85,8 +85,8 @@ export class FolderPublication {
   }
 
   /**
-   * The files that are not applied now, for a folder with errors; undefined: none is, and the last good configuration
-   * stays.
+   * The files that are not applied now, for a folder with errors; undefined if no change is applied, and the last good
+   * configuration stays.
    */
   #leftOut(round: Round, judgement: Judgement, findings: readonly Finding[]): ReadonlySet<string> | undefined {
     if (this.#serving) return undefined;

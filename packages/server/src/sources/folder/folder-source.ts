@@ -14,10 +14,10 @@ import { Settling } from "./settling.js";
  * A source that serves the resource files of a folder and follows its changes.
  *
  * - All or nothing: while any file has an error, the last good configuration stays and the errors are reported. If
- *   nothing is served yet, `start` does not resolve until they are fixed: clients would drop what the files with errors
- *   held before a restart. With `allowPartial` the files without errors are served meanwhile, and no change is applied
- *   until all are valid. With `onInvalid: "skip"` only resources with errors are skipped; errors of folders refuse a
- *   change as before.
+ *   nothing is served yet, `start` does not resolve until they are fixed: clients would drop the resources that the
+ *   files with errors held before a restart. With `allowPartial` the files without errors are served meanwhile, and no
+ *   change is applied until all are valid. With `onInvalid: "skip"` only resources with errors are skipped; errors of
+ *   folders refuse a change as before.
  * - `start` rejects with an XdskitError if the directory is missing or none of its files is valid, unless `allowEmpty`.
  *   If none of the folders of one of the `groups` exists, it waits until one does.
  * - Swapping a symbolic link, the directory itself or one in it, is one change; so are all changes within the settling

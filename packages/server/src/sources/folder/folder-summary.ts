@@ -18,7 +18,7 @@ export interface AdoptedFile extends Adoption {
 export interface FolderSummary {
   /** As it was given in the options. */
   readonly directory: string;
-  /** Files with resources that are there now. */
+  /** Existing files with resources. */
   readonly files: number;
   /** Files whose bytes were read this time; the others had not changed. */
   readonly read: number;

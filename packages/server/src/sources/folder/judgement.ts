@@ -15,7 +15,7 @@ export interface Judgement {
   readonly valid: number;
   /** Files with errors, by themselves or beside the others. */
   readonly bad: ReadonlySet<string>;
-  /** The skipped resources; undefined: a change is applied whole or not at all. */
+  /** The skipped resources; undefined if a change is applied whole or not at all. */
   readonly skipped: SkippedCounts | undefined;
 }
 

@@ -39,8 +39,8 @@ interface Place {
   /** The file of the entry, relative to the directory. */
   file: string;
   /**
-   * Other entries with the same name, which is an error, by file; undefined: none. A folder of copies may have
-   * thousands of them.
+   * Other entries with the same name, which is an error, by file; undefined if there are none. A folder of copies may
+   * have thousands of them.
    */
   others: Map<string, PositionedResource[]> | undefined;
   applied: Resource | undefined;
@@ -156,7 +156,9 @@ export class LayerIndex {
     for (const place of this.#doubled) yield [...entriesOf(place)].sort(byPlace);
   }
 
-  /** The change that brings the layer to the state of its files, without the files left out. Undefined: no change. */
+  /**
+   * The change that brings the layer to the state of its files, without the files left out. Undefined means no change.
+   */
   change(kind: LayerUpdate["kind"], leftOut: ReadonlySet<string>): IndexedChange | undefined {
     const upsert: Resource[] = [];
     const remove: { readonly type: Resource["type"]; readonly name: Resource["key"] }[] = [];

@@ -26,7 +26,7 @@ export interface ScannedFile {
   readonly path: string;
   /** Its real path. */
   readonly realPath: string;
-  /** Changes whenever the file could have other bytes. Undefined: it is new, and its reader looks at its metadata. */
+  /** Changes whenever the file could have other bytes. Undefined if it is new, and its reader looks at its metadata. */
   readonly identity: string | undefined;
 }
 

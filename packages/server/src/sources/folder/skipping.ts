@@ -27,7 +27,7 @@ export function usablePart(
   const isWell = new Set(usable.map(({ resource }) => idOf(resource)));
   const named = errors.map((finding) => namedBy(finding, types));
   const allNamed = findings.length < mostFindings && !named.includes(undefined);
-  // A variant of a name has a key of its own.
+  // A variant of a name has its own key.
   const kept = allNamed
     ? before.filter((each) => named.some((other) => other !== undefined && isOf(each, other)))
     : before;

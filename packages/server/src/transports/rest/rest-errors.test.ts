@@ -172,7 +172,7 @@ describe("a body", () => {
       assert.equal((await client.send(clusters, fits)).status, 200);
       const large = /^the body is larger than 1000 bytes$/;
       for (const length of [1_001, 1_999, 3_000, 1_000_000]) {
-        // Each on a connection of its own: it is closed.
+        // Each on a separate connection: it is closed.
         const other = restClient(address);
         assertProblem(await other.send(clusters, fits.padEnd(length)), 413, large);
         other.close();
@@ -208,7 +208,7 @@ describe("a limit", () => {
       }
       const large = JSON.stringify({ node }).padEnd(900_000);
       let status = 0;
-      // The server hears of the ends of the connections one after the other.
+      // The server learns of the ends of the connections one after the other.
       for (let tries = 0; status !== 200 && tries < 500; tries++) status = (await client.send(clusters, large)).status;
       assert.equal(status, 200);
     }));

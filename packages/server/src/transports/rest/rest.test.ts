@@ -79,7 +79,7 @@ describe("a poll", () => {
       }
     }));
 
-  it("serves types of one's own that have a path", () => {
+  it("serves a user's own types that have a path", () => {
     const types = createResourceTypes([{ schema: NodeSchema, name: "node", nameOf: "id", restPath: "nodes" }]);
     return withRest({ types }, async ({ server, client }) => {
       server.config.set([create(NodeSchema, { id: "a" }), create(NodeSchema, { id: "b" })]);

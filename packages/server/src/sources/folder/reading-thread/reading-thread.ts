@@ -27,8 +27,8 @@ const idleMs = 30_000;
 const program = threadProgram(import.meta.url, "reading-main");
 
 /**
- * Reads long files in a thread of its own, one after the other, so that streams are served meanwhile. The thread
- * starts when it is needed, and ends after an idle time.
+ * Reads long files in a separate thread, one after the other, so that streams are served meanwhile. The thread starts
+ * when it is needed, and ends after an idle time.
  */
 export class ReadingThread {
   readonly #options: ReadResourcesOptions;
@@ -100,7 +100,7 @@ export class ReadingThread {
         transferred = [];
       }
     } catch (error) {
-      // The next file gets a thread of its own.
+      // The next file gets a new thread.
       if (this.#worker === worker) this.#end();
       throw error;
     } finally {

@@ -4,7 +4,7 @@ import type { PackedTypes, Resource, ResourceFile, TypeUrl, Where } from "@xdski
 export interface ThreadStart {
   /** The messages that it knows besides Envoy's: a serialized `FileDescriptorSet`. Undefined for none. */
   readonly descriptorSet: Uint8Array | undefined;
-  /** The types that it knows; undefined: the built-in ones. */
+  /** The types that it knows; undefined means the built-in ones. */
   readonly types: PackedTypes | undefined;
   readonly validate: boolean | undefined;
 }
