@@ -7,12 +7,12 @@ const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.ur
 const ratios: Map<string, Map<string, number | undefined>> = readRatios(read("bench/RESULTS.md"));
 
 describe("docs/benchmarks.md", () => {
-  it("shows the chart that bench/chart.mjs draws of bench/RESULTS.md", () => {
+  it("the page shows the chart that bench/chart.mjs draws of bench/RESULTS.md", () => {
     assert.ok(read("docs/benchmarks.md").includes("(../bench/ratios.svg)"));
     assert.equal(read("bench/ratios.svg"), drawRatios(ratios), "run: node bench/chart.mjs > bench/ratios.svg");
   });
 
-  it("has in its table the ratios of bench/RESULTS.md", () => {
+  it("the page has in its table the ratios of bench/RESULTS.md", () => {
     const [, head = "", rows = ""] =
       /^\| row \| what happens \| (.*) \|\n\|.*\n((?:\|.*\n)+)/m.exec(read("docs/benchmarks.md")) ?? [];
     assert.ok(rows !== "");

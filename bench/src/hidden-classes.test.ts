@@ -27,7 +27,7 @@ async function hiddenClasses(): Promise<number> {
   return count;
 }
 
-it("makes no hidden classes for a further stream", { timeout: 60_000 }, async () => {
+it("a server makes no hidden classes for a further stream", { timeout: 60_000 }, async () => {
   const server = createServer();
   try {
     const shape = { clusters: 10, endpoints: 1, payload: 0, groups: 1 };

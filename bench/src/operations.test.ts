@@ -105,7 +105,7 @@ describe("operations of a change", () => {
     });
   }
 
-  it("costs a group nothing that another group's layer changes", async () => {
+  it("a change of another group's layer costs a group nothing", async () => {
     const situation = { resources: small, wishes: [byName("delta")] };
     const few = await costOf({ ...situation, streams: 10, groups: 10 });
     const many = await costOf({ ...situation, streams: 100, groups: 100 });
@@ -113,7 +113,7 @@ describe("operations of a change", () => {
     follows(few, many);
   });
 
-  it("costs a client that holds them all the same to take one that changed", async () => {
+  it("a client of many resources takes one change at the same cost as a client of few", async () => {
     const cost = async (resources: number) => {
       const { createHolder } = await import("./holding-client.js");
       const holder = createHolder(resources);
@@ -147,7 +147,7 @@ describe("operations of a change", () => {
       message: /bytes allocated/,
     },
   ]) {
-    it(`sees ${what}`, async () => {
+    it(`the counter sees ${what}`, async () => {
       const few = await costOf({ resources: small, besides });
       const many = await costOf({ resources: large, besides });
       assert.throws(() => follows(few, many), { message });

@@ -81,7 +81,7 @@ const megabytes = async () => {
 
 describe("the memory of a client whose origin sends more and more", () => {
   for (const [what, make] of Object.entries(shapes)) {
-    it(`is bounded, and the old resources stay: ${what}`, async () => {
+    it(`the memory of the client is bounded, and the old resources stay: ${what}`, async () => {
       const stream = createClientStream({
         variant: "delta",
         api: "v3",

@@ -74,13 +74,13 @@ export function createClient(options) {
     });
   }
 
-  it("has every limit with its default", () => {
+  it("the page has every limit with its default", () => {
     const rows = [...page.matchAll(/^\| `(\w+)` \| ([\d,]+) \|/gm)];
     const told = Object.fromEntries(rows.map(([, name = "", value = ""]) => [name, Number(value.replaceAll(",", ""))]));
     assert.deepEqual(told, { ...defaultClientLimits });
   });
 
-  it("names every method of the client, and every server setting", () => {
+  it("the page names every method of the client, and every server setting", () => {
     const client = createClient({ node: { id: "me" } });
     const methods = Object.entries(client).flatMap(([name, value]) => (typeof value === "function" ? [name] : []));
     for (const name of methods.filter((name) => name !== "now")) assert.match(page, new RegExp(`\\b${name}\\b`));

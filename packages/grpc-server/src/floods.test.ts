@@ -41,21 +41,21 @@ const provocations: Readonly<Record<string, (stream: number) => readonly Uint8Ar
 
 describe("a flood of one client", () => {
   for (const [name, make] of Object.entries(provocations)) {
-    it(`ends the connection if it consists of resets that the client provokes by ${name}`, () => {
+    it(`a flood ends the connection if it consists of resets that the client provokes by ${name}`, () => {
       const times = repeat(3_000, make);
       assert.ok(times !== undefined && times <= 2_100, `${times}`);
     });
   }
 
-  it("ends the connection if it consists of pings", () => {
+  it("a flood ends the connection if it consists of pings", () => {
     assert.ok((repeat(11_000, () => [frame(6, 0, 0, Buffer.alloc(8))]) ?? Infinity) <= 10_001);
   });
 
-  it("ends the connection if it consists of settings (CVE-2019-9515)", () => {
+  it("a flood ends the connection if it consists of settings (CVE-2019-9515)", () => {
     assert.ok((repeat(11_000, () => [noSettings]) ?? Infinity) <= 10_001);
   });
 
-  it("ends the connection after 64 kB of unread answers, before the budget of frames is used (CVE-2019-9512)", () => {
+  it("a flood ends the connection after 64 kB of unread answers, before the budget of frames is used (CVE-2019-9512)", () => {
     const { send, room, out, isFinished } = http2Bench();
     room(false);
     let sent = 0;
@@ -64,7 +64,7 @@ describe("a flood of one client", () => {
     assert.ok(sent <= (64 * 1024) / 17 + 5, `${sent}`);
   });
 
-  it("ends the connection if tiny windows let a response dribble (CVE-2019-9511)", () => {
+  it("a flood ends the connection if tiny windows let a response dribble (CVE-2019-9511)", () => {
     const { streams, send, out, isFinished } = http2Bench({ settings: setting(4, 0) });
     send(open(1));
     streams[0]?.respond(request);
@@ -75,7 +75,7 @@ describe("a flood of one client", () => {
     assert.equal(out().at(-1), calmed);
   });
 
-  it("ends the connection if header blocks grow when they are read", () => {
+  it("a flood ends the connection if header blocks grow when they are read", () => {
     const { send, out } = http2Bench();
     // One long field in the table, then 16,000 times a byte that stands for it.
     const [name, value] = [Buffer.from("x"), Buffer.alloc(4_000, 0x79)];
@@ -87,14 +87,14 @@ describe("a flood of one client", () => {
     assert.deepEqual(out(), ["ping"]);
   });
 
-  it("is refused beyond the limit of open streams", () => {
+  it("a flood is refused beyond the limit of open streams", () => {
     const { send, out, streams, connection } = http2Bench({ streams: 10 });
     for (let id = 1; id < 41; id += 2) send(open(id));
     assert.equal(out().filter((word) => word.endsWith(`:${http2Error.refusedStream}`)).length, 10);
     assert.deepEqual([streams.length, connection.streams.size], [10, 10]);
   });
 
-  it("costs one uncopied response for each stream if the window stays 0 for ever", () => {
+  it("a flood costs one uncopied response for each stream if the window stays 0 for ever", () => {
     const { streams, send, sentBytes } = http2Bench({ settings: setting(4, 0) });
     const body = Buffer.alloc(1_000_000);
     for (let id = 1; id < 41; id += 2) send(open(id));
@@ -140,7 +140,7 @@ describe("an idle connection", () => {
 
   const goneOf = (socket: Socket) => new Promise<void>((resolve) => socket.once("close", () => resolve()));
 
-  it("is closed if it makes no call within ten seconds", () =>
+  it("an idle connection is closed if it makes no call within ten seconds", () =>
     withSocket(async (socket) => {
       const gone = goneOf(socket);
       socket.on("end", () => socket.end());
@@ -149,7 +149,7 @@ describe("an idle connection", () => {
       await gone;
     }));
 
-  it("is closed if it was ended and its client does not close it", () =>
+  it("an idle connection is closed if it was ended and its client does not close it", () =>
     withSocket(async (socket) => {
       const ended = once(socket, "end");
       socket.resume();

@@ -95,7 +95,9 @@ async function assertWhole(store: Store, layer: string, acknowledged: readonly s
 }
 
 describe("a store that is killed", () => {
-  it("loses no acknowledged revision and serves no half one", { timeout: 60_000 + 30_000 * effort }, async (t) => {
+  it("a killed store loses no acknowledged revision and serves no half one", {
+    timeout: 60_000 + 30_000 * effort,
+  }, async (t) => {
     const directory = folder(t);
     const acknowledged: string[] = [];
     for (let round = 0; round < 4 * effort; round += 1) {
@@ -109,7 +111,7 @@ describe("a store that is killed", () => {
     }
   });
 
-  it("keeps nothing of a large commit that did not end", async (t) => {
+  it("a killed store keeps nothing of a large commit that did not end", async (t) => {
     const directory = folder(t);
     const tables = new LmdbTables(join(directory, "revisions.mdb"));
     await tables.write((writer) => {
@@ -134,7 +136,7 @@ describe("a store that is killed", () => {
 });
 
 describe("a store that two processes have open", () => {
-  it("takes one of two commits at the same head, and loses none", { timeout: 60_000 }, async (t) => {
+  it("a shared store takes one of two commits at the same head, and loses none", { timeout: 60_000 }, async (t) => {
     const directory = folder(t);
     const writers = [new Writer(t, directory, "a"), new Writer(t, directory, "a")];
     await Promise.all(writers.map((writer) => writer.kill(500)));
@@ -151,7 +153,9 @@ describe("a store that two processes have open", () => {
 });
 
 describe("a store on a disk that is full", () => {
-  it("refuses the commit with an error, and keeps the acknowledged revisions", { timeout: 60_000 }, async (t) => {
+  it("a store on a full disk refuses the commit with an error, and keeps the acknowledged revisions", {
+    timeout: 60_000,
+  }, async (t) => {
     const directory = folder(t);
     const writer = new Writer(t, directory, "a", { bytes: 10_000, limitKb: 4_096 });
     assert.notEqual(await writer.ended, 0);
@@ -177,7 +181,7 @@ describe("a store that is opened", () => {
     "something else": (path: string) => writeFileSync(path, "x".repeat(10_000)),
     "a few bytes": (path: string) => writeFileSync(path, "hello"),
   })) {
-    it(`sets a file aside that is ${how}, and says so`, async (t) => {
+    it(`a file that is ${how} is set aside, and a finding says so`, async (t) => {
       const directory = await made(t);
       spoil(file(directory));
       const { store, findings } = await openLmdbStore(directory);
@@ -190,7 +194,7 @@ describe("a store that is opened", () => {
     });
   }
 
-  it("is not ended twice by damage that only reading finds", { timeout: 60_000 }, async (t) => {
+  it("the opened store is not ended twice by damage that only reading finds", { timeout: 60_000 }, async (t) => {
     const directory = await made(t);
     const { size } = statSync(file(directory));
     // Everything but the head: LMDB itself would end the process.
@@ -203,7 +207,7 @@ describe("a store that is opened", () => {
     await store.close();
   });
 
-  it("keeps a whole file if a process died while it opened it", async (t) => {
+  it("the opened store keeps a whole file if a process died while it opened it", async (t) => {
     const directory = await made(t);
     writeFileSync(join(directory, "opening"), "");
     const { store, findings } = await openLmdbStore(directory);
@@ -212,7 +216,9 @@ describe("a store that is opened", () => {
     await store.close();
   });
 
-  it("checks the whole file at the next start if a part cannot be read", { timeout: 60_000 }, async (t) => {
+  it("the opened store checks the whole file at the next start if a part cannot be read", {
+    timeout: 60_000,
+  }, async (t) => {
     const directory = folder(t);
     let { store } = await openLmdbStore(directory);
     const upsert = Array.from({ length: 3_000 }, (_, index) => {
@@ -234,7 +240,7 @@ describe("a store that is opened", () => {
     await store.close();
   });
 
-  it("keeps nothing of a transaction whose work fails", async (t) => {
+  it("the opened store keeps nothing of a transaction whose work fails", async (t) => {
     const tables = new LmdbTables(join(folder(t), "a.mdb"));
     const fail = tables.write((writer) => {
       writer.put("meta", "a", 1);
@@ -248,7 +254,7 @@ describe("a store that is opened", () => {
     await tables.close();
   });
 
-  it("refuses the file of a newer xdskit, and leaves it", async (t) => {
+  it("the opened store refuses the file of a newer xdskit, and leaves it", async (t) => {
     const directory = await made(t);
     const tables = new LmdbTables(file(directory));
     await tables.write((writer) => writer.put("meta", "format", 2));
@@ -258,14 +264,14 @@ describe("a store that is opened", () => {
     assert.deepEqual(readdirSync(directory).sort(), ["revisions.mdb", "revisions.mdb-lock"]);
   });
 
-  it("rejects with its folder and the reason if it cannot be written", async (t) => {
+  it("the opened store rejects with its folder and the reason if it cannot be written", async (t) => {
     const directory = folder(t);
     writeFileSync(join(directory, "file"), "");
     const refused = { code: "XDSKIT_STORE", message: /file\/state: it cannot be opened: ENOTDIR/ };
     await assert.rejects(openLmdbStore(join(directory, "file/state")), refused);
   });
 
-  it("keeps its files from other users", async (t) => {
+  it("the opened store keeps its files from other users", async (t) => {
     const directory = join(folder(t), "state");
     const { store } = await openLmdbStore(directory);
     for (const name of readdirSync(directory)) assert.equal(statSync(join(directory, name)).mode & 0o777, 0o600, name);

@@ -95,13 +95,13 @@ describe("the parts of a message that an older Envoy does not know", () => {
 });
 
 describe("a version of Envoy", () => {
-  it("is read with or without a patch number", () => {
+  it("a version of Envoy is read with or without a patch number", () => {
     for (const text of ["1.36", "1.36.2", "v1.36.0-dev"])
       assert.deepEqual(parseEnvoyVersion(text), { major: 1, minor: 36 });
     for (const text of ["", "1", "a.b", "1.x", "-1.2"]) assert.equal(parseEnvoyVersion(text), undefined);
   });
 
-  it("is 1.40 if it is the newest that the table knows", () => {
+  it("a version of Envoy is 1.40 if it is the newest that the table knows", () => {
     assert.deepEqual(newestEnvoyVersion(), { major: 1, minor: 40 });
   });
 });

@@ -58,7 +58,8 @@ suite("a text that is not well-formed", () => {
     ["binary: another message", "a.pb", Uint8Array.of(0x9a, 0x06, 0x01, 0x61), /XDSKIT_FILE_FORM/],
   ];
   for (const [name, path, content, expected] of cases)
-    test(`is an error with its place (${name})`, () => assert.match(findings(path, content), expected));
+    test(`a malformed text is an error with its place (${name})`, () =>
+      assert.match(findings(path, content), expected));
 });
 
 suite("a finding in a malformed file", () => {
@@ -93,7 +94,7 @@ suite("a finding in a malformed file", () => {
     ["a.pb_text", "version_info: 'hunter2"],
     ["a.pb_text", "version_info: a 'hunter2'"],
   ] as const) {
-    test(`shows no value (${path}: ${content})`, () => {
+    test(`a finding shows no value (${path}: ${content})`, () => {
       const found = findings(path, content);
       assert.match(found, /\[XDSKIT_/);
       assert.doesNotMatch(found, /hun|ter2/);
@@ -103,7 +104,7 @@ suite("a finding in a malformed file", () => {
 
 suite("a hostile text", () => {
   const fast = (name: string, path: string, content: () => string, expected: RegExp) =>
-    test(`is refused fast (${name})`, () => {
+    test(`a hostile text is refused fast (${name})`, () => {
       const start = performance.now();
       assert.match(findings(path, content()), expected);
       assert.ok(performance.now() - start < 20_000);

@@ -48,7 +48,7 @@ function different(read: (form: FileForm) => unknown, forms: readonly FileForm[]
 }
 
 suite("a lenient form in a file", () => {
-  test("has a line in the documentation, and each line has its tests", () => {
+  test("a lenient form has a line in the documentation, and each line has its tests", () => {
     const docs = readFileSync(new URL("../../../../docs/types.md", import.meta.url), "utf8");
     const [, section = ""] = docs.split("## What files may say\n");
     const lines = section.match(/^\| (?!what|---|several documents).*? \|/gm) ?? [];
@@ -58,14 +58,14 @@ suite("a lenient form in a file", () => {
     assert.deepEqual(tested, named);
   });
   for (const places of [false, true]) {
-    test(`is read in a file of one resource, ${places ? "with" : "without"} places`, () => {
+    test(`a lenient form is read in a file of one resource, ${places ? "with" : "without"} places`, () => {
       assert.deepEqual(
         different((form) => read(form, typed(form), places)),
         [],
       );
     });
   }
-  test("is read in a list, behind others", () => {
+  test("a lenient form is read in a list, behind others", () => {
     const other = {
       yaml: `- "@type": ${holderUrl}\n  name: other\n`,
       json: `{"@type": "${holderUrl}", "name": "other"}`,
@@ -83,7 +83,7 @@ suite("a lenient form in a file", () => {
     };
     assert.deepEqual(different(inList), []);
   });
-  test("gives the same resource, with its name and references, as the canonical form", () => {
+  test("a lenient form gives the same resource, with its name and references, as the canonical form", () => {
     const one = (path: string, text: string) => {
       const { resources, findings } = readResources({ path, bytes: new TextEncoder().encode(text) });
       assert.deepEqual(findings, []);
@@ -103,7 +103,7 @@ suite("a lenient form in a file", () => {
     assert.deepEqual(one("a.yaml", unusual), one("a.yaml", usual));
     assert.equal(one("a.yaml", usual).length, 1);
   });
-  test("hides no mistake beside it: each is told at its place, and nothing else is", () => {
+  test("a lenient form hides no mistake beside it: each is told at its place, and nothing else is", () => {
     const text = `"@type": type.googleapis.com/envoy.config.route.v3.RouteConfiguration
 name: 1.10
 virtual_hosts:
@@ -127,7 +127,7 @@ virtual_hosts:
       ],
     );
   });
-  test("is read in a response over REST", () => {
+  test("a lenient form is read in a response over REST", () => {
     const [type] = resourceTypes.all.filter(({ typeUrl }) => typeUrl === holderUrl);
     assert.ok(type);
     const respond = (form: FileForm) => {

@@ -25,7 +25,7 @@ const cla = "type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment"
 const wrapper = "type.googleapis.com/envoy.service.discovery.v3.Resource";
 
 suite("a resource file", () => {
-  test("may hold one resource, with both spellings of fields", () => {
+  test("a resource file may hold one resource, with both spellings of fields", () => {
     assert.deepEqual(read("a.yaml", `# comment\n"@type": ${cluster}\nname: web\nconnect_timeout: 1s\n`), [
       "2: cluster web",
     ]);
@@ -36,7 +36,7 @@ suite("a resource file", () => {
     const { resources: camel } = readFile("a.json", `{"name": "web", "lbPolicy": "RANDOM", "@type": "${cluster}"}`);
     assert.equal(snake[0]?.resource.version, camel[0]?.resource.version);
   });
-  test("may hold a list", () => {
+  test("a resource file may hold a list", () => {
     const items = ["a", "b"].map((name) => `{"@type": "${cluster}", "name": "${name}"}`);
     assert.deepEqual(read("a.yml", `- "@type": ${cluster}\n  name: a\n- "@type": ${cluster}\n  name: b\n`), [
       "1: cluster a",
@@ -44,11 +44,11 @@ suite("a resource file", () => {
     ]);
     assert.deepEqual(read("a.json", `[\n${items.join(",\n")}]`), ["2: cluster a", "3: cluster b"]);
   });
-  test("may hold several YAML documents, some of them empty", () => {
+  test("a resource file may hold several YAML documents, some of them empty", () => {
     const text = `---\n# nothing\n---\n"@type": ${cluster}\nname: a\n...\n---\n- "@type": ${cla}\n  cluster_name: a\n`;
     assert.deepEqual(read("a.yaml", text), ["4: cluster a", "8: endpoint a"]);
   });
-  test("keeps the version of a DiscoveryResponse", () => {
+  test("a resource file keeps the version of a DiscoveryResponse", () => {
     const version = (path: string, text: string | Uint8Array) => readFile(path, text).version;
     assert.equal(version("a.json", '{"version_info": "7", "resources": []}'), "7");
     assert.equal(version("a.yaml", 'versionInfo: "7"\nresources: []\n'), "7");
@@ -57,7 +57,7 @@ suite("a resource file", () => {
     assert.equal(version("a.yaml", "resources: []\n"), "");
     assert.equal(version("a.yaml", `"@type": ${cluster}\nname: web\n`), "");
   });
-  test("may hold a DiscoveryResponse, with or without @type, version and type URL", () => {
+  test("a resource file may hold a DiscoveryResponse, with or without @type, version and type URL", () => {
     const item = `{"@type": "${cluster}", "name": "a"}`;
     assert.deepEqual(read("a.json", `{"version_info": "7",\n"resources": [\n${item}]}`), ["3: cluster a"]);
     const typed = '"@type": type.googleapis.com/envoy.service.discovery.v3.DiscoveryResponse';
@@ -70,7 +70,7 @@ suite("a resource file", () => {
       'a.yaml:3:3: cluster "a": the response\'s type_url says that it holds envoy.config.endpoint.v3.ClusterLoadAssignment [XDSKIT_TYPE_MISMATCH]',
     ]);
   });
-  test("may wrap a resource in a Resource with name, aliases and TTL", () => {
+  test("a resource file may wrap a resource in a Resource with name, aliases and TTL", () => {
     const host = '"@type": type.googleapis.com/envoy.config.route.v3.VirtualHost';
     const text = `- "@type": ${wrapper}\n  name: r/h\n  aliases: [x, y]\n  ttl: 1.5s\n  resource:\n    ${host}\n    name: r/h\n    domains: ["*"]\n`;
     const { resources, findings } = readFile("a.yaml", text);
@@ -81,7 +81,7 @@ suite("a resource file", () => {
       ["r/h", ["x", "y"], 1500, 5],
     );
   });
-  test("gives a warning and the resource if a wrapper has another name than the resource", () => {
+  test("a resource file gives a warning and the resource if a wrapper has another name than the resource", () => {
     const wrapped = (content: string) => `"@type": ${wrapper}\nname: b\nresource:\n  "@type": ${content}\n`;
     assert.deepEqual(read("a.yaml", wrapped(`${cluster}\n  name: a`)), [
       "3: cluster b",
@@ -97,7 +97,7 @@ suite("a resource file", () => {
     const address = "endpoint: { address: { socket_address: { address: 127.0.0.1, port_value: 1 } } }";
     assert.deepEqual(read("a.yaml", wrapped(`${endpoint}\n  ${address}`)), ["3: locality-endpoint b"]);
   });
-  test("tells at its field that a federation name cannot be the resource's", () => {
+  test("a federation name that cannot be the resource's is a finding at its field", () => {
     const named = (name: string) => `"@type": ${cluster}\nconnect_timeout: 1s\nname: ${name}\n`;
     assert.deepEqual(read("a.yaml", named("xdstp://x/envoy.config.cluster.v3.Cluster/a?b=1")), [
       "1: cluster xdstp://x/envoy.config.cluster.v3.Cluster/a?b=1",
@@ -118,17 +118,17 @@ suite("a resource file", () => {
     const virtualHost = `"@type": ${wrapper}\nname: ${below}\nresource: { "@type": ${host}, name: ${below}, domains: [w] }\n`;
     assert.deepEqual(read("a.yaml", virtualHost), [`3: virtual-host ${below}`]);
   });
-  test("tells of an invalid TTL as the file writes it", () => {
+  test("an invalid TTL is reported as the file writes it", () => {
     const text = `"@type": ${wrapper}\nttl: -5s\nresource: { "@type": ${cluster}, name: a }\n`;
     assert.match(read("a.yaml", text).join(), /a TTL must be more than 0s, not -5s \[XDSKIT_TTL\]/);
   });
-  test("holds nothing if it is empty, or has only comments", () => {
+  test("a resource file holds nothing if it is empty, or has only comments", () => {
     for (const text of ["", "\n\n", "# nothing\n", "---\n", "---\n---\n", "\ufeff", "[]"])
       assert.deepEqual(read("a.yaml", text), [], text);
     for (const text of ["", " \n", "null", "[]"]) assert.deepEqual(read("a.json", text), [], text);
     for (const path of ["a.pb", "a.pb_text", "a.textproto"]) assert.deepEqual(read(path, ""), [], path);
   });
-  test("may hold v2 types, which are read as v3, inside too", () => {
+  test("a resource file may hold v2 types, which are read as v3, inside too", () => {
     const v2 = `"@type": type.googleapis.com/envoy.api.v2.Listener
 name: l
 api_listener:
@@ -147,7 +147,7 @@ api_listener:
     assert.deepEqual(now?.findings, []);
     assert.deepEqual(old, now);
   });
-  test("names the successor of a v2 field that v3 dropped", () => {
+  test("a finding names the successor of a v2 field that v3 dropped", () => {
     const old = `"@type": type.googleapis.com/envoy.api.v2.Cluster\nname: a\nhosts: []\n`;
     assert.match(read("a.yaml", old).join(), /^a\.yaml:3:1: .*hosts: .*removed from the API; use "load_assignment"/);
     const route = "type.googleapis.com/envoy.api.v2.RouteConfiguration";
@@ -156,13 +156,13 @@ api_listener:
     const found = read("a.yaml", routes).map((line) => /use "(\w+)"/.exec(line)?.[1]);
     assert.deepEqual(found, ["safe_regex", "safe_regex_match", "string_match"]);
   });
-  test("may hold responses and wrappers of v2", () => {
+  test("a resource file may hold responses and wrappers of v2", () => {
     const item = '{"@type": "type.googleapis.com/envoy.api.v2.Cluster", "name": "a"}';
     const wrapped = `{"@type": "type.googleapis.com/envoy.api.v2.Resource", "name": "b", "resource": ${item}}`;
     const text = `{"@type": "type.googleapis.com/envoy.api.v2.DiscoveryResponse", "resources": [${item}, ${wrapped}]}`;
     assert.deepEqual(read("a.json", text.replace('"name": "b"', '"name": "a"')), ["1: cluster a", "1: cluster a"]);
   });
-  test("may hold extensions of the user's own descriptor sets", () => {
+  test("a resource file may hold extensions of the user's own descriptor sets", () => {
     const file = create(FileDescriptorProtoSchema, {
       name: "acme/own.proto",
       package: "acme",
@@ -183,14 +183,14 @@ api_listener:
     assert.match(own("some_sise: 7").findings.map(describe).join(), /^a\.yaml:5:3: .*did you mean "some_size"/);
     assert.match(read("a.yaml", text("some_size: 7")).join(), /--descriptors FILE/);
   });
-  test("may hold a TypedStruct, which stands for any type", () => {
+  test("a resource file may hold a TypedStruct, which stands for any type", () => {
     for (const name of ["xds.type.v3.TypedStruct", "udpa.type.v1.TypedStruct"]) {
       const typed = `"@type": type.googleapis.com/${name}\n    type_url: acme.Own\n    value: { a: [1, true] }`;
       const text = `"@type": type.googleapis.com/envoy.config.core.v3.TypedExtensionConfig\nname: a\ntyped_config:\n    ${typed}\n`;
       assert.deepEqual(read("a.yaml", text), ["1: extension-config a"]);
     }
   });
-  test("is refused if it is of another kind", () => {
+  test("a resource file is refused if it is of another kind", () => {
     assert.match(read("a.txt", "").join(), /XDSKIT_FILE_FORM/);
     assert.match(read("a.yaml", "hello").join(), /a\.yaml:1:1: expected a resource: .* \[XDSKIT_FILE_FORM\]/);
     assert.match(read("a.yaml", "- 1\n- 2\n").join("\n"), /a\.yaml:1:3: .*\na\.yaml:2:3: /);
@@ -199,7 +199,7 @@ api_listener:
 });
 
 suite("a finding in a resource file", () => {
-  test("has its place, for several resources and several fields", () => {
+  test("a finding has its place, for several resources and several fields", () => {
     const text = `- "@type": ${cluster}
   name: web
   lb_polcy: RANDOM
@@ -220,7 +220,7 @@ suite("a finding in a resource file", () => {
       "a.yaml:10:3: cluster, connect_timeout: must be more than 0s (duration.gt: 0s) [XDSKIT_RULE_BROKEN]",
     ]);
   });
-  test("says how a duration must be written", () => {
+  test("a finding says how a duration must be written", () => {
     const found = (value: string) => read("a.yaml", `"@type": ${cluster}\nname: a\nconnect_timeout: ${value}\n`).join();
     const suggested = (value: string) => /; write "(.*)" \[XDSKIT_FIELD_INVALID\]$/.exec(found(value))?.[1];
     const written = { "500ms": "0.5s", "1m30s": "90s", "1s500ms": "1.5s", "2h": "7200s", "250us": "0.00025s", 5: "5s" };
@@ -228,7 +228,7 @@ suite("a finding in a resource file", () => {
     for (const value of ["soon", "5 s", "1.2.3ms", "-1ms", "[5]"]) assert.equal(suggested(value), undefined, value);
     assert.match(found("soon"), /expected a duration in seconds such as "0.25s", found a string \[/);
   });
-  test("does not show a value of the wrong kind", () => {
+  test("a finding does not show a value of the wrong kind", () => {
     const fields = {
       name: "5",
       connect_timeout: "5",
@@ -257,7 +257,7 @@ suite("a finding in a resource file", () => {
       ],
     );
   });
-  test("tells of text behind a duration", () => {
+  test("a finding reports text behind a duration", () => {
     const text = (timeout: string) => `"@type": ${cluster}\nname: 10sx\nconnect_timeout: ${timeout}\n`;
     for (const bad of ["1s500ms", "1.5ss", '"2s "']) {
       assert.match(read("a.yaml", text(bad)).join(), /^a\.yaml:3:1: .*expected a duration/, bad);
@@ -269,7 +269,7 @@ suite("a finding in a resource file", () => {
       /expected a duration.*expected a duration/,
     );
   });
-  test("tells of a field in both spellings, and of two members of a oneof", () => {
+  test("a finding reports a field in both spellings, and two members of a oneof", () => {
     const text = `{"@type": "${cluster}", "name": "a",\n"lb_policy": "RANDOM",\n"lbPolicy": "RANDOM",\n"type": "EDS",\n"cluster_type": {"name": "x"}}`;
     assert.deepEqual(
       read("a.json", text).map((line) => line.slice(0, line.indexOf(" [XDSKIT"))),
@@ -279,7 +279,7 @@ suite("a finding in a resource file", () => {
       ],
     );
   });
-  test("says for an unknown type how to register it, or which type was meant", () => {
+  test("a finding says for an unknown type how to register it, or which type was meant", () => {
     const text = (url: string) =>
       `"@type": ${cluster}\nname: a\ntransport_socket:\n  name: b\n  typed_config:\n    "@type": ${url}\n    x: 1\n`;
     assert.match(
@@ -295,7 +295,7 @@ suite("a finding in a resource file", () => {
       /XDSKIT_TYPE_UNKNOWN/,
     );
   });
-  test("has its place through aliases and merge keys", () => {
+  test("a finding has its place through aliases and merge keys", () => {
     const text = `base: &base
   - "@type": ${cluster}
 `;
@@ -306,7 +306,7 @@ suite("a finding in a resource file", () => {
       ['a.yaml:4:3: cluster "a", connect_tim', 'a.yaml:4:3: cluster "b", connect_tim'],
     );
   });
-  test("does not keep a resource from being read if it is a warning", () => {
+  test("a finding does not keep a resource from being read if it is a warning", () => {
     const found = read(
       "a.yaml",
       `"@type": type.googleapis.com/envoy.config.core.v3.TypedExtensionConfig
@@ -320,7 +320,7 @@ typed_config: { "@type": type.googleapis.com/envoy.type.matcher.v3.RegexMatcher,
       /^1: extension-config large\na\.yaml:3:\d+: .*typed_config.regex: .*XDSKIT_REGEX_LARGE/,
     );
   });
-  test("is one of at most 100", () => {
+  test("a file has at most 100 findings", () => {
     const items = Array.from({ length: 300 }, () => `- "@type": ${cluster}\n`).join("");
     assert.equal(readFile("a.yaml", items).findings.length, 100);
   });

@@ -19,7 +19,7 @@ function list(indent?: number, count = 3_000): string {
 }
 
 describe("A long JSON list", () => {
-  it("is read with the lines of the file, and mistakes are told with theirs", () => {
+  it("a long JSON list is read with the lines of the file, and mistakes are told with theirs", () => {
     const text = list(1).replace('"c2500"', '"c2500",\n  "no_such_field": 1').replace('"c2900"', '""');
     const { resources, findings } = readResources({ path: "a.json", bytes: new TextEncoder().encode(text) });
     assert.equal(resources.length, 2_998);
@@ -55,7 +55,7 @@ describe("A long JSON list", () => {
     ["nothing in it", `[${" ".repeat(100_000)}]`],
     ["no list around it", `{"resources": ${good}}`],
   ] as const) {
-    it(`is refused with ${what} if that is no JSON`, () => {
+    it(`a long JSON list is refused with ${what} if that is no JSON`, () => {
       const { resources, findings } = readResources({ path: "a.json", bytes: new TextEncoder().encode(text) });
       const { problems } = parseJson(text, "envoy");
       assert.equal(findings.length > 0, problems.length > 0 || what === "something that is no object");

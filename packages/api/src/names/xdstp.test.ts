@@ -82,7 +82,7 @@ describe("a malformed name", () => {
     ],
   ];
   for (const [name, problem] of cases) {
-    test(`is refused with the reason (${name})`, () => {
+    test(`a malformed name is refused with the reason (${name})`, () => {
       const found = nameProblem(name, url);
       if (problem === undefined) assert.equal(found, undefined);
       else assert.match(found ?? "", problem);

@@ -48,7 +48,7 @@ function anyOf(schema: DescMessage | undefined, value: unknown): Message {
   return create(AnySchema, { typeUrl: `type.googleapis.com/${schema.typeName}`, value: toBinary(schema, message) });
 }
 
-it("hides every field of Envoy's API that its protos call sensitive, wherever it is", () => {
+it("redaction hides every field of Envoy's API that its protos call sensitive, wherever it is", () => {
   const sensitive = registry.getExtension("udpa.annotations.sensitive") ?? assert.fail("no annotation");
   let found = 0;
   for (const type of registry) {

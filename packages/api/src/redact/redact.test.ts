@@ -34,28 +34,28 @@ const tls = {
 };
 
 describe("a redacted resource", () => {
-  it("keeps a certificate without its key and password", () => {
+  it("a redacted resource keeps a certificate without its key and password", () => {
     const left = secret({ tls_certificate: tls });
     assert.ok(!left.includes("S3CR3T"), left);
     assert.ok(left.includes("BEGIN CERTIFICATE"), left);
     assert.ok(left.includes('"privateKey":{"inlineString":"[redacted]"}'), left);
   });
 
-  it("keeps the names of files and variables", () => {
+  it("a redacted resource keeps the names of files and variables", () => {
     const left = secret({
       tls_certificate: { ...tls, private_key: { filename: "/etc/key.pem" }, password: { environment_variable: "PW" } },
     });
     assert.ok(left.includes("/etc/key.pem") && left.includes('"PW"'), left);
   });
 
-  it("has no session ticket key and no generic secret", () => {
+  it("a redacted resource has no session ticket key and no generic secret", () => {
     const keys = [{ inline_bytes: Buffer.from("S3CR3T".padEnd(80, "x")).toString("base64") }];
     const left = secret({ session_ticket_keys: { keys } });
     assert.ok(!left.includes(keys[0]?.inline_bytes.slice(0, 8) ?? "") && left.includes("keys"), left);
     assert.ok(!secret({ generic_secret: { secret: { inline_string: "S3CR3T" } } }).includes("S3CR3T"));
   });
 
-  it("keeps a validation context, but no key among its certificates", () => {
+  it("a redacted resource keeps a validation context, but no key among its certificates", () => {
     const trusted = { trusted_ca: { inline_string: `${certificate}${key}` } };
     const left = secret({ validation_context: trusted });
     assert.ok(left.includes("BEGIN CERTIFICATE") && left.includes("[redacted]") && !left.includes("S3CR3T"), left);
@@ -64,7 +64,7 @@ describe("a redacted resource", () => {
     assert.equal(Buffer.from(trustedCa.inlineBytes, "base64").toString(), `${certificate}[redacted]\n`);
   });
 
-  it("has no key inside a listener or a cluster, however deep", () => {
+  it("a redacted resource has no key inside a listener or a cluster, however deep", () => {
     const transport_socket = {
       name: "tls",
       typed_config: {
@@ -80,7 +80,7 @@ describe("a redacted resource", () => {
     assert.ok(!left.includes("S3CR3T") && left.includes("BEGIN CERTIFICATE"), left);
   });
 
-  it("has no credentials in headers, parameters, URLs and tokens of other extensions", () => {
+  it("a redacted resource has no credentials in headers, parameters, URLs and tokens of other extensions", () => {
     const left = leftOf("envoy.config.route.v3.RouteConfiguration", {
       name: "one",
       request_headers_to_add: [
@@ -111,7 +111,7 @@ describe("a redacted resource", () => {
     }
   });
 
-  it("has no credentials in request matchers", () => {
+  it("a redacted resource has no credentials in request matchers", () => {
     const match = {
       prefix: "/",
       headers: [
@@ -131,7 +131,7 @@ describe("a redacted resource", () => {
     }
   });
 
-  it("has no secret in the texts of an extension, such as variables and JSON", () => {
+  it("a redacted resource has no secret in the texts of an extension, such as variables and JSON", () => {
     const vm_config = {
       environment_variables: { key_values: { DB_PASSWORD: "S3CR3T", REGION: "eu" } },
       configuration: {
@@ -150,7 +150,7 @@ describe("a redacted resource", () => {
     for (const kept of ["eu", "fast", "DB_PASSWORD"]) assert.ok(left.includes(kept), left);
   });
 
-  it("has no content of unknown messages and unknown fields", () => {
+  it("a redacted resource has no content of unknown messages and unknown fields", () => {
     const schema = envoyRegistry().getMessage("envoy.config.cluster.v3.Cluster") ?? assert.fail();
     const unknown = create(AnySchema, { typeUrl: "type.googleapis.com/own.Filter", value: Buffer.from("S3CR3T") });
     const cluster = create(schema, {
@@ -169,7 +169,7 @@ describe("a redacted resource", () => {
     assert.deepEqual(toJson(StructSchema, struct), { token: "[redacted]", n: 1 });
   });
 
-  it("has the very same bytes if there is nothing to hide, and is made once", () => {
+  it("a redacted resource has the very same bytes if there is nothing to hide, and is made once", () => {
     const schema = envoyRegistry().getMessage("envoy.config.cluster.v3.Cluster") ?? assert.fail();
     const plain = createResource(create(schema, { name: "one" }));
     assert.equal(hideIn(plain), plain.body);
@@ -190,7 +190,7 @@ function structValue(value: JsonValue): object {
 }
 
 describe("JSON", () => {
-  it("hides each value whose key is like a secret's, at any depth, and nothing else", () => {
+  it("redaction of JSON hides each value whose key is like a secret's, at any depth, and nothing else", () => {
     const value = {
       token_endpoint: "https://example.org",
       clientSecret: "x",
@@ -207,7 +207,7 @@ describe("JSON", () => {
     assert.equal(redactJson(plain), plain);
   });
 
-  it("knows a set of private keys from one of public keys", () => {
+  it("redaction of JSON knows a set of private keys from one of public keys", () => {
     const jwk = { kty: "RSA", n: "abc", e: "AQAB" };
     const text = JSON.stringify({ keys: [jwk] });
     assert.equal(redactJson(text), text);
@@ -216,7 +216,7 @@ describe("JSON", () => {
 });
 
 describe("the redacted error text of a client", () => {
-  it("has no secret of the message that it quotes in protobuf's text format, even if the text is cut off", () => {
+  it("the error text has no secret of the message that it quotes in protobuf's text format, even if the text is cut off", () => {
     const quoted =
       'one: Proto constraint validation failed (bad): tls { password { inline_string: "S3CR3T \\" S3CR3T" } ';
     const pem = 'private_key { inline_string: "-----BEGIN PRIVATE KEY-----\\nS3CR3T\\n-----END PRIVATE KEY-----\\n" } ';
@@ -225,7 +225,7 @@ describe("the redacted error text of a client", () => {
     for (const kept of ["one: Proto", 'name: "kept"', "private_key", "password"]) assert.ok(left.includes(kept), left);
   });
 
-  it("stays as it is if it quotes no message", () => {
+  it("the error text stays as it is if it quotes no message", () => {
     const said = 'Error adding/updating cluster(s) token: unknown lb_policy (password) "x"';
     assert.equal(redactErrorText(said), said);
   });

@@ -53,7 +53,7 @@ const routeTo = (action: JsonObject): JsonObject => ({
 });
 
 describe("a listener", () => {
-  test("names the route configurations of its filter chains, default filter chain and api_listener", () => {
+  test("a listener names the route configurations of its filter chains, default filter chain and api_listener", () => {
     const { typed_config } = hcm(rds("api"));
     const found = referencesOf("listener", {
       name: "l",
@@ -64,12 +64,12 @@ describe("a listener", () => {
     assert.deepEqual([...found].sort(), ["route api", "route default", "route one", "route two"]);
   });
 
-  test("names nothing that comes from a file on the client's machine", () => {
+  test("a listener names nothing that comes from a file on the client's machine", () => {
     const filters = [hcm(rds("mine", path)), hcm(rds("old", { path: "/rds.yaml" }))];
     assert.deepEqual(referencesOf("listener", { name: "l", filter_chains: [{ filters }] }), []);
   });
 
-  test("names route configurations that come from a server of its own kind", () => {
+  test("a listener names route configurations that come from a server of their own kind", () => {
     const grpc = { envoy_grpc: { cluster_name: "xds" } };
     const own = { api_config_source: { api_type: "GRPC", transport_api_version: "V3", grpc_services: [grpc] } };
     // `xds` is in the bootstrap, and not a resource.
@@ -78,7 +78,7 @@ describe("a listener", () => {
     ]);
   });
 
-  test("names all scoped routes, or the route configurations of the scoped routes that it holds itself", () => {
+  test("a listener names all scoped routes, or the route configurations of the scoped routes that it holds itself", () => {
     const scopes = (specifier: JsonObject) =>
       hcm({
         scoped_routes: {
@@ -101,7 +101,7 @@ describe("a listener", () => {
     assert.deepEqual(referencesOf("listener", { name: "l", filter_chains: [{ filters: [held] }] }), ["route ra"]);
   });
 
-  test("names secrets that come over xDS", () => {
+  test("a listener names secrets that come over xDS", () => {
     const transport_socket = tls("Downstream", {
       tls_certificate_sds_secret_configs: [sds("cert"), sds("from-file", path), { name: "in-bootstrap" }],
       combined_validation_context: { default_validation_context: {}, validation_context_sds_secret_config: sds("ca") },
@@ -112,7 +112,7 @@ describe("a listener", () => {
     ]);
   });
 
-  test("names the extension configs of its HTTP, network and listener filters, and the references of their defaults", () => {
+  test("a listener names the extension configs of its HTTP, network and listener filters, and the references of their defaults", () => {
     const discovered = (name: string, typed: JsonObject = {}): JsonObject => ({
       name,
       config_discovery: { config_source: ads, type_urls: ["type.googleapis.com/x.Y"], ...typed },
@@ -144,7 +144,7 @@ describe("a listener", () => {
     ]);
   });
 
-  test("names the clusters of TCP proxies, of routes that it holds itself, and of services that its filters call", () => {
+  test("a listener names the clusters of TCP proxies, of routes that it holds itself, and of services that its filters call", () => {
     const tcp = (fields: JsonObject): JsonObject => ({
       name: "tcp",
       typed_config: { "@type": `${url}.filters.network.tcp_proxy.v3.TcpProxy`, stat_prefix: "t", ...fields },
@@ -178,7 +178,7 @@ describe("a listener", () => {
     ]);
   });
 
-  test("names nothing through an unknown or broken extension", () => {
+  test("a listener names nothing through an unknown or broken extension", () => {
     const schema = resourceTypes.find("listener")?.schema as DescMessage;
     for (const typeUrl of [hcmUrl, "type.googleapis.com/example.Unknown", ""]) {
       const typedConfig: Any = { $typeName: "google.protobuf.Any", typeUrl, value: new Uint8Array([0xff]) };
@@ -220,7 +220,7 @@ test("a list names the targets of its locators, and the references of its member
 });
 
 describe("a route", () => {
-  test("names its cluster, weighted clusters and mirrors, but no cluster that a header or a plugin chooses", () => {
+  test("a route names its cluster, weighted clusters and mirrors, but no cluster that a header or a plugin chooses", () => {
     assert.deepEqual(referencesOf("route", routeTo({ cluster: "a" })), ["cluster a"]);
     assert.deepEqual(referencesOf("route", routeTo({ cluster_header: "x-cluster" })), []);
     const weighted: JsonObject = {
@@ -237,7 +237,7 @@ describe("a route", () => {
     assert.deepEqual([...found].sort(), ["cluster a", "cluster b", "cluster shadow"]);
   });
 
-  test("names the mirrors of the virtual host and of the whole configuration", () => {
+  test("a route names the mirrors of the virtual host and of the whole configuration", () => {
     const found = referencesOf("route", {
       name: "r",
       request_mirror_policies: [{ cluster: "all" }],
@@ -246,11 +246,11 @@ describe("a route", () => {
     assert.deepEqual([...found].sort(), ["cluster all", "cluster host"]);
   });
 
-  test("names its virtual hosts of VHDS, as a collection", () => {
+  test("a route names its virtual hosts of VHDS, as a collection", () => {
     assert.deepEqual(referencesOf("route", { name: "r", vhds: { config_source: ads } }), ["virtual-host r/*"]);
   });
 
-  test("is read inside a virtual host and inside a scoped route", () => {
+  test("a route is read inside a virtual host and inside a scoped route", () => {
     const [virtualHost] = routeTo({ cluster: "a" }).virtual_hosts as JsonObject[];
     assert.ok(virtualHost);
     assert.deepEqual(referencesOf("virtual-host", virtualHost), ["cluster a"]);
@@ -269,17 +269,17 @@ describe("a cluster", () => {
     eds_cluster_config: { eds_config: ads, ...fields },
   });
 
-  test("names its load assignment, by service_name or by its own name", () => {
+  test("a cluster names its load assignment, by service_name or by its own name", () => {
     assert.deepEqual(referencesOf("cluster", eds({})), ["endpoint c"]);
     assert.deepEqual(referencesOf("cluster", eds({ service_name: "s" })), ["endpoint s"]);
   });
 
-  test("names no load assignment if it is not an EDS cluster or reads a file", () => {
+  test("a cluster names no load assignment if it is not an EDS cluster or reads a file", () => {
     assert.deepEqual(referencesOf("cluster", { ...eds({}), type: "STRICT_DNS" }), []);
     assert.deepEqual(referencesOf("cluster", eds({ eds_config: path })), []);
   });
 
-  test("names its secrets, in all transport sockets", () => {
+  test("a cluster names its secrets, in all transport sockets", () => {
     const found = referencesOf("cluster", {
       name: "c",
       transport_socket: tls("Upstream", { validation_context_sds_secret_config: sds("ca") }),
@@ -290,7 +290,7 @@ describe("a cluster", () => {
     assert.deepEqual([...found].sort(), ["secret ca", "secret cert"]);
   });
 
-  test("names the clusters that it is made of", () => {
+  test("a cluster names the clusters that it is made of", () => {
     const typed_config = { "@type": `${url}.clusters.aggregate.v3.ClusterConfig`, clusters: ["a", "b"] };
     assert.deepEqual(referencesOf("cluster", { name: "c", cluster_type: { name: "aggregate", typed_config } }), [
       "cluster a",

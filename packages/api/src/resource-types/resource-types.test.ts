@@ -25,7 +25,7 @@ function postPathOf(method: DescMethod | undefined): unknown {
 
 describe("a row of the table of types", () => {
   for (const type of resourceTypes) {
-    test(`agrees with the protos (${type.name})`, () => {
+    test(`a row agrees with the protos (${type.name})`, () => {
       assert.equal(type.schema?.typeName, type.typeUrl.slice(typeUrlPrefix.length));
       const { v3, v2 } = type.services;
       if (isListType(type.typeUrl)) {

@@ -42,7 +42,7 @@ function schemaNamed(typeName: string): DescMessage {
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
 
 describe("a resource of a message", () => {
-  test("has its type, name, bytes and references", () => {
+  test("a resource has its type, name, bytes and references", () => {
     const message = create(ClusterSchema, {
       name: "web",
       clusterDiscoveryType: { case: "type", value: Cluster_DiscoveryType.EDS },
@@ -59,7 +59,7 @@ describe("a resource of a message", () => {
     assert.deepEqual([resource.aliases, resource.ttl], [[], undefined]);
   });
 
-  test("is the same whether the message comes from a generated module, a registry or bytes", () => {
+  test("a resource is the same whether the message comes from a generated module, a registry or bytes", () => {
     const generated = createResource(create(ClusterSchema, { name: "web", connectTimeout: { seconds: 1n } }));
     const dynamic = createResource(read("cluster", { name: "web", connect_timeout: "1s" }));
     const bytes = resourceFromBody(generated.type, generated.body);
@@ -67,14 +67,14 @@ describe("a resource of a message", () => {
     assert.deepEqual(bytes, generated);
   });
 
-  test("takes a given name if the message has none or another", () => {
+  test("a resource takes a given name if the message has none or another", () => {
     const name = "xdstp://a/envoy.config.endpoint.v3.LbEndpoint/web/1";
     assert.equal(createResource(create(LbEndpointSchema), { name }).name, name);
     const host = read("virtual-host", { name: "example.com", domains: ["example.com"] });
     assert.equal(createResource(host, { name: "r/example.com" }).name, "r/example.com");
   });
 
-  test("turns v2 inside into v3", () => {
+  test("a resource turns v2 inside into v3", () => {
     const router = read("envoy.extensions.filters.http.router.v3.Router", { suppress_envoy_headers: true });
     const v3 = anyPack(schemaNamed(router.$typeName), router);
     const v2: Any = { ...v3, typeUrl: "type.googleapis.com/envoy.config.filter.http.router.v2.Router" };
@@ -98,12 +98,12 @@ describe("a resource of a message", () => {
       "XDSKIT_MESSAGE_INVALID",
     ],
   ] as const) {
-    test(`is refused with ${code} (${what})`, () => {
+    test(`a resource is refused with ${code} (${what})`, () => {
       assert.throws(() => createResource(message, options), { name: "XdskitError", code });
     });
   }
 
-  test("is refused for a field that cannot be written, with its name and without its value", () => {
+  test("a resource is refused for a field that cannot be written, with its name and without its value", () => {
     const message = create(ClusterSchema, { name: "web", dnsRefreshRate: { nanos: "hunter2" as never } });
     assert.throws(
       () => createResource(message),
@@ -111,7 +111,7 @@ describe("a resource of a message", () => {
     );
   });
 
-  test("is refused for broken bytes, which are not shown", () => {
+  test("a resource is refused for broken bytes, which are not shown", () => {
     const secret = resourceTypes.find("secret");
     assert.ok(secret);
     const bytes = Buffer.from("\u000a\u0064hunter2");
@@ -215,14 +215,14 @@ describe("the version of a resource (rules 8, 82)", () => {
     });
   };
 
-  test("does not depend on the order of maps, inside Structs and Anys too", () => {
+  test("the version does not depend on the order of maps, inside Structs and Anys too", () => {
     const one = createResource(listener((keys) => keys));
     const two = createResource(listener((keys) => [...keys].reverse()));
     assert.equal(hex(two.body), hex(one.body));
     assert.equal(two.version, one.version);
   });
 
-  test("is the same for every order of a map's keys, and nothing is lost", () => {
+  test("the version is the same for every order of a map's keys, and nothing is lost", () => {
     const keys = fc.uniqueArray(
       fc.oneof(fc.string(), fc.constantFrom("__proto__", "constructor", "1", "10", "-1", "")),
     );
@@ -245,7 +245,7 @@ describe("the version of a resource (rules 8, 82)", () => {
     );
   });
 
-  test("stays the same when the bytes are read again", () => {
+  test("the version stays the same when the bytes are read again", () => {
     const resource = createResource(listener((keys) => keys));
     const again = resourceFromBody(resource.type, resource.body);
     assert.equal(hex(again.body), hex(resource.body));
@@ -261,7 +261,7 @@ describe("the version of a resource (rules 8, 82)", () => {
     );
   });
 
-  test("is computed without a change of the given message", () => {
+  test("the version is computed without a change of the given message", () => {
     const message = listener((keys) => [...keys].reverse());
     const before = toBinary(schemaNamed("listener"), message);
     createResource(message);
@@ -269,7 +269,7 @@ describe("the version of a resource (rules 8, 82)", () => {
     assert.ok(equals(schemaNamed("listener"), message, fromBinary(schemaNamed("listener"), before)));
   });
 
-  test("depends on aliases and TTL, but not on the order of aliases", () => {
+  test("the version depends on aliases and TTL, but not on the order of aliases", () => {
     const message = create(ClusterSchema, { name: "web" });
     const versions = [
       {},
@@ -288,7 +288,7 @@ describe("the version of a resource (rules 8, 82)", () => {
     assert.deepEqual(two?.aliases, ["b", "a"]);
   });
 
-  test("covers unknown parts, which are kept", () => {
+  test("the version covers unknown parts, which are kept", () => {
     const unknown = Buffer.concat([
       createResource(create(ClusterSchema, { name: "web" })).body,
       Buffer.from("fa7f03616263", "hex"),
@@ -306,7 +306,7 @@ describe("the version of a resource (rules 8, 82)", () => {
     assert.deepEqual(fromBinary(schemaNamed("extension-config"), body), config);
   });
 
-  test("is the same in every release: a change would resend everything to everybody", () => {
+  test("the version is the same in every release: a change would resend everything to everybody", () => {
     assert.equal(createResource(create(ClusterSchema, { name: "web" })).version, "LXuoMjDtjRFOk-cO");
   });
 });

@@ -7,13 +7,13 @@ import { extensionsFile, formatExtensions, readExtensions } from "./extensions.j
 describe("the list of Envoy's extensions", () => {
   const extensions = readExtensions();
 
-  it("is the same after it is read and written again", () => {
+  it("the list is the same after it is read and written again", () => {
     const text = readFileSync(extensionsFile, "utf8");
     const version = /^envoy (\S+)\n/.exec(text)?.[1] ?? assert.fail("no version");
     assert.equal(formatExtensions(version, extensions), text);
   });
 
-  it("names messages that the table has", () => {
+  it("the list names messages that the table has", () => {
     const types = new Set(extensions.flatMap((extension) => extension.types));
     assert.ok(types.size > 300, `${types.size} types`);
     // Envoy still lists types of v2 beside those of v3.
@@ -23,7 +23,7 @@ describe("the list of Envoy's extensions", () => {
     assert.deepEqual(unknown, []);
   });
 
-  it("has the categories that a proxy cannot do without", () => {
+  it("the list has the categories that a proxy cannot do without", () => {
     const categories = new Set(extensions.map(({ category }) => category));
     for (const category of ["envoy.filters.http", "envoy.filters.network", "envoy.transport_sockets.upstream"])
       assert.ok(categories.has(category), category);

@@ -13,7 +13,7 @@ const table = readTable();
 const registry = createFileRegistry(create(FileDescriptorSetSchema, { file: [...descriptorsOf(table)] }));
 
 describe("the table of Envoy's API", () => {
-  it("is the same after it is read and written again", () => {
+  it("the table is the same after it is read and written again", () => {
     for (const facts of table) {
       const text = readFileSync(new URL(`${facts.name}.txt`, packageFolder), "utf8");
       assert.equal(formatPackage(facts), text);
@@ -21,14 +21,14 @@ describe("the table of Envoy's API", () => {
     }
   });
 
-  it("gives descriptors with the rules that messages are validated by", () => {
+  it("the table gives descriptors with the rules that messages are validated by", () => {
     const cluster = registry.getMessage("envoy.config.cluster.v3.Cluster");
     assert.ok(cluster);
     const fields = validateMessage(create(cluster), { registry }).map(({ field }) => field);
     assert.deepEqual(fields, ["name"]);
   });
 
-  it("has the names of v2, and marks sensitive and deprecated parts", () => {
+  it("the table has the names of v2, and marks sensitive and deprecated parts", () => {
     const option = (name: string) => {
       const extension = registry.getExtension(name);
       assert.ok(extension, name);

@@ -21,7 +21,7 @@ resources {
 `;
 
 suite("the text format", () => {
-  test("has many spellings of the same content, and all are read", () => {
+  test("a text has many spellings of the same content, and all are read", () => {
     const plain = read(
       inResponse(
         'name: "web" alt_stat_name: "a\\n\\"é" connect_timeout { seconds: 1 } lb_policy: RANDOM ' +
@@ -45,14 +45,14 @@ resources: < [type.googleapis.com/envoy.config.cluster.v3.Cluster]: <
     assert.deepEqual([plain.resources[0]?.where.line, odd.resources[0]?.where.line], [2, 3]);
   });
 
-  test("may have types of v2, which are read as v3", () => {
+  test("a text may have types of v2, which are read as v3", () => {
     const now = read(inResponse('name: "a"'));
     const old = read(inResponse('name: "a"').replace("envoy.config.cluster.v3.Cluster", "envoy.api.v2.Cluster"));
     assert.deepEqual(old.findings, []);
     assert.equal(old.resources[0]?.resource.version, now.resources[0]?.resource.version);
   });
 
-  test("gives every mistake with its place", () => {
+  test("a text gives every mistake with its place", () => {
     const text = inResponse(`nam: "a"
     connect_timeout: 5
     lb_policy: RANDM
@@ -80,14 +80,14 @@ resources: < [type.googleapis.com/envoy.config.cluster.v3.Cluster]: <
     );
   });
 
-  test("gives the mistakes that only the text format can have", () => {
+  test("a text gives the mistakes that only the text format can have", () => {
     assert.match(findings(inResponse('name "a"')).join(), /^a\.pb_text:4:5: resources\[0\]\.name: lacks the colon/);
     assert.match(findings(inResponse('name: "\\xff"')).join(), /^a\.pb_text:4:11: .*invalid UTF-8/);
     const twice = "resources { [type.googleapis.com/envoy.config.cluster.v3.Cluster] {} type_url: 'a' }";
     assert.match(findings(twice).join(), /^a\.pb_text:1:13: resources\[0\]: an Any has nothing beside/);
   });
 
-  test("gives a broken rule with its place", () => {
+  test("a text gives a broken rule with its place", () => {
     const text = inResponse(`name: "a"
     health_checks { timeout { seconds: 1 } }
     health_checks: [

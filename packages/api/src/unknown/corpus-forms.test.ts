@@ -41,7 +41,7 @@ const hex = (bytes: Uint8Array | undefined) => Buffer.from(bytes ?? []).toString
 describe("the resources of the corpus, with an unknown field in every message", () => {
   const cases = corpus().filter((_, index) => index % each === 0);
 
-  it("are the same to the byte after a round trip through every form of a file and through a REST answer", (t) => {
+  it("the resources are the same to the byte after a round trip through every form of a file and through a REST answer", (t) => {
     let compared = 0;
     let inRest = 0;
     for (const { name, resource: json, breaks } of cases) {

@@ -27,7 +27,7 @@ function bytesOf(resource: Resource | undefined): string {
 }
 
 suite("a resource with unknown fields at any depth", () => {
-  test("is the same to the byte after a round trip through every form of a file", () => {
+  test("a resource with unknown fields is the same to the byte after a round trip through every form of a file", () => {
     fc.assert(
       fc.property(resourcesWithUnknown, (resource) => {
         for (const format of Object.keys(formats) as MessageFormat[]) {
@@ -44,7 +44,7 @@ suite("a resource with unknown fields at any depth", () => {
     );
   });
 
-  test("is the same to the byte after a round trip through a REST answer, if JSON can express it", () => {
+  test("a resource with unknown fields is the same to the byte after a round trip through a REST answer, if JSON can express it", () => {
     let said = 0;
     fc.assert(
       fc.property(resourcesWithUnknown, (resource) => {
@@ -68,7 +68,7 @@ suite("a resource with unknown fields at any depth", () => {
     assert.ok(said > 30, `${said}`);
   });
 
-  test("is shown complete with its secrets, and without them shows no unknown content", () => {
+  test("a resource with unknown fields is shown complete with its secrets, and without them it shows no unknown content", () => {
     fc.assert(
       fc.property(resourcesWithUnknown, (resource) => {
         const schema = schemaOf(resource.type.typeUrl.slice(resource.type.typeUrl.lastIndexOf("/") + 1));

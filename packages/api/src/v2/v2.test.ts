@@ -81,7 +81,7 @@ describe("the names of v2 and v3", () => {
       "envoy.extensions.retry.priority.previous_priorities.v3.PreviousPrioritiesConfig",
     ],
   ] as const) {
-    test(`map to each other (${name})`, () => {
+    test(`the names of v2 and v3 map to each other (${name})`, () => {
       assert.equal(v3TypeUrlOf(google(old)), google(name));
       assert.equal(v2TypeUrlOf(google(name)), google(old));
     });

@@ -15,20 +15,20 @@ function broken(checks: readonly ValueCheck[], values: readonly unknown[]): read
 
 suite("the rules of numbers", () => {
   const of = (rules: RuleSet, values: readonly unknown[], kind = "int32") => broken(numberChecks(kind, rules), values);
-  test("have open and closed bounds", () => {
+  test("the rules of numbers have open and closed bounds", () => {
     assert.deepEqual(of({ gt: 1, lte: 3 }, [0, 1, 2, 3, 4]), [0, 1, 4]);
     assert.deepEqual(of({ gte: 1, lt: 3 }, [0, 1, 2, 3, 4]), [0, 3, 4]);
   });
-  test("allow the values outside if the lower bound is above the upper one", () => {
+  test("the rules of numbers allow the values outside if the lower bound is above the upper one", () => {
     assert.deepEqual(of({ gt: 10, lt: 5 }, [4, 5, 7, 10, 11]), [5, 7, 10]);
     assert.deepEqual(of({ gte: 10, lte: 5 }, [4, 5, 7, 10, 11]), [7]);
   });
-  test("work for 64 bits", () => {
+  test("the rules of numbers work for 64 bits", () => {
     assert.deepEqual(of({ gte: 9007199254740993n }, [9007199254740992n, 9007199254740993n], "uint64"), [
       9007199254740992n,
     ]);
   });
-  test("know const, in and not_in, and count a rule with the value 0", () => {
+  test("the rules of numbers know const, in and not_in, and count a rule with the value 0", () => {
     assert.deepEqual(of({ const: 0 }, [0, 1]), [1]);
     assert.deepEqual(of({ in: [1, 2] }, [1, 3]), [3]);
     assert.deepEqual(of({ in: [], notIn: [1, 2] }, [1, 3]), [1]);
@@ -38,13 +38,13 @@ suite("the rules of numbers", () => {
 suite("the rules of strings", () => {
   const of = (rules: RuleSet, values: readonly string[]) => broken(stringChecks(rules), values);
   const form = (name: string, values: readonly string[]) => of({ wellKnown: { case: name, value: true } }, values);
-  test("count lengths in code points and bytes", () => {
+  test("the rules of strings count lengths in code points and bytes", () => {
     assert.deepEqual(of({ len: 1n }, ["a", "é", "😀", "ab", ""]), ["ab", ""]);
     assert.deepEqual(of({ minLen: 2n, maxLen: 3n }, ["😀", "ab", "😀😀😀", "abcd"]), ["😀", "abcd"]);
     assert.deepEqual(of({ lenBytes: 4n }, ["😀", "abcd", "abc"]), ["abc"]);
     assert.deepEqual(of({ minBytes: 2n, maxBytes: 3n }, ["a", "é", "😀"]), ["a", "😀"]);
   });
-  test("know parts, lists and patterns", () => {
+  test("the rules of strings know parts, lists and patterns", () => {
     assert.deepEqual(of({ prefix: "a", suffix: "z", contains: "m", notContains: "x" }, ["amz", "az", "amxz", "mz"]), [
       "az",
       "amxz",
@@ -55,7 +55,7 @@ suite("the rules of strings", () => {
     assert.deepEqual(of({ pattern: "(?i)^A\\z" }, ["a", "b"]), ["b"]);
     assert.deepEqual(of({ const: "" }, ["", "a"]), ["a"]);
   });
-  test("know addresses and names", () => {
+  test("the rules of strings know addresses and names", () => {
     const addresses = [
       "1.2.3.4",
       "1.2.3.256",
@@ -91,7 +91,7 @@ suite("the rules of strings", () => {
     assert.deepEqual(form("uriRef", ["/b?c#d", "%zz"]), ["%zz"]);
     assert.deepEqual(form("uuid", ["123e4567-e89b-12d3-a456-426614174000", "123"]), ["123"]);
   });
-  test("know headers", () => {
+  test("the rules of strings know headers", () => {
     const header = (known: number, strict: boolean | undefined, values: readonly string[]) =>
       of({ wellKnown: { case: "wellKnownRegex", value: known }, ...(strict === undefined ? {} : { strict }) }, values);
     assert.deepEqual(header(1, undefined, [":path", "x-a", "a b", "a:b", ""]), ["a b", "a:b", ""]);
@@ -102,7 +102,7 @@ suite("the rules of strings", () => {
 
 suite("the other rules", () => {
   const bytes = (...values: number[]) => Uint8Array.from(values);
-  test("hold for bytes", () => {
+  test("the rules hold for bytes", () => {
     const of = (rules: RuleSet, values: readonly Uint8Array[]) =>
       broken(bytesChecks(rules), values).map((value) => [...(value as Uint8Array)]);
     assert.deepEqual(of({ minLen: 1n, maxLen: 2n }, [bytes(), bytes(1), bytes(1, 2, 3)]), [[], [1, 2, 3]]);
@@ -113,7 +113,7 @@ suite("the other rules", () => {
     assert.deepEqual(of({ wellKnown: { case: "ipv4", value: true } }, [bytes(1, 2, 3, 4), bytes(1)]), [[1]]);
     assert.deepEqual(of({ pattern: "^\\x00$" }, [bytes(0), bytes(1)]), [[1]]);
   });
-  test("hold for durations and times", () => {
+  test("the rules hold for durations and times", () => {
     const span = (seconds: number, nanos = 0) => ({ seconds: BigInt(seconds), nanos });
     const short = span(0, 999_999);
     assert.deepEqual(broken(durationChecks({ gte: span(0, 1_000_000) }), [short, span(0, 1_000_000), span(1)]), [

@@ -22,11 +22,11 @@ function check(typeName: string, json: JsonValue, warnings = false): readonly st
 const broken = "[XDSKIT_RULE_BROKEN]";
 
 suite("validateMessage", () => {
-  test("finds nothing in a message without mistakes", () => {
+  test("validation finds nothing in a message without mistakes", () => {
     assert.deepEqual(check("envoy.config.cluster.v3.Cluster", { name: "web", connectTimeout: "1s" }), []);
   });
 
-  test("checks strings, durations, enums and wrapped numbers of 64 bits", () => {
+  test("validation checks strings, durations, enums and wrapped numbers of 64 bits", () => {
     const json = { connectTimeout: "0s", lbPolicy: 77, maglevLbConfig: { tableSize: "5000012" } };
     assert.deepEqual(check("envoy.config.cluster.v3.Cluster", json), [
       `name: must not be empty (string.min_len: 1) ${broken}`,
@@ -36,7 +36,7 @@ suite("validateMessage", () => {
     ]);
   });
 
-  test("checks strings, lists, oneofs and a regular expression inside an Any", () => {
+  test("validation checks strings, lists, oneofs and a regular expression inside an Any", () => {
     const route = { match: { safeRegex: { regex: "(?=a)" } } };
     const typedConfig = {
       "@type": "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager",
@@ -60,7 +60,7 @@ suite("validateMessage", () => {
     );
   });
 
-  test("allows the manager of an API listener, which is gRPC's, to have no prefix of statistics", () => {
+  test("validation allows the manager of an API listener, which is gRPC's, to have no prefix of statistics", () => {
     const manager = {
       "@type": "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager",
     };
@@ -78,7 +78,7 @@ suite("validateMessage", () => {
     assert.deepEqual(check("envoy.config.listener.v3.ApiListener", { apiListener: { ...manager, rds } }), []);
   });
 
-  test("demands required messages, and those inside a oneof only if they were chosen", () => {
+  test("validation demands required messages, and those inside a oneof only if they were chosen", () => {
     assert.deepEqual(check("envoy.config.core.v3.HeaderValueOption", {}), [
       `header: is required (message.required: true) ${broken}`,
     ]);
@@ -87,7 +87,7 @@ suite("validateMessage", () => {
     ]);
   });
 
-  test("checks headers strictly or not, and ignores empty ones", () => {
+  test("validation checks headers strictly or not, and ignores empty ones", () => {
     const header = (key: string, value: string) => check("envoy.config.core.v3.HeaderValue", { key, value });
     assert.deepEqual(header("x-a", "b\tc"), []);
     assert.deepEqual(header(":path", ""), []);
@@ -97,7 +97,7 @@ suite("validateMessage", () => {
     assert.deepEqual(check("envoy.config.route.v3.HeaderMatcher", { name: "a b\r" }).length, 1);
   });
 
-  test("checks lengths in bytes", () => {
+  test("validation checks lengths in bytes", () => {
     const smiles = "\u{1f600}".repeat(4096);
     assert.deepEqual(check("envoy.config.core.v3.HeaderValue", { key: smiles }), []);
     assert.deepEqual(check("envoy.config.core.v3.HeaderValue", { key: `${smiles}x` }), [
@@ -105,7 +105,7 @@ suite("validateMessage", () => {
     ]);
   });
 
-  test("reports an Any with malformed content, and not one of an unknown type", () => {
+  test("validation reports an Any with malformed content, and not one of an unknown type", () => {
     const schema = schemaOf("envoy.config.core.v3.TypedExtensionConfig");
     const config = (typeUrl: string) =>
       create(schema, { name: "a", typedConfig: { typeUrl, value: Uint8Array.of(0xff) } } as never);
@@ -115,14 +115,14 @@ suite("validateMessage", () => {
     assert.deepEqual(validateMessage(config("type.googleapis.com/acme.Own")), []);
   });
 
-  test("checks the size, keys and values of maps", () => {
+  test("validation checks the size, keys and values of maps", () => {
     assert.deepEqual(check("envoy.config.core.v3.Metadata", { filterMetadata: { "": {} } }), [
       `filter_metadata[""]: must not be empty (string.min_len: 1) ${broken}`,
     ]);
   });
 
   // Verdicts of Envoy 1.40: `envoy --mode validate`.
-  test("reports a domain that comes twice in one route configuration, compared as Envoy does", () => {
+  test("validation reports a domain that comes twice in one route configuration, compared as Envoy does", () => {
     const routes = (...hosts: readonly string[][]) => {
       const virtualHosts = hosts.map((domains, index) => ({ name: `host-${index}`, domains }));
       return check("envoy.config.route.v3.RouteConfiguration", { virtualHosts });
@@ -144,7 +144,7 @@ suite("validateMessage", () => {
     );
   });
 
-  test("only warns of mistakes that Envoy does not check", () => {
+  test("validation only warns of mistakes that Envoy does not check", () => {
     const leastRequest = "envoy.extensions.load_balancing_policies.least_request.v3.LeastRequest";
     assert.deepEqual(check(leastRequest, { choiceCount: 1 }), []);
     assert.deepEqual(check(leastRequest, { choiceCount: 1 }, true), [
@@ -152,7 +152,7 @@ suite("validateMessage", () => {
     ]);
   });
 
-  test("warns of large regular expressions if warnings are wanted", () => {
+  test("validation warns of large regular expressions if warnings are wanted", () => {
     const message = (matcher: object) =>
       fromJson(schemaOf("envoy.type.matcher.v3.RegexMatcher"), { regex: "a{1000}", ...matcher }, { registry });
     assert.deepEqual(validateMessage(message({})), []);
@@ -161,7 +161,7 @@ suite("validateMessage", () => {
     assert.deepEqual(validateMessage(message({ googleRe2: { maxProgramSize: 2000 } }), { warnings: true }), []);
   });
 
-  test("compiles the rules of every message of the API, and checks each empty message", () => {
+  test("validation compiles the rules of every message of the API, and checks each empty message", () => {
     let count = 0;
     for (const schema of registry) {
       if (schema.kind !== "message" || schema.typeName.startsWith("validate.")) continue;

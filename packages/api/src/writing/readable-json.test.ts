@@ -19,7 +19,7 @@ function message(type: string, fields: object): Message {
 const secretType = "envoy.extensions.transport_sockets.tls.v3.Secret";
 
 describe("a message for people", () => {
-  it("says its type first, in both spellings of fields", () => {
+  it("a message for people says its type first, in both spellings of fields", () => {
     const route = message("envoy.config.route.v3.RouteConfiguration", {
       name: "r",
       mostSpecificHeaderMutationsWins: true,
@@ -30,14 +30,14 @@ describe("a message for people", () => {
     assert.ok("most_specific_header_mutations_wins" in readableJson(route, { fieldNames: "proto" }));
   });
 
-  it("has no secrets unless they are asked for", () => {
+  it("a message for people has no secrets unless they are requested", () => {
     const value = { specifier: { case: "inlineString", value: "S3CR3T" } };
     const secret = message(secretType, { name: "s", type: { case: "genericSecret", value: { secret: value } } });
     assert.ok(!JSON.stringify(readableJson(secret)).includes("S3CR3T"));
     assert.ok(JSON.stringify(readableJson(secret, { secrets: true })).includes("S3CR3T"));
   });
 
-  it("shows only the type of an unknown or unreadable message, unless secrets are asked for", () => {
+  it("a message for people shows only the type of an unknown or unreadable message, unless secrets are asked for", () => {
     const anyOf = (typeUrl: string, ...value: number[]) =>
       create(AnySchema, { typeUrl, value: Uint8Array.from(value) });
     const options = {
@@ -72,7 +72,7 @@ describe("a message for people", () => {
     );
   });
 
-  it("says that unknown fields exist, in messages of any depth", () => {
+  it("a message for people says that unknown fields exist, in messages of any depth", () => {
     const unknown = [{ no: 9_999, wireType: 2, data: Buffer.from([6, ...Buffer.from("S3CR3T")]) }];
     const address = message("envoy.config.core.v3.Address", {
       address: {
@@ -116,7 +116,7 @@ function placeOf({ steps, what }: KeptAsBytes): string {
 }
 
 describe("types by their URLs", () => {
-  it("are found in the table, among other messages, and by name alone", () => {
+  it("types are found in the table, among other messages, and by name alone", () => {
     const cluster = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
     const node = "type.googleapis.com/envoy.config.core.v3.Node";
     const own = "type.googleapis.com/own.Thing";
@@ -131,7 +131,7 @@ describe("types by their URLs", () => {
     assert.equal(types.all.length, resourceTypes.all.length + 3);
   });
 
-  it("must have a type's URL", () => {
+  it("types must have a type's URL", () => {
     for (const url of ["own.Thing", "type.googleapis.com/", "type.googleapis.com/a b", "/own.Thing", "/", ""]) {
       assert.throws(() => typesByUrl([url]), { code: "XDSKIT_TYPE_NAME_UNKNOWN" });
     }

@@ -131,7 +131,7 @@ const types = [
 
 suite("a written file", () => {
   for (const [typeName, nameField] of types) {
-    test(`is read again as the same resource (${typeName})`, () => {
+    test(`a written file is read again as the same resource (${typeName})`, () => {
       const schema = schemaOf(typeName);
       fc.assert(
         fc.property(messages(schema, 3), (random) => {
@@ -151,7 +151,7 @@ suite("a written file", () => {
     });
   }
 
-  test("keeps names, aliases and TTLs of wrapped resources, in every format", () => {
+  test("a written file keeps names, aliases and TTLs of wrapped resources, in every format", () => {
     const host = create(schemaOf("envoy.config.route.v3.VirtualHost"), { name: "h", domains: ["*"] } as Record<
       string,
       unknown
@@ -177,7 +177,7 @@ suite("a form of file", () => {
     string,
     unknown
   >);
-  test("has its own spelling: @type and camelCase in JSON, that of Envoy's documentation in YAML", () => {
+  test("a form of file has its own spelling: @type and camelCase in JSON, that of Envoy's documentation in YAML", () => {
     assert.equal(
       writeMessage(cluster, "json"),
       '{"@type":"type.googleapis.com/envoy.config.cluster.v3.Cluster","name":"yes","lbPolicy":"RANDOM"}',
@@ -192,7 +192,7 @@ suite("a form of file", () => {
     );
     assert.equal(writeMessage(cluster, "text"), 'name: "yes"\nlb_policy: RANDOM\n');
   });
-  test("has quotes in YAML around texts and keys that Envoy would misread", () => {
+  test("a form of file has quotes in YAML around texts and keys that Envoy would misread", () => {
     const texts = [
       "yes",
       "N",
@@ -224,7 +224,7 @@ suite("a form of file", () => {
       assert.doesNotMatch(yaml, /^name: [-+]?0x/im);
     }
   });
-  test("passes an Any of an unknown type through", () => {
+  test("a form of file passes an Any of an unknown type through", () => {
     const any = {
       $typeName: "google.protobuf.Any",
       typeUrl: "type.googleapis.com/acme.Own",

@@ -28,7 +28,7 @@ suite("a long YAML list in parts", () => {
     assertPartsOfWhole([...partsOfYamlList(text)], whole, ["metadata"]);
   });
 
-  test("is read with the lines of the file, and mistakes are told with theirs", () => {
+  test("a long YAML list is read with the lines of the file, and mistakes are told with theirs", () => {
     const text = list().replace(" c1400 ", ' c1400\n  "no_such_field": 1');
     const { resources, findings } = read(text);
     const lines = text.split("\n");
@@ -55,7 +55,7 @@ suite("a long YAML list in parts", () => {
     ["a bracket without an end", good.replace("[1, {}, [ [],", "[1, {}, [ ["), false],
     ["a dash in a text around it", `--- |\n${good}`, false],
   ] as const) {
-    test(`is left to the reader of whole texts if it has ${what}`, () => {
+    test(`a long YAML list is left to the reader of whole texts if it has ${what}`, () => {
       assert.throws(() => [...partsOfYamlList(text)], NoList);
       const { resources, findings } = read(text);
       if (isWell) assert.deepEqual([resources.length > 0, findings], [true, []]);

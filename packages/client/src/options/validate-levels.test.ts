@@ -182,7 +182,7 @@ describe("the validation level of polls and files", () => {
     });
   }
 
-  it("takes no other word", () => {
+  it("the validation level takes no other word", () => {
     const options = { servers: ["127.0.0.1:1"], node: { id: "n" } };
     for (const validate of ["none", "Full", ""] as never[]) {
       assert.throws(() => createClient({ ...options, validate }), /validate is .*"full", "types" or "off"/);

@@ -16,7 +16,7 @@ const clusters = (content: string) => Array.from({ length: count }, (_, index) =
 describe("a thousand resources that are watched", () => {
   for (const variant of ["sotw", "delta"] as const) {
     for (const aggregated of [true, false]) {
-      it(`cost the number of changes, and one batch, ${variant}, ${aggregated ? "ADS" : "per type"}`, async () => {
+      it(`a thousand resources cost the number of changes, and one batch, ${variant}, ${aggregated ? "ADS" : "per type"}`, async () => {
         const server = createServer();
         const transport = createMemoryTransport();
         await server.listenOn(transport, "here");

@@ -174,7 +174,7 @@ async function play(seed: number, variant: SotwOrDelta, aggregated: boolean): Pr
 describe("a random world of watchers and servers", () => {
   for (const variant of ["sotw", "delta"] as const) {
     for (const aggregated of [true, false]) {
-      it(`ends with every watcher at the first server's state, over one stream, ${variant}, ${aggregated ? "ADS" : "per type"} (SEED=1 plays one again, EFFORT=20 plays more)`, async () => {
+      it(`a random world ends with every watcher at the first server's state, over one stream, ${variant}, ${aggregated ? "ADS" : "per type"} (SEED=1 plays one again, EFFORT=20 plays more)`, async () => {
         await Promise.all(seeds.map((seed) => play(seed, variant, aggregated)));
       });
     }

@@ -9,7 +9,7 @@ import { waitFor } from "../testing/wait-for.js";
 
 for (const variant of ["sotw", "delta"] as const) {
   describe(`an odd server, ${variant}`, () => {
-    test("gets one acknowledgement a response if it omits nonces", async (t) => {
+    test("an odd server gets one acknowledgement a response if it omits nonces", async (t) => {
       const { client, stream } = await odd(t, variant);
       const told = watchCluster(client, "a");
       const first = await stream();
@@ -23,7 +23,7 @@ for (const variant of ["sotw", "delta"] as const) {
       assert.deepEqual(told.lines, ["changed a=1", "changed a=2", "changed a=3"]);
     });
 
-    test("is acknowledged each time it repeats itself, and watchers hear it once", async (t) => {
+    test("an odd server is acknowledged each time it repeats itself, and watchers are told once", async (t) => {
       const { client, stream } = await odd(t, variant);
       const [one, all] = [watchCluster(client, "a"), watchClusters(client)];
       const first = await stream();
@@ -34,7 +34,7 @@ for (const variant of ["sotw", "delta"] as const) {
       await has(all, "a=2", "changed a=1", "changed a=2");
     });
 
-    test("is believed even if its versions go down or stay", async (t) => {
+    test("an odd server is believed even if its versions go down or stay", async (t) => {
       const { client, stream } = await odd(t, variant);
       const told = watchCluster(client, "a");
       const first = await stream();
@@ -49,7 +49,7 @@ for (const variant of ["sotw", "delta"] as const) {
       }
     });
 
-    test("gets no answer if it speaks first, of unrequested types or of other names", async (t) => {
+    test("an odd server gets no answer if it speaks first, of unrequested types or of other names", async (t) => {
       const { server, client, stream } = await odd(t, variant);
       const told = watchCluster(client, "a");
       const first = await server.nextStream();
@@ -70,7 +70,7 @@ for (const variant of ["sotw", "delta"] as const) {
       void stream;
     });
 
-    test("sends the rest later if it answers before it was asked for everything", async (t) => {
+    test("an odd server sends the rest later if it answers before it was asked for everything", async (t) => {
       const { client, stream } = await odd(t, variant);
       const one = watchCluster(client, "a");
       const first = await stream();
@@ -83,7 +83,7 @@ for (const variant of ["sotw", "delta"] as const) {
       assert.deepEqual(one.lines, ["changed a=1"]);
     });
 
-    test("may split its responses, and every part is taken", async (t) => {
+    test("an odd server may split its responses, and every part is taken", async (t) => {
       const { client, stream } = await odd(t, variant);
       const answers: string[] = [];
       const names = ["a", "b", "c", "d"];
@@ -94,7 +94,7 @@ for (const variant of ["sotw", "delta"] as const) {
       assert.deepEqual(answers, names);
     });
 
-    test("is told why its resources are wrong, and its good resources count", async (t) => {
+    test("an odd server is told why its resources are wrong, and its good resources count", async (t) => {
       const { client, stream } = await odd(t, variant);
       const [good, bad] = [watchCluster(client, "good"), watchCluster(client, "bad")];
       const first = await stream();
@@ -113,7 +113,7 @@ for (const variant of ["sotw", "delta"] as const) {
       assert.deepEqual(good.lines, ["changed good=1"]);
     });
 
-    test("is read ever more slowly if it answers each rejection with the same again, and everything goes on", async (t) => {
+    test("an odd server is read ever more slowly if it answers each rejection with the same again, and everything goes on", async (t) => {
       let bad = true;
       const server = await createOddServer(async (stream) => {
         for (let nonce = 1; (await stream.nextIfAny()) !== undefined; nonce++) {
@@ -137,7 +137,7 @@ for (const variant of ["sotw", "delta"] as const) {
       assert.equal(good.now, "good=1");
     });
 
-    test("has neither copy taken if it names a resource twice", async (t) => {
+    test("an odd server has neither copy taken if it names a resource twice", async (t) => {
       const { client, stream } = await odd(t, variant);
       const [one, two] = [watchCluster(client, "a"), watchCluster(client, "b")];
       const first = await stream();
@@ -149,7 +149,7 @@ for (const variant of ["sotw", "delta"] as const) {
       await has(one, "a=3");
     });
 
-    test("makes names count as missing if it never answers, and may still send them later", async (t) => {
+    test("an odd server makes names count as missing if it never answers, and may still send them later", async (t) => {
       const { client, stream } = await odd(t, variant, { absentAfterMs: 50 });
       const told = watchCluster(client, "a");
       const first = await stream();
@@ -159,7 +159,7 @@ for (const variant of ["sotw", "delta"] as const) {
       await has(told, "a=1");
     });
 
-    test("is refused if it sends more than the limit, and the old resources stay", async (t) => {
+    test("an odd server is refused if it sends more than the limit, and the old resources stay", async (t) => {
       const limits = { resourcesPerResponse: 10, resourcesPerType: 20 };
       const { client, stream } = await odd(t, variant, { limits });
       const [one, all] = [watchCluster(client, "a"), watchClusters(client)];

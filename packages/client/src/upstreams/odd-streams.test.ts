@@ -47,7 +47,7 @@ const ends: readonly (readonly [what: string, end: (stream: OddStream) => void])
 for (const variant of ["sotw", "delta"] as const) {
   describe(`an odd stream, ${variant}`, () => {
     for (const [what, end] of ends) {
-      test(`is opened again, once, if it ${what}, and nothing is lost`, async (t) => {
+      test(`an odd stream is opened again, once, if it ${what}, and nothing is lost`, async (t) => {
         const { server, client, stream } = await odd(t, variant);
         const [one, all] = [watchCluster(client, "a"), watchClusters(client)];
         const first = await stream();
@@ -74,7 +74,7 @@ for (const variant of ["sotw", "delta"] as const) {
       });
     }
 
-    test("is used until it ends if it goes on after GOAWAY", async (t) => {
+    test("an odd stream is used until it ends if it goes on after GOAWAY", async (t) => {
       const { server, client, stream } = await odd(t, variant);
       const told = watchCluster(client, "a");
       const first = await stream();

@@ -50,7 +50,7 @@ async function withTools(run: (tools: Tools) => Promise<void>): Promise<void> {
 }
 
 suite("a client of files", () => {
-  test("is told once that a file has nothing", () =>
+  test("a client of files is told once that a file has nothing", () =>
     withTools(async ({ move, client: make, file }) => {
       await move("1");
       const { client } = make(file);
@@ -62,7 +62,7 @@ suite("a client of files", () => {
       assert.deepEqual(all.lines, ["changed ", "changed a=2"]);
     }));
 
-  test("gets everything when it asks for all after some names", () =>
+  test("a client of files gets everything when it asks for all after some names", () =>
     withTools(async ({ move, client: make, file }) => {
       await move("1", "a");
       const { client } = make(file);
@@ -76,7 +76,7 @@ suite("a client of files", () => {
       assert.deepEqual(one.lines, ["changed a=1"]);
     }));
 
-  test("is told why if a file is bad or missing", () =>
+  test("a client of files is told why if a file is bad or missing", () =>
     withTools(async ({ move, client: make, file }) => {
       const { client } = make(file);
       await assert.rejects(client.get("cluster", "a"), { code: "XDSKIT_FILE_UNREADABLE" });
@@ -92,7 +92,7 @@ suite("a client of files", () => {
 });
 
 suite("a client of a REST server", () => {
-  test("gets a resource, or is told why it cannot", async () => {
+  test("a client of a REST server gets a resource, or is told why it cannot", async () => {
     const server = await startOddRestServer((response) => respond(response, "1", ["a"]));
     await withTools(async ({ client: make, rest }) => {
       const { client } = make(rest(server.url));
@@ -105,7 +105,7 @@ suite("a client of a REST server", () => {
 });
 
 suite("fallback between polls and files (A71)", () => {
-  test("goes from a REST server that is away to files, and back with the differences", () =>
+  test("a client goes from a REST server that is away to files, and back with the differences", () =>
     withTools(async ({ move, client: make, file, rest }) => {
       await move("1", "a", "old");
       const taken = await startOddRestServer((response) => respond(response, "1", []));
@@ -132,7 +132,7 @@ suite("fallback between polls and files (A71)", () => {
       }
     }));
 
-  test("goes from a missing file to a REST server, and back when the file comes", async () => {
+  test("a client goes from a missing file to a REST server, and back when the file comes", async () => {
     const server = await startOddRestServer((response) => {
       respond(response, "1", [{ "@type": clusterUrl, name: "a", altStatName: "rest" }, "b"]);
     });

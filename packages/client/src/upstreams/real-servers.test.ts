@@ -57,7 +57,7 @@ for (const variant of ["sotw", "delta"] as const) {
     const grpc = (address: string): ServerSettings => ({ kind: "grpc", address, variant, aggregated });
 
     describe(`real servers, ${variant}, ${aggregated ? "ADS" : "per type"}`, () => {
-      test("are tried in order: the second is asked while the first is away, and left when that is back (A71)", async (t) => {
+      test("real servers are tried in order: the second is asked while the first is away, and left when that is back (A71)", async (t) => {
         const second = await serve(t, "a=second b=second");
         const address = await nowhere(t);
         const { client, events } = start(t, { servers: [grpc(address), grpc(second.address)] });
@@ -85,7 +85,7 @@ for (const variant of ["sotw", "delta"] as const) {
         assert.equal(second.open(), 1);
       });
 
-      test("are not asked for resources that the client has, however long the first is away (A71)", async (t) => {
+      test("real servers are not asked for resources that the client has, however long the first is away (A71)", async (t) => {
         const [first, second] = [await serve(t, "a=first"), await serve(t, "a=second")];
         const { client, events } = start(t, { servers: [grpc(first.address), grpc(second.address)] });
         const a = watchCluster(client, "a");
@@ -96,7 +96,7 @@ for (const variant of ["sotw", "delta"] as const) {
         assert.equal(second.server.stats().streams.length, 0);
       });
 
-      test("belong to authorities, and an absent server disturbs no other authority (A47)", async (t) => {
+      test("real servers belong to authorities, and an absent server disturbs no other authority (A47)", async (t) => {
         const name = (authority: string, id: string) => `xdstp://${authority}/envoy.config.cluster.v3.Cluster/${id}`;
         const usual = await serve(t, "a=usual");
         const east = await serve(t, `${name("east", "a")}=east`);
@@ -128,7 +128,7 @@ for (const variant of ["sotw", "delta"] as const) {
         await waitFor("what nobody watches is left", () => spare.open() === 0);
       });
 
-      test("send a thousand changes at once as one batch, and the other watchers are left alone", async (t) => {
+      test("real servers send a thousand changes at once as one batch, and the other watchers are left alone", async (t) => {
         const names = Array.from({ length: 2_000 }, (_, index) => `c${index}`);
         const changing = names.slice(0, 1_000);
         const { server, address } = await serve(t, names.map((name) => `${name}=1`).join(" "));

@@ -125,7 +125,7 @@ describe(`a server that is started and ended ${restarts} times while its resourc
   for (const variant of ["sotw", "delta"] as const) {
     for (const aggregated of [true, false]) {
       const how = `${variant}, ${aggregated ? "ADS" : "per type"}`;
-      test(`leaves the client with the final state, no stream twice, and all its watchers: ${how}`, (t) =>
+      test(`a restarting server leaves the client with the final state, no stream twice, and all its watchers: ${how}`, (t) =>
         lives(t, variant, aggregated));
     }
   }

@@ -27,7 +27,7 @@ async function withIterator(test: (read: () => Promise<string>, one: ScriptedUps
 }
 
 describe("the unread changes of a collection", () => {
-  it("are one change from the last read state", () =>
+  it("the unread changes are one change from the last read state", () =>
     withIterator(async (read, one) => {
       one.answer(cluster, { upserted: ["a", "b", "c"].map((name) => receivedCluster(name, "1")) });
       assert.equal(await read(), "a,b,c +a,b,c -");
@@ -40,7 +40,7 @@ describe("the unread changes of a collection", () => {
       assert.equal(await read(), "c,d,e +e -");
     }));
 
-  it("leave out members that came and went, however many", () =>
+  it("the unread changes leave out members that came and went, however many", () =>
     withIterator(async (read, one) => {
       one.answer(cluster, { upserted: [receivedCluster("a")] });
       for (let index = 0; index < 100; index++) {
@@ -56,7 +56,7 @@ describe("the unread changes of a collection", () => {
       assert.equal(await read(), " + -a");
     }));
 
-  it("cost the new changes, and not those that wait already", () =>
+  it("the unread changes cost the new changes, and not those that wait already", () =>
     withIterator(async (read, one) => {
       let looks = 0;
       const counted = (name: string) =>

@@ -12,7 +12,7 @@ import { recorder, withClient } from "../testing/watching.js";
 const cluster = resourceTypes.find("cluster")!;
 
 describe("watchers", () => {
-  it("hear nothing of a server's absence that was over before they were ready", () =>
+  it("watchers are told nothing of a server's absence that was over before they were ready", () =>
     withClient(async ({ client, one }) => {
       const log: string[] = [];
       let release = () => {};
@@ -46,7 +46,7 @@ describe("watchers", () => {
       assert.deepEqual([log, away.value?.kind], [["1", "2", "XDSKIT_UPSTREAM_AWAY"], "ambient"]);
     }));
 
-  it("hold up reading while they are slow, and are called one after the other", () =>
+  it("watchers hold up reading while they are slow, and are called one after the other", () =>
     withClient(async ({ client, one }) => {
       const seen: string[] = [];
       const releases: (() => void)[] = [];
@@ -80,7 +80,7 @@ describe("watchers", () => {
       assert.equal(one.answer(cluster, { removed: ["a"] }), undefined);
     }));
 
-  it("hold up nothing once they take too long, and get the newest in the end", () =>
+  it("watchers hold up nothing once they take too long, and get the newest in the end", () =>
     withClient(
       async ({ client, one, clock, events }) => {
         const seen: unknown[] = [];
@@ -114,7 +114,7 @@ describe("watchers", () => {
       { limits: { watcherMs: 1_000 } },
     ));
 
-  it("harm no others when they throw", () =>
+  it("watchers harm no others when they throw", () =>
     withClient(async ({ client, one, events }) => {
       const good = recorder();
       client.watch("cluster", "a", {
@@ -132,7 +132,7 @@ describe("watchers", () => {
       assert.equal(events.filter(({ kind }) => kind === "watcher-failed").length, 2);
     }));
 
-  it("may cancel and watch from inside a call", () =>
+  it("watchers may cancel and watch from inside a call", () =>
     withClient(async ({ client, one }) => {
       const inner = recorder();
       const outer = client.watch("cluster", "a", {
@@ -151,7 +151,7 @@ describe("watchers", () => {
 });
 
 describe("a watch as an iterator", () => {
-  it("gives the newest state to a slow reader, and for a collection the differences since the last time", () =>
+  it("a watch as an iterator gives the newest state to a slow reader, and for a collection the differences since the last time", () =>
     withClient(async ({ client, one }) => {
       const watch = client.watch(ClusterSchema, "a");
       const all: WatchIterator<Collection> = client.watch(ClusterSchema, "*");

@@ -14,7 +14,7 @@ const cluster = (name: string, content = "") => create(ClusterSchema, { name, al
 
 describe("a client over a real connection", () => {
   for (const variant of ["sotw", "delta"] as const) {
-    it(`reads no faster than its watchers, ${variant}`, async () => {
+    it(`a client reads no faster than its watchers, ${variant}`, async () => {
       const server = createServer();
       const { grpc: address } = await server.listen({ grpc: "127.0.0.1:0" });
       const client = createClient({ servers: [{ kind: "grpc", address, variant }], node: { id: "me" } });
@@ -53,7 +53,7 @@ describe("a client over a real connection", () => {
       }
     });
 
-    it(`ends its streams cleanly, ${variant}`, async () => {
+    it(`a client ends its streams cleanly, ${variant}`, async () => {
       const server = createServer();
       const events: ServerEvent[] = [];
       server.on((event) => events.push(event));
@@ -71,7 +71,7 @@ describe("a client over a real connection", () => {
     });
   }
 
-  it("keeps a process alive as long as something is watched, and no longer", async () => {
+  it("a client keeps a process alive as long as something is watched, and no longer", async () => {
     const run = async (program: string) => {
       const options = ["--conditions=@xdskit/source", "--import", "tsx", "--input-type=module", "--eval", program];
       const cwd = fileURLToPath(new URL(".", import.meta.url));

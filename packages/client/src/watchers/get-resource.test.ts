@@ -8,7 +8,7 @@ import { recorder, withClient } from "../testing/watching.js";
 const cluster = resourceTypes.find("cluster")!;
 
 describe("get", () => {
-  it("gives the first answer, and leaves nothing behind", () =>
+  it("get gives the first answer, and leaves nothing behind", () =>
     withClient(async ({ client, one }) => {
       const got = client.get(ClusterSchema, "a");
       one.answer(cluster, { upserted: [receivedCluster("a", "1")] });
@@ -19,7 +19,7 @@ describe("get", () => {
       assert.equal(one.wanted.size, 0);
     }));
 
-  it("ends on a timeout, a signal, or the end of the client", () =>
+  it("get ends on a timeout, a signal, or the end of the client", () =>
     withClient(async ({ client, one, clock }) => {
       const late = client.get("cluster", "a", { timeout: 100 });
       clock.advance(100);

@@ -10,7 +10,7 @@ import { collector, recorder, withClient } from "../testing/watching.js";
 const cluster = resourceTypes.find("cluster")!;
 
 describe("watchers", () => {
-  it("share a subscription, which ends with the last one and begins anew after it", () =>
+  it("watchers share a subscription, which ends with the last one and begins anew after it", () =>
     withClient(async ({ client, one }) => {
       const [first, second] = [recorder(), recorder()];
       const watches = [client.watch("cluster", "a", first), client.watch(ClusterSchema, "a", second)];
@@ -30,7 +30,7 @@ describe("watchers", () => {
       assert.deepEqual([one.log, third.take()], [["+cluster a"], []]);
     }));
 
-  it("may be many for one name", () =>
+  it("watchers may be many for one name", () =>
     withClient(async ({ client, one }) => {
       let told = 0;
       for (let index = 0; index < 200_000; index += 1) client.watch("cluster", "a", { onChanged: () => void told++ });
@@ -39,7 +39,7 @@ describe("watchers", () => {
       assert.equal(told, 200_000);
     }));
 
-  it("get the current state in a later turn, before newer changes, if they come late", () =>
+  it("watchers get the current state in a later turn, before newer changes, if they come late", () =>
     withClient(async ({ client, one }) => {
       client.watch("cluster", "a", recorder());
       one.answer(cluster, { upserted: [receivedCluster("a", "1")] });
@@ -65,7 +65,7 @@ describe("watchers", () => {
       );
     }));
 
-  it("hear once of an absent server, beside their resource or in its place if they have none", () =>
+  it("watchers are told once of an absent server, beside their resource or in its place if they have none", () =>
     withClient(async ({ client, one }) => {
       const [has, lacks, all] = [recorder(), recorder(), collector()];
       client.watch("cluster", "a", has);
@@ -102,7 +102,7 @@ describe("watchers", () => {
       );
     }));
 
-  it("hear of a rejection beside their resource, or in its place if they have none", () =>
+  it("watchers are told of a rejection beside their resource, or in its place if they have none", () =>
     withClient(async ({ client, one }) => {
       const [has, lacks, other, all] = [recorder(), recorder(), recorder(), collector()];
       client.watch("cluster", "a", has);
@@ -128,7 +128,7 @@ describe("watchers", () => {
       assert.deepEqual(all.take(), ["error XDSKIT_UPDATE_REJECTED"]);
     }));
 
-  it("hear once a response if they watch a collection, even an empty one", () =>
+  it("watchers of a collection are called once for each response, even of an empty one", () =>
     withClient(async ({ client, one }) => {
       const all = collector();
       client.watch("cluster", "*", all);
@@ -150,7 +150,7 @@ describe("watchers", () => {
       assert.deepEqual(one.log, ["+cluster *"]);
     }));
 
-  it("get, for a collection, first the members that others asked for by name, and late ones hear of missing names", () =>
+  it("watchers of a collection first get the members that others asked for by name, and late ones are told missing names", () =>
     withClient(async ({ client, one }) => {
       client.watch("cluster", "a", recorder());
       client.watch("cluster", "none", recorder());
@@ -166,7 +166,7 @@ describe("watchers", () => {
       assert.deepEqual([all.take(), late.take()], [["a,b +a,b -"], ["error XDSKIT_RESOURCE_ABSENT"]]);
     }));
 
-  it("get the members of a glob collection, and a single name by its alias", () =>
+  it("watchers get the members of a glob collection, and a single name by its alias", () =>
     withClient(async ({ client, one }) => {
       const type = "envoy.config.cluster.v3.Cluster";
       const [glob, alias] = [collector(), recorder()];

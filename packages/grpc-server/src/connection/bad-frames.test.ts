@@ -274,12 +274,12 @@ describe("a forbidden frame", () => {
       assert.deepEqual(out(), expected);
       assert.equal(isFinished(), expected[0]?.startsWith("goaway"));
     });
-    it(`ends the connection for ${name}, each frame by itself`, () => {
+    it(`a forbidden frame ends the connection for ${name}, each frame by itself`, () => {
       const { connection, out } = http2Bench();
       for (const bytes of frames) connection.receive(bytes as Buffer);
       assert.deepEqual(out(), expected);
     });
-    it(`ends the connection for ${name}, byte by byte`, () => {
+    it(`a forbidden frame ends the connection for ${name}, byte by byte`, () => {
       const { connection, out } = http2Bench();
       const all = Buffer.concat(frames as Uint8Array[]);
       if (all.length > 20_000) return;
@@ -288,17 +288,17 @@ describe("a forbidden frame", () => {
     });
   }
 
-  it("ends a connection that does not begin with HTTP/2", () => {
+  it("a connection that does not begin with HTTP/2 is ended", () => {
     const { send, out } = http2Bench({ handshake: false });
     send(Buffer.from("GET / HTTP/1.1\r\n\r\n"));
     assert.deepEqual(out(), ["settings", "window:0", `goaway:${protocolError}`]);
   });
-  it("ends a connection if it is the first and not SETTINGS", () => {
+  it("a connection is ended if its first frame is not SETTINGS", () => {
     const { send, out } = http2Bench({ handshake: false });
     send(preface, frame(6, 0, 0, Buffer.alloc(8)));
     assert.deepEqual(out(), ["settings", "window:0", `goaway:${protocolError}`]);
   });
-  it("ends a connection if its data exceeds the window (6.9)", () => {
+  it("a connection is ended if data exceeds the window (6.9)", () => {
     const { connection, send, out } = http2Bench();
     send(open(1));
     // The window grows again with the received bytes, so only a client that ignores windows gets here.

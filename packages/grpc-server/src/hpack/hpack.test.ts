@@ -23,7 +23,7 @@ describe("an example of RFC 7541", () => {
     [":authority", "www.example.com"],
     ...more,
   ];
-  it("is decoded: a literal with indexing, without, never indexed, and an indexed field (C.2)", () => {
+  it("an example is decoded: a literal with indexing, without, never indexed, and an indexed field (C.2)", () => {
     const decoded = (text: string) => createHeaderDecoder().decode(hex(text), 1_000).fields;
     const custom = "400a 6375 7374 6f6d 2d6b 6579 0d63 7573 746f 6d2d 6865 6164 6572";
     assert.deepEqual(decoded(custom), [["custom-key", "custom-header"]]);
@@ -49,7 +49,7 @@ describe("an example of RFC 7541", () => {
       ],
     ],
   ] as const) {
-    it(`is decoded: ${name}`, () => {
+    it(`an example is decoded: ${name}`, () => {
       const decoder = createHeaderDecoder();
       assert.deepEqual(
         blocks.map((block) => decoder.decode(hex(block), 1_000).fields),
@@ -61,7 +61,7 @@ describe("an example of RFC 7541", () => {
       );
     });
   }
-  it("is decoded: responses, with a table of 256 bytes that drops old fields (C.6)", () => {
+  it("an example is decoded: responses, with a table of 256 bytes that drops old fields (C.6)", () => {
     const decoder = createHeaderDecoder(256);
     const first = `4882 6402 5885 aec3 771a 4b61 96d0 7abe 9410 54d4 44a8 2005 9504 0b81 66e0 82a6 2d1b ff6e 919d 29ad 1718 63c7 8f0b 97c8 e9ae 82ae 43d3`;
     const location: HeaderField = ["location", "https://www.example.com"];
@@ -92,10 +92,10 @@ describe("a malformed header block", () => {
     ["padding that is not ones", "4081 1801 61"],
     ["padding of 8 bits", "4082 1fff 0161"],
   ] as const) {
-    it(`is refused: ${name}`, () =>
+    it(`a malformed header block is refused: ${name}`, () =>
       assert.throws(() => createHeaderDecoder().decode(hex(block), 1_000), BadHeaderBlock));
   }
-  it("is only ever refused, whatever the bytes", () => {
+  it("a malformed header block is only ever refused, whatever the bytes", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
         try {
@@ -107,7 +107,7 @@ describe("a malformed header block", () => {
       }),
     );
   });
-  it("is kept only up to the limit if it is too large, and the decoder goes on", () => {
+  it("a malformed header block is kept only up to the limit if it is too large, and the decoder goes on", () => {
     const decoder = createHeaderDecoder();
     const large = decoder.decode(encodeHeaders(Array.from({ length: 100 }, () => ["x", "y".repeat(100)])), 1_000);
     assert.equal(large.isTooLarge, true);

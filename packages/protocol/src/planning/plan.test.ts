@@ -25,7 +25,7 @@ function planOf(from: string, to: string): string {
 }
 
 describe("a plan", () => {
-  test("moves a route to a new cluster, and removes the old one", () => {
+  test("a plan moves a route to a new cluster, and removes the old one", () => {
     assert.equal(
       planOf(
         "cluster a=1->x; endpoint x=1; listener l=1->r; route r=1->a",
@@ -45,7 +45,7 @@ describe("a plan", () => {
     );
   });
 
-  test("removes the resources that only a replaced listener names once its connections have drained", () => {
+  test("a plan removes the resources that only a replaced listener names once its connections have drained", () => {
     assert.equal(
       planOf(
         "cluster a=1->static; listener l=1->r; route r=1->a",
@@ -65,7 +65,7 @@ describe("a plan", () => {
     );
   });
 
-  test("sends a renamed load assignment with the cluster's change, and removes the old one after it", () => {
+  test("a plan sends a renamed load assignment with the cluster's change, and removes the old one after it", () => {
     assert.equal(
       planOf("cluster a=1->x; endpoint x=1", "cluster a=1->y; endpoint y=1"),
       `2 stages: 1 added, 1 changed, 1 removed
@@ -78,7 +78,7 @@ describe("a plan", () => {
     );
   });
 
-  test("has no step that waits if no resource names another", () => {
+  test("a plan has no step that waits if no resource names another", () => {
     assert.equal(
       planOf("secret a=1; runtime b=1", "secret a=2; runtime c=1"),
       "1 stage: 1 added, 1 changed, 1 removed\n1. at once\n     + runtime c\n     ~ secret a\n     - runtime b\n",
@@ -91,7 +91,7 @@ describe("a readable plan", () => {
   const many = (count: number, label: number) =>
     Array.from({ length: count }, (_, index) => `cluster c${100 + index}=${label}->static`).join("; ");
 
-  test("cuts long lists, and counts the left-out names", () => {
+  test("a readable plan cuts long lists, and counts the left-out names", () => {
     const plan = planBetween(snapshotOf(many(20, 1)), snapshotOf(many(20, 2)));
     assert.equal(
       formatPlan(plan, { names: 3 }),
@@ -100,7 +100,7 @@ describe("a readable plan", () => {
     assert.match(formatPlan(plan, { names: Number.POSITIVE_INFINITY }), / c118, c119$/m);
   });
 
-  test("lists in one line the changes that waited for several names", () => {
+  test("a readable plan lists in one line the changes that waited for several names", () => {
     assert.equal(
       planOf(
         "cluster a=1->static; cluster b=1->static; listener l=1->r,s; route r=1->a; route s=1->a,b",
@@ -120,7 +120,7 @@ describe("a readable plan", () => {
     );
   });
 
-  test("writes names as its caller says", () => {
+  test("a readable plan writes names as its caller says", () => {
     const plan = planBetween(snapshotOf("secret a=1"), snapshotOf("secret b=1"));
     assert.match(formatPlan(plan, { name: (name) => `<${name}>` }), /\+ secret <b>\n {5}- secret <a>\n/);
   });

@@ -115,7 +115,7 @@ async function eventually(
 }
 
 describe("client status (CSDS)", () => {
-  it("shows sent, acknowledged and rejected resources for each node", () =>
+  it("client status shows sent, acknowledged and rejected resources for each node", () =>
     withStatus({}, async ({ server, client, fetch }) => {
       server.config.set([cluster("a"), cluster("b")]);
       assert.deepEqual(await fetch(), []);
@@ -147,7 +147,7 @@ describe("client status (CSDS)", () => {
       assert.equal(second?.xdsConfig && anyUnpack(second.xdsConfig, ClusterSchema)?.altStatName, "bad");
     }));
 
-  it("says that names do not exist, and shows delta resources with their own versions", () =>
+  it("client status says that names do not exist, and shows delta resources with their own versions", () =>
     withStatus({}, async ({ server, client, fetch }) => {
       server.config.set([loadAssignment("one", 1)]);
       const stream = delta(client.open(ads("delta")));
@@ -160,7 +160,7 @@ describe("client status (CSDS)", () => {
       assert.equal(found.genericXdsConfigs[1]?.xdsConfig, undefined);
     }));
 
-  it("never shows secrets, and leaves contents out on request", () =>
+  it("client status never shows secrets, and leaves contents out on request", () =>
     withStatus({}, async ({ server, client, fetch }) => {
       const key = { specifier: { case: "inlineString", value: "S3CR3T" } } as const;
       const chain = { specifier: { case: "inlineString", value: "public" } } as const;
@@ -178,7 +178,7 @@ describe("client status (CSDS)", () => {
       assert.equal(bare?.xdsConfig, undefined);
     }));
 
-  it("shows the selected nodes, each with all its streams", () =>
+  it("client status shows the selected nodes, each with all its streams", () =>
     withStatus({}, async ({ server, client, fetch, refusal }) => {
       server.config.set([cluster("a"), loadAssignment("one", 1)]);
       for (const id of ["edge-1", "edge-2", "inner-1"]) await subscribed(client, id);
@@ -201,7 +201,7 @@ describe("client status (CSDS)", () => {
       assert.equal((await refusal(Uint8Array.of(0x0a, 0xff))).code, statusCode.invalidArgument);
     }));
 
-  it("counts the TTLs that a synced client is not told", () =>
+  it("client status counts the TTLs that a synced client is not told", () =>
     withStatus({}, async ({ server, client, fetch }) => {
       server.config.set([createResource(cluster("a"), { ttl: 30_000 }), cluster("b")]);
       const stream = await subscribed(client, "n1");
@@ -212,7 +212,7 @@ describe("client status (CSDS)", () => {
       assert.deepEqual(summaries, [{ state: "synced", behind: 0, waits: [], untoldTtls: 1, withheld: 0 }]);
     }));
 
-  it("counts the resources that a rollout keeps from a node that is synced with its own target", () =>
+  it("client status counts the resources that a rollout keeps from a node that is synced with its own target", () =>
     withStatus(
       { rollout: { steps: [{ match: { id: "first" } }], soakMs: 60_000 } },
       async ({ server, client, fetch }) => {
@@ -228,7 +228,7 @@ describe("client status (CSDS)", () => {
       },
     ));
 
-  it("sums up: types with their versions, and only the resources that are behind", () =>
+  it("client status sums up: types with their versions, and only the resources that are behind", () =>
     withStatus({}, async ({ server, client, fetch }) => {
       server.config.set([cluster("a"), cluster("b")]);
       const stream = await subscribed(client, "n1");
@@ -252,7 +252,7 @@ describe("client status (CSDS)", () => {
       assert.equal(rejected.genericXdsConfigs[1]?.errorState?.details, "no");
     }));
 
-  it("sums up that nothing is on its way to a client that asks for fewer names than it was sent", () =>
+  it("client status sums up that nothing is on its way to a client that asks for fewer names than it was sent", () =>
     withStatus({}, async ({ server, client, fetch }) => {
       server.config.set([loadAssignment("one", 1), loadAssignment("two", 1)]);
       const stream = delta(client.open(ads("delta")));
@@ -270,7 +270,7 @@ describe("client status (CSDS)", () => {
       assert.notEqual(one.genericXdsConfigs[0]?.versionInfo, both.genericXdsConfigs[0]?.versionInfo);
     }));
 
-  it("says which changes are held back, and why", () =>
+  it("client status says which changes are held back, and why", () =>
     withStatus({}, async ({ server, client, fetch }) => {
       const routes = urlOf("route");
       server.config.set([cluster("a"), cluster("b"), routeConfiguration("r", "a")]);
@@ -296,7 +296,7 @@ describe("client status (CSDS)", () => {
       );
     }));
 
-  it("answers each request of a stream with the state at that time, and bounds the requests", () =>
+  it("client status answers each request of a stream with the state at that time, and bounds the requests", () =>
     withStatus({}, async ({ server, client, call }) => {
       server.config.set([cluster("a")]);
       const asked = call("Stream");
@@ -318,7 +318,7 @@ describe("client status (CSDS)", () => {
       await within("the close", closed);
     }));
 
-  it("refuses an answer above the limit, and suggests a smaller request", () =>
+  it("client status refuses an answer above the limit, and suggests a smaller request", () =>
     withStatus({ limits: { clientStatusBytes: 1_000 } }, async ({ server, client, fetch, refusal }) => {
       server.config.set(Array.from({ length: 50 }, (_, index) => cluster(`cluster-${index}`)));
       await subscribed(client, "n1");
@@ -329,7 +329,7 @@ describe("client status (CSDS)", () => {
       assert.deepEqual(await fetch({ nodeMatchers: [none] }), []);
     }));
 
-  it("speaks for all servers of a store, page by page, and names the silent ones", async () => {
+  it("client status speaks for all servers of a store, page by page, and names the silent ones", async () => {
     const names = (prefix: string) =>
       Array.from({ length: 300 }, (_, index) => `${prefix}-${String(index).padStart(150, "0")}`);
     const other = createServer();
@@ -376,7 +376,7 @@ describe("client status (CSDS)", () => {
     await other.close();
   });
 
-  it("is not served for v2", () =>
+  it("client status is not served for v2", () =>
     withStatus({}, async ({ address }) => {
       const client = serviceClient(address);
       const made = client.call("/envoy.service.status.v2.ClientStatusDiscoveryService/FetchClientStatus");

@@ -37,7 +37,7 @@ const shown = (store: LoadReportStore) =>
     );
 
 describe("the store of load reports", () => {
-  it("keeps the latest of each node, cluster and locality", () => {
+  it("the store keeps the latest of each node, cluster and locality", () => {
     const store = new LoadReportStore(plenty);
     store.record(reporter("n"), [load("a", { x: 1, y: 2 }), load("b", { x: 3 })], 10);
     store.record(reporter("m"), [load("a", { x: 4 })], 11);
@@ -48,7 +48,7 @@ describe("the store of load reports", () => {
     assert.deepEqual(store.reports({ node: "nobody" }), []);
   });
 
-  it("separates clusters of one name with different services, and priorities of a locality", () => {
+  it("the store separates clusters of one name with different services, and priorities of a locality", () => {
     const store = new LoadReportStore(plenty);
     const [one] = load("a", { x: 1 }).localities;
     assert.ok(one);
@@ -63,7 +63,7 @@ describe("the store of load reports", () => {
     );
   });
 
-  it("weighs only the report and not the kept ones, so a small report costs little", () => {
+  it("the store weighs only the report and not the kept ones, so a small report costs little", () => {
     const store = new LoadReportStore(plenty);
     let weighed = 0;
     const endpoint = {
@@ -99,13 +99,13 @@ describe("the store of load reports", () => {
     }
   });
 
-  it("keeps nothing of clusters without traffic", () => {
+  it("the store keeps nothing of clusters without traffic", () => {
     const store = new LoadReportStore(plenty);
     store.record(reporter("n"), [load("a", {}), load("b", {})], 1);
     assert.deepEqual([store.nodes, store.weight], [0, 0]);
   });
 
-  it("knows the current load: the last messages of nodes with a stream", () => {
+  it("the store knows the current load: the last messages of nodes with a stream", () => {
     const store = new LoadReportStore(plenty);
     const now = () => Array.from(store.current(), ({ cluster, locality }) => `${cluster} ${locality.locality.zone}`);
     store.began("n");
@@ -120,7 +120,7 @@ describe("the store of load reports", () => {
     assert.deepEqual(now(), []);
   });
 
-  it("counts the parts of one report as one message", () => {
+  it("the store counts the parts of one report as one message", () => {
     const store = new LoadReportStore(plenty);
     store.began("n");
     store.record(reporter("n"), [load("a", { x: 1 })], 5);
@@ -136,7 +136,7 @@ describe("the store of load reports", () => {
     );
   });
 
-  it("forgets a node some time after its last stream, unless it comes back", () => {
+  it("the store forgets a node some time after its last stream, unless it comes back", () => {
     const store = new LoadReportStore(plenty);
     for (const id of ["n", "m"]) {
       store.began(id);
@@ -159,7 +159,7 @@ describe("the store of load reports", () => {
     assert.deepEqual([store.nodes, store.weight], [0, 0]);
   });
 
-  it("forgets the node with the oldest report when there are too many nodes or bytes", () => {
+  it("the store forgets the node with the oldest report when there are too many nodes or bytes", () => {
     const few = new LoadReportStore({ ...plenty, reportNodes: 2 });
     for (const id of ["n", "m", "n", "o"]) few.record(reporter(id), [load("a", { x: 1 })], 1);
     assert.deepEqual(new Set(few.reports().map(({ node }) => node.id)), new Set(["n", "o"]));

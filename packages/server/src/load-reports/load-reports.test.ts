@@ -54,7 +54,7 @@ const open = ({ server }: Running) => server.loadTotals().streams.reduce((sum, {
 
 describe("load reporting", () => {
   for (const api of ["v3", "v2"] as const) {
-    it(`asks a capable client for all clusters, and has its reports, ${api}`, () =>
+    it(`load reporting asks a capable client for all clusters, and has its reports, ${api}`, () =>
       withReporting({}, async ({ server, open, events }) => {
         server.config.set([cluster("a")]);
         const stream = open(api);
@@ -113,7 +113,7 @@ describe("load reporting", () => {
       }));
   }
 
-  it("names the clusters to a client that cannot send all, and tells it when the names change, and only then", () =>
+  it("load reporting names the clusters to a client that cannot send all, and tells it when the names change, and only then", () =>
     withReporting({}, async ({ server, open }) => {
       server.config.set([cluster("a"), cluster("b")]);
       const stream = open();
@@ -131,7 +131,7 @@ describe("load reporting", () => {
       assert.equal(stream.call.responses.length, 3);
     }));
 
-  it("waits for a name before it names clusters: an empty list means all to some clients", () =>
+  it("load reporting waits for a name before it names clusters: an empty list means all to some clients", () =>
     withReporting({}, async ({ server, open }) => {
       const stream = open();
       stream.send({ node: old });
@@ -143,7 +143,7 @@ describe("load reporting", () => {
       assert.deepEqual((await stream.next()).clusters, []);
     }));
 
-  it("asks each group as its settings say", () =>
+  it("load reporting asks each group as its settings say", () =>
     withReporting(
       {
         loadReports: { intervalMs: 1_250, endpoints: true },
@@ -180,7 +180,7 @@ describe("load reporting", () => {
       },
     ));
 
-  it("sums up the reports of nodes, and counts requests in progress only of connected ones", () =>
+  it("load reporting sums up the reports of nodes, and counts requests in progress only of connected ones", () =>
     withReporting({}, async ({ server, open }) => {
       server.config.set([cluster("a"), cluster("b")]);
       const [one, two] = [open(), open("v2")];
@@ -219,7 +219,7 @@ describe("load reporting", () => {
       assert.equal(server.loadReports({ node: "n2" }).length, 1);
     }));
 
-  it("ends a stream with an invalid or too large report, and no other", () =>
+  it("load reporting ends a stream with an invalid or too large report, and no other", () =>
     withReporting(
       { limits: { requestBytes: 5_000, reportClusters: 3, reportLocalities: 2, reportDetails: 2, nodeBytes: 500 } },
       async (running) => {
@@ -264,7 +264,7 @@ describe("load reporting", () => {
       },
     ));
 
-  it("counts its streams toward the limits of all streams and of a node's", () =>
+  it("load reporting counts its streams toward the limits of all streams and of a node's", () =>
     withReporting({ limits: { streams: 2, streamsPerNode: 1 } }, async ({ server, open, client }) => {
       server.config.set([cluster("a")]);
       const first = open();
@@ -289,7 +289,7 @@ describe("load reporting", () => {
       await third.next();
     }));
 
-  it("ends with OK when the server closes", () =>
+  it("load reporting ends with OK when the server closes", () =>
     withReporting({}, async ({ server, open }) => {
       server.config.set([cluster("a")]);
       const stream = open();
@@ -300,7 +300,7 @@ describe("load reporting", () => {
       await within("the close", closing);
     }));
 
-  it("refuses settings that make no sense", async () => {
+  it("load reporting refuses settings that make no sense", async () => {
     for (const loadReports of [{ intervalMs: 0 }, { intervalMs: Number.NaN }, { clusters: [] }]) {
       await assert.rejects(
         withServer({ loadReports }, async () => {}),

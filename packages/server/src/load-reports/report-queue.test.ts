@@ -26,14 +26,14 @@ const [one, other] = [{}, {}];
 const numbers = (count: number, from = 0) => Array.from({ length: count }, (_, index) => from + index);
 
 describe("the queue of load reports", () => {
-  it("takes over a short report at once", () => {
+  it("the queue takes over a short report at once", () => {
     const { clock } = handDriven();
     const taken: number[] = [];
     new ReportQueue<number>(clock).add(one, [1, 2], (part) => taken.push(...part));
     assert.deepEqual(taken, [1, 2]);
   });
 
-  it("takes over a long report in several turns, and later reports in order", () => {
+  it("the queue takes over a long report in several turns, and later reports in order", () => {
     const hand = handDriven();
     const queue = new ReportQueue<number>(hand.clock);
     const taken: number[] = [];
@@ -51,7 +51,7 @@ describe("the queue of load reports", () => {
     assert.deepEqual(taken, numbers(2_003));
   });
 
-  it("takes over a short report at once while others send long ones", () => {
+  it("the queue takes over a short report at once while others send long ones", () => {
     const hand = handDriven();
     const queue = new ReportQueue<number>(hand.clock);
     const taken: number[] = [];
@@ -61,7 +61,7 @@ describe("the queue of load reports", () => {
     assert.deepEqual(taken, [1, 2]);
   });
 
-  it("takes nothing more while too much waits, and forgets waiting reports when it is closed", () => {
+  it("the queue takes nothing more while too much waits, and forgets waiting reports when it is closed", () => {
     const hand = handDriven();
     const queue = new ReportQueue<number>(hand.clock);
     let taken = 0;

@@ -45,7 +45,7 @@ async function withRoute(server: XdsServer, client: Running["client"]) {
 }
 
 describe("the ledger", () => {
-  it("follows a node from its first request to the acknowledgement, a change, a rejection and the fix", () =>
+  it("the ledger follows a node from its first request to the acknowledgement, a change, a rejection and the fix", () =>
     withServer({}, async ({ server, client }) => {
       server.config.set([cluster("a"), cluster("b")]);
       assert.deepEqual(server.nodes(), []);
@@ -166,7 +166,7 @@ describe("the ledger", () => {
       ));
   }
 
-  it("does not say that a client has an unanswered resource, though the changes that waited went on", () => {
+  it("the ledger does not say that a client has an unanswered resource, though the changes that waited went on", () => {
     const clock = manualClock();
     return withMemoryServer({ clock }, async ({ server, client }) => {
       const { stream, acknowledge } = await withRoute(server, client);
@@ -187,7 +187,7 @@ describe("the ledger", () => {
     });
   });
 
-  it("keeps showing a rejection until the client answers otherwise, though the changes that waited went on", () => {
+  it("the ledger keeps showing a rejection until the client answers otherwise, though the changes that waited went on", () => {
     const clock = manualClock();
     return withMemoryServer({ clock }, async ({ server, client }) => {
       const { stream, acknowledge } = await withRoute(server, client);
@@ -261,7 +261,7 @@ describe("the ledger", () => {
     });
   });
 
-  it("gives each requested resource a state (synced, sent, not sent, rejected, missing), and leaves out others", () =>
+  it("the ledger gives each requested resource a state (synced, sent, not sent, rejected, missing), and leaves out others", () =>
     withMemoryServer({}, async ({ server, client }) => {
       server.config.set([cluster("a"), cluster("b"), cluster("other"), listener("l")]);
       const raw = client.open(ads("delta"));
@@ -309,7 +309,7 @@ describe("the ledger", () => {
     }));
 
   for (const variant of ["sotw", "delta"] as const) {
-    it(`does not say that a client has a resource that it has only just asked for, ${variant}`, () =>
+    it(`the ledger does not say that a client has a resource that it has only just asked for, ${variant}`, () =>
       withMemoryServer({}, async ({ server, client }) => {
         server.config.set([cluster("a"), cluster("b"), cluster("c")]);
         const call = client.open(ads(variant));
@@ -367,7 +367,7 @@ describe("the ledger", () => {
       }));
   }
 
-  it("looks at as many resources of a node as it is asked to, however many streams have its id", () =>
+  it("the ledger looks at as many resources of a node as it is asked to, however many streams have its id", () =>
     withMemoryServer({}, async ({ server, client }) => {
       server.config.set(["a", "b", "c"].map((name) => cluster(name)));
       for (let index = 0; index < 3; index++) ask(sotw(client.open(ads("sotw"))));
@@ -387,7 +387,7 @@ describe("the ledger", () => {
       );
     }));
 
-  it("shows no secret that a client quotes", () =>
+  it("the ledger shows no secret that a client quotes", () =>
     withServer({}, async ({ server, client, events }) => {
       server.config.set([cluster("a")]);
       const stream = sotw(client.open(ads("sotw")));
@@ -401,7 +401,7 @@ describe("the ledger", () => {
       assert.ok(event?.kind === "rejected" && event.message === told);
     }));
 
-  it("reports once that a client has its whole target", () =>
+  it("the ledger reports once that a client has its whole target", () =>
     withServer({}, async ({ server, client, events }) => {
       server.config.set([cluster("a"), listener("l")]);
       const stream = sotw(client.open(ads("sotw")));
@@ -423,7 +423,7 @@ describe("the ledger", () => {
       await waitFor("synced again", () => synced() === 2);
     }));
 
-  it("looks at a thousand streams with ten thousand resources in a moment", () =>
+  it("the ledger looks at a thousand streams with ten thousand resources in a moment", () =>
     withMemoryServer({}, async ({ server, client }) => {
       const names = Array.from({ length: 10_000 }, (_, index) => `c${index}`);
       server.config.set(names.map((name) => cluster(name)));

@@ -44,7 +44,7 @@ async function scene() {
 }
 
 describe("the history of a node", () => {
-  it("lists connects, responses, ACKs, NACKs and disconnects, newest first", async () => {
+  it("the history lists connects, responses, ACKs, NACKs and disconnects, newest first", async () => {
     const { server, client, settled, kinds } = await scene();
     server.config.set([create(ClusterSchema, { name: "a" })]);
     const good = await client("good", "ack");
@@ -63,7 +63,7 @@ describe("the history of a node", () => {
     await server.close();
   });
 
-  it("is bounded for each node, and for nodes that have gone", async () => {
+  it("the history is bounded for each node, and for nodes that have gone", async () => {
     const { server, client, settled, kinds } = await scene();
     server.config.set([create(ClusterSchema, { name: "a" })]);
     const first = await client("first", "ack");

@@ -33,7 +33,7 @@ function acks(server: XdsServer): number {
 }
 
 describe("the time from the publication of a change to its ACK", () => {
-  it("is counted from when the change was published, not from when it was sent", async () => {
+  it("the time counts from the publication of a change, not from its sending", async () => {
     const clock = manualClock();
     await withMemoryServer({ clock }, async ({ server, client }) => {
       server.config.set([cluster("a"), cluster("b")]);
@@ -64,7 +64,7 @@ describe("the time from the publication of a change to its ACK", () => {
     });
   });
 
-  it("does not count the time before its stream, or in which a rollout held the node back", async () => {
+  it("the time before its stream, or in which a rollout held the node back, does not count", async () => {
     const clock = manualClock();
     const rollout = { steps: [{ count: 1 }], soakMs: 60_000 } as const;
     await withMemoryServer({ clock, rollout }, async ({ server, client }) => {
@@ -90,7 +90,7 @@ describe("the time from the publication of a change to its ACK", () => {
     });
   });
 
-  it("holds the time that each type waited for the others, make before break", async () => {
+  it("the statistics have the time that each type waited for the others, make before break", async () => {
     const clock = manualClock();
     await withMemoryServer({ clock }, async ({ server, client }) => {
       server.config.set([cluster("a"), routeConfiguration("r", "a"), listener("l")]);
@@ -122,7 +122,7 @@ describe("the time from the publication of a change to its ACK", () => {
     });
   });
 
-  it("is the same for streams that repeat another one's transition", async () => {
+  it("the time is the same for streams that repeat another one's transition", async () => {
     const clock = manualClock();
     await withMemoryServer({ clock }, async ({ server, client }) => {
       server.config.set([cluster("a"), loadAssignment("a", 1)]);
@@ -144,7 +144,7 @@ describe("the time from the publication of a change to its ACK", () => {
 });
 
 describe("latencies", () => {
-  it("tell a hundred groups apart, and put the others together", () => {
+  it("latencies of a hundred groups are separate, and the others are put together", () => {
     const latencies = new Latencies();
     for (let group = 0; group < 150; group++) latencies.ofGroup(`g${group}`).record(types.cluster, 1);
     const { lags } = latencies;

@@ -15,7 +15,7 @@ const node = { id: "n1" };
 const typeUrl = urlOf("cluster");
 
 describe("publication", () => {
-  it("sends a slow client over gRPC the newest of 100 changes, and few of those before", () =>
+  it("the server sends a slow client over gRPC the newest of 100 changes, and few of those before", () =>
     withServer({}, async ({ server, client }) => {
       const large = (round: number) => cluster("a", `${round} ${"x".repeat(200_000)}`);
       server.config.set([large(0)]);
@@ -40,7 +40,7 @@ describe("publication", () => {
       assert.equal(server.stats().types[0]?.responses, stream.count);
     }));
 
-  it("sends a slow client in memory the newest exactly once", () =>
+  it("the server sends a slow client in memory the newest exactly once", () =>
     withMemoryServer({}, async ({ server, client }) => {
       server.config.set([cluster("a", "0")]);
       const raw = client.open(ads("delta"));
@@ -63,7 +63,7 @@ describe("publication", () => {
       assert.equal(stream.count, 3);
     }));
 
-  it("answers a request while 5,000 streams are told of a change", () =>
+  it("the server answers a request while 5,000 streams are told of a change", () =>
     withMemoryServer({}, async ({ server, client, events }) => {
       const names = Array.from({ length: 20 }, (_, index) => `c${index}`);
       server.config.set(names.map((name) => cluster(name)));
@@ -86,7 +86,7 @@ describe("publication", () => {
       assert.equal(events.filter(({ kind }) => kind === "stream-opened").length, 5_001);
     }));
 
-  it("answers no request for all of a type whose resources are not known yet", () =>
+  it("the server answers no request for all of a type whose resources are not known yet", () =>
     withMemoryServer({}, async ({ server, client }) => {
       server.config.set([cluster("a")]);
       server.config.awaits(["cluster"]);
@@ -106,7 +106,7 @@ describe("publication", () => {
       await waitFor("the first answer", () => all.responses.length === 1);
     }));
 
-  it("takes groups from a function, and forgets those whose nodes are gone", () =>
+  it("the server takes groups from a function, and forgets those whose nodes are gone", () =>
     withMemoryServer(
       { groups: ({ id }) => (id === "none" ? undefined : { name: `g-${id}`, layers: ["base", id] }) },
       async ({ server, client }) => {
@@ -138,7 +138,7 @@ describe("publication", () => {
       },
     ));
 
-  it("refuses a node whose group has no layers", () =>
+  it("the server refuses a node whose group has no layers", () =>
     withMemoryServer({ groups: () => ({ name: "g", layers: [] }) }, async ({ server, client, events }) => {
       server.config.set([cluster("a")]);
       const raw = client.open(ads("sotw"));
@@ -148,7 +148,7 @@ describe("publication", () => {
       assert.ok(events.some((event) => event.kind === "stream-refused" && event.message === message));
     }));
 
-  it("tells clients nothing while the first sources still start", () =>
+  it("the server tells clients nothing while the first sources still start", () =>
     withMemoryServer({}, async ({ server, client, events }) => {
       const slow = createMemorySource({ name: "slow", layer: "slow", resources: [clusterResource("b")] });
       let release: () => void = () => {};
@@ -177,7 +177,7 @@ describe("publication", () => {
       assert.equal(stream.count, 1);
     }));
 
-  it("tells clients nothing of one source while another could not start, until it starts or the program goes on without", async () => {
+  it("the server tells clients nothing of one source while another could not start, until it starts or the program goes on without", async () => {
     for (const goOn of ["start", "set"] as const) {
       await withMemoryServer({}, async ({ server, client, events }) => {
         const failing = { name: "b", start: () => Promise.reject(new Error("no")), close: async () => {} };
@@ -198,7 +198,7 @@ describe("publication", () => {
     }
   });
 
-  it("serves its other resources when a source cannot start", () =>
+  it("the server serves its other resources when a source cannot start", () =>
     withMemoryServer({}, async ({ server, client }) => {
       server.config.set([cluster("a")]);
       const failing = {
@@ -214,7 +214,7 @@ describe("publication", () => {
 });
 
 describe("config", () => {
-  it("refuses a change whole, throws all its problems, and counts it", () =>
+  it("config refuses a change whole, throws all its problems, and counts it", () =>
     withMemoryServer({}, async ({ server, events }) => {
       server.config.set([cluster("a")]);
       const before = server.snapshotOf("all");
@@ -247,7 +247,7 @@ describe("config", () => {
       assert.equal(server.stats().configuration.applied, 1);
     }));
 
-  it("takes messages and resources, and returns the differences", () =>
+  it("config takes messages and resources, and returns the differences", () =>
     withMemoryServer({}, async ({ server, events }) => {
       server.config.set([cluster("a"), clusterResource("b"), loadAssignment("a", 1)]);
       server.config.update({ upsert: [cluster("a"), cluster("c")], remove: [{ type: "cds", name: "b" }] });
@@ -273,7 +273,7 @@ describe("config", () => {
 });
 
 describe("a layer that is dropped", () => {
-  it("is removed from the groups that have it, and can be set again", () =>
+  it("a dropped layer is removed from the groups that have it, and can be set again", () =>
     withMemoryServer(
       { groups: ({ id }) => ({ name: id, layers: id === "both" ? ["base", "extra"] : ["extra"] }) },
       async ({ server, client, events }) => {
@@ -311,7 +311,7 @@ describe("a layer that is dropped", () => {
 });
 
 describe("events", () => {
-  it("tell of a rejection once for a node and version, on however many streams", () =>
+  it("events report a rejection once for a node and version, on however many streams", () =>
     withMemoryServer({}, async ({ server, client, events }) => {
       server.config.set([cluster("a")]);
       const reject = async (id: string) => {
@@ -336,7 +336,7 @@ describe("events", () => {
       assert.equal(server.stats().types[0]?.rejectedVersions, 2);
     }));
 
-  it("go on when a listener throws, and stop when it is taken away", () =>
+  it("events go on when a listener throws, and stop when it is taken away", () =>
     withMemoryServer({}, async ({ server }) => {
       const warnings: Error[] = [];
       const note = (warning: Error) => warnings.push(warning);
@@ -355,7 +355,7 @@ describe("events", () => {
       assert.equal(calls, 1);
     }));
 
-  it("tell of findings of sources", () =>
+  it("events report findings of sources", () =>
     withMemoryServer({}, async ({ server, events }) => {
       const finding = (severity: Finding["severity"]): Finding => ({ code: "XDSKIT_SYNTAX", severity, message: "m" });
       await server.addSource({

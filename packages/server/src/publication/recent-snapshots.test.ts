@@ -14,14 +14,14 @@ function line(length: number): readonly Snapshot[] {
 }
 
 describe("the list of recent snapshots", () => {
-  it("holds a hundred snapshots at most, newest first", () => {
+  it("the list holds a hundred snapshots at most, newest first", () => {
     const recent = new RecentSnapshots(manualClock());
     const all = line(103);
     for (const one of all) recent.add(one, 1);
     assert.deepEqual(recent.list(), all.slice(3).toReversed());
   });
 
-  it("holds no more than 2,000 changed resources", () => {
+  it("the list holds no more than 2,000 changed resources", () => {
     const recent = new RecentSnapshots(manualClock());
     const [first, second, third] = line(3) as [Snapshot, Snapshot, Snapshot];
     recent.add(first, 1_500);
@@ -33,7 +33,7 @@ describe("the list of recent snapshots", () => {
     assert.deepEqual(recent.list(), []);
   });
 
-  it("forgets a snapshot after ten minutes", () => {
+  it("the list forgets a snapshot after ten minutes", () => {
     const clock = manualClock();
     const recent = new RecentSnapshots(clock);
     const [first, second] = line(2) as [Snapshot, Snapshot];

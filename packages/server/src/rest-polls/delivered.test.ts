@@ -16,14 +16,14 @@ function poller(names: readonly string[]): Poller {
 }
 
 describe("the memory of answers", () => {
-  it("has separate entries for different names, in any order", () => {
+  it("the memory has separate entries for different names, in any order", () => {
     const { note, judge } = createDelivered();
     note(poller(["a", "b"]), request, "1");
     assert.equal(judge(poller(["a"]), { ...request, version: "1" }).kind, "fresh");
     assert.equal(judge(poller(["b", "a"]), { ...request, version: "1" }).kind, "accepted");
   });
 
-  it("never counts a foreign version as rejected", () => {
+  it("the memory never counts a foreign version as rejected", () => {
     const { note, judge } = createDelivered();
     const error = { code: 3, message: "no good" };
     const judged = (nonce: string) => judge(poller(["a"]), { ...request, nonce, error });
@@ -39,7 +39,7 @@ describe("the memory of answers", () => {
     assert.deepEqual(judged("x"), { kind: "unaccepted", version: ours, again: "never", told: true });
   });
 
-  it("stays small, whatever clients send, in any length", async () => {
+  it("the memory stays small, whatever clients send, in any length", async () => {
     setFlagsFromString("--expose-gc");
     const collect: () => void = runInNewContext("gc");
     const used = async () => {

@@ -19,7 +19,7 @@ async function ask(client: MemoryPollClient, names: readonly string[]) {
 }
 
 describe("a poll for resources that are supplied on demand", () => {
-  it("is answered once the supplier has decided", async () => {
+  it("a poll for supplied resources is answered once the supplier has decided", async () => {
     const asked: string[] = [];
     let supply: (() => void) | undefined;
     const supplier: Supply = async ({ name }) => {
@@ -47,7 +47,7 @@ describe("a poll for resources that are supplied on demand", () => {
     });
   });
 
-  it("waits no longer than the hold", async () => {
+  it("a poll for supplied resources waits no longer than the hold", async () => {
     const never: Supply = () => new Promise(() => {});
     await withMemoryPolls({ rest: shortHold, ...demanding(never) }, async ({ server, transport, address }) => {
       server.config.set([cluster("a")]);
@@ -57,7 +57,7 @@ describe("a poll for resources that are supplied on demand", () => {
     });
   });
 
-  it("gets the existing resources without a call if it has dynamic parameters", async () => {
+  it("a poll for supplied resources gets the existing resources without a call if it has dynamic parameters", async () => {
     const asked: string[] = [];
     const supply: Supply = ({ name }) => {
       asked.push(name);

@@ -18,7 +18,7 @@ async function ask(client: MemoryPollClient, version = "", more: object = {}) {
 }
 
 describe("a client that rejects and polls again with the old version, as Envoy does (rule 150)", () => {
-  it("is answered once more, then held until there is another content, and reported once", () =>
+  it("a rejecting client is answered once more, then held until there is another content, and reported once", () =>
     withMemoryPolls({ rest: shortHold }, async ({ server, transport, address, events }) => {
       const client = transport.connect(address);
       server.config.set([cluster("a", "good")]);
@@ -44,7 +44,7 @@ describe("a client that rejects and polls again with the old version, as Envoy d
       assert.equal((await ask(client, fixed.version)).content, "not-modified");
     }));
 
-  it("is answered by the change that fixes the content while it is held", () =>
+  it("a rejecting client is answered by the change that fixes the content while it is held", () =>
     withMemoryPolls({ rest: longHold }, async ({ server, transport, address }) => {
       const client = transport.connect(address);
       server.config.set([cluster("a", "good")]);
@@ -57,7 +57,7 @@ describe("a client that rejects and polls again with the old version, as Envoy d
       assert.equal((await held).content, "fixed");
     }));
 
-  it("is sent its old content when that is served again, since it may have kept a part of the rejected one (Envoy on the wire, 10)", () =>
+  it("a rejecting client is sent its old content when that is served again, since it may have kept a part of the rejected one (Envoy on the wire, 10)", () =>
     withMemoryPolls({ rest: shortHold }, async ({ server, transport, address }) => {
       const client = transport.connect(address);
       server.config.set([cluster("a", "good")]);
@@ -69,7 +69,7 @@ describe("a client that rejects and polls again with the old version, as Envoy d
       for (let time = 0; time < 3; time++) assert.equal((await ask(client, good.version)).content, "not-modified");
     }));
 
-  it("is understood at once, by any replica, if it says so with the nonce", () =>
+  it("a rejecting client is understood at once, by any replica, if it says so with the nonce", () =>
     withMemoryPolls({ rest: shortHold }, async ({ server, transport, address, events }) => {
       server.config.set([cluster("a", "bad")]);
       const { version } = await ask(transport.connect(address));
@@ -87,7 +87,7 @@ describe("a client that rejects and polls again with the old version, as Envoy d
       assert.equal((await ask(transport.connect(address), "", nack)).content, "fixed");
     }));
 
-  it("is held, and answered again at the end, if it says so without a nonce, since the rejected content is not known", () =>
+  it("a rejecting client is held, and answered again at the end, if it says so without a nonce, since the rejected content is not known", () =>
     withMemoryPolls({ rest: shortHold }, async ({ server, transport, address, events }) => {
       server.config.set([cluster("a", "bad")]);
       const nack = { error_detail: { code: 3, message: "no good" } };
@@ -97,7 +97,7 @@ describe("a client that rejects and polls again with the old version, as Envoy d
 });
 
 describe("a poll that is repeated in good faith", () => {
-  it("is answered when the answer may have been lost with its connection", () =>
+  it("a repeated poll is answered when the answer may have been lost with its connection", () =>
     withMemoryPolls({ rest: longHold }, async ({ server, transport, address }) => {
       server.config.set([cluster("a", "one")]);
       const { version } = await ask(transport.connect(address));
@@ -109,7 +109,7 @@ describe("a poll that is repeated in good faith", () => {
       }
     }));
 
-  it("is answered when it has no version or a foreign one, since some programs keep none", () =>
+  it("a repeated poll is answered when it has no version or a foreign one, since some programs keep none", () =>
     withMemoryPolls({ rest: shortHold }, async ({ server, transport, address, events }) => {
       const client = transport.connect(address);
       server.config.set([cluster("a", "one")]);
@@ -119,7 +119,7 @@ describe("a poll that is repeated in good faith", () => {
       assert.equal(events.filter(({ kind }) => kind === "rejected").length, 0);
     }));
 
-  it("is answered when it has other names, or comes from another client", () =>
+  it("a repeated poll is answered when it has other names, or comes from another client", () =>
     withMemoryPolls({ rest: longHold }, async ({ server, transport, address }) => {
       server.config.set([cluster("a", "one")]);
       const client = transport.connect(address);
@@ -133,7 +133,7 @@ describe("a poll that is repeated in good faith", () => {
 });
 
 describe("the cost of polls", () => {
-  it("is one body for all polls for the same, even if they were held", () =>
+  it("all polls for the same cost one body, even if they were held", () =>
     withMemoryPolls({ rest: longHold }, async ({ server, transport, address }) => {
       server.config.set([cluster("a", "one"), cluster("b", "one")]);
       const poll = (id: number, version: string) =>
@@ -153,7 +153,7 @@ describe("the cost of polls", () => {
       assert.ok(!bodies.has(first));
     }));
 
-  it("leaves the event loop its turns while a large configuration is written for the first time", () =>
+  it("the first writing of a large configuration leaves the event loop its turns", () =>
     withMemoryPolls({ rest: longHold }, async ({ server, transport, address }) => {
       server.config.set(Array.from({ length: 20_000 }, (_, index) => cluster(`cluster-${index}`, "x".repeat(50))));
       const client = transport.connect(address);

@@ -214,7 +214,7 @@ describe("a connection that becomes too old", () => {
 });
 
 describe("clients that are asked to go", () => {
-  it("hear GOAWAY, have the grace for their streams, and are asked once", () =>
+  it("clients that are asked to go get GOAWAY, have the grace for their streams, and are asked once", () =>
     withServer({ keepalive: { maxAgeGraceMs: 200 } }, async ({ server, address }) => {
       server.config.set([cluster("a")]);
       const clients = [await rawHttp2(address), await rawHttp2(address), await rawHttp2(address)];

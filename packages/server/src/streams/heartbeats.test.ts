@@ -76,7 +76,7 @@ const different = (streams: readonly (readonly Uint8Array[])[], index: number) =
   new Set(streams.map((bodies) => bodies[index])).size;
 
 describe("heartbeats", () => {
-  it("beats 10,000 resources on 1,000 streams with one timer and one encoding", async () => {
+  it("10,000 resources on 1,000 streams get heartbeats with one timer and one encoding", async () => {
     const { server, clock, open, closeStreams } = await startBare({});
     const ttls = [10, 11, 60, 3600, 86_400];
     server.config.set(Array.from({ length: 10_000 }, (_, index) => living(cluster(`c${index}`), ttls[index % 5]!)));
@@ -103,7 +103,7 @@ describe("heartbeats", () => {
     await server.close();
   });
 
-  it("repeats the bytes of a full set, in the state of the world", async () => {
+  it("a heartbeat repeats the bytes of a full set, in the state of the world", async () => {
     const { server, clock, open } = await startBare({});
     server.config.set([living(listener("a"), 10), listener("b")]);
     const streams = Array.from({ length: 10 }, (_, index) =>
@@ -118,7 +118,7 @@ describe("heartbeats", () => {
     assert.equal(clock.waiting, 0);
   });
 
-  it("has no timer for clients that are not told TTLs", async () => {
+  it("the server has no timer for clients that are not told TTLs", async () => {
     const { server, clock, open } = await startBare({});
     server.config.set([living(cluster("a"), 1)]);
     const request = { node: { id: "n" }, typeUrl: urlOf("cluster") };
@@ -128,7 +128,7 @@ describe("heartbeats", () => {
     await server.close();
   });
 
-  it("starts and stops with the first and the last TTL", async () => {
+  it("the timer starts and stops with the first and the last TTL", async () => {
     const { server, clock, open } = await startBare({});
     server.config.set([cluster("a")]);
     const bodies = open(ads("delta"), deltaRequest("n", urlOf("cluster")));
@@ -141,7 +141,7 @@ describe("heartbeats", () => {
     await server.close();
   });
 
-  it("follows the settings of the group, which tell Envoy, and gRPC never", () =>
+  it("the server tells TTLs to Envoy as the group's settings say, and never to gRPC", () =>
     withMemoryServer(
       {
         groups: [
@@ -162,7 +162,7 @@ describe("heartbeats", () => {
       },
     ));
 
-  it("tells TTLs by default to Envoys that understand them, and counts those that other clients are not told", () =>
+  it("the server tells TTLs by default to Envoys that understand them, and counts those that other clients are not told", () =>
     withMemoryServer({}, async ({ server, client }) => {
       server.config.set([living(cluster("a"), 10), living(cluster("b"), 10), cluster("c")]);
       const untold: unknown[] = [];
@@ -185,7 +185,7 @@ describe("heartbeats", () => {
       assert.deepEqual(untold, [["old", "cluster", 2]]);
     }));
 
-  it("takes the server's setting for groups without one, also for groups of a function", async () => {
+  it("groups without a setting take the server's, also groups of a function", async () => {
     for (const groups of [undefined, () => ({ name: "all", layers: ["default"] })]) {
       await withMemoryServer({ groups, ttl: "always" }, async ({ server, client }) => {
         server.config.set([living(cluster("a"), 10)]);
@@ -196,7 +196,7 @@ describe("heartbeats", () => {
     }
   });
 
-  it("goes by the system's clock over gRPC, and a unary call is told no TTL, since it hears no heartbeats", () =>
+  it("the server uses the system's clock over gRPC, and a unary call is told no TTL, since it gets no heartbeats", () =>
     withServer({}, async ({ server, client }) => {
       server.config.set([living(cluster("a"), 0.5), cluster("b")]);
       const node = { id: "n", clientFeatures: features };

@@ -25,7 +25,7 @@ function memoriesOf(held: HeldMemories): (connection: string) => StreamMemory {
 }
 
 describe("names that clients subscribe to", () => {
-  it("count 64 bytes each and two a character, once for lists that are the same", () => {
+  it("names count 64 bytes each and two for each character, and equal lists count once", () => {
     // Names of 100 bytes each.
     const held = createHeldMemory({ heldBytes: 100_000, heldBytesPerConnection: 40_000 });
     const of = memoriesOf(held);
@@ -53,7 +53,7 @@ describe("names that clients subscribe to", () => {
     assert.equal(of("1").change(a, names("e", 50)), undefined);
   });
 
-  it("count together with nodes, of which one connection has an equal one once, and versions that are claimed", () => {
+  it("names count together with claimed versions and with nodes, which count once for each connection", () => {
     const held = createHeldMemory({ heldBytes: 100_000, heldBytesPerConnection: 40_000 });
     const of = memoriesOf(held);
     const nodeOf = (id: string, metadata: object) => {
@@ -90,7 +90,7 @@ describe("names that clients subscribe to", () => {
     assert.match(of("1").change(undefined, claims) ?? "", /one connection/);
   });
 
-  it("never take more than a quarter of the heap, and those of one connection half of that", () => {
+  it("names never take more than a quarter of the heap, and those of one connection half of that", () => {
     const held = createHeldMemory({ heldBytes: 10 * megabyte, heldBytesPerConnection: 10 * megabyte }, 1_000_000);
     const of = memoriesOf(held);
     assert.equal(of("1").change(NameSet.empty, names("a", 1_200)), undefined);
@@ -100,7 +100,7 @@ describe("names that clients subscribe to", () => {
     assert.match(of("3").change(NameSet.empty, names("c", 1_000)) ?? "", /all clients may .* at most 250000 /);
   });
 
-  it("are those of all streams of a connection, until the last of them is gone", () => {
+  it("names of all streams of a connection count together, until the last stream is gone", () => {
     const held = createHeldMemory({ heldBytes: 100_000, heldBytesPerConnection: 40_000 });
     const [first, second] = [held.of("1"), held.of("1")];
     const [a, b] = [names("a", 300), names("b", 300)];
@@ -124,7 +124,7 @@ describe("names that clients subscribe to", () => {
   }
 
   for (const variant of ["sotw", "delta"] as const) {
-    it(`are refused with RESOURCE_EXHAUSTED beyond that, over all streams of a connection, and forgotten with them: ${variant}`, () =>
+    it(`names are refused with RESOURCE_EXHAUSTED beyond that, over all streams of a connection, and forgotten with them: ${variant}`, () =>
       withServer({ limits }, async (running) => {
         const { client, server } = running;
         await isServed(running);
@@ -151,7 +151,7 @@ describe("names that clients subscribe to", () => {
       }));
   }
 
-  it("are not forgotten where another stream with the same names is refused for the versions that it claims", () =>
+  it("names are not forgotten if another stream with the same names is refused for the versions that it claims", () =>
     withServer({ limits }, async ({ client }) => {
       const ask = (prefix: string, claims = 0) => {
         const stream = client.open(perType("delta", "endpoint"));
@@ -165,7 +165,7 @@ describe("names that clients subscribe to", () => {
       assert.equal((await within("the end", ask("b").status)).code, 8);
     }));
 
-  it("are refused together with nodes, and streams of a connection that repeat its node cost nothing more", () =>
+  it("names are refused together with nodes, and streams of a connection that repeat its node cost nothing more", () =>
     withServer({ limits }, async (running) => {
       const { client } = running;
       await isServed(running);
@@ -182,7 +182,7 @@ describe("names that clients subscribe to", () => {
       await isServed(running);
     }));
 
-  it("are forgotten once versions that a client claims were compared", () =>
+  it("claimed versions are forgotten once they were compared", () =>
     withServer({ limits }, async (running) => {
       const { client } = running;
       await isServed(running);
@@ -196,7 +196,7 @@ describe("names that clients subscribe to", () => {
       }
     }));
 
-  it("are counted of polls over REST, too, for as long as they are held", () =>
+  it("names of polls over REST count, too, for as long as the polls are held", () =>
     withRest({ limits, rest: longHold }, async ({ server, address }) => {
       server.config.set([cluster("a")]);
       const client = restClient(address);

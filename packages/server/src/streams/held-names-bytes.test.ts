@@ -27,7 +27,7 @@ const node = { id: "n" };
 
 describe("a name that a client subscribes to", () => {
   for (const variant of ["sotw", "delta"] as const) {
-    it(`takes less than twice its length and 64 bytes, whoever asks for it again in another order: ${variant}`, () =>
+    it(`a name takes less than twice its length and 64 bytes, whoever asks for it again in another order: ${variant}`, () =>
       withMemoryServer({}, async ({ server, transport, address }) => {
         server.config.set([cluster("a")]);
         const ask = (names: string[]) => {

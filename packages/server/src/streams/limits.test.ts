@@ -13,7 +13,7 @@ const node = { id: "n1" };
 const typeUrl = urlOf("cluster");
 
 describe("limits", () => {
-  it("ends the stream of a request that is too large, and no other (rule 162)", () =>
+  it("the server ends the stream of a request that is too large, and no other (rule 162)", () =>
     withServer({ limits: { requestBytes: 10_000 } }, async ({ server, client }) => {
       server.config.set([cluster("a")]);
       const [good, bad] = [client.open(ads("sotw")), client.open(ads("sotw"))];
@@ -27,7 +27,7 @@ describe("limits", () => {
       await waitFor("one stream", () => openStreams(server) === 1);
     }));
 
-  it("takes Envoy's node and 100,000 names by default", () =>
+  it("the server takes Envoy's node and 100,000 names by default", () =>
     withServer({}, async ({ server, client }) => {
       server.config.set([cluster("a")]);
       const names = Array.from({ length: 100_000 }, (_, index) => `${"cluster-".repeat(8)}${index}`);
@@ -38,7 +38,7 @@ describe("limits", () => {
       assert.equal((await stream.next()).removedResources.length, 100_000);
     }));
 
-  it("refuses too many names and too many types", () =>
+  it("the server refuses too many names and too many types", () =>
     withServer({ limits: { namesPerRequest: 3, typesPerStream: 2 } }, async ({ server, client }) => {
       server.config.set([]);
       const many = client.open(ads("sotw"));
@@ -50,7 +50,7 @@ describe("limits", () => {
       assert.equal((await within("the end", types.status)).code, statusCode.resourceExhausted);
     }));
 
-  it("ends a stream that sends too many requests per second", () =>
+  it("the server ends a stream that sends too many requests per second", () =>
     withMemoryServer({ limits: { requestsPerSecond: 10, requestBurst: 50 } }, async ({ server, client }) => {
       server.config.set([cluster("a")]);
       const raw = client.open(ads("sotw"));
@@ -61,7 +61,7 @@ describe("limits", () => {
       assert.deepEqual(server.stats().refused, [{ code: 8, count: 1 }]);
     }));
 
-  it("counts a stream that is half-closed until its client has read the responses", () =>
+  it("the server counts a stream that is half-closed until its client has read the responses", () =>
     withMemoryServer({ limits: { streams: 1 } }, async ({ server, client }) => {
       server.config.set([cluster("a")]);
       const lazy = client.open(ads("sotw"));
@@ -77,7 +77,7 @@ describe("limits", () => {
       assert.equal(openStreams(server), 0);
     }));
 
-  it("counts a stream that ended with an error until its client has read the responses before it, or is cut off", () =>
+  it("the server counts a stream that ended with an error until its client has read the responses before it, or is cut off", () =>
     withMemoryServer({ limits: { streams: 3, streamsPerNode: 1 } }, async ({ server, client }) => {
       server.config.set([cluster("a")]);
       const lazy = client.open(ads("sotw"));
@@ -97,7 +97,7 @@ describe("limits", () => {
       assert.equal(server.stats().nodes, 0);
     }));
 
-  it("counts a unary call until its client has read the answer", () =>
+  it("the server counts a unary call until its client has read the answer", () =>
     withServer({ limits: { streams: 1 } }, async ({ server, client, address }) => {
       server.config.set([cluster("a", "x".repeat(1_000_000))]);
       const fetch = () => {
@@ -123,7 +123,7 @@ describe("limits", () => {
       session.destroy();
     }));
 
-  it("refuses streams beyond those of a node, and beyond the total", () =>
+  it("the server refuses streams beyond those of a node, and beyond the total", () =>
     withMemoryServer({ limits: { streams: 5, streamsPerNode: 2 } }, async ({ server, client, events }) => {
       server.config.set([cluster("a")]);
       const open = (id: string) => {

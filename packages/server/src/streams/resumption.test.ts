@@ -59,13 +59,13 @@ class Client implements ResumingStream {
 }
 
 describe("a client that comes back", () => {
-  it("gets the newest at once if it has nothing", () => {
+  it("a client that comes back gets the newest at once if it has nothing", () => {
     const client = new Client();
     assert.equal(client.asks(), newest);
     assert.equal(client.asks([clusters, false]), newest);
   });
 
-  it("gets nothing until it has asked for everything that it had, then its own snapshot, and then the newest", () => {
+  it("a client that comes back gets nothing until it has asked for everything that it had, then its own snapshot, and then the newest", () => {
     const client = new Client();
     assert.equal(client.asks([clusters, false]), undefined);
     client.clock.advance(90);
@@ -81,21 +81,21 @@ describe("a client that comes back", () => {
     assert.equal(client.asks(), newest);
   });
 
-  it("gets the newest at once if it has that of the first type and comes from another server", () => {
+  it("a client that comes back gets the newest at once if it has that of the first type and comes from another server", () => {
     const client = new Client(false);
     assert.equal(client.asks([clusters, true]), newest);
     client.clock.advance(10_000);
     assert.equal(client.changes, 0);
   });
 
-  it("is waited for after a restart though it has the newest of the first type", () => {
+  it("a client that comes back is waited for after a restart though it has the newest of the first type", () => {
     const client = new Client();
     assert.equal(client.asks([clusters, true]), undefined);
     client.clock.advance(100);
     assert.equal(client.asks([clusters, true]), held);
   });
 
-  it("is not waited for if it asks again and again without anything new", () => {
+  it("a client that comes back is not waited for if it asks again and again without anything new", () => {
     const client = new Client();
     for (let time = 0; time < 100; time += 50) {
       assert.equal(client.asks([clusters, true]), undefined);
@@ -104,7 +104,7 @@ describe("a client that comes back", () => {
     assert.equal(client.changes, 1);
   });
 
-  it("keeps its own snapshot until it asks for the clusters whose endpoints it asks for", () => {
+  it("a client that comes back keeps its own snapshot until it asks for the clusters whose endpoints it asks for", () => {
     const client = new Client();
     assert.equal(client.asks([endpoints, false]), undefined);
     client.clock.advance(200);
@@ -116,7 +116,7 @@ describe("a client that comes back", () => {
     assert.equal(client.asks([endpoints, false], [clusters, false]), newest);
   });
 
-  it("is waited for while it does not use the resources that it asked for again, and not for ever", () => {
+  it("a client that comes back is waited for while it does not use the resources that it asked for again, and not for ever", () => {
     const client = new Client();
     client.isSettled = false;
     client.asks([clusters, false]);
@@ -128,7 +128,7 @@ describe("a client that comes back", () => {
     assert.equal(client.asks(), newest);
   });
 
-  it("gets nothing for a second if it has something that another server may have heard of first", () => {
+  it("a client that comes back gets nothing for a second if it has something that another server may have learned of first", () => {
     const client = new Client(false);
     client.isKnown = false;
     assert.equal(client.asks([clusters, false]), undefined);
@@ -138,7 +138,7 @@ describe("a client that comes back", () => {
     assert.equal(client.asks([clusters, false]), held);
   });
 
-  it("keeps its own snapshot as soon as the server has it as well", () => {
+  it("a client that comes back keeps its own snapshot as soon as the server has it as well", () => {
     const client = new Client(false);
     client.isKnown = false;
     client.asks([clusters, false]);

@@ -36,14 +36,14 @@ async function stall(running: Running, variant: SotwOrDelta, bytes: number, chan
 
 describe("a client that stops to read", () => {
   for (const variant of ["sotw", "delta"] as const) {
-    it(`holds one response that does not fit its window, and gets one composed change when it goes on (${variant})`, () =>
+    it(`a client that stops reading holds one response that does not fit its window, and gets one composed change when it goes on (${variant})`, () =>
       withServer({}, async (running) => {
         const { sent, behind, seen } = await stall(running, variant, 200_000, 40);
         // The first response, and the one whose beginning fit its window.
         assert.deepEqual({ sent, behind, seen }, { sent: 2, behind: 1, seen: [0, 1, 40] });
       }));
 
-    it(`holds the responses that fit its window and one more, whatever changes meanwhile (${variant})`, () =>
+    it(`a client that stops reading holds the responses that fit its window and one more, whatever changes meanwhile (${variant})`, () =>
       withServer({}, async (running) => {
         const { behind, seen } = await stall(running, variant, 2_000, 120);
         assert.equal(behind, 1);

@@ -33,7 +33,7 @@ describe("the thread that writes large commits", () => {
     assert.deepEqual(await store.read(result.heads[0]?.id ?? ""), [one]);
   });
 
-  it("leaves a commit with missing contents to the caller, and writes nothing of it", async (t) => {
+  it("the thread leaves a commit with missing contents to the caller, and writes nothing of it", async (t) => {
     const directory = await folder(t);
     const { store } = await openLmdbStore(directory);
     t.after(() => store.close());
@@ -47,7 +47,7 @@ describe("the thread that writes large commits", () => {
     assert.deepEqual(await store.heads(), []);
   });
 
-  it("leaves everything to the caller if it cannot open the file", async (t) => {
+  it("the thread leaves everything to the caller if it cannot open the file", async (t) => {
     const file = join(await folder(t), "a file");
     await writeFile(file, "");
     const thread = new WriteThread(join(file, "revisions.mdb"));

@@ -20,7 +20,7 @@ file acme.proto
 const originals = descriptorsOf([parsePackage(text, "acme")]);
 
 describe("the comparison of a table with the descriptors that it was made of", () => {
-  it("finds nothing if nothing is lost", () => {
+  it("the comparison finds nothing if nothing is lost", () => {
     refuseLosses(originals, [parsePackage(text, "acme")]);
   });
 
@@ -34,7 +34,7 @@ describe("the comparison of a table with the descriptors that it was made of", (
     ["a reserved number", "2-3", "2"],
     ["a file", text.slice(text.indexOf("file")), "file other.proto\n"],
   ] as const) {
-    it(`finds that ${what} is lost`, () => {
+    it(`the comparison finds that ${what} is lost`, () => {
       const other = parsePackage(text.replace(from, to), "acme");
       assert.throws(() => refuseLosses(originals, [other]), /the table (changes|loses) acme\.proto/);
     });

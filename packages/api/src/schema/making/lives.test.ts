@@ -22,7 +22,7 @@ function livesOf(...readings: readonly VersionReading[]): readonly string[] {
 }
 
 describe("the history of Envoy's API over its versions", () => {
-  it("says which version first had each part that the oldest lacks", () => {
+  it("the history says which version first had each part that the oldest lacks", () => {
     const old = { version: "1.32", files: file("message A", "  1 x string", "enum E", "  0 NONE") };
     const now = file("message A", "  1 x string", "  2 y string", "enum E", "  0 NONE", "  1 ONE");
     assert.deepEqual(livesOf(old, { version: "1.35", files: now }, { version: "1.36", files: now }), [
@@ -35,7 +35,7 @@ describe("the history of Envoy's API over its versions", () => {
     ]);
   });
 
-  it("does not repeat at a field the version of its message", () => {
+  it("the history does not repeat at a field the version of its message", () => {
     const now = file("message A", "  1 x string", "  message B", "    1 y string");
     assert.deepEqual(livesOf({ version: "1.32", files: [] }, { version: "1.35", files: now }), [
       "message A since=1.35",
@@ -45,7 +45,7 @@ describe("the history of Envoy's API over its versions", () => {
     ]);
   });
 
-  it("keeps a removed part, without its content", () => {
+  it("the history keeps a removed part, without its content", () => {
     const old = file("message A", "  oneof o", "    1 x string deprecated", "message B", "  1 z string");
     const now = file("message A");
     assert.deepEqual(livesOf({ version: "1.32", files: old }, { version: "1.35", files: now }), [
@@ -55,7 +55,7 @@ describe("the history of Envoy's API over its versions", () => {
     ]);
   });
 
-  it("treats a field with another type or number as another field", () => {
+  it("the history treats a field with another type or number as another field", () => {
     const old = file("message A", "  1 x string", "  2 y string");
     const now = file("message A", "  1 x bytes", "  3 y string");
     assert.deepEqual(livesOf({ version: "1.32", files: old }, { version: "1.35", files: now }), [
@@ -67,7 +67,7 @@ describe("the history of Envoy's API over its versions", () => {
     ]);
   });
 
-  it("concludes nothing from versions whose contrib part is not published", () => {
+  it("the history concludes nothing from versions whose contrib part is not published", () => {
     const extension = file("message A", "  1 x string");
     const since = [
       { version: "1.32", files: [], contrib: extension },
@@ -77,7 +77,7 @@ describe("the history of Envoy's API over its versions", () => {
     assert.deepEqual(livesOf(...since), ["message A", "  1 x string"]);
   });
 
-  it("recognises an extension that has left contrib", () => {
+  it("the history recognises an extension that has left contrib", () => {
     const extension = file("message A", "  1 x string");
     const readings = [
       { version: "1.32", files: [], contrib: extension },

@@ -7,7 +7,7 @@ import { cds, clusters, eds, oneFile, withFiles } from "../../testing/watched-fi
 import { createFilesUpstream } from "./files-upstream.js";
 
 suite("the path of a file", () => {
-  test("has no new file after a write in place", () =>
+  test("the path has no new file after a write in place", () =>
     withFiles(
       (folder) => [
         { type: "cds", path: join(folder, "cds.json") },
@@ -28,7 +28,7 @@ suite("the path of a file", () => {
       },
     ));
 
-  test("leads to another file when a link in it is swapped", () =>
+  test("the path leads to another file when a link in it is swapped", () =>
     withFiles(oneFile(), async ({ upstream, path, move, told }) => {
       await move("one.json", clusters("1", "a"));
       await move("two.json", clusters("2", "b"));
@@ -43,7 +43,7 @@ suite("the path of a file", () => {
     }));
 
   for (const watched of [true, false]) {
-    test(`may lie in a volume of Kubernetes, whose ..data is swapped, ${watched ? "with" : "without"} watched_directory (rule 153)`, () =>
+    test(`the path may lie in a volume of Kubernetes, whose ..data is swapped, ${watched ? "with" : "without"} watched_directory (rule 153)`, () =>
       withFiles(
         (folder) => [{ type: "cds", path: join(folder, "cds.json"), watchedDirectory: watched ? folder : undefined }],
         async ({ upstream, path, told }) => {
@@ -68,7 +68,7 @@ suite("the path of a file", () => {
       ));
   }
 
-  test("changes only by a move into the folder if there is a watched_directory", () =>
+  test("the path changes only by a move into the folder if there is a watched_directory", () =>
     withFiles(
       (folder) => [{ type: "cds", path: join(folder, "real/cds.json"), watchedDirectory: join(folder, "watched") }],
       async ({ upstream, path, move, told }) => {

@@ -13,7 +13,7 @@ import type { UpstreamContext } from "../contract/upstream.js";
 import { createFilesUpstream } from "./files-upstream.js";
 
 suite("a file of resources", () => {
-  test("is loaded at start, and read again when another is moved over it (rules 152, 153)", () =>
+  test("a file is loaded at start, and read again when another is moved over it (rules 152, 153)", () =>
     withFiles(oneFile(), async ({ upstream, move, told, updates }) => {
       await move("cds.json", clusters("1", "a=1", "b"));
       upstream.subscribe(cds, ["*"]);
@@ -28,7 +28,7 @@ suite("a file of resources", () => {
       assert.deepEqual([...(status?.resources.keys() ?? [])].sort(), ["a", "c"]);
     }));
 
-  test("causes no report if none of its resources differ", () =>
+  test("a file causes no report if none of its resources differ", () =>
     withFiles(oneFile(), async ({ upstream, move, told }) => {
       await move("cds.json", clusters("1", "a"));
       upstream.subscribe(cds, ["*"]);
@@ -39,7 +39,7 @@ suite("a file of resources", () => {
       await told("+b@3");
     }));
 
-  test("is read as JSON, YAML, binary and text, by its extension (rule 151)", async () => {
+  test("a file is read as JSON, YAML, binary and text, by its extension (rule 151)", async () => {
     const forms = {
       json: "json",
       yaml: "yaml",
@@ -58,7 +58,7 @@ suite("a file of resources", () => {
     }
   });
 
-  test("is complete: a resource that it lacks does not exist, and that is known at once, for every type", () =>
+  test("a file is complete: a resource that it lacks does not exist, and that is known at once, for every type", () =>
     withFiles(
       (folder) => [{ type: "endpoint", path: join(folder, "eds.yaml") }],
       async ({ upstream, move, told }) => {
@@ -82,7 +82,7 @@ suite("a file of resources", () => {
       },
     ));
 
-  test("is reported if it is missing, and applied when it comes", () =>
+  test("a file is reported if it is missing, and applied when it comes", () =>
     withFiles(oneFile("later/cds.json"), async ({ upstream, path, move, told }) => {
       upstream.subscribe(cds, ["*"]);
       await told(
@@ -93,7 +93,7 @@ suite("a file of resources", () => {
       await told("connected cluster", "+a@1");
     }));
 
-  test("may also be written slowly in place if it was missing", () =>
+  test("a file may also be written slowly in place if it was missing", () =>
     withFiles(oneFile(), async ({ upstream, path, told, lines }) => {
       upstream.subscribe(cds, ["*"]);
       await told(/cannot be read/);
@@ -103,7 +103,7 @@ suite("a file of resources", () => {
       await waitFor("what was written", () => lines.includes("+a@1 +b@1"));
     }));
 
-  test("leaves its resources when it is deleted, and may come again", () =>
+  test("a file leaves its resources when it is deleted, and may come again", () =>
     withFiles(oneFile(), async ({ upstream, path, move, told }) => {
       await move("cds.json", clusters("1", "a"));
       upstream.subscribe(cds, ["*"]);
@@ -190,7 +190,7 @@ suite("a bad file (rules 154-156)", () => {
       ));
   }
 
-  test("is reported at start, and a good one after it is applied, even if it is written in place", () =>
+  test("a bad file is reported at start, and a good one after it is applied, even if it is written in place", () =>
     withFiles(oneFile(), async ({ upstream, path, move, told, lines }) => {
       await move("cds.json", "{");
       upstream.subscribe(cds, ["*"]);
@@ -200,7 +200,7 @@ suite("a bad file (rules 154-156)", () => {
       await waitFor("the good one", () => lines.includes("+a@1"));
     }));
 
-  test("is not read if it is larger than the limit", () =>
+  test("a bad file is not read if it is larger than the limit", () =>
     withFiles(
       oneFile(),
       async ({ upstream, move, told }) => {
@@ -211,7 +211,7 @@ suite("a bad file (rules 154-156)", () => {
       { context: { limits } },
     ));
 
-  test("shows no secret", () =>
+  test("a bad file shows no secret", () =>
     withFiles(
       (folder) => [{ type: "secret", path: join(folder, "sds.json") }],
       async ({ upstream, move, told, lines }) => {
@@ -228,7 +228,7 @@ suite("a bad file (rules 154-156)", () => {
 });
 
 suite("a watcher of a file", () => {
-  test("holds up the next change until it is done", async () => {
+  test("a watcher of a file holds up the next change until it is done", async () => {
     let release = () => {};
     const slow = () => new Promise<void>((resolve) => (release = resolve));
     await withFiles(
@@ -248,7 +248,7 @@ suite("a watcher of a file", () => {
     );
   });
 
-  test("costs no watch once it wants nothing, and a later watcher gets the file as it is then", () =>
+  test("a watcher of a file costs no watch once it wants nothing, and a later watcher gets the file as it is then", () =>
     withFiles(oneFile(), async ({ upstream, move, told }) => {
       await move("cds.json", clusters("1", "a"));
       upstream.subscribe(cds, ["a"]);
@@ -261,7 +261,7 @@ suite("a watcher of a file", () => {
       await told("connected cluster", "+a@2");
     }));
 
-  test("is told the differences if it has the resources from elsewhere", () =>
+  test("a watcher of a file is told the differences if it has the resources from elsewhere", () =>
     withFiles(oneFile(), async ({ upstream, move, told, updates }) => {
       await move("cds.json", clusters("1", "a", "b"));
       upstream.subscribe(cds, ["*"]);
@@ -275,7 +275,7 @@ suite("a watcher of a file", () => {
       await told("connected cluster", "+c@2 -a");
     }));
 
-  test("is told when a TTL is over, and when the resource comes again (rule 134)", () =>
+  test("a watcher of a file is told when a TTL is over, and when the resource comes again (rule 134)", () =>
     withFiles(oneFile("cds.pb"), async ({ upstream, move, told }) => {
       const resources = (ttl: number) => [
         createResource(create(ClusterSchema, { name: "short" }), { ttl }),
@@ -290,7 +290,7 @@ suite("a watcher of a file", () => {
       await told("+short@2");
     }));
 
-  test("gets an error for a type that has no file", () =>
+  test("a watcher of a file gets an error for a type that has no file", () =>
     withFiles(oneFile(), async ({ upstream, told }) => {
       upstream.subscribe(eds, ["a"]);
       await told("failed endpoint: endpoint: there is no file for endpoint resources [XDSKIT_CLIENT_OPTION]");

@@ -72,7 +72,7 @@ const kinds = (events: readonly ClientEvent[]) =>
   });
 
 describe("streams of a client", () => {
-  it("are opened when something is wanted, and tried again with growing waits between the starts (A57)", () =>
+  it("streams are opened when something is wanted, and tried again with growing waits between the starts (A57)", () =>
     withStreams(async ({ transport, clock, watch, events }) => {
       assert.equal(transport.streams.length, 0);
       watch("a");
@@ -87,7 +87,7 @@ describe("streams of a client", () => {
       assert.deepEqual(kinds(events), ["failed", "failed", "failed", "failed"]);
     }));
 
-  it("spread their waits at random", async () => {
+  it("streams spread their waits at random", async () => {
     const starts: number[] = [];
     for (const chance of [0, 1]) {
       await withStreams(
@@ -103,7 +103,7 @@ describe("streams of a client", () => {
     assert.deepEqual(starts, [800, 1_200]);
   });
 
-  it("wait the first time again after an answered stream, counted from its start", () =>
+  it("streams wait the first time again after an answered stream, counted from its start", () =>
     withStreams(async ({ transport, clock, watch, events }) => {
       watch("a");
       for (let failures = 0; failures < 3; failures += 1) {
@@ -133,7 +133,7 @@ describe("streams of a client", () => {
       assert.deepEqual(kinds(events), ["lost broken", "connected", "ended"]);
     }));
 
-  it("are a failure if they end without an answer, even with OK", () =>
+  it("streams are a failure if they end without an answer, even with OK", () =>
     withStreams(async ({ transport, watch, events }) => {
       watch("a");
       transport.last.opened();
@@ -141,7 +141,7 @@ describe("streams of a client", () => {
       assert.deepEqual(kinds(events), ["connected", "ended", "failed"]);
     }));
 
-  it("are ended if they bring unreadable bytes, and that is no answer", () =>
+  it("streams are ended if they bring unreadable bytes, and that is no answer", () =>
     withStreams(async ({ transport, clock, watch, events }) => {
       watch("a");
       for (const wait of [1_000, 1_600, 2_560]) {
@@ -161,7 +161,7 @@ describe("streams of a client", () => {
       );
     }));
 
-  it("stay open for a while when nothing is wanted, and then end cleanly", () =>
+  it("streams stay open for a while when nothing is wanted, and then end cleanly", () =>
     withStreams(async ({ transport, clock, watch, events }) => {
       const first = watch("a");
       transport.last.opened();
@@ -188,7 +188,7 @@ describe("streams of a client", () => {
       assert.deepEqual(kinds(events), ["connected", "ended"]);
     }));
 
-  it("are cut off if the server does not end them", () =>
+  it("streams are cut off if the server does not end them", () =>
     withStreams(async ({ transport, clock, watch }) => {
       const only = watch("a");
       transport.last.opened();
@@ -204,7 +204,7 @@ describe("streams of a client", () => {
       assert.equal(transport.streams.length, 1);
     }));
 
-  it("are given up during an attempt if nothing is wanted any more", () =>
+  it("streams are given up during an attempt if nothing is wanted any more", () =>
     withStreams(async ({ transport, clock, watch }) => {
       watch("a").cancel();
       await settle();
@@ -218,7 +218,7 @@ describe("streams of a client", () => {
       assert.equal(transport.streams.length, 2);
     }));
 
-  it("are read one response at a time, and not while a watcher is busy", () =>
+  it("streams are read one response at a time, and not while a watcher is busy", () =>
     withStreams(async ({ client, transport }) => {
       const releases: (() => void)[] = [];
       client.watch("cluster", "a", { onChanged: () => new Promise<void>((resolve) => releases.push(resolve)) });
@@ -236,7 +236,7 @@ describe("streams of a client", () => {
       assert.equal(transport.last.wanted, 1);
     }));
 
-  it("are not read while a watcher is busy, and no name counts as missing because of that (rule 166)", () =>
+  it("streams are not read while a watcher is busy, and no name counts as missing because of that (rule 166)", () =>
     withStreams(async ({ client, transport, clock }) => {
       const releases: (() => void)[] = [];
       client.watch("cluster", "a", { onChanged: () => new Promise<void>((resolve) => releases.push(resolve)) });
@@ -261,7 +261,7 @@ describe("streams of a client", () => {
       assert.deepEqual(lines, ["XDSKIT_RESOURCE_ABSENT"]);
     }));
 
-  it("end no TTL while a heartbeat may lie unread, because a watcher is busy or the process was (rule 134)", async () => {
+  it("streams end no TTL while a heartbeat may lie unread, because a watcher is busy or the process was (rule 134)", async () => {
     const base = manualClock();
     let lost = 0;
     const clock = { ...base, now: () => base.now() + lost };
@@ -302,7 +302,7 @@ describe("streams of a client", () => {
     );
   });
 
-  it("let no name count as missing while a request cannot be sent", () =>
+  it("streams let no name count as missing while a request cannot be sent", () =>
     withStreams(async ({ client, transport, clock }) => {
       client.watch("cluster", "a", { onChanged() {} });
       transport.last.stall();
@@ -316,7 +316,7 @@ describe("streams of a client", () => {
       assert.deepEqual([transport.last.log, lines], [["+a"], []]);
     }));
 
-  it("let a name count as missing although the server endlessly repeats a rejected response", () =>
+  it("streams let a name count as missing although the server endlessly repeats a rejected response", () =>
     withStreams(
       async ({ client, transport, clock, watch }) => {
         watch("bad");
@@ -338,7 +338,7 @@ describe("streams of a client", () => {
       { checks: { cluster: (_, { name }) => (name === "bad" ? "it is bad" : undefined) } },
     ));
 
-  it("carry one request for everything that is wanted at once", () =>
+  it("streams carry one request for everything that is wanted at once", () =>
     withStreams(async ({ transport, watch }) => {
       for (let index = 0; index < 1_000; index += 1) watch(`c${index}`);
       transport.last.opened();
@@ -351,7 +351,7 @@ describe("streams of a client", () => {
       );
     }));
 
-  it("are one for each type if the client asks so, over one transport", () =>
+  it("streams are one for each type if the client asks so, over one transport", () =>
     withStreams(
       async ({ client, transport, clock }) => {
         const endpoint = client.watch("endpoint", "a", { onChanged() {} });
@@ -368,7 +368,7 @@ describe("streams of a client", () => {
       { aggregated: false },
     ));
 
-  it("are refused for types that have no such stream, and the watcher is told", () =>
+  it("streams are refused for types that have no such stream, and the watcher is told", () =>
     withStreams(
       async ({ client, transport }) => {
         const types = resourceTypes.all.filter(({ services }) => services.v3?.delta === undefined);
@@ -380,7 +380,7 @@ describe("streams of a client", () => {
 });
 
 describe("acknowledgements", () => {
-  it("wait for the program, which may reject a response that the client keeps", () => {
+  it("acknowledgements wait for the program, which may reject a response that the client keeps", () => {
     const decide: { resolve(): void; reject(error: Error): void }[] = [];
     const acknowledge = () =>
       new Promise<void>((resolve, reject) => {

@@ -63,7 +63,7 @@ async function withOdd(
 const upToDate: OddAnswer = (response) => response.writeHead(304).end();
 
 suite("a poll", () => {
-  test("is a POST of the node, the names and the version, one at a time, over one connection (rule 149)", () =>
+  test("a poll is a POST of the node, the names and the version, one at a time, over one connection (rule 149)", () =>
     withOdd(
       (response, poll, number) =>
         number < 2 ? respond(response, `${number}`, ["a"], { nonce: `n${number}` }) : upToDate(response, poll, number),
@@ -86,7 +86,7 @@ suite("a poll", () => {
       { base: "/base/", headers: { authorization: "Bearer hunter2" } },
     ));
 
-  test("is one for each type", () =>
+  test("a poll is for one type", () =>
     withOdd(upToDate, async ({ upstream, server, polled, line }) => {
       upstream.subscribe(cds, ["*"]);
       upstream.subscribe(eds, ["a"]);
@@ -195,7 +195,7 @@ suite("an answer that is of no use", () => {
       ));
   }
 
-  test("is not quoted if it comes from a server of secrets", () =>
+  test("a useless answer is not quoted if it comes from a server of secrets", () =>
     withOdd(
       (response) => response.writeHead(500).end("could not sign with my secret"),
       async ({ upstream, line }) => {
@@ -204,7 +204,7 @@ suite("an answer that is of no use", () => {
       },
     ));
 
-  test("does not end the wait for a poll that the server may hold until something changes (rule 143)", () => {
+  test("a useless answer does not end the wait for a poll that the server may hold until something changes (rule 143)", () => {
     const waits: number[] = [];
     const clock = {
       now: () => systemClock.now(),
@@ -229,7 +229,7 @@ suite("an answer that is of no use", () => {
     );
   });
 
-  test("makes the client poll less and less often, also for new names (rule 149)", () => {
+  test("a useless answer makes the client poll less and less often, also for new names (rule 149)", () => {
     const waits: number[] = [];
     let now = 0;
     const clock = {
@@ -292,7 +292,7 @@ suite("a faulty resource in a response", () => {
     ["something that is no resource", ["good", 4711], /no name/],
   ];
   for (const [what, items, message] of bad) {
-    test(`is explained to the server with the next poll, and good resources are taken (${what})`, () =>
+    test(`a faulty resource is explained to the server with the next poll, and good resources are taken (${what})`, () =>
       withOdd(
         (response, _, number) => {
           if (number === 0) respond(response, "1", ["a"]);
@@ -319,7 +319,7 @@ suite("a faulty resource in a response", () => {
       ));
   }
 
-  test("makes no difference above the limit, where all are rejected", () =>
+  test("a faulty resource makes no difference above the limit, where all resources are rejected", () =>
     withOdd(
       (response, _, number) => respond(response, `${number}`, number === 0 ? ["a"] : ["a", "b", "c", "d"]),
       async ({ upstream, line }) => {
@@ -340,7 +340,7 @@ suite("a faulty resource in a response", () => {
       },
     ));
 
-  test("does not count as one if it was not requested (rule 165), or has fields newer than our protos", () =>
+  test("a resource that was not requested (rule 165), or has fields newer than our protos, does not count as faulty", () =>
     withOdd(
       (response, _, number) =>
         respond(response, `${number}`, [{ "@type": clusterUrl, name: "a", fieldOfNextYear: 1 }, "b"], { alsoNew: {} }),
@@ -352,7 +352,7 @@ suite("a faulty resource in a response", () => {
       },
     ));
 
-  test("is no longer there once its TTL is over, and the same answer brings it back (rule 134)", () => {
+  test("a resource is gone once its TTL is over, and the same answer brings it back (rule 134)", () => {
     const resource = { "@type": clusterUrl, name: "a" };
     const wrapped = {
       "@type": "type.googleapis.com/envoy.service.discovery.v3.Resource",

@@ -20,7 +20,7 @@ const write = (name: string, content: string) => {
   return join(folder, name);
 };
 
-it("polls over TLS, shows the client's certificate as it is then, and says why a handshake fails", async () => {
+it("an upstream polls over TLS, shows the client's certificate as it is then, and says why a handshake fails", async () => {
   const authority = createAuthority("an authority");
   const own = authority.issue("the server", "IP:127.0.0.1");
   const [first, second] = [authority.issue("first"), authority.issue("second")];

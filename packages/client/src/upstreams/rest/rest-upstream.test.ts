@@ -71,7 +71,7 @@ function rejections(events: readonly ServerEvent[]): readonly string[] {
 
 suite("polls of our own server", () => {
   for (const api of ["v3", "v2"] as const) {
-    test(`bring the resources, their changes and removals (${api})`, () =>
+    test(`polls bring the resources, their changes and removals (${api})`, () =>
       withServer(
         async ({ upstream, server, told, updates }) => {
           server.config.set([cluster("a"), cluster("b")]);
@@ -93,7 +93,7 @@ suite("polls of our own server", () => {
       ));
   }
 
-  test("ask anew when names come, also while a poll is held", () =>
+  test("polls ask anew when names come, also while a poll is held", () =>
     withServer(
       async ({ upstream, server, told }) => {
         const assignment = (clusterName: string) => create(ClusterLoadAssignmentSchema, { clusterName });
@@ -108,7 +108,7 @@ suite("polls of our own server", () => {
       { server: { rest: { holdMs: 60_000 } }, settings: { requestTimeoutMs: 60_000 } },
     ));
 
-  test("report that a name does not exist when its time is over (rule 166)", () =>
+  test("polls report that a name does not exist when its time is over (rule 166)", () =>
     withServer(
       async ({ upstream, server, told }) => {
         server.config.set([create(ClusterLoadAssignmentSchema, { clusterName: "a" })]);
@@ -118,7 +118,7 @@ suite("polls of our own server", () => {
       { server: { rest: { holdMs: 0 } }, context: { absentAfterMs: 300 } },
     ));
 
-  test("say why a resource is rejected, keep the good content, and do not spin (rule 150)", () =>
+  test("polls say why a resource is rejected, keep the good content, and do not spin (rule 150)", () =>
     withServer(
       async ({ upstream, server, lines, events }) => {
         server.config.set([cluster("a")]);
@@ -143,7 +143,7 @@ suite("polls of our own server", () => {
       },
     ));
 
-  test("acknowledge when they are told to", async () => {
+  test("polls acknowledge when they are told to", async () => {
     let release: (error?: Error) => void = () => {};
     const acknowledge = () =>
       new Promise<void>((resolve, reject) => (release = (error) => (error ? reject(error) : resolve())));
@@ -164,7 +164,7 @@ suite("polls of our own server", () => {
     );
   });
 
-  test("survive an absence of the server", async () => {
+  test("polls survive an absence of the server", async () => {
     const server = createServer();
     const { rest } = await server.listen({ rest: "127.0.0.1:0" });
     server.config.set([cluster("a")]);
@@ -192,7 +192,7 @@ suite("polls of our own server", () => {
     }
   });
 
-  test("ask for everything again after an unsubscription, also in v2, whose servers do not hear of it", () =>
+  test("polls ask for everything again after an unsubscription, also in v2, whose servers are not told of it", () =>
     withServer(
       async ({ upstream, server, lines }) => {
         server.config.set([cluster("a"), cluster("b")]);
@@ -212,7 +212,7 @@ suite("polls of our own server", () => {
       { settings: { api: "v2" } },
     ));
 
-  test("end when nobody wants anything any more", () =>
+  test("polls end when nobody wants anything any more", () =>
     withServer(async ({ upstream, server, told }) => {
       server.config.set([cluster("a")]);
       upstream.subscribe(cds, ["a"]);

@@ -79,7 +79,7 @@ const withEndpoint = (snapshot: Snapshot, text: string) =>
 
 for (const variant of ["sotw", "delta"] as const) {
   describe(`the per-type ${variant} streams of a node`, () => {
-    it("repeat the transitions of another node's streams, without a look at the snapshot", () => {
+    it("the streams of a node repeat the transitions of another node's streams, without a look at the snapshot", () => {
       const { one, other, third, snapshot } = createNodes(variant);
       const looks = { count: 0 };
       const next = watched(withEndpoint(snapshot, "2"), looks);
@@ -96,7 +96,7 @@ for (const variant of ["sotw", "delta"] as const) {
       }
     });
 
-    it("still wait for each other when one of them must", () => {
+    it("the streams of a node still wait for each other when one of them must", () => {
       const { one, other, snapshot } = createNodes(variant);
       const changed = updateSnapshot(snapshot, {
         upsert: [sampleResource("cluster", "c", "1->a"), sampleResource("route", "a", "2->c")],
@@ -118,7 +118,7 @@ for (const variant of ["sotw", "delta"] as const) {
       }
     });
 
-    it("go on alone when one of them has gone on to a newer snapshot", () => {
+    it("the streams of a node go on alone when one of them has gone on to a newer snapshot", () => {
       const { one, other, snapshot } = createNodes(variant);
       const second = withEndpoint(snapshot, "2");
       const third = updateSnapshot(second, { upsert: [sampleResource("cluster", "c", "1->a")] });

@@ -89,7 +89,7 @@ for (const variant of ["sotw", "delta"] as const) {
     // Resources that warm with a cluster are sent again.
     const expected = ["cluster", "endpoint", "route", "cluster"];
 
-    it("repeat the first one's transitions after their own answers, without a look at the snapshot", () => {
+    it("equal streams repeat the first one's transitions after their own answers, without a look at the snapshot", () => {
       const { clients, snapshot } = createClients(variant, 3);
       const looks = { count: 0 };
       const next = watched(moved(snapshot, 3), looks);
@@ -105,7 +105,7 @@ for (const variant of ["sotw", "delta"] as const) {
       assert.equal(last, 0);
     });
 
-    it("work out the next steps only once if their answers come in another order", () => {
+    it("equal streams work out the next steps only once if their answers come in another order", () => {
       const { clients, snapshot } = createClients(variant, 3);
       const looks = { count: 0 };
       const next = watched(moved(snapshot, 3), looks);
@@ -130,7 +130,7 @@ for (const variant of ["sotw", "delta"] as const) {
       assert.equal(counts[2], 0, `${counts} looks`);
     });
 
-    it("go on alone if an answer comes between two of their responses", () => {
+    it("equal streams go on alone if an answer comes between two of their responses", () => {
       const { clients, snapshot } = createClients(variant, 2);
       const next = moved(snapshot, 3);
       const [one, other] = clients as [(typeof clients)[0], (typeof clients)[0]];
@@ -144,7 +144,7 @@ for (const variant of ["sotw", "delta"] as const) {
       );
     });
 
-    it("repeat the first one if a listener is new, and go on alone if one is replaced", () => {
+    it("equal streams repeat the first one if a listener is new, and go on alone if one is replaced", () => {
       const { clients, snapshot } = createClients(variant, 3);
       const looks = { count: 0 };
       const added = watched(updateSnapshot(snapshot, { upsert: [sampleResource("listener", "m", "1->r")] }), looks);
@@ -164,7 +164,7 @@ for (const variant of ["sotw", "delta"] as const) {
       }
     });
 
-    it("go on if one client rejects the response that its stream waits for, and that client keeps its used resources", () => {
+    it("equal streams go on if one client rejects the response that its stream waits for, and that client keeps its used resources", () => {
       const { clients, snapshot } = createClients(variant, 3);
       const [one, bad, other] = clients as [(typeof clients)[0], (typeof clients)[0], (typeof clients)[0]];
       const next = moved(snapshot, 3);
@@ -180,7 +180,7 @@ for (const variant of ["sotw", "delta"] as const) {
       assert.ok(other.stream.isSettled);
     });
 
-    it("go on alone when a newer snapshot comes in between", () => {
+    it("equal streams go on alone when a newer snapshot comes in between", () => {
       const { clients, snapshot } = createClients(variant, 3);
       const next = moved(snapshot, 3);
       const newest = moved(next, 4);
@@ -196,7 +196,7 @@ for (const variant of ["sotw", "delta"] as const) {
       for (const { stream } of clients) assert.equal(stream.isSettled, false);
     });
 
-    it("have a deadline, after which they send the changes that waited", () => {
+    it("equal streams have a deadline, after which they send the changes that waited", () => {
       const { clients, snapshot } = createClients(variant, 2);
       const next = moved(snapshot, 3);
       for (const { stream, give, take, answer } of clients) {

@@ -116,7 +116,7 @@ function draining(agent?: string, isPerType = false) {
 
 for (const isPerType of [false, true]) {
   describe(`draining listeners of a client ${isPerType ? "with a stream for each type" : "on one stream"}`, () => {
-    it("leave the client settled, and its status lists the resources that stay for it", () => {
+    it("draining listeners leave the client settled, and its status lists the resources that stay for it", () => {
       const { isSettled, status, waits } = draining("envoy", isPerType);
       assert.ok(isSettled());
       assert.deepEqual(waits(), ["linger cluster a", "linger route r"]);
@@ -126,7 +126,7 @@ for (const isPerType of [false, true]) {
       }
     });
 
-    it("do not delay the next change, and the client is settled only after it acknowledged that", () => {
+    it("draining listeners do not delay the next change, and the client is settled only after it acknowledged that", () => {
       const { isSettled, give } = draining("envoy", isPerType);
       const next = updateSnapshot(moved, { upsert: [sampleResource("cluster", "b", "2->static")] });
       assert.deepEqual(give(next, true), ["b=2->static"]);
@@ -136,7 +136,7 @@ for (const isPerType of [false, true]) {
       assert.ok(client.isSettled());
     });
 
-    it("leave the client unsettled while a change waits for one that it must acknowledge first", () => {
+    it("draining listeners leave the client unsettled while a change waits for one that it must acknowledge first", () => {
       const { isSettled, give, waits } = draining("envoy", isPerType);
       const next = updateSnapshot(moved, {
         upsert: [sampleResource("cluster", "c", "1->static"), sampleResource("route", "s", "2->c")],
@@ -146,7 +146,7 @@ for (const isPerType of [false, true]) {
       assert.ok(waits().includes("make route s"), waits().join());
     });
 
-    it("keep their resources for Envoy's drain time, and a little longer while the client asks for them", () => {
+    it("draining listeners keep their resources for Envoy's drain time, and a little longer while the client asks for them", () => {
       const { isSettled, deadline, pass, waits } = draining("envoy", isPerType);
       assert.deepEqual(pass(599_999), []);
       assert.equal(deadline(), 600_000);
@@ -157,14 +157,14 @@ for (const isPerType of [false, true]) {
       assert.ok(isSettled());
     });
 
-    it("lose their resources as soon as the client asks for none of them any more", () => {
+    it("draining listeners lose their resources as soon as the client asks for none of them any more", () => {
       const { deadline, asks, pass } = draining("envoy", isPerType);
       pass(10_000);
       assert.deepEqual(asks({ unsubscribe: ["r"] }), ["-a"]);
       assert.equal(deadline(), undefined);
     });
 
-    it("keep their resources a little longer if the client unsubscribed so soon that connections may be left", () => {
+    it("draining listeners keep their resources a little longer if the client unsubscribed so soon that connections may be left", () => {
       const { asks, pass } = draining("envoy", isPerType);
       assert.deepEqual(asks({ unsubscribe: ["r"] }), []);
       assert.deepEqual(pass(1_999), []);
@@ -216,18 +216,18 @@ describe("the drain time", () => {
     return Number.NaN;
   };
 
-  it("is Envoy's for listeners of Envoy and of unknown clients", () => {
+  it("the drain time is Envoy's for listeners of Envoy and of unknown clients", () => {
     assert.equal(untilGone("envoy"), 605_000);
     assert.equal(untilGone("my proxy"), 605_000);
     assert.equal(untilGone(""), 605_000);
   });
 
-  it("is short for clients that serve nobody with their listeners", () => {
+  it("the drain time is short for clients that serve nobody with their listeners", () => {
     assert.equal(untilGone("gRPC Go"), 7_000);
     assert.equal(untilGone("xdskit"), 7_000);
   });
 
-  it("follows the settings, and is at least the linger time", () => {
+  it("the drain time follows the settings, and is at least the linger time", () => {
     const set = { acknowledgement: 15_000, linger: 3_000, drain: 1_000, named: 0 };
     assert.deepEqual(orderingTimesFor({ userAgentName: "envoy" }, set), set);
     assert.equal(orderingTimesFor({ userAgentName: "grpc-java" }, { ...set, drain: 60_000 }).drain, 3_000);

@@ -39,7 +39,7 @@ function contents(snapshot: Snapshot): string {
 }
 
 describe("the snapshot of a client that comes back in the middle of a change", () => {
-  it("is put together from the versions that a client of delta claims", () => {
+  it("the snapshot is put together from the versions that a client of delta claims", () => {
     const ofClusters = claims({ a: versionOf(older, cluster, "a"), b: versionOf(newest, cluster, "b") });
     const ofRoutes = claims({ r: versionOf(older, route, "r") });
     const said: readonly Claim[] = [
@@ -51,7 +51,7 @@ describe("the snapshot of a client that comes back in the middle of a change", (
     assert.ok(isKnown);
   });
 
-  it("is found by the version of a mixture that a client of SotW claims", () => {
+  it("the snapshot is found by the version of a mixture that a client of SotW claims", () => {
     const middle = ResourceSets.branch(newest.of(cluster), new Map([["a", older.of(cluster).get("a")]]));
     const said: readonly Claim[] = [
       { type: cluster, subscription: all, claimed: middle.version },
@@ -63,7 +63,7 @@ describe("the snapshot of a client that comes back in the middle of a change", (
     assert.ok(isKnown);
   });
 
-  it("has of a name without a known version the newest content whose clusters are there", () => {
+  it("the snapshot has the newest content whose clusters exist under a name without a known version", () => {
     const said: readonly Claim[] = [
       { type: cluster, subscription: all, claimed: older.of(cluster).version },
       { type: route, subscription: named, claimed: undefined },
@@ -71,7 +71,7 @@ describe("the snapshot of a client that comes back in the middle of a change", (
     assert.equal(contents(heldSnapshot(said, known).snapshot), "a r->a");
   });
 
-  it("has the clusters whose endpoints it asks for while it does not ask for clusters", () => {
+  it("the snapshot has the clusters whose endpoints it asks for while it does not ask for clusters", () => {
     const said: readonly Claim[] = [
       { type: typeOf("endpoint"), subscription: { wildcard: false, names: NameSet.of(["a"]) }, claimed: undefined },
       { type: route, subscription: named, claimed: older.of(route).version },
@@ -80,7 +80,7 @@ describe("the snapshot of a client that comes back in the middle of a change", (
     assert.equal(contents(heldSnapshot(said.slice(1), known).snapshot), "b r->a");
   });
 
-  it("keeps contents that only the client knows, which may name all that goes", () => {
+  it("the snapshot keeps contents that only the client knows, which may name all removed resources", () => {
     const said: readonly Claim[] = [
       { type: cluster, subscription: all, claimed: claims({ ahead: "x" }) },
       { type: route, subscription: named, claimed: claims({ r: "y" }) },
@@ -92,14 +92,14 @@ describe("the snapshot of a client that comes back in the middle of a change", (
     assert.equal(isKnown, false);
   });
 
-  it("has every cluster that it may have if its version tells nothing", () => {
+  it("the snapshot has every cluster that it may have if its version tells nothing", () => {
     const said: readonly Claim[] = [{ type: cluster, subscription: all, claimed: "0000000000000007" }];
     const { snapshot, isKnown } = heldSnapshot(said, known);
     assert.match(contents(snapshot), /^a,b /);
     assert.equal(isKnown, false);
   });
 
-  it("is found among many snapshots, and in changes of many resources", () => {
+  it("the snapshot is found among many snapshots, and in changes of many resources", () => {
     const names = Array.from({ length: 500 }, (_, index) => `n${index}`);
     const line: Snapshot[] = [older];
     for (const label of ["1", "2", "3", "4"]) {

@@ -91,7 +91,7 @@ describe("a selection", () => {
 });
 
 describe("a request without names", () => {
-  it("asks for everything of wildcard types, and for nothing of others", () => {
+  it("a request without names asks for everything of wildcard types, and for nothing of others", () => {
     for (const type of resourceTypes) {
       const { wildcard, names } = selectionOf([], type);
       assert.equal(names.size, 0);
@@ -106,12 +106,12 @@ describe("mayDiffer", () => {
   const asks = (...list: string[]) => selectionOf(list, endpoint);
   const sets = (after: SampleGroup) => [before.snapshot.of(endpoint), after.snapshot.of(endpoint)] as const;
 
-  it("is false if the change does not concern the selection", () => {
+  it("the result is false if the change does not concern the selection", () => {
     assert.equal(mayDiffer(asks("a", "b", "c", "d"), ...sets(group(before, { e: "2" }))), false);
     assert.equal(mayDiffer(asks("a", "b", "c", "d"), ...sets(before)), false);
   });
 
-  it("is true if the change concerns the selection", () => {
+  it("the result is true if the change concerns the selection", () => {
     assert.equal(mayDiffer(asks("a", "b", "c", "d"), ...sets(group(before, { d: "2" }))), true);
     assert.equal(mayDiffer(asks("a", "b", "c", "x"), ...sets(group(before, { x: "1" }))), true);
     assert.equal(mayDiffer(asks("*"), ...sets(group(before, { d: "2" }))), true);

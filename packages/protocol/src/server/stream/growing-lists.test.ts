@@ -55,7 +55,7 @@ describe("a request of one name", () => {
     { client: "answers nothing", change: "added", snapshot: nothing },
     { client: "reads nothing", change: "added", snapshot: some },
   ] as const) {
-    it(`costs about the same on top of 100,000 names as on top of 2,000: ${change}, by a client that ${client}`, () => {
+    it(`a request of one name costs about the same on top of 100,000 names as on top of 2,000: ${change}, by a client that ${client}`, () => {
       // The least of two runs leaves out compilation, and pauses of a busy machine.
       const least = (names: number) =>
         Math.min(timeOfGrowth(names, client, change, snapshot), timeOfGrowth(names, client, change, snapshot));

@@ -47,7 +47,7 @@ const refusals = ({ events }: Running) =>
   events.flatMap((event) => (event.kind === "call-refused" ? [`${event.code} ${event.message}`] : []));
 
 describe("a greedy client", () => {
-  it("has a bounded number of streams on a connection, and is told the bound, which holds for each connection", () =>
+  it("a greedy client has a bounded number of streams on a connection, and is told the bound, which holds for each connection", () =>
     withServer({ limits: { streamsPerConnection: 10 } }, async (running) => {
       const client = await rawHttp2(running.address);
       await client.send(...ids(12).map((id) => headOf(path, id)));
@@ -68,7 +68,7 @@ describe("a greedy client", () => {
       client.end();
     }));
 
-  it("has a bounded number of streams from an address, over all its connections, and gets them back", () =>
+  it("a greedy client has a bounded number of streams from an address, over all its connections, and gets them back", () =>
     withServer({ limits: { streamsPerConnection: 10, streamsPerAddress: 15 } }, async (running) => {
       const clients = await Promise.all([1, 2].map(() => rawHttp2(running.address)));
       for (const client of clients) await client.send(...ids(10).map((id) => headOf(path, id)));
@@ -88,7 +88,7 @@ describe("a greedy client", () => {
     partialRequestBytesPerAddress: 600_000,
     partialRequestBytesPerConnection: 300_000,
   };
-  it("has a bounded number of bytes in partial requests on a connection", () =>
+  it("a greedy client has a bounded number of bytes in partial requests on a connection", () =>
     withServer({ limits: partial }, async (running) => {
       const client = await rawHttp2(running.address);
       // Each has memory for its received bytes, and eight times that.
@@ -99,7 +99,7 @@ describe("a greedy client", () => {
       client.end();
     }));
 
-  it("has a bounded number of bytes in partial requests from an address, over all its connections", () =>
+  it("a greedy client has a bounded number of bytes in partial requests from an address, over all its connections", () =>
     withServer({ limits: partial }, async (running) => {
       const clients = await Promise.all([1, 2, 3, 4].map(() => rawHttp2(running.address)));
       for (const client of clients) {
@@ -111,7 +111,7 @@ describe("a greedy client", () => {
       await othersAreServed(running);
     }));
 
-  it("leaves room for others, because the default limits of a connection, an address and the server grow", () => {
+  it("a greedy client leaves room for others, because the default limits of a connection, an address and the server grow", () => {
     const limits = defaultServerLimits;
     assert.ok(limits.streamsPerNode <= limits.streamsPerConnection);
     assert.ok(2 * limits.streamsPerConnection <= limits.streamsPerAddress);
@@ -144,7 +144,7 @@ describe("a request that does not arrive", () => {
   const noRequest = "4 a stream was opened, and no request came in time";
   const noRest = "4 a request began, and its rest did not come in time";
 
-  it("ends its stream with DEADLINE_EXCEEDED, as a missing rest does, and no other stream of the connection", () =>
+  it("a late request ends its stream with DEADLINE_EXCEEDED, as a missing rest does, and no other stream of the connection", () =>
     impatient(async (address, refused) => {
       const client = await rawHttp2(address);
       await client.send(
@@ -172,7 +172,7 @@ describe("a request that does not arrive", () => {
       client.end();
     }));
 
-  it("is waited for while it comes at 64 KiB a second or faster", () =>
+  it("a late request is waited for while it comes at 64 KiB a second or faster", () =>
     impatient(async (address, refused) => {
       const client = await rawHttp2(address);
       await client.send(headOf(path, 1), headOf(path, 3), part(3, 900_000, 10));

@@ -36,7 +36,7 @@ async function raw(address: string, text: string): Promise<string> {
 }
 
 describe("an invalid request", () => {
-  it("gets a 400 with the mistake and its place (rule 147)", () =>
+  it("an invalid request gets a 400 with the mistake and its place (rule 147)", () =>
     withRest({}, async ({ client }) => {
       const cases: readonly (readonly [body: unknown, detail: RegExp])[] = [
         ["", /^the body is empty; the least that is a request is \{"node":\{"id":"…"\}\}$/],
@@ -57,7 +57,7 @@ describe("an invalid request", () => {
       for (const [body, detail] of cases) assertProblem(await client.send(clusters, body), 400, detail);
     }));
 
-  it("may lack the node if the server has a default one", () => {
+  it("an invalid request may lack the node if the server has a default one", () => {
     const defaultNode = { ...node, cluster: "", locality: { region: "", zone: "", subZone: "" }, metadata: {} };
     const agent = { userAgentName: "", userAgentVersion: "", clientFeatures: [] };
     return withRest({ defaultNode: { ...defaultNode, ...agent } }, async ({ server, client }) => {
@@ -67,7 +67,7 @@ describe("an invalid request", () => {
     });
   });
 
-  it("gets a 404 with the reason for an unknown path (rules 147, 148)", () =>
+  it("an invalid request gets a 404 with the reason for an unknown path (rules 147, 148)", () =>
     withRest({}, async ({ client }) => {
       const cases: readonly (readonly [path: string, detail: RegExp])[] = [
         ["/", /^there is no such path; there are \/v3\/discovery:runtime, .*\/v3\/discovery:clusters/],
@@ -87,7 +87,7 @@ describe("an invalid request", () => {
       for (const [path, detail] of cases) assertProblem(await client.send(path, { node }), 404, detail);
     }));
 
-  it("gets a 403 from a web page, whatever its host, because each browser sends Origin with a POST", () =>
+  it("an invalid request gets a 403 from a web page, whatever its host, because each browser sends Origin with a POST", () =>
     withRest({}, async ({ server, client, events }) => {
       server.config.set([cluster("a", "a secret")]);
       const rebound = { host: "rebound.example:18001", "content-type": "text/plain" };
@@ -108,7 +108,7 @@ describe("an invalid request", () => {
       assert.equal((await client.send(clusters, { node }, { headers })).status, 200);
     }));
 
-  it("gets a 405 for another method, and OPTIONS lists the methods", () =>
+  it("an invalid request gets a 405 for another method, and OPTIONS lists the methods", () =>
     withRest({}, async ({ client }) => {
       for (const method of ["GET", "PUT", "DELETE"]) {
         const answer = await client.send(clusters, "", { method });
@@ -122,14 +122,14 @@ describe("an invalid request", () => {
       assert.equal((await client.send("/nowhere", "", { method: "GET" })).status, 404);
     }));
 
-  it("gets a 400 if it is no HTTP, and a 431 for endless headers", () =>
+  it("an invalid request gets a 400 if it is no HTTP, and a 431 for endless headers", () =>
     withRest({}, async ({ address }) => {
       assert.match(await raw(address, "HELLO\r\n\r\n"), /^HTTP\/1\.1 400 Bad Request\r\n.*"status":400/s);
       const endless = `POST ${clusters} HTTP/1.1\r\nHost: x\r\nX: ${"x".repeat(100_000)}\r\n\r\n`;
       assert.match(await raw(address, endless), /^HTTP\/1\.1 431 /);
     }));
 
-  it("gets a 408 if it takes too long", () =>
+  it("an invalid request gets a 408 if it takes too long", () =>
     withRest({ rest: { requestTimeoutMs: 200 } }, async ({ address }) => {
       const slow = `POST ${clusters} HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"node":`;
       assert.match(await raw(address, slow), /^HTTP\/1\.1 408 Request Timeout\r\n.*"status":408/s);
@@ -137,7 +137,7 @@ describe("an invalid request", () => {
 });
 
 describe("a body", () => {
-  it("may be compressed", () =>
+  it("a body may be compressed", () =>
     withRest({}, async ({ server, client }) => {
       server.config.set([cluster("a")]);
       const text = JSON.stringify({ node });
@@ -153,7 +153,7 @@ describe("a body", () => {
       }
     }));
 
-  it("gets a 415 for an unknown encoding, and a 400 if it is not in the named one", () =>
+  it("a body gets a 415 for an unknown encoding, and a 400 if it is not in the named one", () =>
     withRest({}, async ({ client }) => {
       for (const encoding of ["zstd", "gzip, br", "constructor"]) {
         const answer = await client.send(clusters, "{}", { headers: { "content-encoding": encoding } });
@@ -165,7 +165,7 @@ describe("a body", () => {
       }
     }));
 
-  it("gets a 413 beyond the limit, compressed or not, with its length or without", () =>
+  it("a body gets a 413 beyond the limit, compressed or not, with its length or without", () =>
     withRest({ limits: { requestBytes: 1_000 } }, async ({ server, client, address }) => {
       server.config.set([cluster("a")]);
       const fits = JSON.stringify({ node }).padEnd(1_000);
@@ -310,7 +310,7 @@ describe("a limit", () => {
 });
 
 describe("a function that groups nodes and throws", () => {
-  it("gives a 500 without details, and a fault with them", async () => {
+  it("a throwing function gives a 500 without details, and a fault with them", async () => {
     const server = createServer({
       groups: ({ id }) => {
         if (id === "n1") throw new Error("why");

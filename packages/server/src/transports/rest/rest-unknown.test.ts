@@ -39,7 +39,7 @@ function bodiesIn(json: unknown): readonly Buffer[] {
 }
 
 describe("a poll for content that JSON cannot express", () => {
-  it("is answered with that content in base64, which is reported once", () =>
+  it("a poll is answered with inexpressible content in base64, which is reported once", () =>
     withRest({ validate: false }, async ({ server, client, events }) => {
       const made = [
         withExtension("broken", "type.googleapis.com/envoy.config.core.v3.Node", 255),
@@ -69,7 +69,7 @@ describe("a poll for content that JSON cannot express", () => {
       assert.deepEqual([row?.incomplete, row?.leftOut], [3, 0]);
     }));
 
-  it("is answered without a resource that JSON cannot express, and with all others", () =>
+  it("a poll is answered without a resource that JSON cannot express, and with all others", () =>
     withRest({}, async ({ server, client, events }) => {
       server.config.set([cluster("a"), withoutJson("b"), cluster("c")]);
       for (const id of ["n1", "n2"]) {

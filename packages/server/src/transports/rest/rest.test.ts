@@ -20,7 +20,7 @@ async function someTurns(): Promise<void> {
 }
 
 describe("a poll", () => {
-  it("is answered with all resources as canonical JSON (rule 140)", () =>
+  it("a poll is answered with all resources as canonical JSON (rule 140)", () =>
     withRest({}, async ({ server, client }) => {
       server.config.set([cluster("a"), cluster("b", "x")]);
       const { status, headers, json } = await client.send(clusters, { node });
@@ -38,7 +38,7 @@ describe("a poll", () => {
       });
     }));
 
-  it("may be spelled in camelCase and in snake_case (rule 141)", () =>
+  it("a poll may be spelled in camelCase and in snake_case (rule 141)", () =>
     withRest({ rest: shortHold }, async ({ server, client }) => {
       server.config.set([loadAssignment("a", 1), loadAssignment("b", 1)]);
       const snake = await client.send(endpoints, { node, resource_names: ["b"] });
@@ -53,7 +53,7 @@ describe("a poll", () => {
       }
     }));
 
-  it("is about the type and the API of its path, whatever its type_url says (rule 142)", () =>
+  it("a poll is about the type and the API of its path, whatever its type_url says (rule 142)", () =>
     withRest({}, async ({ server, client }) => {
       server.config.set([cluster("a"), listener("l")]);
       const type_url = "type.googleapis.com/envoy.config.listener.v3.Listener";
@@ -65,7 +65,7 @@ describe("a poll", () => {
       assert.equal(v2.json?.versionInfo, v3.json?.versionInfo);
     }));
 
-  it("has a path for each type that has one, with a query or without", () =>
+  it("a poll has a path for each type that has one, with a query or without", () =>
     withRest({}, async ({ server, client }) => {
       server.config.set([cluster("a")]);
       for (const type of resourceTypes) {
@@ -79,7 +79,7 @@ describe("a poll", () => {
       }
     }));
 
-  it("serves a user's own types that have a path", () => {
+  it("a poll may be for a user's own type that has a path", () => {
     const types = createResourceTypes([{ schema: NodeSchema, name: "node", nameOf: "id", restPath: "nodes" }]);
     return withRest({ types }, async ({ server, client }) => {
       server.config.set([create(NodeSchema, { id: "a" }), create(NodeSchema, { id: "b" })]);
@@ -89,7 +89,7 @@ describe("a poll", () => {
     });
   });
 
-  it("gets 304 without a body after the hold (rule 143)", () =>
+  it("a poll gets 304 without a body after the hold (rule 143)", () =>
     withRest({ rest: shortHold }, async ({ server, client }) => {
       server.config.set([cluster("a")]);
       const { json } = await client.send(clusters, { node });
@@ -97,7 +97,7 @@ describe("a poll", () => {
       assert.deepEqual([answer.status, answer.body.byteLength], [304, 0]);
     }));
 
-  it("is not held if holding is switched off", () =>
+  it("a poll is not held if holding is switched off", () =>
     withRest({ rest: { holdMs: 0 } }, async ({ server, client }) => {
       assert.equal((await client.send(clusters, { node })).status, 503);
       assert.equal((await client.send(clusters, { node, version_info: "7" })).status, 304);
@@ -107,7 +107,7 @@ describe("a poll", () => {
       assert.equal((await client.send(clusters, { node, version_info: json?.versionInfo })).status, 304);
     }));
 
-  it("is held while it is up to date, and answered by the change that concerns it (rules 143, 144, 145)", () =>
+  it("a poll is held while it is up to date, and answered by the change that concerns it (rules 143, 144, 145)", () =>
     withRest({ rest: longHold }, async ({ server, client }) => {
       server.config.set([loadAssignment("a", 1), loadAssignment("b", 1)]);
       const request = { node, resource_names: ["a", "missing"] };
@@ -127,7 +127,7 @@ describe("a poll", () => {
       assert.deepEqual(namesIn(await within("the held poll", third)), ["missing"]);
     }));
 
-  it("gets the same answer from two servers with the same content, also after a change on both", () =>
+  it("a poll gets the same answer from two servers with the same content, also after a change on both", () =>
     withRest({ rest: shortHold }, (one) =>
       withRest({ rest: shortHold }, async (other) => {
         const request = { node, resource_names: ["a", "b"] };
@@ -145,7 +145,7 @@ describe("a poll", () => {
       }),
     ));
 
-  it("gets the current resources if its version is unknown", () =>
+  it("a poll gets the current resources if its version is unknown", () =>
     withRest({ rest: longHold }, async ({ server, client }) => {
       server.config.set([cluster("a")]);
       for (const version_info of ["7", "before the restart", "0000000000000001"]) {
@@ -153,7 +153,7 @@ describe("a poll", () => {
       }
     }));
 
-  it("may carry any nonce, or none (rule 146)", () =>
+  it("a poll may carry any nonce, or none (rule 146)", () =>
     withRest({ rest: shortHold }, async ({ server, client }) => {
       server.config.set([cluster("a")]);
       const { json } = await client.send(clusters, { node });
@@ -163,7 +163,7 @@ describe("a poll", () => {
       }
     }));
 
-  it("gets without names all resources of wildcard types and none of others, and with * all of any type", () =>
+  it("a poll gets without names all resources of wildcard types and none of others, and with * all of any type", () =>
     withRest({}, async ({ server, client }) => {
       server.config.set([cluster("a"), listener("l"), routeConfiguration("r", "a"), loadAssignment("a", 1)]);
       const names = async (path: string, resource_names?: readonly string[]) =>
@@ -177,7 +177,7 @@ describe("a poll", () => {
       assert.deepEqual(await names("clusters", ["nowhere"]), []);
     }));
 
-  it("is answered at once if a name does not exist, and then held until it does", () =>
+  it("a poll is answered at once if a name does not exist, and then held until it does", () =>
     withRest({ rest: longHold }, async ({ server, client }) => {
       server.config.set([cluster("a")]);
       const request = { node, resource_names: ["late"] };
@@ -189,7 +189,7 @@ describe("a poll", () => {
       assert.deepEqual(namesIn(await within("the held poll", second)), ["late"]);
     }));
 
-  it("is held while nothing is known, and then gets 304 with a version, and 503 without one (rule 147)", () =>
+  it("a poll is held while nothing is known, and then gets 304 with a version, and 503 without one (rule 147)", () =>
     withRest({ rest: { holdMs: 200 } }, async ({ server, client }) => {
       const late = await client.send(clusters, { node });
       assert.deepEqual([late.status, late.json?.detail], [503, "no configuration is known yet"]);
@@ -201,7 +201,7 @@ describe("a poll", () => {
       assert.equal((await waiting).status, 200);
     }));
 
-  it("gets the layers of the node's group", () => {
+  it("a poll gets the layers of the node's group", () => {
     const groups: readonly GroupSettings[] = [
       { name: "edge", match: { cluster: "edge-*", "metadata.stage": "prod" }, layers: ["edge"] },
       { name: "core", match: { id: "core" }, layers: ["core"] },
@@ -239,7 +239,7 @@ describe("a poll", () => {
     });
   });
 
-  it("is compressed for clients that want it, once for all", () =>
+  it("a poll is compressed for clients that want it, once for all", () =>
     withRest({}, async ({ server, client }) => {
       server.config.set(Array.from({ length: 100 }, (_, index) => cluster(`cluster-${index}`)));
       const plain = await client.send(clusters, { node });
@@ -256,7 +256,7 @@ describe("a poll", () => {
       }
     }));
 
-  it("ends with its client while it is held", () =>
+  it("a poll ends with its client while it is held", () =>
     withRest({ rest: longHold }, async ({ server, client }) => {
       server.config.set([cluster("a")]);
       const { json } = await client.send(clusters, { node });
@@ -268,7 +268,7 @@ describe("a poll", () => {
       await waitFor("nothing to be left", () => heldPolls(server) === 0);
     }));
 
-  it("gets 304 if it is held when the server closes, and the server closes at once", async () => {
+  it("a poll gets 304 if it is held when the server closes, and the server closes at once", async () => {
     let held: Promise<{ status: number }> | undefined;
     let unanswered: Promise<{ status: number }> | undefined;
     await withRest({ rest: longHold }, async ({ server, client }) => {
@@ -286,7 +286,7 @@ describe("a poll", () => {
     });
   });
 
-  it("gets 503 if nothing is known when the server closes, since another server may know more", async () => {
+  it("a poll gets 503 if nothing is known when the server closes, since another server may know more", async () => {
     await withRest({ rest: longHold }, async ({ server, client }) => {
       const held = client.send(clusters, { node, version_info: "of-before" });
       await waitFor("the poll to be held", () => heldPolls(server) === 1);
@@ -296,7 +296,7 @@ describe("a poll", () => {
     });
   });
 
-  it("is counted", () =>
+  it("a poll is counted", () =>
     withRest({ rest: shortHold }, async ({ server, client, events }) => {
       server.config.set([cluster("a"), cluster("b")]);
       const { json } = await client.send(clusters, { node });

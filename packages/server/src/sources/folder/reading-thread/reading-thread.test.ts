@@ -58,7 +58,7 @@ describe("The thread that reads long files", () => {
     ["that is empty", ""],
     ["that is a bootstrap", "admin: {}\nstatic_resources: { clusters: [{ name: a, connect_timeout: 1s }] }\n"],
   ];
-  it("reads each of them as the main thread does", async () => {
+  it("the thread reads each long file as the main thread does", async () => {
     const thread = new ReadingThread();
     try {
       for (const [what, text] of files) {
@@ -71,7 +71,7 @@ describe("The thread that reads long files", () => {
     }
   });
 
-  it("knows the messages of a program's own descriptor set", async () => {
+  it("the thread knows the messages of a program's own descriptor set", async () => {
     const registry = createRegistry({ descriptorSets: [ownSet] });
     const thread = new ReadingThread({ registry });
     try {
@@ -85,7 +85,7 @@ describe("The thread that reads long files", () => {
     }
   });
 
-  it("fails running readings when it is closed, and takes nothing after that", async () => {
+  it("the thread fails running readings when it is closed, and takes nothing after that", async () => {
     const thread = new ReadingThread();
     const reading = thread.read("a.yaml", bytesOf(yaml(2_000)));
     const next = thread.read("b.yaml", bytesOf(yaml(1)));
@@ -98,7 +98,7 @@ describe("The thread that reads long files", () => {
     assert.equal(thread.takes("a.yaml", 1 << 30), false);
   });
 
-  it("leaves the main thread free while a long file is read", async (t) => {
+  it("the thread leaves the main thread free while a long file is read", async (t) => {
     const { path, write } = await temporaryFolder(t);
     await write("a.yaml", yaml(5_000));
     const { summaries } = await startedSource(t, { directory: path, settleMs: 1 });
