@@ -22,7 +22,7 @@ ${["  alt_stat_name: |\n    - a\n    - b\n", "  alt_stat_name: 'a\n    - b'\n", 
 const read = (text: string) => readResources({ path: "a.yaml", bytes: new TextEncoder().encode(text) });
 
 suite("a long YAML list in parts", () => {
-  test("equals the list read as a whole, with the same places", () => {
+  test("a long YAML list equals the list read as a whole, with the same places", () => {
     const text = `# clusters\n---\n${list()}`;
     const [whole] = parseYaml(text).documents;
     assertPartsOfWhole([...partsOfYamlList(text)], whole, ["metadata"]);

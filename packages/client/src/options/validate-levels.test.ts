@@ -93,7 +93,7 @@ const levels = [
 for (const variant of ["sotw", "delta"] as const) {
   describe(`the validation level of a client, ${variant}`, () => {
     for (const { validate, taken } of levels) {
-      it(`${validate}`, async (t) => {
+      it(`the level ${validate} takes and rejects its resources`, async (t) => {
         const seen = await takenAndRejected(t, variant, { validate });
         const rejected = names.filter((name) => !taken.includes(name as never));
         assert.deepEqual([seen.taken, seen.rejected], [taken, rejected]);

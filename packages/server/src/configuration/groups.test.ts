@@ -51,7 +51,7 @@ describe("createGroups", () => {
     [{ "metadata.stage.toString": "*" }, false],
   ];
   for (const [match, expected] of cases) {
-    it(`${JSON.stringify(match)} ${expected ? "matches" : "does not match"}`, () => {
+    it(`the match ${JSON.stringify(match)} ${expected ? "fits" : "does not fit"} the node`, () => {
       assert.equal(matches(match), expected);
     });
   }

@@ -178,7 +178,7 @@ describe("the store of load reports", () => {
 });
 
 describe("sums of load", () => {
-  it("never shrink, and share rows beyond the limits", () => {
+  it("sums of load never shrink, and share rows beyond the limits", () => {
     const counters = createLoadCounters({ clusters: 3, localities: 2, categories: 1 });
     const known = (name: string) => name.startsWith("known");
     const drops = {

@@ -88,7 +88,7 @@ describe("the ledger", () => {
       assert.equal(server.node("n1")?.streams[0]?.types[0]?.rejected, undefined);
     }));
 
-  it("gathers the streams of one node id, and forgets it with the last of them", () =>
+  it("the ledger gathers the streams of one node id, and forgets it with the last of them", () =>
     withMemoryServer({}, async ({ server, client }) => {
       server.config.set([cluster("a"), loadAssignment("a", 1)]);
       const clusters = client.open(perType("sotw", "cluster"));
@@ -117,7 +117,7 @@ describe("the ledger", () => {
     }));
 
   for (const steps of [undefined, [{ percent: 100 }]] as const) {
-    it(`calls a client synced if it has extra resources only while old listeners drain: changes${steps && ", by steps,"} arrive`, () =>
+    it(`the ledger calls a client synced if it has extra resources only while old listeners drain: changes${steps && ", by steps,"} arrive`, () =>
       withServer(
         { rollout: steps === undefined ? "off" : { steps, soakMs: 0 } },
         async ({ server, client, events }) => {
@@ -211,7 +211,7 @@ describe("the ledger", () => {
     });
   });
 
-  it("calls a client stale that is silent for 15 s, though it is sent more", () => {
+  it("the ledger calls a client stale that is silent for 15 s, though it is sent more", () => {
     const clock = manualClock();
     return withMemoryServer({ clock }, async ({ server, client }) => {
       server.config.set([cluster("a")]);
@@ -239,7 +239,7 @@ describe("the ledger", () => {
     });
   });
 
-  it("calls a change that waits for a rejected resource pending, however long", () => {
+  it("the ledger calls a change that waits for a rejected resource pending, however long", () => {
     const clock = manualClock();
     return withMemoryServer({ clock }, async ({ server, client }) => {
       server.config.set([cluster("a"), routeConfiguration("r", "a")]);

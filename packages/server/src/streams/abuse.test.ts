@@ -33,7 +33,7 @@ async function serves(client: RawClient): Promise<void> {
   assert.equal((await within("the end", raw.status)).code, 0);
 }
 
-describe("a server lives on, and forgets the stream,", () => {
+describe("a server under abuse", () => {
   it("a server lives on and forgets the streams of connections that are reset in the middle of 200 streams", () =>
     withServer({}, async ({ server, client, address }) => {
       server.config.set([cluster("a", "x".repeat(100_000))]);

@@ -252,9 +252,9 @@ async function settled(holds: () => boolean): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-describe("every client holds its group's target in the end", () => {
+describe("clients of random changes", () => {
   for (let seed = 1; seed <= 30; seed++) {
-    it(`seed ${seed}`, () =>
+    it(`every client holds its group's target in the end, seed ${seed}`, () =>
       withMemoryServer({ groups, rest: { holdMs: 20 } }, async ({ server, transport, address }) => {
         const polls = createMemoryPollTransport();
         await server.pollOn(polls, "polls");

@@ -17,7 +17,7 @@ async function folder(t: TestContext): Promise<string> {
 }
 
 describe("the thread that writes large commits", () => {
-  it("commits contents that the file has already, and the other thread reads the commit", async (t) => {
+  it("the thread commits contents that the file has already, and the other thread reads the commit", async (t) => {
     const directory = await folder(t);
     const { store } = await openLmdbStore(directory);
     t.after(() => store.close());

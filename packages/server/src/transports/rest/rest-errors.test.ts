@@ -185,7 +185,7 @@ describe("a body", () => {
 });
 
 describe("a limit", () => {
-  it("on concurrent bodies gives a 429 to large ones, and leaves small requests alone", () =>
+  it("a limit on concurrent bodies gives a 429 to large ones, and leaves small requests alone", () =>
     withRest({ limits: { requestBytes: 1_000_000 } }, async ({ server, client, address }) => {
       server.config.set([cluster("a")]);
       const [host, port] = address.split(":");
@@ -213,7 +213,7 @@ describe("a limit", () => {
       assert.equal(status, 200);
     }));
 
-  it("on values gives a 413 before the values are made, and strings may hold anything", () =>
+  it("a limit on values gives a 413 before the values are made, and strings may hold anything", () =>
     withRest({ limits: { namesPerRequest: 100 } }, async ({ server, client }) => {
       server.config.set([cluster("a")]);
       const list = (count: number, value: string) => `{"node":{"id":"n1"},"x":[${`${value},`.repeat(count)}1]}`;
@@ -225,13 +225,13 @@ describe("a limit", () => {
       assert.equal((await client.send(clusters, list(10_000, '"{[,\\",,,,,,,,,{"'))).status, 200);
     }));
 
-  it("on the search for a mistake gives a 400 without a place, because a long search would keep others waiting", () =>
+  it("a limit on the search for a mistake gives a 400 without a place, because a long search would keep others waiting", () =>
     withRest({}, async ({ client }) => {
       const body = `{"x":"${"x".repeat(300_000)}",}`;
       assertProblem(await client.send(clusters, body), 400, /^the body is no JSON; it is too long to say where$/);
     }));
 
-  it("on names and on the node gives a 413", () =>
+  it("a limit on names and on the node gives a 413", () =>
     withRest({ limits: { namesPerRequest: 2, nodeBytes: 1_000 } }, async ({ server, client }) => {
       server.config.set([cluster("a")]);
       const names = await client.send(clusters, { node, resource_names: ["a", "b", "c"] });
@@ -252,7 +252,7 @@ describe("a limit", () => {
       false,
     ],
   ] as const) {
-    it(`on held polls ${name} gives a 429, until one is over`, () =>
+    it(`a limit on held polls ${name} gives a 429, until one is over`, () =>
       withRest({ rest: longHold, limits }, async ({ server, client }) => {
         server.config.set([cluster("a")]);
         const { json } = await client.send(clusters, { node });
@@ -276,7 +276,7 @@ describe("a limit", () => {
       }));
   }
 
-  it("on requests of one connection gives a 429", () =>
+  it("a limit on requests of one connection gives a 429", () =>
     withRest({ limits: { requestsPerSecond: 0.001, requestBurst: 2 } }, async ({ server, address }) => {
       server.config.set([cluster("a")]);
       const client = restClient(address);
@@ -286,7 +286,7 @@ describe("a limit", () => {
       assert.deepEqual(statuses, [200, 200, 429]);
     }));
 
-  it("on pipelined requests gives a 429", () =>
+  it("a limit on pipelined requests gives a 429", () =>
     withRest({ rest: longHold }, async ({ server, address }) => {
       server.config.set([cluster("a")]);
       const { version } = server.snapshotOf("all")?.sets.values().next().value ?? {};
