@@ -1,14 +1,17 @@
 #!/bin/sh
-# Streams stop reading for a minute, of a fleet that is told of 10 changes a second, and go on: how late the others' changes come beside the time when all
-# read, what memory a stalled stream costs, and what it gets when it goes on.
-#   ./stalled.sh [STREAMS [SHARE [delta|sotw]]]      after npm run build; default: 1000 0.01 delta; two minutes and a half; prints one line of JSON
-# RSS, heap and external are those with the stall minus the mean of before and after it, each after a garbage collection. With a SHARE of 0 nobody
-# stalls: what differs then is noise. SPREAD=N: they stop one after the other over N rounds. WINDOW=N: receive window of stalled clients.
+# Some streams of a fleet stop reading for a minute while it gets 10 changes a second, and go on. Measures the delay of the
+# others' changes against the time when all read, the memory of a stalled stream, and the responses that it gets when it
+# goes on.
+#   ./stalled.sh [STREAMS [SHARE [delta|sotw]]]
+# Run it after npm run build. Default: 1000 0.01 delta. It takes two minutes and a half, and prints one line of JSON.
+# RSS, heap and external are those with the stall minus the mean of before and after it, each after a garbage collection.
+# With a SHARE of 0 nobody stalls, and the differences are noise. SPREAD=N: they stop one after the other over N rounds.
+# WINDOW=N: receive window of stalled clients.
 set -e
 cd "$(dirname "$0")"
 [ -x bin/xdsload ] || go build -o bin/ ./xdsload
 streams=${1:-1000} share=${2:-0.01} variant=${3:-delta}
-# SotW sends all clusters where one of them changes; of load assignments it sends what changed.
+# SotW sends all clusters if one of them changes, and only the changed load assignments.
 [ "$variant" = sotw ] && type=cds || type=eds
 server=${SERVER:-node --expose-gc dist/main.js --control 127.0.0.1:28712 --grpc 127.0.0.1:28710}
 dir=$(mktemp -d)

@@ -1,7 +1,10 @@
 #!/bin/sh
-# A fleet reconnects at once while another one is told of changes: what the server itself measures of its event loop, and how late the changes come.
-#   ./storm.sh [STREAMS [delta|sotw]]      after ./run.sh -list and npm run build; prints one line of JSON; VERBOSE=1: every block
-# The first fleet (50 nodes of group 0) gets a change every 100 ms, the second one (5,000 nodes of group 1, with 1,000 clusters) is cut and comes back.
+# A fleet reconnects at once while another one gets changes. Measures the server's own figures of its event loop, and the
+# delay of the changes.
+#   ./storm.sh [STREAMS [delta|sotw]]
+# Run it after ./run.sh -list and npm run build. It prints one line of JSON; VERBOSE=1: every block.
+# The first fleet (50 nodes of group 0) gets a change every 100 ms. The second one (5,000 nodes of group 1, with 1,000
+# clusters) is cut and comes back.
 set -e
 cd "$(dirname "$0")"
 streams=${1:-5000} variant=${2:-delta}
@@ -26,7 +29,7 @@ const read = (name) => JSON.parse(readFileSync(`${process.argv[2]}/${name}`, "ut
 const latency = ({ touch: { p50_ms, p99_ms } }) => ({ p50: p50_ms, p99: p99_ms });
 const { connect, churn } = read("storm");
 const [before, after] = [read("stats1").event_loop, read("stats2").event_loop];
-// Without any work it was the generator that had the garbage collected.
+// A block without any work comes from the generator, which collects the garbage.
 const isWork = ({ work }) => Object.values(work).some((count) => count > 0);
 const blocks = after.recent.filter((block) => block.at > (before.recent.at(-1)?.at ?? "") && isWork(block));
 const eventLoop = {

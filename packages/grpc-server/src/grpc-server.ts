@@ -42,7 +42,7 @@ export interface GrpcServerOptions {
    * nothing is called.
    */
   readonly fault?: ((peer: string, error: unknown) => void) | undefined;
-  /** The name by which clients are told of a limit that they reached. Default: `limits.` and the option's name. */
+  /** The name of a limit for clients that reached it. Default: `limits.` and the option's name. */
   readonly limitName?: ((limit: keyof GrpcLimits) => string) | undefined;
 }
 

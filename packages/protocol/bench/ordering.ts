@@ -229,7 +229,7 @@ class Side {
     this.#streams.push({ stream, ordering });
   }
 
-  /** Publishes the change of a round, and lets every client acknowledge all that comes of it. */
+  /** Publishes the change of a round, and lets every client acknowledge all responses to it. */
   round(round: number): void {
     const update = this.#row.change(round);
     const start = cpu();

@@ -91,7 +91,7 @@ function takeLayers(bootstrap: FormPart, taker: Taker): void {
   }
 }
 
-/** A misspelled key would otherwise be dropped without a word. */
+/** A misspelled key would otherwise be dropped silently. */
 function tellUnknown({ object, steps }: FormPart, taker: Taker, field: string | undefined): void {
   const names = fieldNames(taker, field);
   if (names === undefined) return;

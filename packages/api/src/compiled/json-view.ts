@@ -11,7 +11,7 @@ const views = new WeakMap<DescMessage, Read>();
 
 /**
  * Shows a message in JSON with the properties of the decoded one, so that the same rules judge both. A property is read
- * when it is asked for. Reading it gives up at a value that the writer of its field would not take.
+ * on request. Reading it gives up at a value that the writer of its field would not take.
  */
 export function viewOf(schema: DescMessage): Read {
   let view = views.get(schema);

@@ -103,7 +103,7 @@ suite("a lenient form in a file", () => {
     assert.deepEqual(one("a.yaml", unusual), one("a.yaml", usual));
     assert.equal(one("a.yaml", usual).length, 1);
   });
-  test("a lenient form hides no mistake beside it: each is told at its place, and nothing else is", () => {
+  test("a lenient form hides no mistake beside it: each is reported at its place, and nothing else is", () => {
     const text = `"@type": type.googleapis.com/envoy.config.route.v3.RouteConfiguration
 name: 1.10
 virtual_hosts:

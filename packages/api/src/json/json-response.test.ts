@@ -63,7 +63,7 @@ suite("a DiscoveryResponse in JSON", () => {
     assert.equal(lbConfig.case === "ringHashLbConfig" && lbConfig.value.maximumRingSize, 9007199254740993n);
   });
 
-  test("each resource that cannot be read is told by itself, and the others are taken", () => {
+  test("each unreadable resource is reported separately, and the others are taken", () => {
     const { response, unread } = taken({
       resources: [
         { "@type": url, name: "good" },

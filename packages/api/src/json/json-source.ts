@@ -4,7 +4,7 @@ import { keysOfStep, longestInteger, nestingLimit, type SourceText, setOwn } fro
 import { countKeys, type JsonScan, scanJson } from "./json-scan.js";
 
 /**
- * Reads a JSON text. A duplicate key is a problem. Positions are computed only when they are asked for.
+ * Reads a JSON text. A duplicate key is a problem. Positions are computed only on request.
  *
  * @param dialect `envoy` also accepts trailing commas, single quotes, keys without quotes, and line breaks in strings
  */
@@ -230,7 +230,7 @@ function isQuoted(text: string): boolean {
   return text.startsWith('"') || text.startsWith("'");
 }
 
-/** A string as JSON has it. */
+/** A string in JSON's notation. */
 function inDoubleQuotes(text: string): string {
   const pieces: string[] = [];
   let from = 1;

@@ -19,7 +19,7 @@ function list(indent?: number, count = 3_000): string {
 }
 
 describe("A long JSON list", () => {
-  it("a long JSON list is read with the lines of the file, and mistakes are told with theirs", () => {
+  it("a long JSON list is read with the lines of the file, and mistakes are reported with theirs", () => {
     const text = list(1).replace('"c2500"', '"c2500",\n  "no_such_field": 1').replace('"c2900"', '""');
     const { resources, findings } = readResources({ path: "a.json", bytes: new TextEncoder().encode(text) });
     assert.equal(resources.length, 2_998);

@@ -93,7 +93,7 @@ function changed(name: string, change: (file: FileDescriptorProto) => void): Fil
 const messageOf = (file: FileDescriptorProto, name: string) =>
   file.messageType.find((message) => message.name === name) ?? assert.fail(name);
 
-test("a file of a set takes the place of the built-in one of its name, and all that imports it sees it", () => {
+test("a file of a set replaces the built-in one of its name, and all importing files see it", () => {
   const newer = changed(clusterFile, (file) => {
     messageOf(file, "Cluster").field.push(
       create(FieldDescriptorProtoSchema, {

@@ -27,7 +27,7 @@ type Days = readonly [from: number, to: number];
 
 type SubjectName = `${"DNS" | "IP"}:${string}`;
 
-/** Makes an authority with a new key: ECDSA on P-256, as all that it issues. */
+/** Makes an authority with a new key: ECDSA on P-256, like the certificates that it issues. */
 export function createAuthority(name: string): Authority {
   const pair = newPair();
   const own = certify({

@@ -4,7 +4,7 @@
  */
 export class LineIndex {
   readonly #text: string;
-  /** The start and number of the last line that was asked for: positions mostly come in order. */
+  /** The start and number of the last requested line: positions mostly come in order. */
   #start = 0;
   #line = 1;
   /** The end of that line. */

@@ -4,7 +4,7 @@ import type { FieldPath } from "../errors/field-path.js";
 const connectionManager = "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager";
 
 /**
- * Whether a field may break a rule of the protos where it is. This applies to the stat prefix of a connection manager
+ * Whether a field may break a rule of the protos at its place. This applies to the stat prefix of a connection manager
  * in an API listener: gRPC's clients read such listeners (A27), use no stat prefix and accept a manager without one, as
  * other control planes send it. Envoy accepts an API listener only from its bootstrap.
  */

@@ -28,7 +28,7 @@ suite("a long YAML list in parts", () => {
     assertPartsOfWhole([...partsOfYamlList(text)], whole, ["metadata"]);
   });
 
-  test("a long YAML list is read with the lines of the file, and mistakes are told with theirs", () => {
+  test("a long YAML list is read with the lines of the file, and mistakes are reported with theirs", () => {
     const text = list().replace(" c1400 ", ' c1400\n  "no_such_field": 1');
     const { resources, findings } = read(text);
     const lines = text.split("\n");

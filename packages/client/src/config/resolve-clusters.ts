@@ -8,8 +8,8 @@ import { unresolved } from "./problem.js";
 import { kept } from "./same.js";
 
 /**
- * The named clusters and those below aggregate clusters; undefined while one is not known yet. Asks for all that it
- * needs in any case.
+ * The named clusters and those below aggregate clusters; undefined while one is not known yet. Asks for everything that
+ * it needs in any case.
  */
 export function resolveClusters(
   roots: Iterable<ResourceName>,

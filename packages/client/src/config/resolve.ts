@@ -26,7 +26,7 @@ export interface Question {
 }
 
 /**
- * Follows the names from a listener. Asks for all that is needed and nothing else; parts that did not change stay the
+ * Follows the names from a listener. Asks for the needed resources and nothing else; parts that did not change stay the
  * same objects.
  */
 export function resolve(question: Question, ask: AskLeaf, needs: Needs, before: XdsConfig | undefined): Outcome {

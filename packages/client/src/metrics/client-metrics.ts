@@ -123,7 +123,7 @@ function countStates(status: ClientTypeStatus): Values {
   }
   for (const name of status.names) {
     const state = status.states(name);
-    // The resources were counted already, including those that were asked for by an alias.
+    // The resources were counted already, including those that were requested by an alias.
     if (state === "requested") add(name, "requested");
     else if (state === "absent") add(name, "does_not_exist");
     else if (state === "rejected" && status.updatedAt(name) === undefined) add(name, "nacked");

@@ -135,7 +135,9 @@ export interface ClientOptions {
    * `when-lacking`.
    */
   readonly fallback?: "when-lacking" | "when-away" | undefined;
-  /** The servers for names of these authorities (`xdstp://authority/…`, A47). Other names are asked of `servers`. */
+  /**
+   * The servers for names of these authorities (`xdstp://authority/…`, A47). The client asks `servers` for other names.
+   */
   readonly authorities?:
     | Readonly<Record<string, { readonly servers: readonly ServerSettings[] } | undefined>>
     | undefined;

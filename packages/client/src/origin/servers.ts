@@ -60,7 +60,7 @@ export class Servers {
   /** Servers that were left and are closing. */
   readonly #leaving = new Set<Promise<void>>();
   #active = 0;
-  /** The position of the last server that is asked; -1: nothing was asked for yet. */
+  /** The position of the last server that is asked; -1 before the first request. */
   #asked: number = -1;
   #considering = false;
   #closing: Promise<void> | undefined;

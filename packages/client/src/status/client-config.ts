@@ -7,7 +7,7 @@ import { type ClientConfig_GenericXdsConfigSchema, ClientConfigSchema } from "@x
 import type { ClientRejection, ClientTypeStatus, ReceivedResource } from "@xdskit/protocol";
 import type { XdsClient } from "../contract/xds-client.js";
 
-/** One resource as the client has it. */
+/** One resource of the client. */
 export type StatusEntry = MessageInitShape<typeof ClientConfig_GenericXdsConfigSchema>;
 
 /** Hides secrets in contents; undefined leaves contents out. */

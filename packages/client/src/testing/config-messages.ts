@@ -31,7 +31,7 @@ export function apiListener(name: string, routes: string | RouteConfiguration): 
   return create(ListenerSchema, { name, apiListener: { apiListener } });
 }
 
-/** A listener with filter chains, as Envoy has it. */
+/** A listener with filter chains, as for Envoy. */
 export function socketListener(name: string, ...filterChains: readonly FilterChain[]): Listener {
   const socket = { address: "127.0.0.1", portSpecifier: { case: "portValue", value: 10_000 } } as const;
   const address = { address: { case: "socketAddress", value: socket } } as const;

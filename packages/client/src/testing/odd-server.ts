@@ -25,7 +25,7 @@ export interface OddRequest {
   readonly node: Message | undefined;
 }
 
-/** One stream, as the server has it. Bytes that are sent on a gone stream are lost silently. */
+/** The server's end of one stream. Bytes that are sent on a gone stream are lost silently. */
 export interface OddStream {
   /** Counts from 1. */
   readonly number: number;

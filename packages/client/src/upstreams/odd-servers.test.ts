@@ -9,7 +9,7 @@ import { waitFor } from "../testing/wait-for.js";
 
 for (const variant of ["sotw", "delta"] as const) {
   describe(`an odd server, ${variant}`, () => {
-    test("an odd server gets one acknowledgement a response if it omits nonces", async (t) => {
+    test("an odd server gets one acknowledgement for each response if it omits nonces", async (t) => {
       const { client, stream } = await odd(t, variant);
       const told = watchCluster(client, "a");
       const first = await stream();
@@ -60,7 +60,7 @@ for (const variant of ["sotw", "delta"] as const) {
       assert.equal((await first.next()).nonce, "other");
       await has(told, "a=1", "changed a=1");
       assert.equal(client.status()[0]?.types.length, 1);
-      // Once it is asked for, it counts.
+      // Once it is requested, it counts.
       const answers: string[] = [];
       client.watch("endpoint", "a", { onChanged: ({ name }) => void answers.push(name) });
       assert.deepEqual((await first.next()).typeUrl, endpointUrl);
@@ -70,7 +70,7 @@ for (const variant of ["sotw", "delta"] as const) {
       void stream;
     });
 
-    test("an odd server sends the rest later if it answers before it was asked for everything", async (t) => {
+    test("an odd server sends the rest later if it answers before the client has asked for everything", async (t) => {
       const { client, stream } = await odd(t, variant);
       const one = watchCluster(client, "a");
       const first = await stream();

@@ -38,7 +38,7 @@ describe("watchers", () => {
       await settle();
       const { value } = await next;
       assert.deepEqual([log, value?.kind], [["1", "2"], "changed"]);
-      // It is told of one that is away.
+      // It is told of a server that is away.
       release();
       await settle();
       one.fail();

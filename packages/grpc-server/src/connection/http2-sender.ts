@@ -144,7 +144,7 @@ export class Http2Sender {
 
   /** Sends as much as possible. Within a turn. */
   flush(): void {
-    // A handler that is told of room sends again, which comes back here: one loop is enough.
+    // A handler that is told about room sends again, which comes back here: one loop is enough.
     const ready = this.#ready;
     if (ready === undefined || ready.size === 0 || this.#isFlushing) return;
     this.#isFlushing = true;

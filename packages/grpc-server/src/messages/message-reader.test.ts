@@ -41,7 +41,7 @@ describe("requests that come in parts", () => {
     it(`of ${size} bytes equal whole ones`, () => {
       const { reader, told, held } = bench();
       for (let at = 0; at < body.length; at += size) {
-        // The incoming bytes do not belong to the reader: they are overwritten behind its back.
+        // The incoming bytes do not belong to the reader: the test overwrites them.
         const part = Buffer.from(body.subarray(at, at + size));
         reader.receive(part);
         part.fill(0);

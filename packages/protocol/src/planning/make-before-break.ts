@@ -60,7 +60,7 @@ export interface InUse {
   /**
    * For a type that other streams carry: tells whether every stream that asks for a name has acknowledged it and at
    * least one asks, or the wait took too long. Undefined if the type is on the same stream or on none, if it has a
-   * wildcard, and if nothing is waited for any longer.
+   * wildcard, and if the change waits for nothing any longer.
    */
   readonly isTaken: ((name: ResourceName) => boolean) | undefined;
 }

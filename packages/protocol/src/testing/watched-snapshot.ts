@@ -1,6 +1,6 @@
 import type { Snapshot } from "../index.js";
 
-/** The number of times that a snapshot was asked for a set. */
+/** The number of requests for a set of a snapshot. */
 export interface Looks {
   count: number;
 }

@@ -2,7 +2,7 @@ import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { changeBetween, type ResourceSet } from "@xdskit/protocol";
 import type { LoadReportSettings } from "../settings/load-report-settings.js";
 
-/** The clusters that a client must report: all that it has, or these. */
+/** The clusters that a client must report: all of its own, or these. */
 export type WantedClusters = "all" | readonly string[] | ResourceSet;
 
 /** Responses that name the clusters of a set are large, and equal for all clients with the same settings. */

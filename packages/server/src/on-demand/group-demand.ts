@@ -45,8 +45,8 @@ export class GroupDemand implements LeaseOwner<WantedName> {
   }
 
   /**
-   * A stream that asks for `others` names subscribes to one more. Undefined: the decision will follow, and the client
-   * is told.
+   * A stream that asks for `others` names subscribes to one more. Undefined if the decision will follow; the client is
+   * told then.
    */
   subscribe(
     type: ResourceType,
@@ -138,7 +138,7 @@ export class GroupDemand implements LeaseOwner<WantedName> {
     }
   }
 
-  /** Undefined: it waits. */
+  /** Undefined if it waits. */
   #ask(wanted: WantedName, asker: Asker): NameDecision | undefined {
     switch (wanted.state.kind) {
       case "in-layers":

@@ -14,7 +14,7 @@ const names = (prefix: string, count: number) =>
   NameSet.of(Array.from({ length: count }, (_, index) => `${prefix}${index}`.padEnd(18, "x")));
 const listed = (prefix: string, count: number) => [...names(prefix, count)];
 
-/** One stream for each connection, made when it is asked for first. */
+/** One stream for each connection, made on first use. */
 function memoriesOf(held: HeldMemories): (connection: string) => StreamMemory {
   const memories = new Map<string, StreamMemory>();
   return (connection) => {

@@ -7,7 +7,7 @@ import { createRejections } from "./rejections.js";
 const type = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
 
 describe("createRejections", () => {
-  it("the first rejection of a version is told from those that repeat it, for each node and type", () => {
+  it("the first rejection of a version is distinguished from repetitions, for each node and type", () => {
     const { first } = createRejections();
     for (const node of ["n1", "n2", `${"x".repeat(1_000)}1`, `${"x".repeat(1_000)}2`]) {
       for (const of of [type, `${type}2`]) {

@@ -232,7 +232,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
         this.#room = false;
         this.#counter.behind += 1;
       }
-      // Without room nothing can be sent, so deadlines are looked at again once there is.
+      // Without room nothing can be sent, so deadlines are checked again once there is room.
       this.#joined?.alarm?.set(this.#over || !this.#room ? undefined : this.#stream.deadline());
     } catch (error) {
       this.#failed(error);

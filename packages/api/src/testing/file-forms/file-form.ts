@@ -9,7 +9,7 @@ export interface FileForm {
   readonly type: string;
   /** The message's fields: lines of YAML, or the inside of an object of JSON. */
   readonly text: string;
-  /** In canonical form; undefined: it is refused. */
+  /** In canonical form; undefined if it is refused. */
   readonly envoy: JsonObject | undefined;
   readonly ours: JsonObject | undefined;
 }

@@ -60,10 +60,10 @@ export class DiscoveryStream {
   #preparing = false;
   #writing = false;
   #pumping = false;
-  /** Updates that watchers are still taking, and whether the next response was asked for. */
+  /** Updates that watchers are still taking, and whether the next response was requested. */
   #held = 0;
   #reading = false;
-  /** When the response was asked for. */
+  /** When the response was requested. */
   #readAt = 0;
   /** Ends the wait of the pace; undefined if the next response may be read. */
   #stopPace: (() => void) | undefined;

@@ -30,7 +30,7 @@ export interface PollingOptions {
   readonly sink: UpstreamSink;
 }
 
-/** New names are asked for at once, but not more often than this: a program may ask for a thousand one by one. */
+/** The client asks for new names at once, but not more often than this: a program may ask for a thousand one by one. */
 const leastGapMs = 100;
 /** The jitter of a wait between polls, as a share of it. A wait never gets shorter than the setting. */
 const refreshJitter = 0.1;

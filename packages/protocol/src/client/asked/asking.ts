@@ -15,7 +15,7 @@ export interface AskingContext {
   readonly head: RequestHead;
   /** SotW: the version that was accepted last. */
   readonly version: Version;
-  /** A name as it was asked for. */
+  /** A name in the spelling of the request. */
   readonly spelled: (key: ResourceName) => ResourceName;
   /** For the first request of a delta stream (rule 112). */
   readonly claims: () => Iterable<readonly [name: ResourceName, version: Version]>;

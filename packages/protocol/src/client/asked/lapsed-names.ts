@@ -8,8 +8,8 @@ import { mostNamesRemembered, mostRepeats } from "../../model/limits.js";
 export class LapsedNames {
   readonly #ended = new Set<ResourceName>();
   /**
-   * The number of times that each was asked for anew: a server whose heartbeats always come too late must not send it
-   * each time.
+   * The number of repeated requests for each: a server whose heartbeats always come too late must not send it each
+   * time.
    */
   readonly #times = new Map<ResourceName, number>();
 

@@ -1,6 +1,6 @@
 import { canonicalName, globOf, isGlobName, type ResourceName } from "@xdskit/api";
 
-/** The state of a name that was asked for. */
+/** The state of a requested name. */
 type NameState = "requested" | "held" | "absent" | "rejected";
 
 /** Stands for all of a type. */
@@ -63,7 +63,7 @@ export class WantedNames {
     return true;
   }
 
-  /** Tells whether a resource is asked for: by its name, an alias, a collection that it is in, or the wildcard. */
+  /** Tells whether a resource is wanted: by its name, an alias, a collection that it is in, or the wildcard. */
   covers(key: ResourceName, aliases: readonly ResourceName[]): boolean {
     const names = this.#names;
     if (names.has(wildcard) || names.has(key)) return true;

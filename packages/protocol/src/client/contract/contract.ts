@@ -37,7 +37,7 @@ export interface ClientStreamOptions {
   readonly variant: SotwOrDelta;
   readonly api: ApiVersion;
   readonly types: ResourceTypes;
-  /** Where messages are looked up. Default: Envoy's own. */
+  /** The registry of messages. Default: Envoy's own. */
   readonly registry?: Registry | undefined;
   /** The type of a per-type stream; undefined on ADS. */
   readonly only: ResourceType | undefined;
@@ -113,7 +113,7 @@ export type ClientStreamEvent =
 
 export type TimeEvent = Extract<ClientStreamEvent, { readonly kind: "time" }>;
 
-/** Why a name that was asked for does not exist. */
+/** Why a requested name does not exist. */
 export type AbsenceReason =
   /** No answer within `absentAfterMs` (rule 166). */
   | "timer"

@@ -36,7 +36,7 @@ export interface ReceivedResource<Shape extends Message = Message> {
   resource(): Resource;
 }
 
-/** Where messages and types are looked up; Envoy's by default. */
+/** The registry of messages and the table of types; Envoy's by default. */
 export interface ReceivedOptions {
   readonly registry?: Registry | undefined;
   readonly types?: ResourceTypes | undefined;

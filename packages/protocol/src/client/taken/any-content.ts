@@ -37,9 +37,9 @@ export function answering(resources: readonly NamedResource[], wanted: WantedNam
   return { resources: named, problem: undefined };
 }
 
-/** The name of a resource that has none: the only name that was asked for, or its place. */
+/** The name of a resource without one: the only requested name, or its place. */
 export function nameByPlace(index: number, response: SentResponse, wanted: WantedNames): ResourceName {
-  // Only the first is taken of the names, which may be many.
+  // Takes only the first name, since there may be many.
   const [first] = wanted.isWildcard || wanted.size > 1 ? [] : wanted.keys();
   const name = first === undefined ? "" : wanted.spelled(first);
   const isOnly = name !== "" && response.resources.length === 1;

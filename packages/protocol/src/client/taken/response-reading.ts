@@ -69,7 +69,7 @@ export class ResponseReading {
   }
 
   /**
-   * `wanted`: the names that were asked for. A resource without a name gets them if a type's resources may be anything.
+   * `wanted`: the requested names. A resource without a name gets them if a type's resources may be anything.
    */
   read(response: SentResponse, wanted: WantedNames): NamedResponse {
     const { bytes } = response;

@@ -176,7 +176,7 @@ function heard({ key, sent }: NamedResource, { wanted, rejections, draft }: Take
   }
 }
 
-/** The server says that a name that was asked for does not exist. */
+/** The server says that a requested name does not exist. */
 function takeAbsence(key: ResourceName, taking: Taking, error?: ResourceError): void {
   const { wanted, held, draft, rejections, options } = taking;
   rejections.delete(key);

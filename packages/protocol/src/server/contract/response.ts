@@ -12,8 +12,8 @@ export interface ResponseBody {
   /** The whole body if it is encoded already. */
   readonly atHand: Uint8Array | undefined;
   /**
-   * The bytes after an offset, in pieces; each is encoded when it is asked for. For a slow stream, which would hold the
-   * whole body for long.
+   * The bytes after an offset, in pieces; each is encoded on request. For a slow stream, which would hold the whole
+   * body for long.
    */
   rest(from: number): Iterator<Uint8Array>;
 }

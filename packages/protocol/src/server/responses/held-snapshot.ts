@@ -186,7 +186,7 @@ class HeldDraft {
     }
   }
 
-  /** Chooses the content that the client is taken to have under a requested name without a known version. */
+  /** Chooses the content for a requested name without a known version: the client counts as having it. */
   #choose(
     changes: Map<ResourceName, Resource | undefined>,
     sets: readonly [ResourceSet, ...ResourceSet[]],

@@ -150,7 +150,7 @@ export interface UnconfirmedPart {
 
 export const noneUnconfirmed: UnconfirmedNames = { names: NameSet.empty, parts: [] };
 
-/** The value of clients that nothing was said to about absent names. */
+/** The value of clients without errors of absent names. */
 export const noErrors: ReadonlyMap<ResourceName, ResourceError> = new Map();
 
 /** The value of clients that wait for no decision; never added to. */

@@ -273,7 +273,7 @@ test("a load assignment that a reconnecting client has is sent if and only if it
   }
 });
 
-test("a listener whose virtual hosts are asked for one by one hears that there is none yet, whichever request came first", () => {
+test("a client is told that a listener with virtual hosts on demand has none yet, whichever request came first", () => {
   const configSource = { configSourceSpecifier: { case: "ads", value: {} } as const };
   const route = createResource(create(RouteConfigurationSchema, { name: "r", vhds: { configSource } }));
   const plain = createResource(create(RouteConfigurationSchema, { name: "plain" }));

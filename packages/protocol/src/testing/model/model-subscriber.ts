@@ -25,8 +25,8 @@ export type ExpectedEffect = "stale" | "crossed" | "answer" | "earlier" | undefi
 export const wholeTypes: ReadonlySet<string> = new Set(["cluster", "listener", "scoped-route"]);
 
 /**
- * A server's duties to one client for one type on one stream: the rules, as simply as possible and without a thought of
- * cost. `must` has to be sent before the stream settles; `may` can be sent although the client seems to have it.
+ * A server's duties to one client for one type on one stream: the rules, as simply as possible, whatever the cost.
+ * `must` has to be sent before the stream settles; `may` can be sent although the client seems to have it.
  */
 export class ModelSubscriber {
   readonly type: string;

@@ -10,7 +10,7 @@ import { describeResource, wordOfType } from "../client/client-lines.js";
 export class PairWatch {
   /** Type → name → content. */
   readonly #seen = new Map<string, Map<string, string>>();
-  /** Reported as absent since they were asked for. */
+  /** Reported as absent since the request for them. */
   readonly #absent = new Set<string>();
 
   of(type: string): ReadonlyMap<string, string> {

@@ -48,7 +48,7 @@ export class TruthClient {
     return this.names === undefined || this.names.has(name);
   }
 
-  /** Reads a response, and takes the good part. `count` is its number among all that were sent. */
+  /** Reads a response, and takes the good part. `count` is its number among all sent responses. */
   read({ nonce, version, resources, removed, isHeartbeat }: SeenResponse, count: number): void {
     const isAsked = (name: string) => this.asksFor(name) && count > (this.#askedAt.get(name) ?? 0);
     const carried = resources.filter(({ name, content }) => content !== undefined && isAsked(name));

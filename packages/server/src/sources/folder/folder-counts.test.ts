@@ -56,7 +56,7 @@ for (const { what, write } of [
       found.push(counts);
     }
     assert.deepEqual(found[0], found[1]);
-    // The 10 folders and their parent are looked at, and in them only the file.
+    // The scan reads the metadata of the 10 folders, their parent and the one file.
     assert.deepEqual({ ...found[0], stat: 0, lstat: 0 }, { open: 1, stat: 0, lstat: 0, readdir: 0, readlink: 0 });
   });
 }

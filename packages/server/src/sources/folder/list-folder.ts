@@ -40,7 +40,7 @@ export interface ScannedFolder {
   readonly links: readonly FollowedLink[];
   readonly turns: readonly Turn[];
   readonly findings: readonly Finding[];
-  /** Something went away while it was looked at. */
+  /** Something went away during the scan. */
   readonly moved: boolean;
 }
 

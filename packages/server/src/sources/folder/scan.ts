@@ -43,7 +43,7 @@ export interface Scan {
   /** The directory (`.`) or folders of layers that do not exist, and why. */
   readonly missing: readonly MissingFolder[];
   readonly findings: readonly Finding[];
-  /** Something went away while it was looked at. */
+  /** Something went away during the scan. */
   readonly moved: boolean;
 }
 
