@@ -15,13 +15,13 @@ const listNames: { readonly [L in Point["list"]]: string } = {
 
 const introduction = `# The protocol, rule by rule
 
-What xdskit promises about the xDS protocol, where the code does it, and which test shows it. The numbers are this
-project's own, since the protocol's documents number nothing.
+The promises of xdskit about the xDS protocol, the code that keeps each, and the tests that show it. The numbers are
+this project's own, since the protocol's documents number nothing.
 
 - **1–167** are the rules. They come from the "xDS REST and gRPC protocol" document in its versions since v2 (for v3 the
-  newest counts), from the comments in Envoy's proto files, and from what clients and servers rely on.
-- **C1–C12** are choices where the document is silent. **I1–I13** say what real clients do, and what a server must
-  therefore do.
+  newest counts), from the comments in Envoy's proto files, and from the habits that clients and servers rely on.
+- **C1–C12** are choices where the document is silent. **I1–I13** describe the behavior of real clients, and the duties
+  of a server that follow from it.
 - **E1–E14** were seen on the wire of Envoy 1.40, **G1–G11** on the wire of gRPC's clients. Where they disagree with a
   rule, xdskit serves that client as it is, and others by the rule.
 - **N1–N17** are about [names](naming.md): federation, collections, variants, and errors of single names.
