@@ -1,150 +1,137 @@
 import assert from "node:assert/strict";
+import type { TestContext } from "node:test";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { Changes } from "./harness/changes.js";
+import { faultsOf } from "./harness/faults.js";
 import { brokenReads, brokenWatches, type Read, type Watched } from "./harness/history-checker.js";
 import { startMesh } from "./harness/mesh.js";
 import type { MeshServer } from "./harness/mesh-server.js";
+import type { Network } from "./harness/network.js";
+import { testInOwnNetwork } from "./harness/own-network.js";
 import { peer } from "./harness/peers.js";
 import { randomFrom } from "./harness/random.js";
 import { watchRevisions } from "./harness/revision-watcher.js";
-import { createScene } from "./harness/scene.js";
+import type { Scene } from "./harness/scene.js";
+import { eventually } from "./harness/wait.js";
 
-/** Simulated proxies beside the real ones. */
-const nodes = 300;
-/** Played by `npm run test:long` and `npm run soak`. CI, with an EFFORT of 3, plays `replicas-faults.test.ts`. */
-const isLong = Number(process.env.EFFORT ?? 1) > 3;
+/** Simulated proxies beside the real ones, and as many more whose changes come by rollouts. */
+const [nodes, staged] = [300, 12];
+/** `npm run soak -- --minutes 60`: all faults again and again, each time in another order. */
+const minutes = Number(process.env.SOAK_MINUTES ?? 0);
 /** `SEED=7` plays the faults in the order of a run before. */
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 1_000_000));
-/** `npm run soak -- --minutes 60`: all faults again and again, each time in another order. */
-const soakMs = Number(process.env.SOAK_MINUTES ?? 0) * 60_000;
-/** What is ended or stopped stays so for as long, in milliseconds: changes go on meanwhile. */
-const pauseMs = 2_000;
+/** What is ended, stopped or cut off stays so for as long, in milliseconds: changes go on meanwhile. */
+const lastsMs = 2_000;
 /** So soon nobody may hold an old version once all is well again, in milliseconds. */
 const healedMs = 10_000;
 
-const skip = isLong ? false : "needs some minutes: npm run soak -- --minutes 5";
+const title = "Envoys, replicas and etcd with faults in random order";
+// CI plays the faults of `replicas-faults.test.ts` and `replicas-cut-off.test.ts`, each of them once.
+if (minutes > 0)
+  testInOwnNetwork({ title, timeout: (30 + 2 * minutes) * 60_000, file: import.meta.url, isOptional: true, run: soak });
+else test(title, { skip: "needs some minutes: npm run soak -- --minutes 5" });
 
-test("Envoys, replicas and etcd with faults in random order", { skip, timeout: 600_000 + 2 * soakMs }, async (t) => {
-  t.diagnostic(`SEED=${seed}, ${nodes} simulated nodes`);
-  const [envoy, etcdProgram] = [peer("envoy", t), peer("etcd", t)];
-  if (envoy === undefined || etcdProgram === undefined) return;
-  const scene = await createScene(t);
+async function soak(t: TestContext, scene: Scene, network: Network | undefined): Promise<void> {
+  const [envoy, etcdProgram, etcdctl] = [peer("envoy", t), peer("etcd", t), peer("etcdctl", t)];
+  if (envoy === undefined || etcdProgram === undefined || etcdctl === undefined) return;
   const watches: Watched[] = [];
   const mesh = await startMesh({
-    scene,
+    ...{ scene, network, nodes, staged, minutes: 30 + 2 * minutes },
     programs: { envoy, etcd: etcdProgram },
     variants: ["ads-delta", "ads-sotw"],
-    nodes,
     started: async ({ name, admin }) =>
       watches.push(await watchRevisions(scene, admin, `${name}, watch ${watches.length}`)),
   });
-  const { etcd, servers, load, routes } = mesh;
-  const { acknowledged } = routes;
-  const reads: Read[] = [];
-  const playing = { isOn: true };
-  const writer = (async () => {
-    while (playing.isOn) {
-      await routes.write();
-      // Each connection may come to the other Envoy.
-      load.reconnect();
-      await sleep(500);
-    }
-  })();
-  const read = async (server: MeshServer, isHealed: boolean): Promise<void> => {
-    const began = performance.now();
-    const { layers } = await server.ask<{ layers: { name: string; head: { number: number } | null }[] }>("layers");
-    const number = layers.find(({ name }) => name === "api")?.head?.number ?? 0;
-    reads.push({ server: server.name, number, began, ended: performance.now(), isHealed });
-  };
-  const reader = (async () => {
-    while (playing.isOn) {
-      await Promise.all(servers.map((server) => read(server, false).catch(() => undefined)));
-      await sleep(100);
-    }
-  })();
-  const heals = async (what: string) => {
-    // While changes go on, somebody is always behind for a moment.
+  const { servers, load, writer, rollouts } = mesh;
+  const changes = new Changes(mesh);
+  const reader = new Reader(servers);
+  const slowest = { ms: 0, what: "" };
+  const heals = async (what: string, failed: number) => {
+    const since = Date.now();
+    // While routes move, somebody is always behind for a moment.
+    await changes.pause();
     await mesh.isWhole(`all are well after ${what}`, healedMs);
-    for (const server of servers) await read(server, true);
-    assert.deepEqual(load.failures(), [], what);
+    const ms = Date.now() - since;
+    if (ms > slowest.ms) Object.assign(slowest, { ms, what });
+    // Revisions are read from etcd: a server may have to find out first which member answers.
+    const reading = async () => {
+      for (const server of servers) await reader.read(server, true);
+      await mesh.readHistory();
+      return true;
+    };
+    await eventually("all histories are read", reading, { withinMs: 30_000 });
+    changes.goOn();
+    assert.deepEqual(load.failures(failed), [], what);
   };
 
-  const pause = () => sleep(pauseMs);
-  const faults: { readonly what: string; readonly play: () => Promise<void> }[] = [];
-  for (const server of servers) {
-    const { name } = server;
-    const add = (what: string, play: () => Promise<void>) => faults.push({ what: `${name} is ${what}`, play });
-    add("killed, and comes back", async () => {
-      server.signal("SIGKILL");
-      await pause();
-      await server.start();
-    });
-    add("stopped for a while", async () => {
-      server.signal("SIGSTOP");
-      await pause();
-      server.signal("SIGCONT");
-    });
-    add("upgraded: it ends as it is told to, and comes back", async () => {
-      await server.stop();
-      await server.start();
-    });
-    add("stopped and then killed: its clients come to others with what is old", async () => {
-      server.signal("SIGSTOP");
-      await pause();
-      server.signal("SIGKILL");
-      await server.start();
-    });
-  }
-  for (const member of etcd.members) {
-    const name = `member ${member.name} of etcd`;
-    faults.push({
-      what: `${name} is killed, and comes back`,
-      play: async () => {
-        await member.kill();
-        await pause();
-        await member.start();
-      },
-    });
-    faults.push({
-      what: `${name} is stopped for a while`,
-      play: async () => {
-        member.signal("SIGSTOP");
-        await pause();
-        member.signal("SIGCONT");
-      },
-    });
-  }
+  const faults = faultsOf(mesh, lastsMs);
+  t.diagnostic(`SEED=${seed}, ${nodes} simulated nodes, ${faults.length} faults`);
   const random = randomFrom(seed);
-  const end = performance.now() + soakMs;
+  const end = Date.now() + minutes * 60_000;
   let played = 0;
-  do {
+  const say = () => {
+    const told = `${played} faults, ${writer.acknowledged.length} writes, ${rollouts.completed} rollouts`;
+    const asked = `${load.answered()} requests, ${load.failed()} failed`;
+    console.log(`# ${told}, ${asked}; slowest to heal: ${slowest.ms} ms after ${slowest.what}`);
+  };
+  while (Date.now() < end) {
     for (const { what, play } of shuffled(faults, random)) {
+      if (Date.now() >= end) break;
+      const failed = load.failed();
       await scene.step(what, async () => {
         // At any moment of a change.
-        await sleep(random(1_000));
-        await play();
-        await heals(what);
+        await play(() => sleep(random(1_000)));
+        await heals(what, failed);
       });
       played += 1;
     }
-    t.diagnostic(
-      `${played} faults, ${acknowledged.length} writes, ${load.answered()} requests, ${load.failed()} failed`,
-    );
-  } while (performance.now() < end);
+    say();
+  }
 
   await scene.step("every acknowledged write is in one line of history, at every replica", async () => {
-    playing.isOn = false;
-    await Promise.all([writer, reader]);
-    await mesh.checkHistory();
-    assert.deepEqual(brokenReads(acknowledged, reads, healedMs), []);
+    await changes.stop();
+    await reader.stop();
+    await mesh.checkHistory(etcdctl);
+    assert.deepEqual(brokenReads(writer.acknowledged, reader.reads, healedMs), []);
     assert.deepEqual(brokenWatches(watches), []);
     const told = watches.reduce((sum, { numbers }) => sum + numbers.length, 0);
-    assert.ok(told > acknowledged.length, "watchers were told of less than there was");
-    t.diagnostic(`${reads.length} reads, ${told} events at ${watches.length} watchers`);
+    assert.ok(told > writer.acknowledged.length, "watchers were told of less than there was");
+    t.diagnostic(`${reader.reads.length} reads, ${told} events at ${watches.length} watchers`);
     await load.stop();
+    say();
     assert.deepEqual(load.failures(), []);
   });
-});
+}
+
+/** Asks all servers for their newest revision, again and again. */
+class Reader {
+  readonly reads: Read[] = [];
+  readonly #reading = { isOn: true };
+  readonly #done: Promise<void>;
+
+  constructor(servers: readonly MeshServer[]) {
+    this.#done = this.#go(servers);
+  }
+
+  async read(server: MeshServer, isHealed: boolean): Promise<void> {
+    const began = performance.now();
+    const number = (await server.head("api"))?.number ?? 0;
+    this.reads.push({ server: server.name, number, began, ended: performance.now(), isHealed });
+  }
+
+  async stop(): Promise<void> {
+    this.#reading.isOn = false;
+    await this.#done;
+  }
+
+  async #go(servers: readonly MeshServer[]): Promise<void> {
+    while (this.#reading.isOn) {
+      await Promise.all(servers.map((server) => this.read(server, false).catch(() => undefined)));
+      await sleep(200);
+    }
+  }
+}
 
 function shuffled<Item>(items: readonly Item[], random: (below: number) => number): readonly Item[] {
   const rest = [...items];

@@ -1,11 +1,11 @@
 import { mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { stringify } from "yaml";
 
 /** A resource as it stands in a file: `@type` and the fields. */
 export type ResourceText = { readonly "@type": string } & Readonly<Record<string, unknown>>;
 
-/** Resources by file name (`clusters.yaml`, `big.json`). */
+/** Resources by file name (`clusters.yaml`, `big.json`, `folder/file.yaml`). */
 export type Files = Readonly<Record<string, readonly ResourceText[]>>;
 
 /** The folder that the server under test serves: a symbolic link to where the files lie. */
@@ -42,6 +42,7 @@ export async function createConfigFolder(directory: string, files: Files): Promi
       const target = `config-${counter}`;
       await mkdir(join(directory, target));
       for (const [name, resources] of Object.entries(files)) {
+        await mkdir(dirname(join(directory, target, name)), { recursive: true });
         await writeFile(join(directory, target, name), textOf(name, resources));
       }
       await symlink(target, join(directory, `link-${counter}`));

@@ -5,6 +5,8 @@ import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { here, type Place } from "./place.js";
+import { endWithTest } from "./process.js";
 
 /** One member of a cluster. */
 export interface Member {
@@ -15,6 +17,7 @@ export interface Member {
   /** Ends it as a power cut does. */
   kill(): Promise<void>;
   signal(signal: NodeJS.Signals): void;
+  readonly place: Place;
 }
 
 export interface EtcdClusterOptions {
@@ -24,9 +27,11 @@ export interface EtcdClusterOptions {
   readonly args?: readonly string[];
   /** That of the clients' URLs. */
   readonly scheme?: "http" | "https";
+  /** Where each member runs. Default: on loopback. */
+  readonly places?: readonly Place[];
 }
 
-/** A real etcd, of one member or several, on loopback. */
+/** A real etcd, of one member or several. */
 export class EtcdCluster {
   readonly members: readonly Member[];
   readonly directory: string;
@@ -42,16 +47,19 @@ export class EtcdCluster {
   /** `program` is etcd itself. */
   static async start(
     program: string,
-    { size = 3, args = [], scheme = "http" }: EtcdClusterOptions = {},
+    { size = 3, args = [], scheme = "http", places = [] }: EtcdClusterOptions = {},
   ): Promise<EtcdCluster> {
     const directory = mkdtempSync(join(tmpdir(), "xdskit-etcd-"));
     const ports = await freePorts(2 * size);
-    const peers = Array.from({ length: size }, (_, index) => `http://127.0.0.1:${ports[size + index]}`);
+    const placeOf = (index: number) => places[index] ?? here;
+    const peers = Array.from({ length: size }, (_, index) => `http://${placeOf(index).host}:${ports[size + index]}`);
     const all = namesOf(peers);
     const members = peers.map((peer, index) => {
       const name = `m${index}`;
-      const client = `${scheme}://127.0.0.1:${ports[index]}`;
-      return member(program, name, `127.0.0.1:${ports[index]}`, [
+      const place = placeOf(index);
+      const endpoint = `${place.host}:${ports[index]}`;
+      const client = `${scheme}://${endpoint}`;
+      return member({ name, place, endpoint }, program, [
         ...["--name", name, "--data-dir", join(directory, name), "--log-level", "error"],
         ...["--listen-client-urls", client, "--advertise-client-urls", client],
         ...["--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", all],
@@ -102,14 +110,19 @@ function namesOf(peers: readonly string[]): string {
   return peers.map((url, index) => `m${index}=${url}`).join(",");
 }
 
-function member(program: string, name: string, endpoint: string, args: readonly string[]): Member {
+function member(
+  { name, place, endpoint }: Pick<Member, "name" | "place" | "endpoint">,
+  program: string,
+  options: readonly string[],
+): Member {
   let running: ChildProcess | undefined;
   return {
-    name,
-    endpoint,
+    ...{ name, place, endpoint },
     async start() {
       const errors: string[] = [];
-      running = spawn(program, args, { stdio: ["ignore", "ignore", "pipe"] });
+      const { command, args } = place.run(program, options);
+      running = spawn(command, args, { stdio: ["ignore", "ignore", "pipe"] });
+      endWithTest(running);
       running.on("error", (error) => errors.push(error.message));
       running.stderr?.on("data", (chunk) => errors.push(String(chunk)));
       const [host = "", port = ""] = endpoint.split(":");

@@ -1,17 +1,25 @@
 import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
 import { type Backend, startBalancer } from "./balancer.js";
-import { createConfigFolder } from "./config-folder.js";
+import { createConfigFolder, type Files } from "./config-folder.js";
 import { startEnvoy } from "./envoy.js";
 import { EtcdCluster } from "./etcd.js";
-import { brokenPromises, type Listed } from "./history-checker.js";
 import { startHttpBackend } from "./http-backend.js";
 import { type Load, startLoad } from "./load.js";
 import { MeshServer, type Started } from "./mesh-server.js";
 import { MovingRoutes } from "./moving-routes.js";
+import type { Network } from "./network.js";
+import { here, type Place } from "./place.js";
 import { freePort } from "./ports.js";
+import type { Process } from "./process.js";
+import { RecordedHistory } from "./recorded-history.js";
 import { cluster, configSource, httpListener, loadAssignment, routeConfiguration } from "./resources.js";
+import { rolloutRecords } from "./rollout-records.js";
 import type { Scene } from "./scene.js";
+import { Rollouts, stagedContent, stagedGroup, stagedIds, stagedLayer, stagedSettings } from "./staged.js";
+import { StagedNodes } from "./staged-nodes.js";
 import { eventually } from "./wait.js";
+import { Writer } from "./writer.js";
 import { startServe, xdskitCommand } from "./xdskit.js";
 
 /** The parts of a mesh that tests choose. */
@@ -19,15 +27,23 @@ export interface MeshOptions {
   readonly scene: Scene;
   /** The programs of Envoy and etcd. */
   readonly programs: { readonly envoy: string; readonly etcd: string };
-  /** Those of the two Envoys. The load goes to the first one. */
+  /** Those of the two Envoys. The load goes to both: each connection to one of them. */
   readonly variants: readonly ["ads-delta", "ads-delta" | "ads-sotw"];
   /** Simulated proxies beside the real ones. */
   readonly nodes: number;
+  /** How many further nodes get their changes by rollouts. */
+  readonly staged: number;
+  /** So many minutes they stay at most. */
+  readonly minutes?: number;
   readonly started?: Started;
+  /** Further settings of the servers. */
+  readonly settings?: string;
+  /** Places of the servers and members can be cut off. Default: all is on loopback. */
+  readonly network?: Network | undefined;
 }
 
 interface Summary {
-  readonly states: { readonly synced: number };
+  readonly states: Readonly<Record<"synced" | "pending" | "stale" | "rejected", number>>;
   readonly silent: readonly object[];
 }
 
@@ -37,40 +53,35 @@ export interface Mesh {
   readonly servers: readonly MeshServer[];
   readonly load: Load;
   readonly routes: MovingRoutes;
+  /** That of the routes. */
+  readonly writer: Writer;
+  readonly rollouts: Rollouts;
+  /** The simulated proxies: `xdskit bench --json`. */
+  readonly bench: Process;
   /** Waits until every server says that all nodes are synced, and that no other server is silent. */
   isWhole(what: string, withinMs: number): Promise<unknown>;
-  /** Waits until requests meet the newest routes: then every server must have every write in one line of history. */
-  checkHistory(): Promise<void>;
+  /** Reads what is new in the histories, at every server. To be called before there is more than a server keeps. */
+  readHistory(): Promise<void>;
+  /**
+   * To be called when nothing is written any more: requests must meet the newest routes, every server must have every
+   * write in one line of history, and rollouts must have gone step by step.
+   */
+  checkHistory(etcdctl: string): Promise<void>;
 }
 
+const prefix = "/faults";
+
 /** Resolves once all nodes are synced. */
-export async function startMesh({ scene, programs, variants, nodes, started }: MeshOptions): Promise<Mesh> {
-  const etcd = await EtcdCluster.start(programs.etcd);
-  scene.onEnd(() => etcd.stop());
+export async function startMesh(parts: MeshOptions): Promise<Mesh> {
+  const { scene, programs, variants, nodes, staged, minutes = 10 } = parts;
   const port = await freePort();
   const backends = [await startHttpBackend(scene, "red"), await startHttpBackend(scene, "green")] as const;
-  const source = configSource("ads-delta");
-  const folder = await createConfigFolder(scene.directory, {
-    "listener.yaml": [httpListener({ name: "ingress", port, routeName: "routes", source, saysWhy: true })],
-    "start.yaml": [
-      cluster({ name: "start", source, serviceName: "start" }),
-      loadAssignment("start", [backends[0].port]),
-      routeConfiguration("start-routes", "start"),
-    ],
-  });
-  const store = `etcd://${etcd.endpoints.join(",")}/faults`;
-  const run = ({ grpc, admin }: MeshServer) => {
-    const args = ["--admin", admin, "--rest", "off", "--store", store, "--replica", "127.0.0.1:0"];
-    return startServe(scene, folder.path, { grpc, args });
-  };
-  const servers: MeshServer[] = [];
-  for (let number = 0; number < 3; number += 1)
-    servers.push(new MeshServer(`replica ${number}`, [await freePort(), await freePort()], run, started));
-  await Promise.all(servers.map((server) => server.start()));
+  const { etcd, servers } = await startServers(parts, filesOf(port, backends[0].port));
   const behind = servers.map((server): Backend => ({ address: server.grpc, isHealthy: () => server.isHealthy() }));
   const balancer = await startBalancer(scene, behind);
 
-  const routes = new MovingRoutes(servers, backends);
+  const writer = new Writer("api", servers);
+  const routes = new MovingRoutes(writer, backends);
   await routes.write();
   for (const [index, variant] of variants.entries()) {
     const envoy = { path: programs.envoy, server: balancer, variant, id: `edge-${index + 1}` };
@@ -79,29 +90,102 @@ export async function startMesh({ scene, programs, variants, nodes, started }: M
   const load = startLoad(scene, port);
   await load.reaches(routes.backend.name);
   const { command, args } = xdskitCommand();
-  const bench = ["bench", "--server", balancer, "--ads", "--nodes", `${nodes}`, "--duration", "10m"];
-  scene.start({ name: "xdskit bench", command, args: [...args, ...bench] });
+  const howMany = ["--nodes", `${nodes}`, "--duration", `${minutes}m`];
+  const options = ["bench", "--server", balancer, "--ads", "--json", ...howMany];
+  const bench = scene.start({ name: "xdskit bench", command, args: [...args, ...options] });
+  const steps = new Writer(stagedLayer, servers);
+  const rollouts = new Rollouts(new StagedNodes(scene, balancer, stagedIds(staged)), steps, servers);
+  await rollouts.areDone();
 
-  const isOne = ({ states, silent }: Summary) => states.synced === nodes + 2 && silent.length === 0;
+  const histories = [writer, steps].map((one) => ({ writer: one, recorded: new RecordedHistory(one.layer) }));
   const mesh: Mesh = {
-    ...{ etcd, servers, load, routes },
-    async isWhole(what, withinMs) {
-      const look = async () => {
-        const all = await Promise.all(servers.map((server) => server.ask<Summary>("fleet/summary")));
-        if (!all.every(isOne)) throw new Error(JSON.stringify(all));
-        return true;
-      };
-      await eventually(what, look, { withinMs });
+    ...{ etcd, servers, load, routes, writer, rollouts, bench },
+    isWhole: (what, withinMs) => isWhole(servers, nodes + staged + 2, what, withinMs),
+    async readHistory() {
+      for (const { recorded } of histories) await Promise.all(servers.map((server) => recorded.read(server)));
     },
-    async checkHistory() {
+    async checkHistory(etcdctl) {
       await load.reaches(routes.backend.name);
-      for (const server of servers) {
-        const { revisions } = await server.ask<{ revisions: Listed[] }>("revisions?layer=api&limit=1000");
-        assert.ok(revisions.length >= routes.acknowledged.length);
-        assert.deepEqual(brokenPromises(routes.acknowledged, revisions), []);
+      await eventually("all histories are read", () => mesh.readHistory().then(() => true), { withinMs: 30_000 });
+      for (const { writer, recorded } of histories) {
+        assert.deepEqual(recorded.broken(writer.acknowledged), []);
+        const heads = await Promise.all(servers.map(async (server) => (await server.head(writer.layer))?.id));
+        const last = writer.acknowledged.at(-1)?.revision;
+        assert.deepEqual(
+          heads,
+          servers.map(() => last),
+        );
       }
+      assert.deepEqual(rollouts.broken(await rolloutRecords(scene, etcdctl, etcd, prefix)), []);
     },
   };
-  await mesh.isWhole("all are synced", 60_000);
+  // On a busy machine hundreds of nodes take their time to start.
+  await mesh.isWhole("all are synced", 180_000);
   return mesh;
+}
+
+/**
+ * Servers ask clients to go to others, so some are on their way at most moments: each node must have been synced once
+ * since this began, and every server must answer for all.
+ */
+async function isWhole(servers: readonly MeshServer[], size: number, what: string, withinMs: number): Promise<void> {
+  const synced = new Set<string>();
+  const look = async () => {
+    const all = await Promise.all(servers.map((server) => server.ask<Summary>("fleet/summary")));
+    const isHeard = all.every(({ silent }) => silent.length === 0);
+    if (isHeard && all.every(({ states }) => states.synced === size)) return true;
+    for (const { id, state } of await nodesAt(servers)) if (state === "synced") synced.add(id);
+    if (isHeard && synced.size === size) return true;
+    throw new Error(`${synced.size} of ${size} were synced; ${JSON.stringify(all.map(told))}`);
+  };
+  await eventually(what, look, { withinMs });
+}
+
+const told = ({ states, silent }: Summary) => ({ states, silent });
+
+interface ListedNode {
+  readonly id: string;
+  readonly state: string;
+}
+
+/** As the first of them tells it that answers. */
+async function nodesAt(servers: readonly MeshServer[]): Promise<readonly ListedNode[]> {
+  const found = await Promise.any(servers.map((server) => server.ask<{ nodes: ListedNode[] }>("nodes?limit=1000")));
+  return found.nodes;
+}
+
+function filesOf(port: number, backend: number): Files {
+  const source = configSource("ads-delta");
+  return {
+    "mesh/listener.yaml": [httpListener({ name: "ingress", port, routeName: "routes", source, saysWhy: true })],
+    "mesh/start.yaml": [
+      cluster({ name: "start", source, serviceName: "start" }),
+      loadAssignment("start", [backend]),
+      routeConfiguration("start-routes", "start"),
+    ],
+    [`${stagedGroup}/cluster.yaml`]: [stagedContent(1)],
+  };
+}
+
+async function startServers(parts: MeshOptions, files: Files) {
+  const { scene, programs, started, network } = parts;
+  const place = async (): Promise<Place> => (await network?.place()) ?? here;
+  const etcd = await EtcdCluster.start(programs.etcd, { places: [await place(), await place(), await place()] });
+  scene.onEnd(() => etcd.stop());
+  const folder = await createConfigFolder(scene.directory, files);
+  const file = `${scene.directory}/settings.yaml`;
+  await writeFile(file, stagedSettings + (parts.settings ?? ""));
+  const store = `etcd://${etcd.endpoints.join(",")}${prefix}`;
+  const run = ({ place, grpc, admin }: MeshServer) => {
+    const own = ["--admin", admin, "--rest", "off", "--replica", `${place.host}:0`];
+    const args = [...own, "--store", store, "--settings", file];
+    return startServe(scene, folder.path, { place, grpc, args });
+  };
+  const servers: MeshServer[] = [];
+  for (let number = 0; number < 3; number += 1) {
+    const ports = { grpc: await freePort(), admin: await freePort() };
+    servers.push(new MeshServer({ name: `replica ${number}`, place: await place(), ports, run, started }));
+  }
+  await Promise.all(servers.map((server) => server.start()));
+  return { etcd, servers };
 }

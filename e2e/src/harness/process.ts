@@ -10,6 +10,8 @@ export interface ProcessOptions {
   readonly cwd?: string;
   /** The user to run as; only the superuser may choose. */
   readonly uid?: number;
+  /** Its lines are printed as they come. Default: they are kept only. */
+  readonly isShown?: boolean;
 }
 
 /** A program that a test started. It never outlives the test process. */
@@ -56,6 +58,12 @@ for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
   });
 }
 
+/** The child ends with the test process, at the latest. */
+export function endWithTest(child: ChildProcess): void {
+  running.add(child);
+  child.on("close", () => running.delete(child));
+}
+
 /** Starts a program; its end is not awaited. */
 export function startProcess(options: ProcessOptions): Process {
   const child = spawn(options.command, [...options.args], {
@@ -85,10 +93,12 @@ export function startProcess(options: ProcessOptions): Process {
   child.stdin.on("error", () => undefined);
   readLines(child.stdout, (line) => {
     stdout.push(line);
+    if (options.isShown) console.log(line);
     for (const listener of outListeners) listener(line);
   });
   readLines(child.stderr, (line) => {
     stderr.push(line);
+    if (options.isShown) console.error(line);
     if (stderr.length > keptErrorLines) stderr.shift();
     for (const listener of errListeners) listener(line);
   });

@@ -24,15 +24,15 @@ export const deltaAds = "/envoy.service.discovery.v3.AggregatedDiscoveryService/
 export const eds = "/envoy.service.endpoint.v3.EndpointDiscoveryService/StreamEndpoints";
 export const cds = "/envoy.service.cluster.v3.ClusterDiscoveryService/StreamClusters";
 
-/** Bytes in and out, over a connection of its own. */
-export function createRawClient(scene: Scene, server: string): RawClient {
+/** Bytes in and out, over a connection of its own. Without a scene, the caller closes it. */
+export function createRawClient(scene: Scene | undefined, server: string): RawClient {
   const bytes = (value: Buffer): Buffer => value;
   const client = new Client(server, credentials.createInsecure(), {
     "grpc.use_local_subchannel_pool": 1,
     "grpc.max_receive_message_length": -1,
     "grpc.max_send_message_length": -1,
   });
-  scene.onEnd(() => client.close());
+  scene?.onEnd(() => client.close());
   return {
     open(method) {
       const stream: ClientDuplexStream<Buffer, Buffer> = client.makeBidiStreamRequest(method, bytes, bytes);

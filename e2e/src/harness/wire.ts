@@ -45,6 +45,17 @@ export function fields(bytes: Uint8Array, wanted: number): readonly Buffer[] {
   return found;
 }
 
+/** A number of a message, such as the seconds of a Duration; 0 if it is not there. */
+export function uint(bytes: Uint8Array | undefined, wanted: number): number {
+  if (bytes?.[0] !== wanted * 8) return 0;
+  let value = 0;
+  for (const [index, byte] of bytes.subarray(1).entries()) {
+    value += (byte & 0x7f) * 2 ** (7 * index);
+    if (byte < 0x80) return value;
+  }
+  throw new Error("a number that is cut off");
+}
+
 function varint(value: number): Buffer {
   const bytes: number[] = [];
   for (let rest = value; ; rest = Math.floor(rest / 128)) {

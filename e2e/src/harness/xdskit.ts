@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { root } from "./peers.js";
+import { here, type Place } from "./place.js";
 import type { Process } from "./process.js";
 import type { Scene } from "./scene.js";
 
@@ -23,6 +24,8 @@ export interface ServeOptions {
   readonly uid?: number;
   /** How long `ready` may take. */
   readonly withinMs?: number;
+  /** Default: loopback. */
+  readonly place?: Place;
 }
 
 /**
@@ -38,17 +41,17 @@ export function xdskitCommand(): { readonly command: string; readonly args: read
 /** Starts `xdskit serve DIR` without waiting for anything. */
 export function startServe(scene: Scene, directory: string, options: ServeOptions = {}): Process {
   const { command, args } = xdskitCommand();
+  const serve = [
+    ...args,
+    "serve",
+    directory,
+    ...["--grpc", options.grpc ?? "127.0.0.1:0", "--rest", options.rest ?? "127.0.0.1:0", "--admin", "127.0.0.1:0"],
+    ...(options.args ?? []),
+  ];
   return scene.start({
     name: "xdskit serve",
-    command,
+    ...(options.place ?? here).run(command, serve),
     ...(options.uid === undefined ? {} : { uid: options.uid }),
-    args: [
-      ...args,
-      "serve",
-      directory,
-      ...["--grpc", options.grpc ?? "127.0.0.1:0", "--rest", options.rest ?? "127.0.0.1:0", "--admin", "127.0.0.1:0"],
-      ...(options.args ?? []),
-    ],
   });
 }
 

@@ -1,0 +1,120 @@
+import assert from "node:assert/strict";
+import { connect } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Mesh } from "./mesh.js";
+import type { MeshServer } from "./mesh-server.js";
+import type { Place } from "./place.js";
+
+/** Something that goes wrong, and is right again when `play` resolves. */
+export interface Fault {
+  /** For a test's step: `replica 1 is killed, and comes back`. */
+  readonly what: string;
+  /** `between`: called at the moment when it begins. */
+  play(begin: () => Promise<unknown>): Promise<void>;
+}
+
+/** All servers, and then all members, are killed, stopped, cut off. Each fault lasts for so many milliseconds. */
+export function faultsOf({ servers, etcd }: Pick<Mesh, "servers" | "etcd">, lastsMs: number): readonly Fault[] {
+  const ofServers = servers.flatMap((server) => [
+    ...serverFaults(server, lastsMs),
+    ...cutOff(server.name, server.place, server.admin, lastsMs),
+  ]);
+  const ofMembers = etcd.members.flatMap((member): readonly Fault[] => {
+    const name = `member ${member.name} of etcd`;
+    return [
+      {
+        what: `${name} is killed, and comes back`,
+        async play(begin) {
+          await begin();
+          await member.kill();
+          await sleep(lastsMs);
+          await member.start();
+        },
+      },
+      {
+        what: `${name} is stopped for a while`,
+        async play(begin) {
+          await begin();
+          member.signal("SIGSTOP");
+          await sleep(lastsMs);
+          member.signal("SIGCONT");
+        },
+      },
+      ...cutOff(name, member.place, member.endpoint, lastsMs),
+    ];
+  });
+  return [...ofServers, ...ofMembers];
+}
+
+function serverFaults(server: MeshServer, lastsMs: number): readonly Fault[] {
+  const { name } = server;
+  return [
+    {
+      what: `${name} is killed, and comes back`,
+      async play(begin) {
+        await begin();
+        server.signal("SIGKILL");
+        await sleep(lastsMs);
+        await server.start();
+      },
+    },
+    {
+      what: `${name} is stopped for a while`,
+      async play(begin) {
+        await begin();
+        server.signal("SIGSTOP");
+        await sleep(lastsMs);
+        server.signal("SIGCONT");
+      },
+    },
+    {
+      what: `${name} is upgraded: it ends as it is told to, and comes back`,
+      async play(begin) {
+        await begin();
+        await server.stop();
+        await server.start();
+      },
+    },
+    {
+      what: `${name} is stopped and then killed: its clients come to others with what is old`,
+      async play(begin) {
+        await begin();
+        server.signal("SIGSTOP");
+        await sleep(lastsMs);
+        server.signal("SIGKILL");
+        await server.start();
+      },
+    },
+  ];
+}
+
+/** None where a place cannot be cut off. `address` is that of something that listens there. */
+export function cutOff(name: string, { link }: Place, address: string, lastsMs: number): readonly Fault[] {
+  if (link === undefined) return [];
+  return [
+    {
+      what: `${name} is cut off from all others for a while`,
+      async play(begin) {
+        await begin();
+        await link.cut();
+        assert.equal(await isReachable(address, Math.min(lastsMs, 500)), false, `${name} can be reached`);
+        await sleep(lastsMs);
+        await link.join();
+      },
+    },
+  ];
+}
+
+function isReachable(address: string, withinMs: number): Promise<boolean> {
+  const [host = "", port = ""] = address.split(":");
+  return new Promise((resolve) => {
+    const socket = connect({ host, port: Number(port), timeout: withinMs });
+    const end = (isThere: boolean) => {
+      socket.destroy();
+      resolve(isThere);
+    };
+    socket.on("connect", () => end(true));
+    socket.on("timeout", () => end(false));
+    socket.on("error", () => end(false));
+  });
+}
