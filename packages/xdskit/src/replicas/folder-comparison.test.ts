@@ -45,6 +45,18 @@ it("servers whose folders differ for some time are told once, and once more when
   assert.deepEqual(told, [message, undefined]);
 });
 
+it("folders that both change all the time do not count as different, and one that stands still does", async (t) => {
+  const { one, two, told, looked } = compared(t);
+  const change = async (round: number, ...servers: readonly (typeof one)[]) => {
+    for (const [index, server] of servers.entries()) server.config.set([cluster(`${round} ${index}`)]);
+    await looked(1);
+  };
+  for (let round = 0; round < 12; round += 1) await change(round, one, two);
+  assert.deepEqual(told, []);
+  for (let round = 0; round < 12; round += 1) await change(100 + round, two);
+  assert.equal(told.length, 1);
+});
+
 it("a change that comes to one folder a moment later is no difference", async (t) => {
   const { one, two, told, looked } = compared(t);
   for (let round = 0; round < 5; round += 1) {

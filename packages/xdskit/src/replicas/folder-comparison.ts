@@ -25,8 +25,20 @@ export interface FolderComparisonOptions {
 
 /** The usual time between two looks, in milliseconds. */
 const usualMs = 5_000;
-/** A change comes to one folder later than to another: a difference counts once it was seen so often in turn. */
+/**
+ * A change comes to one folder later than to another: a difference counts once it was seen so often in turn, while one
+ * of the two stood still. Two that change all the time may differ whenever somebody looks.
+ */
 const enough = 4;
+
+/** A server that has other content. */
+interface Differing {
+  /** How often in turn it had. */
+  readonly times: number;
+  readonly types: readonly string[];
+  readonly ours: string;
+  readonly theirs: string;
+}
 
 /** The versions of what a server serves of the layers of its folder. */
 export function folderVersions(server: Pick<XdsServer, "layerSnapshot">, layers: readonly LayerName[]): FolderVersions {
@@ -41,8 +53,8 @@ export function folderVersions(server: Pick<XdsServer, "layerSnapshot">, layers:
 export class FolderComparison {
   readonly #options: FolderComparisonOptions;
   readonly #stopped = new AbortController();
-  /** By the name of the server, how often in turn it had other content, and of which types. */
-  #seen = new Map<string, { readonly times: number; readonly types: readonly string[] }>();
+  /** By the name of the server. */
+  #seen: ReadonlyMap<string, Differing> = new Map();
   #told: string | undefined;
   readonly #done: Promise<void>;
 
@@ -70,10 +82,14 @@ export class FolderComparison {
     const { own, others, changed } = this.#options;
     const found = await others();
     const versions = own();
-    const seen = new Map<string, { readonly times: number; readonly types: readonly string[] }>();
-    for (const { name, versions: theirs } of found) {
-      const types = differingTypes(versions, theirs);
-      if (types.length > 0) seen.set(name, { times: (this.#seen.get(name)?.times ?? 0) + 1, types });
+    const seen = new Map<string, Differing>();
+    for (const other of found) {
+      const types = differingTypes(versions, other.versions);
+      if (types.length === 0) continue;
+      const [ours, theirs] = [JSON.stringify(versions), JSON.stringify(other.versions)];
+      const before = this.#seen.get(other.name);
+      const isStill = before?.ours === ours || before?.theirs === theirs;
+      seen.set(other.name, { times: isStill ? before.times + 1 : 1, types, ours, theirs });
     }
     this.#seen = seen;
     const lasting = [...seen].filter(([, { times }]) => times >= enough);
