@@ -22,7 +22,7 @@ test("Envoys, replicas and etcd while each of them is killed and stopped in turn
   const { load, writer, rollouts } = mesh;
   const changes = new Changes(mesh);
 
-  // The soak has all of them, in any order.
+  // An upgrade has a test of its own, and the soak has all of them, in any order.
   for (const { what, play } of faultsOf(mesh, lastsMs).filter((fault) => !/upgraded/.test(fault.what)))
     await scene.step(what, async () => {
       await play(async () => {});
