@@ -1,7 +1,6 @@
 /*
  * The bounds that were chosen by hand and that no option sets, in one place. Each stops a peer, which chooses names and
- * texts, from filling the memory. Limits that options set are in `server/contract/limits.ts` and
- * `client/contract/limits.ts`.
+ * texts, from filling the memory. Limits that options set are in `server/contract/limits.ts` and `client/limits.ts`.
  */
 
 /**
@@ -15,6 +14,8 @@ export const longestErrorText = 4_096;
 export const locatorParameters = { count: 64, characters: 8_192 };
 /** Runs of repeated fields whose values are remembered: how many, and their bytes in total. */
 export const knownRuns = { count: 16, bytes: 4 * 1024 * 1024 };
+/** Branches of one set that are remembered. Only clients that leave the set in ever new ways make more. */
+export const mostBranches = 1_000;
 /**
  * Ways to reject one response, and sets of listeners that one change replaced, that are remembered. Only clients that
  * blame ever other resources, or ask for ever other listeners by name, make more.

@@ -1,10 +1,11 @@
 import type { Resource, ResourceName } from "@xdskit/api";
+import { mostBranches } from "./limits.js";
 import { PerKey, perPair } from "./memo.js";
 import { type ResourceSet, ResourceSets } from "./resource-set.js";
 
 type Changes = ReadonlyMap<ResourceName, Resource | undefined>;
 
-const known = new PerKey<ResourceSet, ResourceSet>();
+const known = new PerKey<ResourceSet, ResourceSet>(mostBranches);
 
 /**
  * The branch of a set with these changes: the same object whenever the changes are equal. Sets are compared by

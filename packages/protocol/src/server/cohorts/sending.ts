@@ -4,7 +4,7 @@ import { outgoing } from "../responses/outgoing.js";
 import { noneInFlight, type Sent, usesAll } from "../state/client-use.js";
 import type { Subscriber } from "../state/subscriber.js";
 import { noneUnconfirmed } from "../state/subscriber.js";
-import type { RecordedResponse, Sending } from "./cohort.js";
+import type { MovingCohort, RecordedResponse, Sending } from "./cohort.js";
 
 /** The number of sendings that are kept of each response. The index of one is the response's number modulo this. */
 const mostSendings = 8;
@@ -49,4 +49,19 @@ export function acknowledgeRecorded(
   subscriber.ackedLast = known.last;
   if (subscriber.unconfirmed !== noneUnconfirmed) noteConfirmed(subscriber, [sent]);
   return known.effects;
+}
+
+/** The response that these bytes acknowledge in the client's usual form. Undefined if the bytes are anything else. */
+export function usuallyAnswered(
+  { open }: MovingCohort,
+  subscribers: readonly Subscriber[],
+  bytes: Uint8Array,
+): RecordedResponse | undefined {
+  for (const recorded of open) {
+    const subscriber = subscribers[recorded.index];
+    const sent = subscriber?.inFlight[0];
+    if (subscriber === undefined || sent === undefined) continue;
+    if (subscriber.usual?.is(bytes, sent.version, sent.nonce)) return recorded;
+  }
+  return undefined;
 }

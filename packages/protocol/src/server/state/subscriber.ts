@@ -1,6 +1,7 @@
 import type { ApiVersion, Reference, Resource, ResourceName, ResourceType, Version } from "@xdskit/api";
 import { NameSet } from "../../model/names/name-set.js";
 import { noSubscription, type Subscription } from "../../model/subscription.js";
+import type { UsualAnswer } from "../../wire/requests/usual-answer.js";
 import type { ResourceError } from "../../wire/responses/responses.js";
 import { type Assumption, noneInFlight, nothingUsed, type Sent, type UsedState } from "./client-use.js";
 import { nothingSent, type SentState } from "./sent-state.js";
@@ -116,6 +117,8 @@ export interface Subscriber {
   seen: NameSet;
   /** The undecided names that a full-state response waits for. */
   waitsFor: NameSet;
+  /** The form of the client's acknowledgements while its subscription stays the same; undefined if not known. */
+  usual: UsualAnswer | undefined;
 }
 
 /** Whether the client may still serve with listeners that were replaced. */
@@ -181,6 +184,7 @@ export function newSubscriber(type: ResourceType, api: ApiVersion): Subscriber {
     undecided: noneUndecided,
     seen: NameSet.empty,
     waitsFor: NameSet.empty,
+    usual: undefined,
   };
 }
 

@@ -14,6 +14,7 @@ import { beatAtOnce } from "../acknowledgements/lifetimes.js";
 import { noteAsked } from "../acknowledgements/unconfirmed-names.js";
 import type { StreamEffect } from "../contract/effects.js";
 import { demandOfDelta } from "../requests/demand.js";
+import { usualAnswerOf } from "../requests/usual-answers.js";
 import { type Content, lacking, type Need } from "../responses/content.js";
 import { errorsIn, isPassing } from "../responses/errors-in.js";
 import { hasContent, isSet, settledClaims } from "../responses/settled-claims.js";
@@ -65,7 +66,11 @@ export const delta: VariantRules<DeltaRequest, DeltaSubscriber> = {
     const sent = subscriber.inFlight.find(({ nonce }) => nonce === request.nonce);
     // Delta clients answer each response, in order.
     if (sent !== undefined) effects.push(answered(subscriber, sent, request.error, now, "each"));
-    if (asksNothing(request)) return effects;
+    if (request.subscribe.length === 0 && request.unsubscribe.length === 0) {
+      const isPlain = sent !== undefined && request.error === undefined;
+      if (isPlain) subscriber.usual ??= usualAnswerOf(request, answerFields, sent);
+      return effects;
+    }
 
     const before = subscriber.subscription;
     const step = next(before, request, subscriber, surroundings);
@@ -116,16 +121,13 @@ export const delta: VariantRules<DeltaRequest, DeltaSubscriber> = {
   write: writeDeltaBody,
   rest: deltaRest,
 
-  answersOnly: (_subscriber, request) => asksNothing(request),
-
-  noteAcknowledged() {},
+  noteUsual() {},
 
   noteSent() {},
 };
 
-function asksNothing({ subscribe, unsubscribe }: DeltaRequest): boolean {
-  return subscribe.length === 0 && unsubscribe.length === 0;
-}
+/** The field numbers of a `DeltaDiscoveryRequest`. */
+const answerFields = { version: undefined, node: 1, nonce: 6 } as const;
 
 /** Rules 81–98: new and changed resources, pending names, and absent names that the client holds or asked for. */
 function content(need: Need): Content | undefined {

@@ -63,10 +63,8 @@ export interface VariantRules<Asked extends Request, Kind extends Subscriber> ex
   content(need: Need): Content | undefined;
   /** Equal for needs with the same bytes. */
   bodyKey(need: Need, contentKey: string): string;
-  /** Whether a later request of the type asks for nothing: it can only be an answer. */
-  answersOnly(subscriber: Kind, request: Asked): boolean;
-  /** Records that the client acknowledged a recorded response, by a request that asks for nothing. */
-  noteAcknowledged(subscriber: Kind): void;
+  /** Records that the client acknowledged the last response in the usual bytes (`UsualAnswer`). */
+  noteUsual(subscriber: Kind): void;
   /** Records a response. Called while `lastSent` is still the previous one. */
   noteSent(subscriber: Kind, sent: Sent): void;
 }

@@ -11,6 +11,7 @@ import { answered } from "../acknowledgements/answers.js";
 import { noteAsked } from "../acknowledgements/unconfirmed-names.js";
 import type { StreamEffect } from "../contract/effects.js";
 import { demandOfSotw } from "../requests/demand.js";
+import { usualAnswerOf } from "../requests/usual-answers.js";
 import { type Content, lacking, type Need } from "../responses/content.js";
 import { errorsIn } from "../responses/errors-in.js";
 import { isEarlierNonce } from "../responses/outgoing.js";
@@ -109,6 +110,8 @@ export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
       subscriber.settled = true;
       subscriber.crossed = undefined;
       effects.push(answered(subscriber, lastSent, request.error, now, "superseded"));
+      const isPlain = repeated && request.error === undefined;
+      if (isPlain) subscriber.usual ??= usualAnswerOf(request, answerFields, lastSent, subscriber.subscription.names);
     } else if (repeated) asksAgain(subscriber, surroundings);
     return repeated ? effects : [...effects, ...changeNames(subscriber, request, surroundings)];
   },
@@ -155,9 +158,7 @@ export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
   write: (head, content) => writeSotwBody(head, content.resources, content.errors),
   rest: (head, content, from) => sotwRest(head, content.resources, content.errors ?? [], from),
 
-  answersOnly: ({ lastNames }, { names }) => sameNames(names.identity, lastNames),
-
-  noteAcknowledged(subscriber) {
+  noteUsual(subscriber) {
     subscriber.settled = true;
     subscriber.crossed = undefined;
   },
@@ -168,6 +169,9 @@ export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
     subscriber.settled = false;
   },
 };
+
+/** The field numbers of a `DiscoveryRequest`. */
+const answerFields = { version: 1, node: 2, nonce: 5 } as const;
 
 /** Rules 60–67: everything subscribed, as soon as any of it changed. */
 function fullState(need: Need): Content | undefined {
@@ -223,6 +227,7 @@ function subscribe(subscriber: SotwSubscriber, request: SotwRequest, surrounding
   if (sameNames(identity, subscriber.lastNames)) return;
   subscriber.subscription = next(subscriber.subscription, request, subscriber.type, surroundings);
   subscriber.lastNames = identity;
+  subscriber.usual = undefined;
 }
 
 /** Takes a new list of names in the middle of a stream. */

@@ -8,9 +8,9 @@ import { statusCode } from "../../wire/basics/status-code.js";
 import { MalformedMessage, TooManyFields } from "../../wire/basics/wire-reader.js";
 import { nodeLengthOf, nodeOf, type Request } from "../../wire/requests/requests.js";
 import { beat, isPerishable } from "../acknowledgements/lifetimes.js";
-import { change, type RecordedResponse, type RecordedTransition, SettledCohort } from "../cohorts/cohort.js";
+import { change, type RecordedTransition, SettledCohort } from "../cohorts/cohort.js";
 import { Membership } from "../cohorts/membership.js";
-import { acknowledgeRecorded } from "../cohorts/sending.js";
+import { acknowledgeRecorded, usuallyAnswered } from "../cohorts/sending.js";
 import type { StreamEffect } from "../contract/effects.js";
 import type { HeldItem, StreamOptions } from "../contract/options.js";
 import type { OutgoingResponse } from "../contract/response.js";
@@ -100,7 +100,7 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
     this.#now = now;
     switch (event.kind) {
       case "request":
-        return this.#receive(event.bytes);
+        return this.#usual(event.bytes) ?? this.#receive(event.bytes);
       case "heartbeat":
         for (const subscriber of this.#ordered) {
           // Most streams hold nothing with a TTL, and stay in their cohort.
@@ -345,25 +345,18 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
     return areSettled(this, newest, this.#ordering);
   }
 
-  /** The response of the stream's journey that a request acknowledges; undefined if it says anything else. */
-  #acknowledgedBy(request: Asked): RecordedResponse | undefined {
+  /**
+   * Takes an acknowledgement of a recorded response without decoding it, if its bytes equal an earlier one except for
+   * nonce, version and node.
+   */
+  #usual(bytes: Uint8Array): readonly StreamEffect[] | undefined {
     const { moving } = this.#membership;
-    if (moving === undefined || request.error !== undefined) return undefined;
-    return moving.open.find(({ index }) => {
-      const subscriber = this.#ordered[index] as Kind;
-      if (subscriber.inFlight[0]?.nonce !== request.nonce || !this.#rules.answersOnly(subscriber, request))
-        return false;
-      const requested = requestedType(request.typeUrl, this.#options);
-      return requested.kind === "type" && requested.type.typeUrl === subscriber.type.typeUrl;
-    });
-  }
-
-  /** Takes the acknowledgement of a recorded response, as the others of the cohort do. */
-  #acknowledge(recorded: RecordedResponse): readonly StreamEffect[] {
+    const recorded = moving && usuallyAnswered(moving, this.#ordered, bytes);
+    if (recorded === undefined) return undefined;
     const subscriber = this.#ordered[recorded.index] as Kind;
     const { draining } = subscriber;
     const before = subscriber.type.drains ? usedBy(subscriber) : [];
-    this.#rules.noteAcknowledged(subscriber);
+    this.#rules.noteUsual(subscriber);
     const effects = acknowledgeRecorded(recorded, subscriber, this.#now);
     if (subscriber.type.drains) this.#ordering?.acknowledged(subscriber, before, this.#now);
     // Drain times are this client's own, and matter to the other streams of its order.
@@ -384,12 +377,10 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
   }
 
   #receive(bytes: Uint8Array): readonly StreamEffect[] {
+    this.#membership.leave();
     try {
       const { namesPerRequest, namesPerStream } = this.#options.limits;
       const request = this.#rules.read(bytes, { names: namesPerRequest, claims: namesPerStream });
-      const recorded = this.#acknowledgedBy(request);
-      if (recorded !== undefined) return this.#acknowledge(recorded);
-      this.#membership.leave();
       if (this.#phase.kind === "new") return this.#identify(bytes, request);
       const told = this.#subscribe(request);
       const [only] = told;
@@ -400,7 +391,6 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
       const subscriber = this.#byType.get(only.type.typeUrl);
       return subscriber !== undefined && isPerishable(subscriber) ? this.#withUntold(subscriber, told) : told;
     } catch (error) {
-      this.#membership.leave();
       if (error instanceof TooManyFields) return this.#close(statusCode.resourceExhausted, error.message);
       // Rule 157.
       if (!(error instanceof MalformedMessage)) throw error;

@@ -15,3 +15,18 @@ export function equalBytes(a: Uint8Array, aStart: number, b: Uint8Array, bStart:
   for (let index = 0; index < length; index++) if (a[aStart + index] !== b[bStart + index]) return false;
   return true;
 }
+
+/** Tells whether `bytes` has exactly `part` at a position. */
+export function hasAt(bytes: Uint8Array, at: number, part: Uint8Array): boolean {
+  return at + part.length <= bytes.length && equalBytes(bytes, at, part, 0, part.length);
+}
+
+/** Tells whether `bytes` has exactly this text at a position; only ASCII is ever the same. */
+export function hasTextAt(bytes: Uint8Array, at: number, text: string): boolean {
+  if (at + text.length > bytes.length) return false;
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index);
+    if (unit >= 0x80 || unit !== bytes[at + index]) return false;
+  }
+  return true;
+}

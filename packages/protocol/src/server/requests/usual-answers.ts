@@ -1,0 +1,53 @@
+import { NameSet } from "../../model/names/name-set.js";
+import type { Request } from "../../wire/requests/requests.js";
+import { type AnswerFields, UsualAnswer } from "../../wire/requests/usual-answer.js";
+import type { Sent } from "../state/client-use.js";
+
+/*
+ * A client acknowledges the responses of a type in the same bytes each time, except for nonce and version, and clients
+ * of one kind use the same bytes. So one decoded acknowledgement is remembered (`UsualAnswer`), and equal ones need not
+ * be decoded.
+ */
+
+/** Usual answers by the names in them (SotW), to share among clients. */
+const known = new WeakMap<NameSet, UsualAnswer[]>();
+
+/** The number of usual answers that are remembered for the same names, over all types. */
+const mostWays = 32;
+
+/**
+ * The number of long ones. Clients that write a list in a different order each time share none, and each would keep
+ * useless copies.
+ */
+const mostLongWays = 8;
+
+/** Enough for an acknowledgement without names: type URL, version, nonce. */
+const mostBytesWithoutNames = 1024;
+
+/**
+ * The usual answer of a client, made from a decoded acknowledgement; the same object for clients with the same bytes.
+ * Undefined if it is not worth remembering. `names`: the names in it. An answer much longer than these is not kept.
+ */
+export function usualAnswerOf(
+  { bytes, node }: Pick<Request, "bytes" | "node">,
+  fields: AnswerFields,
+  { version, nonce }: Sent,
+  names: NameSet = NameSet.empty,
+): UsualAnswer | undefined {
+  // The bytes of the node are not kept.
+  const length = bytes.length - (node === undefined ? 0 : node.end - node.start);
+  if (length > mostBytesWithoutNames + 2 * names.characters + 8 * names.size) return undefined;
+  let ways = known.get(names);
+  const same = ways?.find((way) => way.is(bytes, version, nonce));
+  if (same !== undefined) return same;
+  if (ways !== undefined && ways.length >= mostLongWays && length > mostBytesWithoutNames) return undefined;
+  const made = UsualAnswer.of(bytes, fields);
+  // Some clients acknowledge with a version that differs from the one that they were sent.
+  if (made === undefined || !made.is(bytes, version, nonce)) return undefined;
+  if (ways === undefined) {
+    ways = [];
+    known.set(names, ways);
+  }
+  if (ways.length < mostWays) ways.push(made);
+  return made;
+}
