@@ -65,16 +65,18 @@ describe("the fleet of several servers", () => {
     assert.deepEqual([body.nodes.map(({ id }: { id: string }) => id).sort(), body.silent], [["both", "here"], silent]);
   });
 
-  it("is asked for in pages where all nodes are wanted", async () => {
+  it("is given in pages, for which each server is asked once", async () => {
     const { one, two, get, asked, connect } = await twoServers();
     await using _ = one;
     await using __ = two;
     const ids = Array.from({ length: 1_100 }, (_, index) => `n${String(index).padStart(4, "0")}`);
     await connect(two, ...ids);
     await connect(one, "n0003", "z");
-    const { nodes, silent } = (await get("nodes")).body;
-    assert.deepEqual([nodes.map(({ id }: { id: string }) => id), silent], [[...ids, "z"], undefined]);
-    assert.equal(nodes[3].streams.length, 2);
-    assert.equal(asked.filter((question) => question === "fleet.nodes").length, 3);
+    const { nodes, next, silent } = (await get("nodes")).body;
+    const { nodes: later, next: end } = (await get(`nodes?after=${next}`)).body;
+    const all = [...nodes, ...later].map(({ id }: { id: string }) => id);
+    assert.deepEqual([all, silent, end], [[...ids, "z"], undefined, undefined]);
+    assert.deepEqual([nodes.length, nodes[3].streams.length], [1_000, 2]);
+    assert.equal(asked.filter((question) => question === "fleet.nodes").length, 2);
   });
 });
