@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Message } from "@bufbuild/protobuf";
+import { resourceTypes } from "@xdskit/api";
+import type { ServerOptions } from "../contracts/xds-server.js";
+import type { OnDemandOptions } from "../settings/on-demand-options.js";
 import { effort } from "../testing/effort.js";
 import { type ManualClock, manualClock } from "../testing/manual-clock.js";
 import { randomFrom } from "../testing/random.js";
@@ -134,18 +137,31 @@ class World {
   }
 }
 
-for (const seed of seeds) {
-  test(`a client that is cut off at any moment routes to nothing that it lacks, seed ${seed}`, () => {
-    const clock = manualClock();
-    return withMemoryServer({ clock }, (one) =>
-      withMemoryServer({ clock }, async (other) => {
-        const world = new World([one, other], clock, seed);
-        for (let index = 0; index < steps; index += 1) {
-          world.step();
-          await world.turn();
-        }
-        await world.settle();
-      }),
-    );
-  });
+/** As a relay has it: every name may be supplied, and nobody is told that one does not exist. */
+const onDemand: OnDemandOptions = {
+  types: resourceTypes.all.map(({ typeUrl }) => typeUrl),
+  supply: () => new Promise(() => {}),
+  timeoutMs: Number.POSITIVE_INFINITY,
+};
+const kinds: readonly (readonly [title: string, options: Pick<ServerOptions, "onDemand">])[] = [
+  ["", {}],
+  [" of a server that supplies names on demand", { onDemand }],
+];
+
+for (const [server, options] of kinds) {
+  for (const seed of seeds) {
+    test(`a client${server} that is cut off at any moment routes to nothing that it lacks, seed ${seed}`, () => {
+      const clock = manualClock();
+      return withMemoryServer({ ...options, clock }, (one) =>
+        withMemoryServer({ ...options, clock }, async (other) => {
+          const world = new World([one, other], clock, seed);
+          for (let index = 0; index < steps; index += 1) {
+            world.step();
+            await world.turn();
+          }
+          await world.settle();
+        }),
+      );
+    });
+  }
 }

@@ -99,6 +99,11 @@ export class Resumption {
     return undefined;
   }
 
+  /** The client's target is the newest snapshot from now on. */
+  get isOver(): boolean {
+    return this.#phase.kind === "over";
+  }
+
   end(): void {
     this.#phase = { kind: "over" };
     this.#newest = undefined;

@@ -19,7 +19,6 @@ import type { NodeStreamInfo, StreamInfo } from "../contracts/stream-info.js";
 import type { CallHandler, DiscoveryCall, PeerIdentity } from "../contracts/transport.js";
 import type { LedgerStream } from "../node-status/ledger-stream.js";
 import type { NodeHistory } from "../node-status/node-histories.js";
-import { errorsOfLate, errorsOfRefused } from "../on-demand/late-names.js";
 import type { NameDecision } from "../on-demand/wanted.js";
 import { type Counters, countResponse } from "../publication/counters.js";
 import type { GroupLags } from "../publication/latencies.js";
@@ -30,6 +29,7 @@ import type { GroupClient } from "../publication/shared-stacks.js";
 import type { MemberStanding } from "../rollouts/member.js";
 import { memberStandingOf } from "../rollouts/standing.js";
 import type { LayerName } from "../settings/group-settings.js";
+import { AbsentNames } from "./absent-names.js";
 import type { StreamMemory } from "./held-memory.js";
 import type { OrderMembership } from "./node-orders.js";
 import { Resumption } from "./resumption.js";
@@ -65,8 +65,8 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
   #joined: Joined | undefined;
   /** Undefined if none is kept. */
   #history: NodeHistory | undefined;
-  /** Names decided as absent, or late, that the machine does not know yet. */
-  #missing: Map<ResourceType, { readonly names: ResourceName[]; readonly late: ResourceName[] }> | undefined;
+  /** Undefined until a name is decided as absent. */
+  #absent: AbsentNames | undefined;
   /** The unknown types that the machine was told last. */
   #unknown: UnknownTypes;
   /** Whether it joined a group, or an order, that the machine does not know yet. */
@@ -188,23 +188,17 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
 
   settled(type: ResourceType, name: ResourceName, outcome: NameDecision): void {
     if (this.#over) return;
-    if (outcome !== "found") {
-      this.#missing ??= new Map();
-      const missing = this.#missing.get(type) ?? { names: [], late: [] };
-      this.#missing.set(type, missing);
-      missing.names.push(name);
-      if (outcome === "late") missing.late.push(name);
-    }
+    this.#decided(type, name, outcome);
     this.#wantsWork("answers");
   }
 
-  /** Thousands of names are decided in one turn: the machine, which keeps sets of them, is told all at once. */
-  #decide(): void {
-    if (this.#missing === undefined) return;
-    const decided = this.#missing;
-    this.#missing = undefined;
-    for (const [type, { names, late }] of decided)
-      this.#stream.step({ kind: "absent", type, names, errors: errorsOfLate(late) });
+  #decided(type: ResourceType, name: ResourceName, outcome: NameDecision): void {
+    if (outcome !== "found") this.#absent ??= new AbsentNames();
+    this.#absent?.decided(type, name, outcome);
+  }
+
+  #tellAbsent(): void {
+    for (const event of this.#absent?.take(this.#stream.newest) ?? []) this.#stream.step(event);
   }
 
   #wantsWork(lane: "answers" | "changes"): void {
@@ -219,8 +213,8 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
   work(): void {
     if (this.#over) return;
     try {
-      this.#decide();
       this.#giveSnapshot();
+      this.#tellAbsent();
       const now = this.#now;
       while (this.#room && !this.#over) {
         const response = this.#stream.next(now);
@@ -269,7 +263,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
   }
 
   #step(event: StreamEvent): readonly StreamEffect[] {
-    this.#decide();
+    this.#tellAbsent();
     const effects = this.#stream.step(event, this.#now);
     for (const effect of effects) if (!this.#over) this.#note(effect);
     return effects;
@@ -351,15 +345,15 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
         this.#refuse(effect.code, effect.message);
         break;
       case "demanded": {
-        // Only names that the newest snapshot lacks are decided: the machine must have that snapshot first.
-        this.#joined?.resumption?.end();
-        this.#giveSnapshot();
-        const answered = this.#joined?.membership.interest?.demand(effect);
-        if (answered === undefined) break;
-        const { absent, late, refused } = answered;
-        const names = late.length + refused.length === 0 ? absent : [...absent, ...late, ...refused];
-        const errors = [...errorsOfLate(late), ...errorsOfRefused(refused)];
-        this.#stream.step({ kind: "absent", type: effect.type, names, errors });
+        if (this.#joined === undefined) break;
+        const { resumption, membership } = this.#joined;
+        // Decisions are about the newest snapshot. A client that comes back gets that once all its requests are known.
+        if (resumption?.isOver !== false) this.#giveSnapshot();
+        const { absent = [], late = [], refused = [] } = membership.interest?.demand(effect) ?? {};
+        for (const name of absent) this.#decided(effect.type, name, "absent");
+        for (const name of late) this.#decided(effect.type, name, "late");
+        for (const name of refused) this.#decided(effect.type, name, "refused");
+        this.#tellAbsent();
         break;
       }
       case "acknowledged":

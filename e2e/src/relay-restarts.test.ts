@@ -1,0 +1,111 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createConfigFolder } from "./harness/config-folder.js";
+import { startEnvoy } from "./harness/envoy.js";
+import { startHttpBackend } from "./harness/http-backend.js";
+import { startLoad } from "./harness/load.js";
+import { nextMove } from "./harness/moving-routes.js";
+import { peer } from "./harness/peers.js";
+import { freePort } from "./harness/ports.js";
+import { relayAt } from "./harness/relay.js";
+import { configSource, httpListener } from "./harness/resources.js";
+import { createScene, type Scene } from "./harness/scene.js";
+import { eventually } from "./harness/wait.js";
+import { serve, type XdskitServer } from "./harness/xdskit.js";
+
+/** A relay that is started again at its address, with what it has on disk. */
+class Relay {
+  readonly grpc: string;
+  readonly #start: () => Promise<XdskitServer>;
+  #running: XdskitServer | undefined;
+
+  constructor(scene: Scene, name: string, port: number, origin: string) {
+    this.grpc = `127.0.0.1:${port}`;
+    const folders = ["--cache", join(scene.directory, name), "--state", join(scene.directory, `${name}-state`)];
+    const options = ["--server", origin, ...folders, "--prefetch"];
+    this.#start = () => relayAt(this.grpc, scene, ...options);
+  }
+
+  async start(): Promise<void> {
+    this.#running = await this.#start();
+  }
+
+  async stop(signal: NodeJS.Signals): Promise<void> {
+    await this.#running?.process.stop(signal);
+  }
+}
+
+/**
+ * How many relays are in a row, the way of the Envoy behind the last of them, and how relays end. A relay that is
+ * killed may not have written yet what it served last: an Envoy of the state of the world cannot say what that was.
+ */
+const rows = [
+  { of: "a relay", relays: 1, variant: "ads-delta", killed: "SIGKILL" },
+  { of: "a relay of a relay", relays: 2, variant: "ads-sotw", killed: "SIGTERM" },
+] as const;
+
+for (const { of, relays: count, variant, killed } of rows)
+  test(`Envoy behind ${of}, ${variant}`, { timeout: 400_000 }, async (t) => {
+    const path = peer("envoy", t);
+    if (path === undefined) return;
+    const scene = await createScene(t);
+    const source = configSource(variant);
+    const port = await freePort();
+    const backends = [await startHttpBackend(scene, "red"), await startHttpBackend(scene, "green")] as const;
+    const folder = await createConfigFolder(scene.directory, {
+      "listener.yaml": [httpListener({ name: "ingress", port, routeName: "routes", source, saysWhy: true })],
+    });
+    const origin = await serve(scene, folder.path, { args: ["--state", `${scene.directory}/state`] });
+    let moment = 0;
+    /** Moves the routes to a cluster of its own, and removes the one before. */
+    const write = async (): Promise<void> => {
+      moment += 1;
+      const response = await fetch(`http://${origin.admin}/api/v1/layers/api/changes`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(nextMove(moment, source, backends[moment % 2]?.port ?? assert.fail())),
+      });
+      assert.ok(response.ok, await response.text());
+    };
+    await write();
+    const relays: Relay[] = [];
+    for (let number = 0; number < count; number += 1) {
+      const one = new Relay(scene, `relay-${number}`, await freePort(), relays.at(-1)?.grpc ?? origin.grpc);
+      await one.start();
+      relays.push(one);
+    }
+    const last = relays.at(-1) ?? assert.fail();
+    await startEnvoy(scene, { path, server: last.grpc, variant });
+    const load = startLoad(scene, port);
+    const backend = () => backends[moment % 2]?.name ?? "";
+    // Envoy waits up to 30 s before it connects again.
+    const reaches = () => eventually("requests meet the newest", () => load.reaches(backend()), { withinMs: 60_000 });
+    await reaches();
+
+    const [first = last] = relays;
+    const ends: readonly { what: string; ending: readonly Relay[]; signal: NodeJS.Signals }[] = [
+      { what: "the first", ending: [first], signal: "SIGTERM" },
+      { what: "the last", ending: [last], signal: killed },
+    ];
+    for (const { what, ending, signal } of ends)
+      await scene.step(`no request fails when ${what} of ${count} relays ends by ${signal}, and is back`, async () => {
+        const failed = load.failed();
+        const writing = (async () => {
+          for (let each = 0; each < 8; each += 1) {
+            await write();
+            await sleep(300);
+          }
+        })();
+        await sleep(1_000);
+        await Promise.all(ending.map((one) => one.stop(signal)));
+        for (const one of ending) await one.start();
+        await writing;
+        await reaches();
+        assert.deepEqual(load.failures(failed), []);
+      });
+
+    t.diagnostic(`${moment} changes, ${load.answered()} requests, ${load.failed()} failed`);
+    await load.stop();
+  });
