@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
-import { connect, createServer } from "node:net";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { here, type Place } from "./place.js";
+import { freePort } from "./ports.js";
 import { endWithTest } from "./process.js";
 
 /** One member of a cluster. */
@@ -50,7 +51,8 @@ export class EtcdCluster {
     { size = 3, args = [], scheme = "http", places = [] }: EtcdClusterOptions = {},
   ): Promise<EtcdCluster> {
     const directory = mkdtempSync(join(tmpdir(), "xdskit-etcd-"));
-    const ports = await freePorts(2 * size);
+    // Below the kernel's own: a member that starts again must find its port free.
+    const ports = await Promise.all(Array.from({ length: 2 * size }, freePort));
     const placeOf = (index: number) => places[index] ?? here;
     const peers = Array.from({ length: size }, (_, index) => `http://${placeOf(index).host}:${ports[size + index]}`);
     const all = namesOf(peers);
@@ -155,18 +157,4 @@ function accepts(host: string, port: number): Promise<boolean> {
     socket.on("close", () => resolve(false));
     socket.on("connect", () => socket.destroy());
   });
-}
-
-async function freePorts(count: number): Promise<readonly number[]> {
-  const servers = Array.from({ length: count }, () => createServer());
-  const ports = await Promise.all(
-    servers.map(
-      (server) =>
-        new Promise<number>((resolve) =>
-          server.listen(0, "127.0.0.1", () => resolve((server.address() as { port: number }).port)),
-        ),
-    ),
-  );
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
 }
