@@ -22,6 +22,11 @@ const steps = [
     env: { EACH: "1" },
   },
   {
+    what: "links of servers and of members of etcd that go down",
+    args: ["scripts/test.mjs", "e2e/src/replicas-cut-off.test.ts"],
+    env: { EFFORT: "10", CI: "true" },
+  },
+  {
     what: "ten minutes in which servers and members of etcd fail, in random order, with 300 nodes",
     args: ["scripts/soak.mjs", "--minutes", "10"],
     env: {},

@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
 import { Changes } from "./harness/changes.js";
 import { cutOff } from "./harness/faults.js";
 import { startMesh } from "./harness/mesh.js";
+import type { Network } from "./harness/network.js";
 import { testInOwnNetwork } from "./harness/own-network.js";
 import { peer } from "./harness/peers.js";
+import type { Scene } from "./harness/scene.js";
 
 /** Simulated proxies beside the real ones, and as many more whose changes come by rollouts. */
 const [nodes, staged] = [50, 12];
@@ -12,42 +15,43 @@ const lastsMs = { server: 8_000, member: 3_000 };
 /** So soon nobody may hold an old version once all is well again, in milliseconds. */
 const healedMs = 10_000;
 
-testInOwnNetwork({
-  title: "Envoys, replicas and etcd while the link of each of them goes down in turn",
-  timeout: 300_000,
-  file: import.meta.url,
-  async run(t, scene, network) {
-    const [envoy, etcdProgram, etcdctl] = [peer("envoy", t), peer("etcd", t), peer("etcdctl", t)];
-    if (envoy === undefined || etcdProgram === undefined || etcdctl === undefined) return;
-    const programs = { envoy, etcd: etcdProgram };
-    const mesh = await startMesh({ scene, network, programs, variants: ["ads-delta", "ads-sotw"], nodes, staged });
-    const { load, servers, etcd, writer, rollouts } = mesh;
-    const changes = new Changes(mesh);
-    const faults = [
-      ...servers.flatMap(({ name, place, admin }) => cutOff(name, place, admin, lastsMs.server)),
-      ...etcd.members.flatMap(({ name, place, endpoint }) =>
-        cutOff(`member ${name} of etcd`, place, endpoint, lastsMs.member),
-      ),
-    ];
-    assert.equal(faults.length, 6);
-    for (const { what, play } of faults)
-      await scene.step(what, async () => {
-        await play(async () => {});
-        const since = Date.now();
-        await changes.pause();
-        await mesh.isWhole(`all are well after ${what}`, healedMs);
-        console.log(`# all are well ${Date.now() - since} ms after ${what}`);
-        changes.goOn();
-        assert.deepEqual(load.failures(), [], what);
-      });
+const title = "Envoys, replicas and etcd while the link of each of them goes down in turn";
+/** Played by `npm run test:long`: it takes minutes. */
+if (Number(process.env.EFFORT ?? 1) > 3)
+  testInOwnNetwork({ title, timeout: 600_000, file: import.meta.url, run: whileLinksGoDown });
+else test(title, { skip: "needs some minutes: EFFORT=10 node scripts/test.mjs e2e/src/replicas-cut-off.test.ts" });
 
-    await scene.step("every write is in one line of history, and no step of a rollout was doubled", async () => {
-      await changes.stop();
-      await mesh.checkHistory(etcdctl);
-      t.diagnostic(`${writer.acknowledged.length} writes, ${rollouts.completed} rollouts`);
-      t.diagnostic(`${load.answered()} requests, ${load.failed()} failed`);
-      await load.stop();
-      assert.deepEqual(load.failures(), []);
+async function whileLinksGoDown(t: TestContext, scene: Scene, network: Network | undefined): Promise<void> {
+  const [envoy, etcdProgram, etcdctl] = [peer("envoy", t), peer("etcd", t), peer("etcdctl", t)];
+  if (envoy === undefined || etcdProgram === undefined || etcdctl === undefined) return;
+  const programs = { envoy, etcd: etcdProgram };
+  const mesh = await startMesh({ scene, network, programs, variants: ["ads-delta", "ads-sotw"], nodes, staged });
+  const { load, servers, etcd, writer, rollouts } = mesh;
+  const changes = new Changes(mesh);
+  const faults = [
+    ...servers.flatMap(({ name, place, admin }) => cutOff(name, place, admin, lastsMs.server)),
+    ...etcd.members.flatMap(({ name, place, endpoint }) =>
+      cutOff(`member ${name} of etcd`, place, endpoint, lastsMs.member),
+    ),
+  ];
+  assert.equal(faults.length, 6);
+  for (const { what, play } of faults)
+    await scene.step(what, async () => {
+      await play(async () => {});
+      const since = Date.now();
+      await changes.pause();
+      await mesh.isWhole(`all are well after ${what}`, healedMs);
+      console.log(`# all are well ${Date.now() - since} ms after ${what}`);
+      changes.goOn();
+      assert.deepEqual(load.failures(), [], what);
     });
-  },
-});
+
+  await scene.step("every write is in one line of history, and no step of a rollout was doubled", async () => {
+    await changes.stop();
+    await mesh.checkHistory(etcdctl);
+    t.diagnostic(`${writer.acknowledged.length} writes, ${rollouts.completed} rollouts`);
+    t.diagnostic(`${load.answered()} requests, ${load.failed()} failed`);
+    await load.stop();
+    assert.deepEqual(load.failures(), []);
+  });
+}

@@ -27,7 +27,7 @@ const lastsMs = 2_000;
 const healedMs = 10_000;
 
 const title = "Envoys, replicas and etcd with faults in random order";
-// CI plays the faults of `replicas-faults.test.ts` and `replicas-cut-off.test.ts`, each of them once.
+// CI plays the faults of `replicas-faults.test.ts`, each of them once.
 if (minutes > 0)
   testInOwnNetwork({ title, timeout: (30 + 2 * minutes) * 60_000, file: import.meta.url, isOptional: true, run: soak });
 else test(title, { skip: "needs some minutes: npm run soak -- --minutes 5" });
