@@ -22,8 +22,8 @@ const steps = [
     env: { EACH: "1" },
   },
   {
-    what: "links of servers and of members of etcd that go down",
-    args: ["scripts/test.mjs", "e2e/src/replicas-cut-off.test.ts"],
+    what: "links of servers and of members of etcd that go down, and a rolling upgrade",
+    args: ["scripts/test.mjs", "e2e/src/replicas-cut-off.test.ts", "e2e/src/replicas-upgrade.test.ts"],
     env: { EFFORT: "10", CI: "true" },
   },
   {
