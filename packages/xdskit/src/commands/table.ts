@@ -81,7 +81,7 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: "export",
-    usage: "[options]",
+    usage: "[options] [file]",
     summary: "print all that the writable layers of a running server hold",
     load: async () => (await import("./changes/export.js")).exportCommand,
   },
