@@ -12,6 +12,7 @@ import {
 import { createServer } from "../create-server.js";
 import type { GroupSettings } from "../settings/group-settings.js";
 import type { OnDemandOptions, Supply, SupplyRequest } from "../settings/on-demand-options.js";
+import { manualClock } from "../testing/manual-clock.js";
 import { namesIn } from "../testing/rest-client.js";
 import { withRest } from "../testing/running-rest.js";
 import { ads, perType, urlOf, withMemoryServer, withServer } from "../testing/running-server.js";
@@ -234,6 +235,46 @@ test("a client that understands errors is told that a name is late, not that it 
       ["z", false],
     ]);
     assert.equal((await fetch.status).code, 0);
+  });
+});
+
+test("a name that was late while its client resumed is absent later without an error", async () => {
+  const requests: SupplyRequest[] = [];
+  const supply: Supply = (request) => {
+    requests.push(request);
+    return requests.length === 1 ? cluster("x") : new Promise(() => {});
+  };
+  const clock = manualClock();
+  const onDemand = demanding(supply, { answerWithinMs: 50, lingerMs: 0, timeoutMs: 600_000 });
+  await withMemoryServer({ ...onDemand, clock, resourceErrors: "always" }, async ({ server, client }) => {
+    server.config.set([]);
+    const first = client.open(ads("delta"));
+    delta(first).send({ node, typeUrl, resourceNamesSubscribe: ["x"] });
+    await waitFor("the resource", () => server.snapshotOf("all")?.sets.get(typeUrl)?.size === 1);
+    const { version } = server.snapshotOf("all")?.sets.get(typeUrl)?.named("x")[0] ?? assert.fail();
+    const passes = async (ms: number) => {
+      clock.advance(ms);
+      for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    };
+    first.cancel();
+    await passes(0);
+    await passes(1);
+    assert.equal(requests[0]?.signal.aborted, true);
+    const stream = delta(client.open(ads("delta")));
+    stream.send({ node, typeUrl, resourceNamesSubscribe: ["x"], initialResourceVersions: { x: version } });
+    await waitFor("the second call", () => requests.length === 2);
+    await passes(0);
+    // Late before it is known what the client has,
+    await passes(60);
+    // and found after that.
+    await passes(60);
+    requests[1]?.update(cluster("x"));
+    await passes(0);
+    // It has all that it came with: its target is the newest from now on.
+    await passes(6_000);
+    requests[1]?.update(undefined);
+    const { removedResources, resourceErrors } = await stream.next();
+    assert.deepEqual([removedResources, resourceErrors], [["x"], []]);
   });
 });
 

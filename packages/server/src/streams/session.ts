@@ -215,6 +215,8 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
     try {
       this.#giveSnapshot();
       this.#tellAbsent();
+      // A name that the newest snapshot has was decided anew meanwhile.
+      if (this.newest !== undefined && this.#stream.newest === this.newest) this.#absent = undefined;
       const now = this.#now;
       while (this.#room && !this.#over) {
         const response = this.#stream.next(now);
@@ -348,11 +350,10 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
         if (this.#joined === undefined) break;
         const { resumption, membership } = this.#joined;
         // Decisions are about the newest snapshot. A client that comes back gets that once all its requests are known.
-        if (resumption?.isOver !== false) this.#giveSnapshot();
-        const { absent = [], late = [], refused = [] } = membership.interest?.demand(effect) ?? {};
-        for (const name of absent) this.#decided(effect.type, name, "absent");
-        for (const name of late) this.#decided(effect.type, name, "late");
-        for (const name of refused) this.#decided(effect.type, name, "refused");
+        if (resumption === undefined || resumption.isOver) this.#giveSnapshot();
+        const answered = membership.interest?.demand(effect);
+        for (const outcome of ["absent", "late", "refused"] as const)
+          for (const name of answered?.[outcome] ?? []) this.#decided(effect.type, name, outcome);
         this.#tellAbsent();
         break;
       }
