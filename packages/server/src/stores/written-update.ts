@@ -1,4 +1,5 @@
 import type { Resource } from "@xdskit/api";
+import { idOf } from "../basics/id-of.js";
 import type { LayerWrite } from "../contracts/layer-writer.js";
 import type { LayerUpdate } from "../contracts/source.js";
 import type { LayerCommit, Revision, StoredKey } from "../contracts/store.js";
@@ -24,12 +25,9 @@ export function updateOf({ layer, upsert, remove, replace }: LayerWrite, now: La
 /** All that a layer holds after an update: its store has nothing of what was there before. */
 export function wholeOf(update: LayerUpdate, now: Layer): LayerUpdate {
   if (update.kind === "replace" || now === undefined) return update;
-  const idIn = (type: Resource["type"], key: string) => `${type.typeUrl} ${key}`;
-  const touched = new Set(update.upsert.map(({ type, key }) => idIn(type, key)));
-  for (const { type, name } of update.remove ?? []) touched.add(idIn(type, name));
-  const stays = [...now.sets.values()].flatMap((set) =>
-    [...set].filter(({ type, key }) => !touched.has(idIn(type, key))),
-  );
+  const touched = new Set(update.upsert.map(idOf));
+  for (const { type, name } of update.remove ?? []) touched.add(idOf({ type, key: name }));
+  const stays = [...now.sets.values()].flatMap((set) => [...set].filter((one) => !touched.has(idOf(one))));
   return { layer: update.layer, kind: "replace", upsert: [...stays, ...update.upsert] };
 }
 
