@@ -1,4 +1,5 @@
 import { z } from "@hono/zod-openapi";
+import { silentServersSchema } from "./silent-servers.js";
 
 export const nodeStateSchema = z
   .enum(["synced", "pending", "stale", "rejected"])
@@ -78,9 +79,7 @@ export const fleetSummarySchema = z
     groups: z.array(countedSchema),
     clients: z.array(countedSchema),
     replicas: z.array(countedSchema),
-    silent: z
-      .array(z.object({ replica: z.string(), reason: z.string() }))
-      .openapi({ description: "Other servers that did not say which nodes they have" }),
+    silent: silentServersSchema.openapi({ description: "Other servers that did not say which nodes they have" }),
   })
   .openapi("FleetSummary");
 

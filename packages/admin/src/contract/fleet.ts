@@ -75,7 +75,7 @@ export interface NodeResourcesQuery {
 export interface NodeListQuery {
   readonly state?: string | undefined;
   readonly group?: string | undefined;
-  readonly limit?: number | undefined;
+  readonly limit: number;
   readonly after?: string | undefined;
 }
 

@@ -1,5 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { findingSchema } from "./schemas.js";
+import { silentServersSchema } from "./silent-servers.js";
 
 const moment = z.iso.datetime();
 
@@ -41,8 +42,7 @@ export const sourceSchema = z
   })
   .openapi("Source");
 
-const silentServers = z
-  .array(z.object({ replica: z.string(), reason: z.string() }))
+const silentServers = silentServersSchema
   .optional()
   .openapi({ description: "Servers that did not answer: what they know is missing" });
 

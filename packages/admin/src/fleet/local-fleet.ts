@@ -49,13 +49,9 @@ export function createLocalFleet({ server, show, replica, whereIs, whereField }:
     all,
     async nodes({ limit, ...rest }) {
       // No node has an unknown state. One more shows whether there is a next page.
-      const filter = { ...rest, most: limit === undefined ? undefined : limit + 1 } as Parameters<
-        XdsServer["nodes"]
-      >[0];
-      const nodes = server.nodes(filter);
-      const isCut = limit !== undefined && nodes.length > limit;
-      const told = isCut ? nodes.slice(0, limit) : nodes;
-      const next = isCut ? told.at(-1)?.id : undefined;
+      const nodes = server.nodes({ ...rest, most: limit + 1 } as Parameters<XdsServer["nodes"]>[0]);
+      const told = nodes.slice(0, limit);
+      const next = nodes.length > limit ? told.at(-1)?.id : undefined;
       return { nodes: told.map((node) => nodeJson(node, replica)), ...(next === undefined ? {} : { next }) };
     },
     async node(id, { type, all }) {

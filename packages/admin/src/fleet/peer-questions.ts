@@ -42,10 +42,6 @@ export interface Gathered<T> {
 
 /** How many rows one answer has. */
 const rowsInPage = 2_000;
-/** So many nodes with their streams and types come at once. */
-const nodesInPage = 500;
-
-type NodesPage = Awaited<ReturnType<Fleet["nodes"]>>;
 
 /** The answer of a server that knows the node. */
 type Known<Q extends keyof FleetQuestions> = NonNullable<Awaited<ReturnType<FleetQuestions[Q]>>>;
@@ -60,20 +56,6 @@ export async function askPeers<Q extends keyof FleetQuestions>(
   const found = await gather(peers, async (peer) => (await peer.ask(`fleet.${question}`, asked)) as Answer);
   const answers = found.answers.filter((answer): answer is Known<Q> => answer !== null && answer !== undefined);
   return { answers, silent: found.silent };
-}
-
-/** Nodes of all peers: those of a page, or all of them, page by page. */
-export async function peersNodes(peers: readonly Peer[], query: NodeListQuery): Promise<Gathered<NodesPage>> {
-  if (query.limit !== undefined) return await askPeers(peers, "nodes", query);
-  return await gather(peers, async (peer) => {
-    const nodes: object[] = [];
-    for (let { after } = query; ; ) {
-      const page = (await peer.ask("fleet.nodes", { ...query, after, limit: nodesInPage })) as NodesPage;
-      nodes.push(...page.nodes);
-      if (page.next === undefined || page.nodes.length === 0) return { nodes };
-      after = page.next;
-    }
-  });
 }
 
 /** All rows of all peers, page by page. */

@@ -5,7 +5,7 @@ import { ApiProblem } from "../contract/problem.js";
 import { answersFromRows } from "./answers-from-rows.js";
 import { type LocalFleet, worstFirst } from "./local-fleet.js";
 import { mergedNode, mergedNodes, mergedRows, mergedTimeline } from "./merge-nodes.js";
-import { askPeers, type FleetQuestions, type Gathered, peersNodes, peersRows, rowsPage } from "./peer-questions.js";
+import { askPeers, type FleetQuestions, type Gathered, peersRows, rowsPage } from "./peer-questions.js";
 import { type Looked, RowCache, type Silent } from "./row-cache.js";
 
 /** The answers of this server to its peers, only about the nodes with streams to it. */
@@ -31,10 +31,10 @@ export function createReplicatedFleet(local: LocalFleet, peers: () => readonly P
   const all: Fleet = {
     ...answersFromRows(() => cache.rows(), types),
     async nodes(query) {
-      const [own, { answers, silent }] = await Promise.all([local.nodes(query), peersNodes(peers(), query)]);
+      const [own, { answers, silent }] = await Promise.all([local.nodes(query), askPeers(peers(), "nodes", query)]);
       const parts = [own, ...answers];
       const merged = mergedNodes(parts.map(({ nodes }) => nodes)) as readonly { readonly id: string }[];
-      const told = query.limit === undefined ? merged : merged.slice(0, query.limit);
+      const told = merged.slice(0, query.limit);
       const hasMore = told.length < merged.length || parts.some(({ next }) => next !== undefined);
       const next = hasMore ? told.at(-1)?.id : undefined;
       return { nodes: told, ...(next === undefined ? {} : { next }), ...saidOf(silent) };

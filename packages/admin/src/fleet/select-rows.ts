@@ -28,8 +28,14 @@ export function pageOf({ at, rows }: RowsAsOf, query: NodeRowsQuery): NodeRows {
   const { sort, descending, offset, limit } = query;
   const found = fitting(rows, query);
   const sign = descending ? -1 : 1;
-  const inOrder = (a: NodeRow, b: NodeRow) =>
-    orders[sort].reduce((found, key) => found || sign * compare(key(a), key(b)), 0) || compare(a.id, b.id);
+  const keys = orders[sort];
+  const inOrder = (a: NodeRow, b: NodeRow) => {
+    for (const key of keys) {
+      const difference = compare(key(a), key(b));
+      if (difference !== 0) return sign * difference;
+    }
+    return compare(a.id, b.id);
+  };
   const sorted = sort === "id" && !descending ? found : found.toSorted(inOrder);
   return { asOf: new Date(at).toISOString(), total: found.length, nodes: sorted.slice(offset, offset + limit) };
 }

@@ -9,11 +9,12 @@ import {
 } from "../contract/fleet-schemas.js";
 import { mostPage, usualPage } from "../contract/limits.js";
 import { ApiProblem } from "../contract/problem.js";
+import { silentServersSchema } from "../contract/silent-servers.js";
 import { after, indented, json, limit, offset, problems } from "./definition.js";
 
-const silentSchema = z
-  .array(z.object({ replica: z.string(), reason: z.string() }))
-  .openapi({ description: "Servers of the store that did not answer: what they have is missing" });
+const silentSchema = silentServersSchema.openapi({
+  description: "Servers of the store that did not answer: what they have is missing",
+});
 
 const nodeSchema = z
   .looseObject({
