@@ -11,8 +11,12 @@ export interface AnswersOfAll<T> extends AllAnswered {
 }
 
 /** Asks the other servers of the store the same, at once. Does not reject. */
-export async function askAll<T>(peers: readonly Peer[], question: string): Promise<AnswersOfAll<T>> {
-  const settled = await Promise.allSettled(peers.map(({ ask }) => ask(question, null) as Promise<T>));
+export async function askAll<T>(
+  peers: readonly Peer[],
+  question: string,
+  asked: unknown = null,
+): Promise<AnswersOfAll<T>> {
+  const settled = await Promise.allSettled(peers.map(({ ask }) => ask(question, asked) as Promise<T>));
   const answers: { replica: string; answer: T }[] = [];
   const silent: { replica: string; reason: string }[] = [];
   for (const [index, one] of settled.entries()) {

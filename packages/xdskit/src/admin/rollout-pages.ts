@@ -119,8 +119,8 @@ async function liftEverywhere({ server, peers }: RolloutsInput, query: URLSearch
     ["group", "type", "name"].flatMap((key) => (query.has(key) ? [[key, query.get(key)]] : [])),
   );
   const own = liftHere(server, asked as QuarantineQuery);
-  const others = await Promise.allSettled(peers().map(({ ask }) => ask("lift-quarantines", asked) as Promise<number>));
-  const lifted = Math.max(own, ...others.map((one) => (one.status === "fulfilled" ? one.value : 0)));
+  const { answers } = await askAll<number>(peers(), "lift-quarantines", asked);
+  const lifted = Math.max(own, ...answers.map(({ answer }) => answer));
   return lifted > 0 ? { kind: "done", body: { lifted } } : { kind: "conflict" };
 }
 

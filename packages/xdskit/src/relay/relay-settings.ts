@@ -11,6 +11,7 @@ import {
 import { everyNode, type ServerOptions } from "@xdskit/server";
 import { grpcAddress } from "../settings/grpc-address.js";
 import { type LoadedSettings, pathFromSettings } from "../settings/load-settings.js";
+import { groupsWithFolders, upstreamLayer } from "../settings/relay-groups.js";
 import type { RelaySettings, Settings } from "../settings/schema.js";
 import { defined, serverOptions, serverTls } from "../settings/server-settings.js";
 import { type TlsOptions, tlsOf } from "../settings/tls-options.js";
@@ -64,14 +65,9 @@ const usualWildcard = ["cluster", "listener"];
 /** The default id of a relay. */
 const usualNode = { id: "xdskit-relay" };
 
-/** The layer of a group; without groups there is one. */
-const upstreamLayer = "upstream";
-
-/** The settings of a relay as those of a server with folders: the layer of a group is its folder. */
+/** The settings of a relay as those of a server with folders. */
 export function servedSettings({ upstream: _, groups, ...settings }: RelaySettings): Settings {
-  const served = groups?.map(({ upstream: _, ...group }) => ({ ...group, folders: [group.name] }));
-  // The only group has another name than its layer.
-  return { ...settings, groups: served ?? [{ name: everyNode, match: {}, folders: [upstreamLayer] }] };
+  return { ...settings, groups: groupsWithFolders(groups?.map(({ upstream: _, ...group }) => group)) };
 }
 
 /** Combines command line, settings and defaults. Rejects with an XdskitError for invalid ones. */

@@ -5,6 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type Finding, XdskitError } from "@xdskit/api";
 import type { ClientStatusPage, RolloutPeer, ServerTls, SharedKeys, StatusPeer, TimeLeft } from "@xdskit/server";
 import type { Address } from "@xdskit/server/address";
+import { askAll } from "../admin/ask-all.js";
 import { version } from "../process/version.js";
 import type { ProcessPlace } from "../processes/process-place.js";
 import type { FolderVersions, OtherFolder } from "../replicas/folder-comparison.js";
@@ -95,11 +96,8 @@ export class Peering {
 
   /** What each other server serves of its folder. Who does not answer is left out. */
   async folders(): Promise<readonly OtherFolder[]> {
-    const asked = this.#others().map(async (replica) => {
-      const versions = (await this.#ask(replica, "folder-versions", null)) as FolderVersions;
-      return { name: replica.name, versions };
-    });
-    return (await Promise.allSettled(asked)).flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+    const { answers } = await askAll<FolderVersions>(this.peers(), "folder-versions");
+    return answers.map(({ replica, answer }) => ({ name: replica, versions: answer }));
   }
 
   /** Begins to answer the others; while the store is away, once it is back. Rejects if it cannot listen. */

@@ -240,6 +240,7 @@ function filledBy({ kept }: ServedFolder, settings: Settings): readonly FilledLa
 
 /** Says in the log, and by findings, that another server of the store serves another folder. */
 function comparedFolders({ log, closers }: Serving, peering: Peering, own: () => FolderVersions) {
+  if (!peering.isPossible) return { own, findings: () => [] };
   let difference: Finding | undefined;
   const comparison = new FolderComparison({
     own,

@@ -2,12 +2,13 @@ import type { AdminApi, PeerAnswers, Trouble, WhereIs } from "@xdskit/admin";
 import type { ClientStatusAsked, WrittenLayers } from "@xdskit/server";
 import type { AdminState, Readiness } from "../admin/admin-state.js";
 import { type AllSources, sourcesOfAll } from "../admin/all-sources.js";
+import { askAll } from "../admin/ask-all.js";
 import type { Metrics } from "../admin/metrics.js";
 import { liftHere, ownRollouts, type QuarantineQuery } from "../admin/rollout-pages.js";
 import type { AnySourceStatus } from "../admin/source-status.js";
 import { version } from "../process/version.js";
 import type { ProcessPlace } from "../processes/process-place.js";
-import { metricsOfWorkers, type WorkerMetrics } from "../processes/worker-metrics.js";
+import { metricsOfWorkers } from "../processes/worker-metrics.js";
 import { createFieldLines } from "./field-places.js";
 import type { Served } from "./served.js";
 import { createTroubles } from "./troubles.js";
@@ -120,11 +121,12 @@ export class ServedAdmin {
     const { place, served } = this.#options;
     const own = await this.#ownMetrics();
     if (place === undefined) return own;
-    const others = (served.peering?.peers() ?? []).map(async ({ name, ask }): Promise<WorkerMetrics> => {
-      return { worker: Number(/^worker (\d+)$/.exec(name)?.[1]), text: (await ask("metrics", null)) as string };
-    });
-    const texts = await Promise.allSettled([{ worker: place.slot, text: own.text }, ...others]);
-    const told = texts.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+    const { answers } = await askAll<string>(served.peering?.peers() ?? [], "metrics");
+    const others = answers.map(({ replica, answer }) => ({
+      worker: Number(/^worker (\d+)$/.exec(replica)?.[1]),
+      text: answer,
+    }));
+    const told = [{ worker: place.slot, text: own.text }, ...others];
     return { ...own, text: metricsOfWorkers(told.toSorted((a, b) => a.worker - b.worker)) };
   }
 

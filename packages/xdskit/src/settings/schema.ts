@@ -2,6 +2,7 @@ import { isAbsolute, normalize } from "node:path";
 import { defaultServerLimits, everyNode } from "@xdskit/server";
 import { z } from "zod";
 import { parseDuration } from "./duration.js";
+import { groupsWithFolders } from "./relay-groups.js";
 import { mostWorkers } from "./worker-count.js";
 
 const folder = z.string().transform((text, context) => {
@@ -266,12 +267,7 @@ export const relaySettingsSchema = settings
       .optional(),
     upstream: upstream.optional(),
   })
-  .superRefine(({ layers, groups }, context) => {
-    // The layer of a group has the group's name.
-    if (groups === undefined)
-      return layersThatFit({ layers, groups: [{ name: everyNode, folders: ["upstream"] }] }, context);
-    layersThatFit({ layers, groups: groups.map(({ name }) => ({ name, folders: [name] })) }, context);
-  });
+  .superRefine(({ layers, groups }, context) => layersThatFit({ layers, groups: groupsWithFolders(groups) }, context));
 
 /** The content of a relay's settings file. */
 export type RelaySettings = z.output<typeof relaySettingsSchema>;
