@@ -1,8 +1,9 @@
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { placesNear } from "../text/beside.js";
 import { diffLines } from "../text/diff.js";
 import { lineOfField, type YamlLine, yamlLines } from "../text/yaml.js";
 import { Key } from "./field-key.js";
+import { intoView } from "./into-view.js";
 
 /** More lines are not drawn at once. */
 export const mostLines = 5_000;
@@ -49,12 +50,8 @@ function YamlRow({
   readonly isStop: boolean;
   readonly isMarked: boolean;
 }) {
-  const place = useRef<HTMLSpanElement>(null);
-  useEffect(() => {
-    if (isMarked) place.current?.scrollIntoView({ block: "center" });
-  }, [isMarked]);
   return (
-    <span ref={place} class={isMarked ? "line marked" : "line"}>
+    <span ref={isMarked ? intoView : undefined} class={isMarked ? "line marked" : "line"}>
       <span class="line-number" aria-hidden="true">
         {number}
       </span>

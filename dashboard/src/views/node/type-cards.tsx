@@ -4,7 +4,10 @@ import { Duration } from "../../parts/time.js";
 import { linkTo } from "../../router.js";
 import { counted } from "../../text/counts.js";
 
-/** What a node asks for, and how far it is with each type. A card leads to the resources of its type, and back to all. */
+/**
+ * A card for each type that a node asks for, with its state. A card shows the resources of its type, and a second click
+ * shows all again.
+ */
 export function TypeCards({ row, type: chosen }: { readonly row: NodeRow; readonly type: string }) {
   return (
     <ul class="type-cards" aria-label="Types">

@@ -1,9 +1,9 @@
-import { useEffect, useRef } from "preact/hooks";
 import type { ProblemEntry, ProblemList } from "../../api/types.js";
 import { useLive } from "../../api/use-live.js";
 import { curlOf, xdskitOf } from "../../parts/commands.js";
 import { Copy } from "../../parts/copy.js";
 import { useCursor } from "../../parts/cursor.js";
+import { intoView } from "../../parts/into-view.js";
 import { Empty, Failure, Loading, WhereText } from "../../parts/message.js";
 import { Time } from "../../parts/time.js";
 import { go, linkTo } from "../../router.js";
@@ -58,13 +58,9 @@ function Problem({
 }) {
   const { id, severity, title, detail, advice, since, expires, where, nodes, count, code } = problem;
   const link = linkOf(problem);
-  const place = useRef<HTMLElement>(null);
-  useEffect(() => {
-    if (isChosen) place.current?.scrollIntoView({ block: "center" });
-  }, [isChosen]);
   return (
     <article
-      ref={place}
+      ref={isChosen ? intoView : undefined}
       class={`panel problem problem-${severity}${isCurrent || isChosen ? " current" : ""}`}
       aria-current={isChosen ? "true" : undefined}
     >

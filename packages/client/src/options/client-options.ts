@@ -136,7 +136,8 @@ export interface ClientOptions {
    */
   readonly fallback?: "when-lacking" | "when-away" | undefined;
   /**
-   * The servers for names of these authorities (`xdstp://authority/…`, A47). The client asks `servers` for other names.
+   * The servers for names of these authorities (`xdstp://authority/…`, A47).
+   * For other names the client asks `servers`.
    */
   readonly authorities?:
     | Readonly<Record<string, { readonly servers: readonly ServerSettings[] } | undefined>>
