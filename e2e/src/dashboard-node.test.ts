@@ -8,6 +8,7 @@ import { stringify } from "yaml";
 import { createAuthority } from "../../packages/api/src/testing/certificates.js";
 import { type DashboardPage, mustBeAccessible, mustFit, openDashboard, startBrowser } from "./dashboard/browser.js";
 import { shopFiles } from "./dashboard/shop.js";
+import { changeByApi } from "./harness/api-change.js";
 import { createConfigFolder } from "./harness/config-folder.js";
 import { createScene } from "./harness/scene.js";
 import { eventually } from "./harness/wait.js";
@@ -176,11 +177,7 @@ test("the dashboard's page of a node that rejects, over mutual TLS", { timeout: 
   await scene.step("leads from the newest revisions to the oldest, page by page", async () => {
     for (let round = 1; round <= 52; round += 1) {
       const upsert = [{ "@type": "type.googleapis.com/envoy.config.cluster.v3.Cluster", name: `made-${round}` }];
-      const answer = await fetch(`http://${server.admin}/api/v1/layers/api/changes`, {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify({ upsert, message: `round ${round}` }),
-      });
+      const answer = await changeByApi(server, { upsert, message: `round ${round}` });
       assert.equal(answer.status, 200);
     }
     await goTo("history?layer=api");

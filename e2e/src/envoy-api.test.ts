@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { changeByApi } from "./harness/api-change.js";
 import { createConfigFolder } from "./harness/config-folder.js";
 import { startEnvoy } from "./harness/envoy.js";
 import { startHttpBackend } from "./harness/http-backend.js";
@@ -73,13 +74,7 @@ test("Envoy under traffic while the API moves its routes and takes that back", {
   await scene.step("a listener at the address of the folder's is refused, and one beside it is taken", async () => {
     const over = async (name: string, port: number, dryRun = false) => {
       const upsert = [httpListener({ name, port, routeName: "routes", source })];
-      const headers = { "content-type": "application/json" };
-      const body = JSON.stringify({ upsert, dryRun });
-      const response = await fetch(`http://${server.admin}/api/v1/layers/api/changes`, {
-        method: "POST",
-        headers,
-        body,
-      });
+      const response = await changeByApi(server, { upsert, dryRun });
       return { status: response.status, answer: JSON.parse(await response.text()) };
     };
     for (const dryRun of [true, false]) {

@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { changeByApi } from "./harness/api-change.js";
 import { createConfigFolder } from "./harness/config-folder.js";
 import { startEnvoy } from "./harness/envoy.js";
 import { startHttpBackend } from "./harness/http-backend.js";
 import { startLoad } from "./harness/load.js";
-import { nextMove } from "./harness/moving-routes.js";
+import { MovingRoutes } from "./harness/moving-routes.js";
 import { peer } from "./harness/peers.js";
 import { freePort } from "./harness/ports.js";
 import { randomFrom } from "./harness/random.js";
@@ -33,36 +34,29 @@ for (const variant of ["ads-sotw", "ads-delta"] as const) {
     const grpc = `127.0.0.1:${await freePort()}`;
     const start = () => serve(scene, folder.path, { grpc, args: ["--state", `${scene.directory}/state`] });
     let server = await start();
-    let moment = 0;
-    /** Moves the routes to a cluster of its own, and removes the one before. */
-    const write = async (): Promise<void> => {
-      moment += 1;
-      const body = nextMove(moment, source, backends[moment % 2]?.port ?? assert.fail());
-      const response = await fetch(`http://${server.admin}/api/v1/layers/api/changes`, {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify(body),
-      });
+    const change = async (body: object) => {
+      const response = await changeByApi(server, body);
       assert.ok(response.ok, await response.text());
     };
-    await write();
+    const routes = new MovingRoutes({ source, backends, change });
+    await routes.write();
     await startEnvoy(scene, { path, server: grpc, variant });
     const load = startLoad(scene, port);
-    const reaches = () => load.reaches(moment % 2 === 0 ? "red" : "green");
+    const reaches = () => load.reaches(routes.backend.name);
     await reaches();
 
     for (let kill = 1; kill <= kills; kill += 1) {
       await scene.step(`no request fails when it is killed in the middle of a change, ${kill}`, async () => {
         for (let changes = 0; changes < 3; changes += 1) {
           await sleep(500);
-          await write();
+          await routes.write();
         }
         // A change reaches Envoy within some milliseconds.
         await sleep(random(15));
         await server.process.stop("SIGKILL");
         server = await start();
         // The next change comes before Envoy is back.
-        await write();
+        await routes.write();
         await reaches();
         assert.deepEqual(load.failures(), []);
       });

@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { StoreCopy } from "@xdskit/server";
 import { openLmdbStore } from "@xdskit/store-lmdb";
 import { copyFolder } from "../../packages/xdskit/src/state/etcd-state.js";
+import { changeByApi } from "./harness/api-change.js";
 import { createConfigFolder } from "./harness/config-folder.js";
 import { EtcdCluster } from "./harness/etcd.js";
 import { peer } from "./harness/peers.js";
@@ -23,10 +24,7 @@ async function get(server: XdskitServer, path: string): Promise<string> {
 
 async function write(server: XdskitServer, name: string): Promise<number> {
   const upsert = [{ "@type": "type.googleapis.com/envoy.config.cluster.v3.Cluster", name }];
-  const body = JSON.stringify({ upsert });
-  const headers = { "content-type": "application/json" };
-  const url = `http://${server.admin}/api/v1/layers/api/changes`;
-  return (await fetch(url, { method: "POST", headers, body })).status;
+  return (await changeByApi(server, { upsert })).status;
 }
 
 test("A server that starts while etcd is away", { timeout: 120_000 }, async (t) => {

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, it, type TestContext, test } from "node:test";
 import type { Store } from "@xdskit/server";
 import { openEtcdStore } from "@xdskit/store-etcd";
+import { changeByApi } from "./harness/api-change.js";
 import { createConfigFolder } from "./harness/config-folder.js";
 import { EtcdCluster } from "./harness/etcd.js";
 import { peer } from "./harness/peers.js";
@@ -76,16 +77,9 @@ async function names(server: XdskitServer, layer: string): Promise<string> {
 }
 
 async function write(server: XdskitServer, name: string): Promise<void> {
-  const body = JSON.stringify({ upsert: [{ "@type": type, name }] });
-  const headers = { "content-type": "application/json" };
-  const url = `http://${server.admin}/api/v1/layers/api/changes`;
-  await eventually(
-    `${name} is written`,
-    async () => (await fetch(url, { method: "POST", headers, body })).status === 200,
-    {
-      withinMs,
-    },
-  );
+  const body = { upsert: [{ "@type": type, name }] };
+  const isTaken = async () => (await changeByApi(server, body)).status === 200;
+  await eventually(`${name} is written`, isTaken, { withinMs });
 }
 
 test("Servers whose etcd is restored from a backup", { timeout: 120_000 }, async (t) => {

@@ -2,11 +2,12 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { changeByApi } from "./harness/api-change.js";
 import { createConfigFolder } from "./harness/config-folder.js";
 import { startEnvoy } from "./harness/envoy.js";
 import { startHttpBackend } from "./harness/http-backend.js";
 import { startLoad } from "./harness/load.js";
-import { nextMove } from "./harness/moving-routes.js";
+import { MovingRoutes } from "./harness/moving-routes.js";
 import { peer } from "./harness/peers.js";
 import { freePort } from "./harness/ports.js";
 import { relayAt } from "./harness/relay.js";
@@ -58,18 +59,12 @@ for (const { of, relays: count, variant, killed } of rows)
       "listener.yaml": [httpListener({ name: "ingress", port, routeName: "routes", source, saysWhy: true })],
     });
     const origin = await serve(scene, folder.path, { args: ["--state", `${scene.directory}/state`] });
-    let moment = 0;
-    /** Moves the routes to a cluster of its own, and removes the one before. */
-    const write = async (): Promise<void> => {
-      moment += 1;
-      const response = await fetch(`http://${origin.admin}/api/v1/layers/api/changes`, {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify(nextMove(moment, source, backends[moment % 2]?.port ?? assert.fail())),
-      });
+    const change = async (body: object) => {
+      const response = await changeByApi(origin, body);
       assert.ok(response.ok, await response.text());
     };
-    await write();
+    const routes = new MovingRoutes({ source, backends, change });
+    await routes.write();
     const relays: Relay[] = [];
     for (let number = 0; number < count; number += 1) {
       const one = new Relay(scene, `relay-${number}`, await freePort(), relays.at(-1)?.grpc ?? origin.grpc);
@@ -79,9 +74,9 @@ for (const { of, relays: count, variant, killed } of rows)
     const last = relays.at(-1) ?? assert.fail();
     await startEnvoy(scene, { path, server: last.grpc, variant });
     const load = startLoad(scene, port);
-    const backend = () => backends[moment % 2]?.name ?? "";
     // Envoy waits up to 30 s before it connects again.
-    const reaches = () => eventually("requests meet the newest", () => load.reaches(backend()), { withinMs: 60_000 });
+    const reaches = () =>
+      eventually("requests meet the newest", () => load.reaches(routes.backend.name), { withinMs: 60_000 });
     await reaches();
 
     const [first = last] = relays;
@@ -94,7 +89,7 @@ for (const { of, relays: count, variant, killed } of rows)
         const failed = load.failed();
         const writing = (async () => {
           for (let each = 0; each < 8; each += 1) {
-            await write();
+            await routes.write();
             await sleep(300);
           }
         })();
@@ -106,6 +101,6 @@ for (const { of, relays: count, variant, killed } of rows)
         assert.deepEqual(load.failures(failed), []);
       });
 
-    t.diagnostic(`${moment} changes, ${load.answered()} requests, ${load.failed()} failed`);
+    t.diagnostic(`${routes.moment} changes, ${load.answered()} requests, ${load.failed()} failed`);
     await load.stop();
   });

@@ -1,4 +1,3 @@
-import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Changes } from "./harness/changes.js";
 import { faultsOf } from "./harness/faults.js";
@@ -19,28 +18,16 @@ test("Envoys, replicas and etcd while each of them is killed and stopped in turn
   const scene = await createScene(t);
   const programs = { envoy, etcd: etcdProgram };
   const mesh = await startMesh({ scene, programs, variants: ["ads-delta", "ads-sotw"], nodes, staged });
-  const { load, writer, rollouts } = mesh;
   const changes = new Changes(mesh);
 
   // An upgrade has a test of its own, and the soak has all of them, in any order.
   for (const { what, play } of faultsOf(mesh, lastsMs).filter((fault) => !/upgraded/.test(fault.what)))
     await scene.step(what, async () => {
       await play(async () => {});
-      // While routes move, somebody is always behind for a moment.
-      await changes.pause();
-      const since = Date.now();
-      await mesh.isWhole(`all are well after ${what}`, healedMs);
-      console.log(`# all are well ${Date.now() - since} ms after ${what}`);
-      changes.goOn();
-      assert.deepEqual(load.failures(), [], what);
+      console.log(`# all are well ${await changes.mustHeal(what, healedMs)} ms after ${what}`);
     });
 
-  await scene.step("every write is in one line of history, and no step of a rollout was doubled", async () => {
-    await changes.stop();
-    await mesh.checkHistory(etcdctl);
-    t.diagnostic(`${writer.acknowledged.length} writes, ${rollouts.completed} rollouts`);
-    t.diagnostic(`${load.answered()} requests, ${load.failed()} failed`);
-    await load.stop();
-    assert.deepEqual(load.failures(), []);
-  });
+  await scene.step("every write is in one line of history, and no step of a rollout was doubled", () =>
+    changes.mustEndWell(t, etcdctl),
+  );
 });

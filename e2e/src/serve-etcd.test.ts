@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { changeByApi } from "./harness/api-change.js";
 import { createConfigFolder } from "./harness/config-folder.js";
 import { EtcdCluster } from "./harness/etcd.js";
 import { peer } from "./harness/peers.js";
@@ -23,12 +24,7 @@ test("A server whose revisions are in etcd", { timeout: 120_000 }, async (t) => 
   const get = async (path: string) => (await fetch(`http://${server.admin}${path}`)).text();
   const change = async (name: string) => {
     const upsert = [{ "@type": "type.googleapis.com/envoy.config.cluster.v3.Cluster", name }];
-    const response = await fetch(`http://${server.admin}/api/v1/layers/api/changes`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ upsert }),
-    });
-    return response.status;
+    return (await changeByApi(server, { upsert })).status;
   };
 
   await scene.step("what was good last, and what the API wrote, is served after a start with errors", async () => {

@@ -1,3 +1,5 @@
+import assert from "node:assert/strict";
+import type { TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Mesh } from "./mesh.js";
 import { eventually } from "./wait.js";
@@ -30,6 +32,34 @@ export class Changes {
 
   goOn(): void {
     this.#isPaused = false;
+  }
+
+  /**
+   * After a fault all nodes must be well within `healedMs`, and no request after the first `past` failures may have
+   * failed. Resolves to the milliseconds that it took. `meanwhile` runs before changes go on.
+   */
+  async mustHeal(what: string, healedMs: number, past = 0, meanwhile?: () => Promise<unknown>): Promise<number> {
+    const { isWhole, load } = this.#mesh;
+    const since = Date.now();
+    // While routes move, somebody is always behind for a moment.
+    await this.pause();
+    await isWhole(`all are well after ${what}`, healedMs);
+    const ms = Date.now() - since;
+    await meanwhile?.();
+    this.goOn();
+    assert.deepEqual(load.failures(past), [], what);
+    return ms;
+  }
+
+  /** At the end every write must be in one line of history, and no request may have failed. */
+  async mustEndWell(t: TestContext, etcdctl: string): Promise<void> {
+    const { load, writer, rollouts } = this.#mesh;
+    await this.stop();
+    await this.#mesh.checkHistory(etcdctl);
+    t.diagnostic(`${writer.acknowledged.length} writes, ${rollouts.completed} rollouts`);
+    t.diagnostic(`${load.answered()} requests, ${load.failed()} failed`);
+    await load.stop();
+    assert.deepEqual(load.failures(), []);
   }
 
   /** Ends with the rollout under way. Rejects if a change could not be made. */

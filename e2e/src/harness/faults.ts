@@ -9,7 +9,7 @@ import type { Place } from "./place.js";
 export interface Fault {
   /** For a test's step: `replica 1 is killed, and comes back`. */
   readonly what: string;
-  /** `between`: called at the moment when it begins. */
+  /** `begin` is called at the moment when it begins. */
   play(begin: () => Promise<unknown>): Promise<void>;
 }
 
@@ -19,54 +19,47 @@ export function faultsOf({ servers, etcd }: Pick<Mesh, "servers" | "etcd">, last
     ...serverFaults(server, lastsMs),
     ...cutOff(server.name, server.place, server.admin, lastsMs),
   ]);
-  const ofMembers = etcd.members.flatMap((member): readonly Fault[] => {
+  const ofMembers = etcd.members.flatMap((member) => {
     const name = `member ${member.name} of etcd`;
-    return [
-      {
-        what: `${name} is killed, and comes back`,
-        async play(begin) {
-          await begin();
-          await member.kill();
-          await sleep(lastsMs);
-          await member.start();
-        },
-      },
-      {
-        what: `${name} is stopped for a while`,
-        async play(begin) {
-          await begin();
-          member.signal("SIGSTOP");
-          await sleep(lastsMs);
-          member.signal("SIGCONT");
-        },
-      },
-      ...cutOff(name, member.place, member.endpoint, lastsMs),
-    ];
+    return [...endings(name, member, lastsMs), ...cutOff(name, member.place, member.endpoint, lastsMs)];
   });
   return [...ofServers, ...ofMembers];
 }
 
-function serverFaults(server: MeshServer, lastsMs: number): readonly Fault[] {
-  const { name } = server;
+/** Something that ends and starts again. */
+interface Part {
+  kill(): Promise<void> | void;
+  signal(signal: NodeJS.Signals): void;
+  start(): Promise<void>;
+}
+
+function endings(name: string, part: Part, lastsMs: number): readonly Fault[] {
   return [
     {
       what: `${name} is killed, and comes back`,
       async play(begin) {
         await begin();
-        server.signal("SIGKILL");
+        await part.kill();
         await sleep(lastsMs);
-        await server.start();
+        await part.start();
       },
     },
     {
       what: `${name} is stopped for a while`,
       async play(begin) {
         await begin();
-        server.signal("SIGSTOP");
+        part.signal("SIGSTOP");
         await sleep(lastsMs);
-        server.signal("SIGCONT");
+        part.signal("SIGCONT");
       },
     },
+  ];
+}
+
+function serverFaults(server: MeshServer, lastsMs: number): readonly Fault[] {
+  const { name } = server;
+  return [
+    ...endings(name, server, lastsMs),
     {
       what: `${name} is upgraded: it ends as it is told to, and comes back`,
       async play(begin) {
@@ -81,7 +74,7 @@ function serverFaults(server: MeshServer, lastsMs: number): readonly Fault[] {
         await begin();
         server.signal("SIGSTOP");
         await sleep(lastsMs);
-        server.signal("SIGKILL");
+        server.kill();
         await server.start();
       },
     },

@@ -43,6 +43,10 @@ export class MeshServer {
     await this.#process?.stop("SIGTERM", 20_000);
   }
 
+  kill(): void {
+    this.signal("SIGKILL");
+  }
+
   signal(signal: NodeJS.Signals): void {
     if (this.#process !== undefined) process.kill(this.#process.pid, signal);
   }

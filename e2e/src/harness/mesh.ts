@@ -81,7 +81,11 @@ export async function startMesh(parts: MeshOptions): Promise<Mesh> {
   const balancer = await startBalancer(scene, behind);
 
   const writer = new Writer("api", servers);
-  const routes = new MovingRoutes(writer, backends);
+  const routes = new MovingRoutes({
+    source: configSource("ads-delta"),
+    backends,
+    change: (body) => writer.write(body),
+  });
   await routes.write();
   for (const [index, variant] of variants.entries()) {
     const envoy = { path: programs.envoy, server: balancer, variant, id: `edge-${index + 1}` };

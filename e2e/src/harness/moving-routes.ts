@@ -1,43 +1,50 @@
 import type { HttpBackend } from "./http-backend.js";
-import { cluster, configSource, loadAssignment, routeConfiguration } from "./resources.js";
-import type { Writer } from "./writer.js";
+import { cluster, loadAssignment, routeConfiguration } from "./resources.js";
 
-const source = configSource("ads-delta");
-
-/** A change that moves the routes to a cluster of its own, and removes the one before. */
-export function nextMove(moment: number, from: Record<string, unknown>, port: number) {
-  return {
-    upsert: [
-      cluster({ name: `c${moment}`, source: from, serviceName: `s${moment}` }),
-      loadAssignment(`s${moment}`, [port]),
-      routeConfiguration("routes", `c${moment}`),
-    ],
-    delete: [
-      { type: "cluster", name: `c${moment - 1}` },
-      { type: "endpoint", name: `s${moment - 1}` },
-    ],
-  };
+/** How routes are moved. */
+export interface MovingRoutesOptions {
+  /** Where clusters get their endpoints. */
+  readonly source: Record<string, unknown>;
+  readonly backends: readonly [even: HttpBackend, odd: HttpBackend];
+  /** Makes a change of the API's layer. */
+  readonly change: (body: object) => Promise<unknown>;
 }
 
 /** Routes that move from one backend to the other with each write. */
 export class MovingRoutes {
-  readonly #writer: Writer;
-  readonly #backends: readonly [even: HttpBackend, odd: HttpBackend];
+  readonly #options: MovingRoutesOptions;
   #moment = 0;
 
-  constructor(writer: Writer, backends: readonly [even: HttpBackend, odd: HttpBackend]) {
-    this.#writer = writer;
-    this.#backends = backends;
+  constructor(options: MovingRoutesOptions) {
+    this.#options = options;
+  }
+
+  /** How many moves there were. */
+  get moment(): number {
+    return this.#moment;
   }
 
   /** The backend that the newest routes lead to. */
   get backend(): HttpBackend {
-    return this.#backends[this.#moment % 2 === 0 ? 0 : 1];
+    return this.#options.backends[this.#moment % 2 === 0 ? 0 : 1];
   }
 
-  /** Makes the next move. */
+  /** Moves the routes to a cluster of its own, and removes the one before. */
   async write(): Promise<void> {
-    this.#moment += 1;
-    await this.#writer.write({ ...nextMove(this.#moment, source, this.backend.port), message: `${this.#moment}` });
+    const { source, change } = this.#options;
+    const [before, now] = [this.#moment, this.#moment + 1];
+    this.#moment = now;
+    await change({
+      upsert: [
+        cluster({ name: `c${now}`, source, serviceName: `s${now}` }),
+        loadAssignment(`s${now}`, [this.backend.port]),
+        routeConfiguration("routes", `c${now}`),
+      ],
+      delete: [
+        { type: "cluster", name: `c${before}` },
+        { type: "endpoint", name: `s${before}` },
+      ],
+      message: `${now}`,
+    });
   }
 }
