@@ -57,7 +57,8 @@ test("a client that asks for many names costs about a kilobyte a name, and can l
     await new Promise((resolve) => setImmediate(resolve));
     const ofOrigin = (heapOfOrigin - heapBefore) / count;
     const each = (heapUsed() - heapOfOrigin) / count - ofOrigin;
-    assert.ok(each < 1_000, `${Math.round(each)} bytes a name`);
+    // About 990, but where tables of names double in size depends on the version of Node and on the machine.
+    assert.ok(each < 1_200, `${Math.round(each)} bytes a name`);
     const leaving = process.cpuUsage();
     stream.cancel();
     // As many as linger, and the one that is still asked for.
