@@ -65,8 +65,8 @@ async function generate() {
 }
 
 /**
- * `tsc -b` looks at the files of a project only, and these modules are none of them: code that was compiled with older
- * ones must be compiled again.
+ * The compiler looks at the files of a project only, and these modules are none of them: code that was compiled with
+ * older ones must be compiled again.
  */
 function forgetBuilds() {
   const root = join(packageDir, "../..");
