@@ -4,12 +4,17 @@ import { dirname, resolve } from "node:path";
 
 const imported = /(?:from|import) ?\(?"(\.[^"]+)"/g;
 
+/** The compiled file of `…/src/….ts`, or of `….js` as imports name it; another file stays as it is. */
+export function compiledOf(file) {
+  return file.replace(/^(.*\/|)src\/(.*)\.(?:ts|js)$/, "$1dist/$2.js");
+}
+
 /**
- * The compiled file of a test in `PACKAGE/src/`; the test itself if there is none, if it imports another package's
- * sources, or if it asks for that by a comment that begins with `From sources`.
+ * The compiled file of a test in `PACKAGE/src/`; the test itself if there is none, if it imports something that is not
+ * compiled, or if it asks for that by a comment that begins with `From sources`.
  */
 export function compiledTest(file) {
-  const compiled = file.replace(/(^|\/)src\/(.*)\.ts$/, "$1dist/$2.js");
+  const compiled = compiledOf(file);
   if (compiled === file || !existsSync(compiled) || reachesSources(resolve(compiled))) return file;
   return /^\/\/ From sources\b/m.test(readFileSync(file, "utf8")) ? file : compiled;
 }
@@ -31,5 +36,7 @@ function reachesSources(file) {
 
 function importsOf(file) {
   if (!file.endsWith(".js")) return [];
-  return [...readFileSync(file, "utf8").matchAll(imported)].map(([, target]) => resolve(dirname(file), target));
+  const targets = [...readFileSync(file, "utf8").matchAll(imported)].map(([, target]) => resolve(dirname(file), target));
+  // `built-sources.mjs` gives it the compiled file of another package's source.
+  return targets.map((target) => (existsSync(target) ? target : compiledOf(target)));
 }

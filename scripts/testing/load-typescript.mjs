@@ -1,4 +1,4 @@
-// Loaded first into each process of a run of compiled tests: the few that have no compiled file are run from their
+// Loaded first into each process of a run of compiled tests. The few that have no compiled file are run from their
 // sources.
 import { register } from "node:module";
 
@@ -6,4 +6,6 @@ if (process.argv[1]?.endsWith(".ts")) {
   register("./source-condition.mjs", import.meta.url);
   const { register: registerTypeScript } = await import("tsx/esm/api");
   registerTypeScript();
+} else {
+  register("./built-sources.mjs", import.meta.url);
 }
