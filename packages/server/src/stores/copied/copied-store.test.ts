@@ -66,7 +66,8 @@ async function machineWithCopy(t: TestContext, far: Store): Promise<Store> {
   const store = await opened(t, machine, async () => lent(far));
   const ids = async (from: Pick<Store, "heads">) => (await from.heads()).map(({ id }) => id).join();
   const copy = new StoreCopy(lent(machine));
-  for (let tries = 0; (await ids(copy)) !== (await ids(far)); tries += 1) {
+  const isThere = async () => (await ids(copy)) === (await ids(far)) && (await copy.seen()) !== undefined;
+  for (let tries = 0; !(await isThere()); tries += 1) {
     assert.ok(tries < 1_000, "it is not copied");
     await delay(10);
   }
@@ -197,6 +198,8 @@ describe("the copy of a store", () => {
     assert.deepEqual(await copy.heads(), [third]);
     assert.equal((await machine.history("one", { limit: 10 })).length, 1);
     assert.equal(await machine.content(type, "a", "1"), undefined);
+    assert.equal(await copy.seen(), undefined);
+    await copy.isNewest();
     assert.ok(((await copy.seen()) ?? 0) > Date.now() - 60_000);
   });
 

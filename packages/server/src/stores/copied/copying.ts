@@ -18,11 +18,17 @@ export class Copying {
   readonly #watches: readonly StoreWatch[];
   readonly #still: NodeJS.Timeout;
   #retry: NodeJS.Timeout | undefined;
+  /** What must still be copied. */
   #heads: readonly Revision[] | undefined;
   #entries: readonly SharedEntry[] | undefined;
+  /** The entries that the store told last, of those that are copied. */
+  #toldEntries: readonly SharedEntry[] | undefined;
+  #hasHeads = false;
+  #hasEntries: boolean;
   #isAway = false;
   #hasProblem = false;
   #isClosed = false;
+  #isCalled = false;
   #running: Promise<void> | undefined;
 
   /** `problem` hears what goes wrong with it, once; undefined: it is well again. */
@@ -36,6 +42,7 @@ export class Copying {
     this.#copy = copy;
     this.#problem = problem;
     this.#keys = keys;
+    this.#hasEntries = keys === undefined;
     const heads = from.watch({
       moved: (heads) => {
         this.#isAway = false;
@@ -49,10 +56,7 @@ export class Copying {
     const shared =
       keys &&
       from.shared.watch(keys.prefix, {
-        changed: (entries) => {
-          this.#entries = entries.filter(({ key }) => keys.isCopied(key));
-          this.#run();
-        },
+        changed: (entries) => this.#heard(entries.filter(({ key }) => keys.isCopied(key))),
         away: () => {},
       });
     this.#watches = shared === undefined ? [heads] : [heads, shared];
@@ -68,34 +72,53 @@ export class Copying {
     await this.#running;
   }
 
+  /** Other keys that begin as these do change often. */
+  #heard(entries: readonly SharedEntry[]): void {
+    if (this.#toldEntries !== undefined && areSame(this.#toldEntries, entries)) return;
+    this.#toldEntries = entries;
+    this.#entries = entries;
+    this.#run();
+  }
+
   #run(): void {
     if (this.#isClosed || this.#isAway) return;
-    this.#running ??= this.#take().finally(() => {
-      this.#running = undefined;
-    });
+    this.#isCalled = true;
+    this.#running ??= this.#takeAll();
+  }
+
+  async #takeAll(): Promise<void> {
+    while (this.#isCalled && !this.#isClosed) {
+      this.#isCalled = false;
+      await this.#take();
+    }
+    // In the same turn as the last look: whoever calls later begins anew.
+    this.#running = undefined;
   }
 
   async #take(): Promise<void> {
-    const isFirst = this.#heads === undefined;
-    while ((this.#heads !== undefined || this.#entries !== undefined) && !this.#isClosed) {
-      const [heads, entries] = [this.#heads, this.#entries];
-      this.#heads = undefined;
-      this.#entries = undefined;
-      try {
-        if (heads !== undefined) await this.#copy.take(this.#from, heads);
-        if (entries !== undefined && this.#keys !== undefined)
-          await this.#copy.takeShared(this.#from, this.#keys, entries);
-        if (this.#hasProblem) this.#problem(undefined);
-        this.#hasProblem = false;
-      } catch (error) {
-        this.#heads ??= heads;
-        this.#entries ??= entries;
-        this.#failed(error as Error);
-        return;
+    const [heads, entries] = [this.#heads, this.#entries];
+    this.#heads = undefined;
+    this.#entries = undefined;
+    clearTimeout(this.#retry);
+    try {
+      // What a rollout holds back must be known before what it brings.
+      if (entries !== undefined && this.#keys !== undefined) {
+        await this.#copy.takeShared(this.#from, this.#keys, entries);
+        this.#hasEntries = true;
       }
+      if (heads !== undefined) {
+        await this.#copy.take(this.#from, heads);
+        this.#hasHeads = true;
+      }
+      // A part of it is no copy.
+      if (this.#hasHeads && this.#hasEntries) await this.#copy.isNewest();
+      if (this.#hasProblem) this.#problem(undefined);
+      this.#hasProblem = false;
+    } catch (error) {
+      this.#heads ??= heads;
+      this.#entries ??= entries;
+      this.#failed(error as Error);
     }
-    // Nothing has moved since it was taken.
-    if (isFirst && !this.#hasProblem) await this.#copy.isNewest().catch(() => {});
   }
 
   #failed(error: Error): void {
@@ -105,4 +128,10 @@ export class Copying {
     this.#hasProblem = true;
     if (!this.#isClosed) this.#retry = setTimeout(() => this.#run(), retryMs).unref();
   }
+}
+
+function areSame(some: readonly SharedEntry[], others: readonly SharedEntry[]): boolean {
+  const isSame = (one: SharedEntry, other: SharedEntry | undefined) =>
+    one.key === other?.key && one.version === other.version && one.value === other.value;
+  return some.length === others.length && some.every((one, index) => isSame(one, others[index]));
 }

@@ -1,3 +1,4 @@
+import { XdskitError } from "@xdskit/api";
 import type { ContentOfCopy, CopiedKeys } from "../../contracts/copied-keys.js";
 import type { SharedEntry } from "../../contracts/shared-keys.js";
 import type { LayerCommit, Revision, RevisionId, Store, StoredResource } from "../../contracts/store.js";
@@ -52,7 +53,10 @@ export class StoreCopy {
     return entry && Number(entry.value);
   }
 
-  /** The other store has these heads now. The cost follows what changed. */
+  /**
+   * The other store has these heads now. The cost follows what changed. Rejects with XDSKIT_STORE where others that
+   * write the copy were faster again and again.
+   */
   async take(from: Store, heads: readonly Revision[]): Promise<void> {
     for (let tries = 0; tries < mostConflicts; tries += 1) {
       const own = new Map((await this.#store.heads()).map((head) => [head.layer, head]));
@@ -70,15 +74,15 @@ export class StoreCopy {
         commits.push({ layer, parent: before?.id, kind, upsert, remove, always: true });
         told[layer] = head;
       }
-      if (commits.length === 0) break;
+      if (commits.length === 0) return;
       const message = JSON.stringify(told);
       const cause = { kind: "source", source: from.name } as const;
       const result = await this.#store.commit(commits, { author: "", cause, message, time: Date.now() });
       if (result.kind === "conflict") continue;
       await this.#store.retain({ revisions: 1, since: Date.now() });
-      break;
+      return;
     }
-    await this.isNewest();
+    throw othersWereFaster();
   }
 
   /** The copied entries whose keys begin so, with the versions that they have in the other store. */
@@ -90,7 +94,7 @@ export class StoreCopy {
     });
   }
 
-  /** The other store has these entries now, of those that must be known at a start. */
+  /** The other store has these entries now, of those that must be known at a start. Rejects as `take` does. */
   async takeShared(from: Pick<Store, "content">, keys: CopiedKeys, entries: readonly SharedEntry[]): Promise<void> {
     const { shared } = this.#store;
     const before = new Map((await this.shared(keys.prefix)).map((entry) => [entry.key, entry]));
@@ -123,22 +127,26 @@ export class StoreCopy {
         break;
       }
     }
-    const info = { author: "", cause: { kind: "source", source: "" }, message: "", time: Date.now() } as const;
-    for (const [layer, held] of layers)
-      for (let tries = 0; tries < mostConflicts; tries += 1) {
-        const parent = (await this.#store.head(layer))?.id;
-        const upsert = [...held.values()];
-        if ((await this.#store.commit([{ layer, parent, kind: "replace", upsert }], info)).kind === "committed") break;
-      }
+    for (const [layer, held] of layers) await this.#replace(layer, [...held.values()]);
     await this.#store.retain({ revisions: 1, since: Date.now() });
     this.#named = names;
+  }
+
+  async #replace(layer: LayerName, upsert: readonly StoredResource[]): Promise<void> {
+    const info = { author: "", cause: { kind: "source", source: "" }, message: "", time: Date.now() } as const;
+    for (let tries = 0; tries < mostConflicts; tries += 1) {
+      const parent = (await this.#store.head(layer))?.id;
+      const result = await this.#store.commit([{ layer, parent, kind: "replace", upsert }], info);
+      if (result.kind === "committed") return;
+    }
+    throw othersWereFaster();
   }
 
   async #copiedHeads(): Promise<readonly Revision[]> {
     return (await this.#store.heads()).filter(({ layer }) => !layer.startsWith(namedLayers));
   }
 
-  /** The copied heads are the newest ones until now. */
+  /** All that is copied is the newest until now. */
   async isNewest(): Promise<void> {
     await this.#store.shared.put({ key: seenKey, value: `${Date.now()}`, expected: "any" });
   }
@@ -153,4 +161,9 @@ function copied({ layer, message }: Revision): Revision {
   const revision = (JSON.parse(message) as Record<LayerName, Revision>)[layer] as Revision;
   // JSON knows no undefined.
   return { ...revision, parent: revision.parent };
+}
+
+function othersWereFaster(): XdskitError {
+  const message = `other servers of this machine wrote it at the same time, ${mostConflicts} times`;
+  return XdskitError.of("XDSKIT_STORE", message);
 }
