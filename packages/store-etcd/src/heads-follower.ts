@@ -13,7 +13,9 @@ export class HeadsFollower implements StateListener {
   readonly #read: (id: RevisionId) => Promise<Revision>;
   readonly #listener: HeadsListener;
   #known = new Map<RevisionId, Revision>();
+  /** Those that must still be told. */
   #newest: WatchedState["heads"] | undefined;
+  #retry: NodeJS.Timeout | undefined;
   #telling = false;
   #isClosed = false;
 
@@ -23,6 +25,7 @@ export class HeadsFollower implements StateListener {
   }
 
   changed({ heads }: WatchedState): void {
+    clearTimeout(this.#retry);
     this.#newest = heads;
     if (!this.#telling) void this.#tell();
   }
@@ -33,6 +36,7 @@ export class HeadsFollower implements StateListener {
 
   close(): void {
     this.#isClosed = true;
+    clearTimeout(this.#retry);
   }
 
   async #tell(): Promise<void> {
@@ -54,9 +58,9 @@ export class HeadsFollower implements StateListener {
 
   /** Where a newer state has come, that is told instead: retention may have removed what an older head was. */
   #readLater(heads: WatchedState["heads"], error: unknown): void {
-    if (this.#newest !== undefined) return;
+    if (this.#newest !== undefined || this.#isClosed) return;
     const [finding] = error instanceof XdskitError ? error.findings : [];
     this.away(finding ?? { code: "XDSKIT_STORE", severity: "error", message: (error as Error).message });
-    setTimeout(() => this.changed({ heads: this.#newest ?? heads, shared: [] }), retryMs).unref();
+    this.#retry = setTimeout(() => this.changed({ heads, shared: [] }), retryMs).unref();
   }
 }

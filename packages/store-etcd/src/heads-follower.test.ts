@@ -1,0 +1,51 @@
+import assert from "node:assert/strict";
+import { describe, it, type TestContext } from "node:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Revision } from "@xdskit/server";
+import { HeadsFollower } from "./heads-follower.js";
+import type { WatchedState } from "./watching.js";
+
+function state(id: string): WatchedState {
+  return { heads: [{ key: "heads/one", value: Buffer.from(id), writtenAt: 1 }], shared: [] };
+}
+
+/** A follower, what it tells, and whether it can read. */
+function followed(t: TestContext) {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const reading = { isPossible: false };
+  const heard: string[] = [];
+  const read = async (id: string) => {
+    if (!reading.isPossible) throw new Error("no member answers");
+    return { id, layer: "one" } as Revision;
+  };
+  const follower = new HeadsFollower(read, {
+    moved: (heads) => heard.push(heads.map(({ id }) => id).join()),
+    away: ({ message }) => heard.push(message),
+  });
+  return { follower, heard, reading };
+}
+
+describe("a follower of heads", () => {
+  it("never goes back to heads that could not be read once newer ones are told", async (t) => {
+    const { follower, heard, reading } = followed(t);
+    follower.changed(state("older"));
+    await nextTurn();
+    reading.isPossible = true;
+    follower.changed(state("newer"));
+    await nextTurn();
+    assert.deepEqual(heard, ["no member answers", "newer"]);
+    t.mock.timers.tick(10_000);
+    await nextTurn();
+    assert.deepEqual(heard, ["no member answers", "newer"]);
+  });
+
+  it("tells heads that could not be read once they can be", async (t) => {
+    const { follower, heard, reading } = followed(t);
+    follower.changed(state("a"));
+    await nextTurn();
+    reading.isPossible = true;
+    t.mock.timers.tick(10_000);
+    await nextTurn();
+    assert.deepEqual(heard, ["no member answers", "a"]);
+  });
+});
