@@ -36,7 +36,9 @@ function reachesSources(file) {
 
 function importsOf(file) {
   if (!file.endsWith(".js")) return [];
-  const targets = [...readFileSync(file, "utf8").matchAll(imported)].map(([, target]) => resolve(dirname(file), target));
+  const targets = [...readFileSync(file, "utf8").matchAll(imported)].map(([, target]) =>
+    resolve(dirname(file), target),
+  );
   // `built-sources.mjs` gives it the compiled file of another package's source.
   return targets.map((target) => (existsSync(target) ? target : compiledOf(target)));
 }
