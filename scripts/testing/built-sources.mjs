@@ -1,5 +1,5 @@
 // A hook of Node's module loader: a compiled file that imports another package's `src/…js` gets that package's
-// `dist/…js`. Helpers that several packages' tests share are reached by their path, since no published package has them.
+// `dist/…js`. Helpers that several packages' tests share are reached by their path: no published package has them.
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { compiledOf } from "./compiled-tests.mjs";
