@@ -1,10 +1,12 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { type Finding, type Registry, type Resource, type ResourceTypes, XdskitError } from "@xdskit/api";
+import { type Finding, type Registry, type ResourceTypes, XdskitError } from "@xdskit/api";
 import type { LayerWrite, LayerWritten } from "../contracts/layer-writer.js";
 import type { StoreWatch } from "../contracts/shared-keys.js";
 import type { LayerUpdate, RolledBack, Source, SourceSink } from "../contracts/source.js";
 import type { CommitInfo, LayerCommit, Retention, Revision, RevisionId, Store } from "../contracts/store.js";
+import type { XdsServer } from "../contracts/xds-server.js";
 import type { LayerName } from "../settings/group-settings.js";
+import { inTime } from "./in-time.js";
 import { mergedUpdates } from "./merged-updates.js";
 import { Queue } from "./queue.js";
 import { refuse } from "./refuse.js";
@@ -12,7 +14,8 @@ import { retentionNow } from "./retention-now.js";
 import { ownBefore, Rollbacks, rolledBackBy } from "./rollbacks.js";
 import { stepsBack } from "./steps-back.js";
 import { decodeStored, encodeStored } from "./stored-content.js";
-import { wentBackFinding, whatWentBack } from "./went-back.js";
+import { type WentBack, WentBackLooks, wentBackFinding } from "./went-back.js";
+import { heldBy } from "./written-update.js";
 
 /** The options of a kept source. */
 export interface KeptSourceOptions {
@@ -32,8 +35,8 @@ export interface KeptSourceOptions {
    * served is no good configuration, and waits for the next change.
    */
   readonly describe: () => CommitInfo | undefined;
-  /** All that is served of a layer now. A store that was restored from a backup is given that again. */
-  readonly served?: ((layer: LayerName) => readonly Resource[]) | undefined;
+  /** What is served of a layer now. A store that was restored from a backup is given that again. */
+  readonly served?: XdsServer["layerSnapshot"] | undefined;
   /** The source has errors at the start: these revisions are served until it is valid. */
   readonly onRestored?: ((revisions: readonly Revision[]) => void) | undefined;
   /** The reasons for which the server would refuse a change (`checkChange`). A rollback asks before it is kept. */
@@ -51,9 +54,6 @@ export type RollbackTerms = Pick<LayerWrite, "expected" | "condition" | "info">;
 
 /** How long after a failed write it is tried again, in milliseconds. */
 const retryMs = 5_000;
-
-/** A start waits at most so many milliseconds for what was served before. */
-const mostResumeMs = 2_000;
 
 /** So many rollbacks may wait. */
 const mostRollbacks = 100;
@@ -89,8 +89,7 @@ export class KeptSource implements Source {
   readonly #rollbackQueue = new Queue(mostRollbacks);
   #sink: SourceSink | undefined;
   #watch: StoreWatch | undefined;
-  /** The heads of the layers that the store told last. */
-  #told: readonly Revision[] = [];
+  readonly #looks: WentBackLooks;
   /** Counts the changes of the source. */
   #changes = 0;
 
@@ -99,6 +98,10 @@ export class KeptSource implements Source {
     this.name = source.name;
     if (source.retry !== undefined) this.retry = () => source.retry?.();
     this.#options = options;
+    this.#looks = new WentBackLooks(options.store, {
+      back: (layers) => this.#keepAgain(layers),
+      failed: (error) => options.onProblem(findingsOf(error)),
+    });
   }
 
   /**
@@ -139,10 +142,20 @@ export class KeptSource implements Source {
     });
     await Promise.race([begun, isRestored]);
     if (this.#isLive) await this.#resumeInTime(sink, await hadHead);
-    this.#watch = this.#options.store.watch({ moved: (heads) => this.#hear(heads), away: () => {} });
+    await inTime(() => this.#follows());
     // Where something is served already, the server goes on although the source's own start failed.
     begun.catch((error) => {
       if (!this.#isClosing) this.#options.onProblem(findingsOf(error));
+    });
+  }
+
+  /** Resolves once what the store told first is served, or once it says that it is away. */
+  #follows(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#watch = this.#options.store.watch({
+        moved: (heads) => void this.#hear(heads).then(resolve),
+        away: () => resolve(),
+      });
     });
   }
 
@@ -191,6 +204,7 @@ export class KeptSource implements Source {
     this.#isClosing = true;
     clearTimeout(this.#retry);
     this.#watch?.close();
+    this.#looks.close();
     await this.#rollbackQueue.close();
     await this.#options.source.close();
     this.#keep([]);
@@ -258,34 +272,30 @@ export class KeptSource implements Source {
     }
   }
 
-  /** Another server of the store may have rolled a layer back: then it is served here, too. */
-  #hear(heads: readonly Revision[]): void {
-    const known = this.#told;
-    this.#told = heads.filter(({ layer }) => this.#options.layers.includes(layer));
-    this.#keepAgain(known, heads).catch((error) => {
-      if (!this.#isClosing) this.#options.onProblem(findingsOf(error));
-    });
-    for (const head of heads) {
-      const rolledBack = this.#options.layers.includes(head.layer) ? rolledBackBy(head) : undefined;
-      if (rolledBack === undefined || this.#rollbacks.knows(head.layer, head.id)) continue;
-      this.#rollbackQueue
+  /** Another server of the store may have rolled a layer back: then it is served here, too. Resolves once it is. */
+  async #hear(heads: readonly Revision[]): Promise<void> {
+    const own = heads.filter(({ layer }) => this.#options.layers.includes(layer));
+    this.#looks.moved(own);
+    const followed = own.map(async (head) => {
+      const rolledBack = rolledBackBy(head);
+      if (rolledBack === undefined || this.#rollbacks.knows(head.layer, head.id)) return;
+      await this.#rollbackQueue
         .run(() => this.#followRollback(head, rolledBack))
         .catch((error) => {
           if (!this.#isClosing) this.#options.onProblem(findingsOf(error));
         });
-    }
+    });
+    await Promise.all(followed);
   }
 
   /** A store that was restored from a backup does not have what is served. */
-  async #keepAgain(known: readonly Revision[], heads: readonly Revision[]): Promise<void> {
-    const { store, served, onProblem } = this.#options;
-    if (served === undefined || known.length === 0) return;
-    const back = await whatWentBack(store, known, heads);
-    if (back.length === 0 || !this.#isLive || this.#isClosing) return;
+  #keepAgain(back: readonly WentBack[]): void {
+    const { served, onProblem } = this.#options;
+    if (served === undefined || !this.#isLive) return;
     onProblem(back.map(wentBackFinding));
     // It is over with the next commit.
     this.#hasProblem = true;
-    this.#keep(back.map(({ layer }) => ({ layer, kind: "replace", upsert: served(layer) })));
+    this.#keep(back.map(({ layer }) => ({ layer, kind: "replace", upsert: heldBy(served(layer)) })));
   }
 
   async #followRollback(head: Revision, rolledBack: RolledBack): Promise<void> {
@@ -348,14 +358,7 @@ export class KeptSource implements Source {
   async #resumeInTime(sink: SourceSink, hadHead: boolean): Promise<void> {
     // There was nothing before.
     if (!hadHead) return;
-    const late = new AbortController();
-    let timer: NodeJS.Timeout | undefined;
-    const tooLong = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, mostResumeMs);
-    });
-    await Promise.race([this.#resume(sink, late.signal), tooLong]);
-    clearTimeout(timer);
-    late.abort();
+    await inTime((late) => this.#resume(sink, late));
   }
 
   /**

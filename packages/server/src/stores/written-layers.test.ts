@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createResource, envoyRegistry, type Finding, resourceTypes, XdskitError } from "@xdskit/api";
 import type { LayerWrite } from "../contracts/layer-writer.js";
-import type { Store } from "../contracts/store.js";
+import type { SourceSink, StepBack } from "../contracts/source.js";
+import type { HeadsListener, Store } from "../contracts/store.js";
 import { createServer } from "../create-server.js";
 import { cluster, routeConfiguration } from "../testing/test-resources.js";
 import { waitFor } from "../testing/wait-for.js";
@@ -18,8 +19,8 @@ function write(changes: Partial<LayerWrite>): LayerWrite {
   return { layer, upsert: [], remove: [], replace: false, info, ...changes };
 }
 
-/** A server with one written layer. */
-async function started(store: Store) {
+/** A server with one written layer. `meanwhile`: after it has read the store, and before it follows it. */
+async function started(store: Store, meanwhile: () => Promise<unknown> = async () => {}) {
   const server = createServer({ groups: [{ name: "all", match: {}, layers: ["source", layer] }] });
   const problems: Finding[] = [];
   const written = new WrittenLayers({
@@ -28,9 +29,55 @@ async function started(store: Store) {
     onProblem: (findings) => void problems.push(...findings),
   });
   await written.load();
-  await server.addSource(written);
+  await meanwhile();
+  const resumed: StepBack[] = [];
+  const start = (sink: SourceSink) =>
+    written.start({
+      ...sink,
+      resume(steps) {
+        resumed.push(...steps);
+        sink.resume?.(steps);
+      },
+    });
+  await server.addSource({ name: written.name, start, close: () => written.close() });
   const held = () => [...(server.layerSnapshot(layer)?.of(one.type) ?? [])].map(({ name }) => name).sort();
-  return { server, written, problems, held };
+  return { server, written, problems, held, resumed };
+}
+
+/** The same store, with other ways to do some of its work. */
+function changed(store: Store, instead: Partial<Store>): Store {
+  return new Proxy(store, {
+    get(target, name) {
+      if (name in instead) return Reflect.get(instead, name);
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+}
+
+/** A store that can be replaced by what a backup had of it. */
+async function restorable(): Promise<{ readonly store: Store; restore(): Promise<Store> }> {
+  let now = await createMemoryStore();
+  const listeners = new Set<HeadsListener>();
+  const watch: Store["watch"] = (listener) => {
+    listeners.add(listener);
+    return now.watch(listener);
+  };
+  const store = new Proxy(now, {
+    get(_, name) {
+      if (name === "watch") return watch;
+      const value: unknown = Reflect.get(now, name);
+      return typeof value === "function" ? value.bind(now) : value;
+    },
+  });
+  return {
+    store,
+    async restore() {
+      now = await createMemoryStore();
+      for (const listener of listeners) now.watch(listener);
+      return now;
+    },
+  };
 }
 
 describe("written layers", () => {
@@ -207,6 +254,68 @@ describe("written layers", () => {
     assert.equal((await mine.written.write(write({ upsert: [two] }))).kind, "written");
     assert.deepEqual(mine.held(), ["one", "two"]);
     await Promise.all([mine.server.close(), other.server.close()]);
+  });
+
+  it("serve at the end of their start what others wrote while they started", async () => {
+    const store = await createMemoryStore();
+    const other = await started(store);
+    await other.written.write(write({ upsert: [one] }));
+    const meanwhile = () => other.written.write(write({ upsert: [two] }));
+    const { held, server, resumed } = await started(store, meanwhile);
+    assert.deepEqual(held(), ["one", "two"]);
+    // The clients of the other server may have had what was before that.
+    const [step] = resumed;
+    assert.deepEqual(
+      step?.forward.flatMap(({ upsert }) => upsert.map(({ name }) => name)),
+      ["two"],
+    );
+    await Promise.all([server.close(), other.server.close()]);
+  });
+
+  it("start without news of a store that is away or slow", async () => {
+    const store = await createMemoryStore();
+    const other = await started(store);
+    await other.written.write(write({ upsert: [one] }));
+    const finding = { code: "XDSKIT_STORE", severity: "error", message: "nobody answers" } as const;
+    const away = await started(
+      changed(store, {
+        watch({ away }) {
+          queueMicrotask(() => away(finding));
+          return { close() {} };
+        },
+      }),
+    );
+    assert.deepEqual([away.held(), away.written.away?.finding], [["one"], finding]);
+    const slow = await started(changed(store, { watch: () => ({ close() {} }) }));
+    assert.deepEqual([slow.held(), slow.written.away], [["one"], undefined]);
+    await Promise.all([other, away, slow].map(({ server }) => server.close()));
+  });
+
+  it("give a store that lost them what is left after a change that only removes", async () => {
+    const { store, restore } = await restorable();
+    const { server, written, held } = await started(store);
+    await written.write(write({ upsert: [one, two] }));
+    const restored = await restore();
+    await waitFor("the loss is known", () => written.head(layer) === undefined);
+    const result = await written.write(write({ remove: [{ type: one.type, name: "one" }] }));
+    assert.deepEqual([result.kind, held()], ["written", ["two"]]);
+    const head = (await restored.head(layer)) ?? assert.fail();
+    assert.deepEqual(
+      (await restored.read(head.id)).map(({ key }) => key),
+      ["two"],
+    );
+    await server.close();
+  });
+
+  it("are empty, in a store that lost them too, after a change that removes all", async () => {
+    const { store, restore } = await restorable();
+    const { server, written, held } = await started(store);
+    await written.write(write({ upsert: [one] }));
+    const restored = await restore();
+    await waitFor("the loss is known", () => written.head(layer) === undefined);
+    await written.write(write({ replace: true }));
+    assert.deepEqual([held(), (await restored.head(layer))?.number], [[], 1]);
+    await server.close();
   });
 
   it("refuse changes after the end, and finish the earlier ones", async () => {

@@ -15,6 +15,7 @@ import type { LayerCommit, Retention, Revision, RevisionId, Store, StoredResourc
 import type { XdsServer } from "../contracts/xds-server.js";
 import type { LayerName } from "../settings/group-settings.js";
 import { followedSince } from "./following.js";
+import { inTime } from "./in-time.js";
 import { LeaseBook, type TimeLeft } from "./lease-book.js";
 import { Queue } from "./queue.js";
 import { refuse } from "./refuse.js";
@@ -23,7 +24,7 @@ import { stepsBack } from "./steps-back.js";
 import { decodeStored } from "./stored-content.js";
 import { TakeBacks, takeBackFailed } from "./take-backs.js";
 import { wentBackFinding, whatWentBack } from "./went-back.js";
-import { commitOf, restoring, touchedBy, updateOf, wholeOf } from "./written-update.js";
+import { commitOf, heldBy, restoring, touchedBy, updateOf, wholeOf } from "./written-update.js";
 
 /** The options of written layers. */
 export interface WrittenLayersOptions {
@@ -67,9 +68,6 @@ const mostConflicts = 30;
 
 /** Writers that meet again and again wait up to so many milliseconds more with each try. */
 const moreWaitMs = 2;
-
-/** A start waits at most so many milliseconds for what the layers held before. */
-const mostResumeMs = 2_000;
 
 /** So many writers may wait. */
 const mostWaiting = 1_000;
@@ -137,45 +135,60 @@ export class WrittenLayers implements Source {
     this.#loaded = updates;
   }
 
+  /** Waits for the newest state of the store, since clients that come may have it; but not for a store that is slow. */
   async start(sink: SourceSink): Promise<void> {
     this.#sink = sink;
     const { trouble } = this.#options;
     if (trouble !== undefined) sink.incomplete?.(trouble);
     const updates = this.#loaded;
     this.#loaded = [];
-    if (updates.length > 0) {
-      sink.apply(updates);
-      await this.#resumeInTime(sink, updates);
-    }
+    if (updates.length > 0) sink.apply(updates);
     this.#leases.start();
-    this.#watch = this.store.watch({
-      moved: (heads) => {
-        if (this.#away !== undefined) this.#options.onAway?.(undefined);
-        this.#away = undefined;
-        this.#hear(heads);
-      },
-      away: (finding) => {
-        this.#away = { since: Date.now(), finding };
-        this.#options.onAway?.(finding);
-      },
+    await inTime(() => this.#follows());
+    // A layer without resources must not cost anything.
+    if (this.#served().length === 0) return;
+    await this.#options.others?.().catch(() => {});
+    // In its turn: nothing changes meanwhile.
+    await inTime((late) =>
+      this.#queue
+        .run(() => this.#resume(sink, late))
+        .catch((error) => {
+          if (!this.#queue.isClosed) this.#problem(error);
+        }),
+    );
+  }
+
+  /** Resolves once what the store told first is served, or once it says that it is away. */
+  #follows(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#watch = this.store.watch({
+        moved: (heads) => {
+          if (this.#away !== undefined) this.#options.onAway?.(undefined);
+          this.#away = undefined;
+          void this.#hear(heads).then(resolve);
+        },
+        away: (finding) => {
+          this.#away = { since: Date.now(), finding };
+          this.#options.onAway?.(finding);
+          resolve();
+        },
+      });
     });
   }
 
-  /** A start does not wait for a slow store: clients then come back with the newest at once. */
-  async #resumeInTime(sink: SourceSink, now: readonly LayerUpdate[]): Promise<void> {
-    await this.#options.others?.().catch(() => {});
-    const late = new AbortController();
-    const waiting = delay(mostResumeMs, undefined, { ref: false, signal: late.signal }).catch(() => {});
-    const heads = new Map(this.#heads);
-    const resumed = stepsBack(this.store, now, this.#options).then(
-      (steps) => {
-        const isSame = now.every(({ layer }) => this.#heads.get(layer) === heads.get(layer));
-        if (steps.length > 0 && isSame && !late.signal.aborted) sink.resume?.(steps);
-      },
-      (error) => this.#problem(error),
-    );
-    await Promise.race([resumed, waiting]);
-    late.abort();
+  /** Says what the layers held before: clients may come back with that. */
+  async #resume(sink: SourceSink, late: AbortSignal): Promise<void> {
+    if (sink.resume === undefined || late.aborted) return;
+    const steps = await stepsBack(this.store, this.#served(), this.#options);
+    if (steps.length > 0 && !late.aborted) sink.resume(steps);
+  }
+
+  /** The content of their heads, of layers that have one. */
+  #served(): readonly LayerUpdate[] {
+    return [...this.#heads.keys()].flatMap((layer): readonly LayerUpdate[] => {
+      const upsert = heldBy(this.#options.server.layerSnapshot(layer));
+      return upsert.length === 0 ? [] : [{ layer, kind: "replace", upsert }];
+    });
   }
 
   /** Since when the store cannot be read, and why; undefined: it can. What is served stays meanwhile. */
@@ -270,7 +283,9 @@ export class WrittenLayers implements Source {
       const update = updateOf(write, now);
       refuse(this.#options.server.checkChange([update]));
       const leased = leases.plan(...touchedBy(write, update, now, leases), lease);
-      if (head === undefined && update.upsert.length === 0) return { kind: "written", head, isNew: false };
+      // A store that lost the layer gets what is left of it.
+      if (head === undefined && update.upsert.length === 0 && heldBy(now).length === 0)
+        return { kind: "written", head, isNew: false };
       const commits = [
         commitOf(head === undefined ? wholeOf(update, now) : update, head),
         ...(leased.size === 0 ? [] : [leases.commitOf(leased)]),
@@ -328,8 +343,8 @@ export class WrittenLayers implements Source {
     }
   }
 
-  /** The store tells of its heads: what others wrote is served in its turn. */
-  #hear(heads: readonly Revision[]): void {
+  /** The store tells of its heads: what others wrote is served in its turn. Resolves once it is, or cannot be. */
+  async #hear(heads: readonly Revision[]): Promise<void> {
     const isWaiting = this.#moved !== undefined;
     this.#moved = heads;
     if (isWaiting) return;
@@ -341,7 +356,7 @@ export class WrittenLayers implements Source {
       await this.#follow(moved, isNewer);
       await this.#goBack(moved);
     };
-    this.#queue.run(look).catch((error) => {
+    await this.#queue.run(look).catch((error) => {
       this.#moved = undefined;
       if (!this.#queue.isClosed) this.#problem(error);
     });

@@ -1,10 +1,10 @@
 import type { Resource } from "@xdskit/api";
-import { idOf } from "../basics/id-of.js";
 import type { LayerWrite } from "../contracts/layer-writer.js";
 import type { LayerUpdate } from "../contracts/source.js";
 import type { LayerCommit, Revision, StoredKey } from "../contracts/store.js";
 import type { XdsServer } from "../contracts/xds-server.js";
 import type { LayerLeases } from "./leases.js";
+import { mergedUpdates } from "./merged-updates.js";
 import { encodeStored } from "./stored-content.js";
 
 type Layer = ReturnType<XdsServer["layerSnapshot"]>;
@@ -22,13 +22,16 @@ export function updateOf({ layer, upsert, remove, replace }: LayerWrite, now: La
   return { layer, kind: "patch", upsert, remove: keys };
 }
 
+/** All that a layer holds. */
+export function heldBy(layer: Layer): readonly Resource[] {
+  return [...(layer?.sets.values() ?? [])].flatMap((set) => [...set]);
+}
+
 /** All that a layer holds after an update: its store has nothing of what was there before. */
 export function wholeOf(update: LayerUpdate, now: Layer): LayerUpdate {
-  if (update.kind === "replace" || now === undefined) return update;
-  const touched = new Set(update.upsert.map(idOf));
-  for (const { type, name } of update.remove ?? []) touched.add(idOf({ type, key: name }));
-  const stays = [...now.sets.values()].flatMap((set) => [...set].filter((one) => !touched.has(idOf(one))));
-  return { layer: update.layer, kind: "replace", upsert: [...stays, ...update.upsert] };
+  const held: LayerUpdate = { layer: update.layer, kind: "replace", upsert: heldBy(now) };
+  const [whole = update] = mergedUpdates([held], [update]);
+  return whole;
 }
 
 /** Keeps what an update changes, on top of the head that the writer knows. */
@@ -65,6 +68,5 @@ export function touchedBy(
 
 /** All that a layer holds, on top of a head that must go again. */
 export function restoring(now: Layer, head: Revision): LayerCommit {
-  const held = [...(now?.sets.values() ?? [])].flatMap((set) => [...set]);
-  return commitOf({ layer: head.layer, kind: "replace", upsert: held }, head);
+  return commitOf({ layer: head.layer, kind: "replace", upsert: heldBy(now) }, head);
 }

@@ -168,7 +168,7 @@ export class ServedFolder {
       ...{ source, store, registry, types, layers: folderLayers(loaded), retention: history.now },
       restores: before === undefined,
       check: server.checkChange,
-      served: (layer) => [...(server.layerSnapshot(layer)?.sets.values() ?? [])].flatMap((set) => [...set]),
+      served: server.layerSnapshot,
       onRevision: this.#around.onRevision,
       onRolledBack: (rolledBack) => this.#rolledBack(rolledBack),
       describe: () => this.#describe(directory),
