@@ -38,18 +38,25 @@ function overwrite(path: string, from: number, bytes: number): void {
   closeSync(handle);
 }
 
+/** A commit of so many resources is written by the write thread, its contents before it. */
+const large = 1_500;
+
 /** A process that writes, and the revisions that the store acknowledged to it. */
 class Writer {
   readonly acknowledged: string[] = [];
+  /** The commits that it began. */
+  begun = 0;
+  /** It closed its store in order. */
+  isClosed = false;
   readonly process: ChildProcess;
   readonly ended: Promise<number | null>;
   readonly errors: string[] = [];
   readonly #first: Promise<void>;
 
-  constructor(t: TestContext, directory: string, layer: string, { bytes = 100, limitKb = 0 } = {}) {
+  constructor(t: TestContext, directory: string, layer: string, { bytes = 100, resources = 20, limitKb = 0 } = {}) {
     // In the mode of this test: from sources, or as built.
     const program = fileURLToPath(import.meta.url).replace(/crashes\.test\.(\w+)$/, "testing/writer.$1");
-    const run = [process.execPath, ...process.execArgv, program, directory, layer, `${bytes}`];
+    const run = [process.execPath, ...process.execArgv, program, directory, layer, `${bytes}`, `${resources}`];
     const [command = "", ...args] =
       limitKb === 0 ? run : ["sh", "-c", `ulimit -f ${limitKb * 2}; exec "$@"`, "sh", ...run];
     this.process = spawn(command, args, { stdio: ["ignore", "pipe", "pipe"] });
@@ -58,7 +65,9 @@ class Writer {
     assert.ok(stdout !== null && stderr !== null);
     this.#first = new Promise((resolve) => {
       createInterface(stdout).on("line", (line) => {
-        if (line !== "open") this.acknowledged.push(line);
+        if (line === "begin") this.begun += 1;
+        else if (line === "closed") this.isClosed = true;
+        else if (line !== "open") this.acknowledged.push(line);
         if (this.acknowledged.length > 0) resolve();
       });
     });
@@ -77,7 +86,12 @@ class Writer {
 }
 
 /** Asserts that each acknowledged revision exists, and that each existing one is whole. */
-async function assertWhole(store: Store, layer: string, acknowledged: readonly string[]): Promise<void> {
+async function assertWhole(
+  store: Store,
+  layer: string,
+  acknowledged: readonly string[],
+  resources = 20,
+): Promise<void> {
   for (const id of acknowledged) assert.ok(await store.revision(id), `${id} is lost`);
   const history = await store.history(layer, { limit: 10_000 });
   assert.deepEqual(
@@ -86,11 +100,24 @@ async function assertWhole(store: Store, layer: string, acknowledged: readonly s
   );
   for (const { id, number } of history.slice(0, 3)) {
     const held = await store.read(id);
-    assert.equal(held.length, 20);
+    assert.equal(held.length, resources);
     for (const { key, version, bytes } of held) {
       assert.equal(version, `${number}`);
       assert.match(Buffer.from(bytes).toString(), new RegExp(`^${key} at ${number}\\.`));
     }
+  }
+}
+
+/** The marks of commits that did not end, and the contents that no revision has. */
+async function leftIn(directory: string): Promise<{ readonly ahead: number; readonly unused: number }> {
+  const tables = new LmdbTables(join(directory, "revisions.mdb"), { readOnly: true });
+  try {
+    return tables.read((reader) => ({
+      ahead: [...reader.range("meta", "ahead")].length,
+      unused: [...reader.range("contents", "")].filter(([key]) => reader.get("references", key) === undefined).length,
+    }));
+  } finally {
+    await tables.close();
   }
 }
 
@@ -109,6 +136,30 @@ describe("a store that is killed", () => {
       await assertWhole(store, "a", acknowledged);
       await store.close();
     }
+  });
+
+  it("a store that is killed within large commits loses no acknowledged one, and keeps no part of another", {
+    timeout: 60_000 + 60_000 * effort,
+  }, async (t) => {
+    const directory = folder(t);
+    const acknowledged: string[] = [];
+    const cut = { commits: 0, ahead: 0 };
+    for (let round = 0; round < 2 * effort; round += 1) {
+      const writer = new Writer(t, directory, "a", { resources: large });
+      await writer.kill((round * 137) % 401);
+      if (writer.begun > writer.acknowledged.length) cut.commits += 1;
+      acknowledged.push(...writer.acknowledged);
+      if ((await leftIn(directory)).ahead > 0) cut.ahead += 1;
+      const { store, findings } = await openLmdbStore(directory);
+      assert.deepEqual(findings, []);
+      await assertWhole(store, "a", acknowledged, large);
+      await store.close();
+      assert.deepEqual(await leftIn(directory), { ahead: 0, unused: 0 });
+    }
+    t.diagnostic(`${cut.commits} of ${2 * effort} kills cut a commit off, ${cut.ahead} after its first contents`);
+    assert.ok(cut.commits > 0);
+    // Two kills may both come at another moment.
+    assert.ok(cut.ahead > 0 || effort < 10);
   });
 
   it("a killed store keeps nothing of a large commit that did not end", async (t) => {
@@ -153,16 +204,27 @@ describe("a store that two processes have open", () => {
 });
 
 describe("a store on a disk that is full", () => {
-  it("a store on a full disk refuses the commit with an error, and keeps the acknowledged revisions", {
+  it("a store on a full disk refuses commits with the reason, goes on, and keeps the acknowledged revisions", {
     timeout: 60_000,
   }, async (t) => {
     const directory = folder(t);
-    const writer = new Writer(t, directory, "a", { bytes: 10_000, limitKb: 4_096 });
-    assert.notEqual(await writer.ended, 0);
-    assert.match(writer.errors.join("\n"), /XDSKIT_STORE/);
+    const layers = ["a", "b", "c"];
+    const writer = new Writer(t, directory, layers.join(","), { bytes: 10_000, limitKb: 4_096 });
+    assert.equal(await writer.ended, 0, writer.errors.join("\n"));
+    const refused = writer.errors.filter((line) => line.startsWith("it cannot be written: "));
+    assert.ok(refused.length >= 3, writer.errors.join("\n"));
+    for (const line of refused) assert.match(line, /^it cannot be written: [\w /]+ \[XDSKIT_STORE\]$/);
+    assert.ok(writer.isClosed);
     assert.ok(writer.acknowledged.length > 3);
     const { store } = await openLmdbStore(directory);
-    await assertWhole(store, "a", writer.acknowledged);
+    for (const layer of layers) {
+      const acknowledged: string[] = [];
+      for (const id of writer.acknowledged) {
+        const revision = (await store.revision(id)) ?? assert.fail(`${id} is lost`);
+        if (revision.layer === layer) acknowledged.push(id);
+      }
+      await assertWhole(store, layer, acknowledged);
+    }
     await store.close();
   });
 });

@@ -1,13 +1,14 @@
 import { XdskitError } from "@xdskit/api";
 import { type Reader, type TableName, type Tables, tableNames, type Writer } from "@xdskit/server/tables";
-import { ABORT, type Database, open, type RootDatabase } from "lmdb";
+import { type Database, open, type RootDatabase } from "lmdb";
+import { DurableWrites, unwritten } from "./durable-writes.js";
 
 /** After the last possible key with a prefix: keys are ASCII. */
 const afterAll = "\u007f";
 
 /** The tables of a store in one LMDB environment. Several processes may have it open. */
 export class LmdbTables implements Tables {
-  readonly #root: RootDatabase;
+  readonly #writes: DurableWrites;
   readonly #databases: ReadonlyMap<TableName, Database<unknown, string>>;
 
   readonly #damaged: () => void;
@@ -26,13 +27,14 @@ export class LmdbTables implements Tables {
   ) {
     this.#damaged = damaged;
     this.isReadOnly = readOnly;
-    this.#root = open({ path: file, noSubdir: true, maxDbs: tableNames.length, cache: false, readOnly });
+    const root: RootDatabase = open({ path: file, noSubdir: true, maxDbs: tableNames.length, cache: false, readOnly });
     this.#databases = new Map(
       tableNames.map((name) => {
         const encoding = name === "contents" ? "binary" : "json";
-        return [name, this.#root.openDB<unknown, string>({ name, encoding })];
+        return [name, root.openDB<unknown, string>({ name, encoding })];
       }),
     );
+    this.#writes = new DurableWrites(root);
   }
 
   read<T>(work: (reader: Reader) => T): T {
@@ -43,9 +45,11 @@ export class LmdbTables implements Tables {
     }
   }
 
-  /** LMDB's own errors mean a damaged file: the next start checks all of it. */
+  /** LMDB's own errors mean a damaged file: the next start checks all of it. Those of the system have its numbers. */
   #asStoreError(error: unknown): unknown {
     if (error instanceof XdskitError) return error;
+    const { code } = error as { readonly code?: unknown };
+    if (typeof code === "number" && code > 0) return unwritten(error as Error);
     this.#damaged();
     return XdskitError.of("XDSKIT_STORE", `it is damaged: ${(error as Error).message}`, {}, { cause: error });
   }
@@ -54,27 +58,22 @@ export class LmdbTables implements Tables {
     if (this.isReadOnly) throw XdskitError.of("XDSKIT_STORE", "it cannot be written, only read");
     let failed: { readonly error: unknown } | undefined;
     let result: T | undefined;
-    try {
-      await this.#root.childTransaction(() => {
-        try {
-          result = work(this.#tables);
-          return undefined;
-        } catch (error) {
-          // Thrown here, it would end the transactions of others in the same batch.
-          failed = { error };
-          return ABORT;
-        }
-      });
-      await this.#root.flushed;
-    } catch (cause) {
-      throw XdskitError.of("XDSKIT_STORE", `it cannot be written: ${(cause as Error).message}`, {}, { cause });
-    }
+    await this.#writes.run(() => {
+      failed = undefined;
+      try {
+        result = work(this.#tables);
+        return "keep";
+      } catch (error) {
+        failed = { error };
+        return "abort";
+      }
+    });
     if (failed !== undefined) throw this.#asStoreError(failed.error);
     return result as T;
   }
 
   async close(): Promise<void> {
-    await this.#root.close();
+    await this.#writes.close();
   }
 
   #database(name: TableName): Database<unknown, string> {

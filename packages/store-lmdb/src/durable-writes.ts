@@ -1,0 +1,98 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { XdskitError } from "@xdskit/api";
+import { ABORT, type RootDatabase } from "lmdb";
+
+/** A piece of work that waits for its transaction. */
+interface Waiting {
+  /** Never throws. It may be called again, if its first transaction failed with others. */
+  readonly work: () => "keep" | "abort";
+  readonly done: (failed: XdskitError | undefined) => void;
+}
+
+/**
+ * Transactions that are on the disk before their writers hear of it.
+ *
+ * LMDB's package gives several that come at once to the disk together. The next ones wait here until those are safe:
+ * `flushed` is about the newest ones, and is never answered if a newer one fails, as it does on a full disk.
+ */
+export class DurableWrites {
+  readonly #root: RootDatabase;
+  #waiting: Waiting[] = [];
+  #underWay: Promise<void> | undefined;
+  /** The newest transaction failed. LMDB's package would wait for it without end when it closes. */
+  #isFailed = false;
+
+  constructor(root: RootDatabase) {
+    this.#root = root;
+  }
+
+  /**
+   * Resolves once the work's changes are on the disk; nothing is written if it says `abort`. Rejects with XDSKIT_STORE
+   * and the system's reason if they cannot be written, such as on a full disk.
+   */
+  async run(work: Waiting["work"]): Promise<void> {
+    const failed = await new Promise<XdskitError | undefined>((done) => {
+      this.#waiting.push({ work, done });
+      this.#underWay ??= this.#writeAll();
+    });
+    if (failed !== undefined) throw failed;
+  }
+
+  async close(): Promise<void> {
+    await this.#underWay;
+    // A transaction without changes needs no room.
+    if (this.#isFailed) await this.#write([{ work: () => "keep" }]);
+    await this.#root.close();
+  }
+
+  async #writeAll(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      await nextTurn();
+      const together = this.#waiting;
+      this.#waiting = [];
+      const failed = await this.#write(together);
+      if (failed === undefined || together.length === 1) for (const { done } of together) done(failed);
+      // Alone, a small one may still fit on the disk.
+      else for (const one of together) one.done(await this.#write([one]));
+    }
+    this.#underWay = undefined;
+  }
+
+  async #write(works: readonly Pick<Waiting, "work">[]): Promise<XdskitError | undefined> {
+    const failed = await this.#commit(works).catch(storeErrorOf);
+    this.#isFailed = failed !== undefined;
+    return failed;
+  }
+
+  async #commit(works: readonly Pick<Waiting, "work">[]): Promise<undefined> {
+    // Called in one turn, they become one transaction.
+    const written = works.map(({ work }) =>
+      this.#root.childTransaction(() => (work() === "abort" ? ABORT : undefined)),
+    );
+    // For the transaction as a whole LMDB's package makes a promise, in its own turn right before this one. Nobody else
+    // has it, and if it is rejected without a handler the process ends.
+    setImmediate(() => void this.#root.committed.then(noop, noop));
+    const failed = (await Promise.allSettled(written)).find(({ status }) => status === "rejected");
+    if (failed !== undefined) throw (failed as PromiseRejectedResult).reason;
+    await this.#root.flushed;
+  }
+}
+
+const noop = () => {};
+
+/** The error of LMDB's package. */
+interface CommitError extends Error {
+  /** Rejects with the system's reason. */
+  readonly commitError?: Promise<never>;
+}
+
+async function storeErrorOf(cause: CommitError): Promise<XdskitError> {
+  return unwritten((await cause.commitError?.catch((error: Error) => error)) ?? cause);
+}
+
+/** The error of changes that cannot be written, with the system's reason. */
+export function unwritten(cause: Error): XdskitError {
+  // The rest is about pages.
+  const reason = cause.message.replace(/: Attempting .*/s, "");
+  return XdskitError.of("XDSKIT_STORE", `it cannot be written: ${reason}`, {}, { cause });
+}
