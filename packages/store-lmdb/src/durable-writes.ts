@@ -17,13 +17,16 @@ interface Waiting {
  */
 export class DurableWrites {
   readonly #root: RootDatabase;
+  readonly #file: string;
   #waiting: Waiting[] = [];
   #underWay: Promise<void> | undefined;
   /** The newest transaction failed. LMDB's package would wait for it without end when it closes. */
   #isFailed = false;
 
-  constructor(root: RootDatabase) {
+  /** `file`: for errors. */
+  constructor(root: RootDatabase, file: string) {
     this.#root = root;
+    this.#file = file;
   }
 
   /**
@@ -59,7 +62,7 @@ export class DurableWrites {
   }
 
   async #write(works: readonly Pick<Waiting, "work">[]): Promise<XdskitError | undefined> {
-    const failed = await this.#commit(works).catch(storeErrorOf);
+    const failed = await this.#commit(works).catch(this.#storeErrorOf);
     this.#isFailed = failed !== undefined;
     return failed;
   }
@@ -76,6 +79,9 @@ export class DurableWrites {
     if (failed !== undefined) throw (failed as PromiseRejectedResult).reason;
     await this.#root.flushed;
   }
+
+  readonly #storeErrorOf = async (cause: CommitError): Promise<XdskitError> =>
+    unwritten((await cause.commitError?.catch((error: Error) => error)) ?? cause, this.#file);
 }
 
 const noop = () => {};
@@ -86,13 +92,11 @@ interface CommitError extends Error {
   readonly commitError?: Promise<never>;
 }
 
-async function storeErrorOf(cause: CommitError): Promise<XdskitError> {
-  return unwritten((await cause.commitError?.catch((error: Error) => error)) ?? cause);
-}
-
 /** The error of changes that cannot be written, with the system's reason. */
-export function unwritten(cause: Error): XdskitError {
-  // The rest is about pages.
-  const reason = cause.message.replace(/: Attempting .*/s, "");
-  return XdskitError.of("XDSKIT_STORE", `it cannot be written: ${reason}`, {}, { cause });
+export function unwritten(cause: Error, file: string): XdskitError {
+  // The rest is about pages. LMDB calls it an I/O error if a part of a page still fits on the disk.
+  const reason = cause.message
+    .replace(/: Attempting .*/s, "")
+    .replace(/^Input\/output error$/, "$& (is the disk full?)");
+  return XdskitError.of("XDSKIT_STORE", `the store cannot be written: ${reason}`, { file }, { cause });
 }

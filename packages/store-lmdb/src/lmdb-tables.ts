@@ -8,6 +8,7 @@ const afterAll = "\u007f";
 
 /** The tables of a store in one LMDB environment. Several processes may have it open. */
 export class LmdbTables implements Tables {
+  readonly #file: string;
   readonly #writes: DurableWrites;
   readonly #databases: ReadonlyMap<TableName, Database<unknown, string>>;
 
@@ -25,6 +26,7 @@ export class LmdbTables implements Tables {
       readOnly = false,
     }: { readonly damaged?: (() => void) | undefined; readonly readOnly?: boolean } = {},
   ) {
+    this.#file = file;
     this.#damaged = damaged;
     this.isReadOnly = readOnly;
     const root: RootDatabase = open({ path: file, noSubdir: true, maxDbs: tableNames.length, cache: false, readOnly });
@@ -34,7 +36,7 @@ export class LmdbTables implements Tables {
         return [name, root.openDB<unknown, string>({ name, encoding })];
       }),
     );
-    this.#writes = new DurableWrites(root);
+    this.#writes = new DurableWrites(root, file);
   }
 
   read<T>(work: (reader: Reader) => T): T {
@@ -49,13 +51,19 @@ export class LmdbTables implements Tables {
   #asStoreError(error: unknown): unknown {
     if (error instanceof XdskitError) return error;
     const { code } = error as { readonly code?: unknown };
-    if (typeof code === "number" && code > 0) return unwritten(error as Error);
+    if (typeof code === "number" && code > 0) return unwritten(error as Error, this.#file);
     this.#damaged();
-    return XdskitError.of("XDSKIT_STORE", `it is damaged: ${(error as Error).message}`, {}, { cause: error });
+    return XdskitError.of(
+      "XDSKIT_STORE",
+      `it is damaged: ${(error as Error).message}`,
+      { file: this.#file },
+      { cause: error },
+    );
   }
 
   async write<T>(work: (writer: Writer) => T): Promise<T> {
-    if (this.isReadOnly) throw XdskitError.of("XDSKIT_STORE", "it cannot be written, only read");
+    if (this.isReadOnly)
+      throw XdskitError.of("XDSKIT_STORE", "the store cannot be written, only read", { file: this.#file });
     let failed: { readonly error: unknown } | undefined;
     let result: T | undefined;
     await this.#writes.run(() => {

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { problem as problemDocument } from "@xdskit/admin/problem";
 import type { Finding, XdskitErrorCode } from "@xdskit/api";
-import { isFromBrowser, type StoreAway } from "@xdskit/server";
+import { isFromBrowser } from "@xdskit/server";
 import type { Address } from "@xdskit/server/address";
 import { findingText } from "../output/failure.js";
 import { skippedText } from "../output/skipped.js";
@@ -159,7 +159,7 @@ function json(value: object): Answer {
 /** The errors that a start waits for, or that resources are skipped for. */
 function readyAnswer(state: AdminState): Answer {
   const readiness = state.readiness();
-  if (readiness === "ready") return { status: 200, body: readyBody(state) + awayLine(state.storeAway?.()) };
+  if (readiness === "ready") return { status: 200, body: readyBody(state) + storeLine(state) };
   const errors = state.sources().flatMap(errorsOf);
   if (readiness === "stopping" || errors.length === 0) return { status: 503, body: `${readiness}\n` };
   return { status: 503, body: `starting: nothing is served until these errors are fixed\n${findingLines(errors)}` };
@@ -180,9 +180,12 @@ function readyBody(state: AdminState): string {
   return `degraded: ${reason}\n${findingLines([...errorsOf(degraded), ...further])}`;
 }
 
-function awayLine(away: StoreAway | undefined): string {
-  if (away === undefined) return "";
-  return `store away since ${new Date(away.since).toISOString()}: ${away.finding.message}\n`;
+function storeLine({ storeAway, storeFailing }: AdminState): string {
+  const away = storeAway?.();
+  const failing = away ?? storeFailing?.();
+  if (failing === undefined) return "";
+  const what = away === undefined ? "store failing" : "store away";
+  return `${what} since ${new Date(failing.since).toISOString()}: ${findingText(failing.finding)}\n`;
 }
 
 function rolledBackLine({ name, rolledBack }: AnySourceStatus): string {

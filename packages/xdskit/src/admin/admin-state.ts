@@ -25,4 +25,6 @@ export interface AdminState {
   readonly stateTrouble?: Finding | undefined;
   /** The store cannot be read; undefined: it can, or there is none. */
   readonly storeAway?: (() => StoreAway | undefined) | undefined;
+  /** The last revision could not be written; undefined: it could, or nothing is kept. */
+  readonly storeFailing?: (() => StoreAway | undefined) | undefined;
 }

@@ -290,7 +290,7 @@ function addStoreMetrics(scrape: Scrape, { store }: MetricsInput): void {
     "xdskit_store_write_failing",
     unwritable,
     [],
-    one(({ isWriteFailing }) => (isWriteFailing ? 1 : 0)),
+    one(({ failing }) => (failing === undefined ? 0 : 1)),
   );
   scrape.gauge(
     "xdskit_store_last_commit_timestamp_seconds",

@@ -14,7 +14,7 @@ describe("the numbers of a store", () => {
   it("count commits by cause and result, and name the newest revisions", async () => {
     const { store, numbers } = countedStore(await createMemoryStore());
     assert.deepEqual(numbers(), {
-      ...{ isAway: false, isWriteFailing: false, lastCommit: undefined },
+      ...{ isAway: false, failing: undefined, lastCommit: undefined },
       ...{ commits: [], revisions: [] },
     });
     const before = Date.now();
@@ -47,10 +47,10 @@ describe("the numbers of a store", () => {
     });
     const { store, numbers } = countedStore(failing);
     await assert.rejects(store.commit([patch(undefined, "a")], info), /disk is full/);
-    assert.equal(numbers().isWriteFailing, true);
+    assert.match(numbers().failing?.finding.message ?? "", /disk is full/);
     isFull = false;
     await store.commit([patch(undefined, "a")], info);
-    assert.equal(numbers().isWriteFailing, false);
+    assert.equal(numbers().failing, undefined);
     store.watch({ moved() {}, away() {} });
     tell?.away({ code: "XDSKIT_STORE", severity: "error", message: "away" });
     assert.equal(numbers().isAway, true);

@@ -1,4 +1,5 @@
-import type { Cause, Revision, Store } from "@xdskit/server";
+import { type Finding, XdskitError } from "@xdskit/api";
+import type { Cause, Revision, Store, StoreAway } from "@xdskit/server";
 
 /** What became of a commit: another writer may have been sooner (`conflict`). */
 type Result = "committed" | "conflict" | "failed";
@@ -7,8 +8,8 @@ type Result = "committed" | "conflict" | "failed";
 export interface StoreNumbers {
   /** It cannot be read. */
   readonly isAway: boolean;
-  /** The last commit failed. */
-  readonly isWriteFailing: boolean;
+  /** The last commit failed: why, and since when commits do. */
+  readonly failing: StoreAway | undefined;
   /** Of this server; milliseconds since 1970. Undefined: it made none. */
   readonly lastCommit: number | undefined;
   /** Of this server, since the start. */
@@ -23,7 +24,7 @@ export interface StoreNumbers {
  */
 export function countedStore(store: Store): { readonly store: Store; readonly numbers: () => StoreNumbers } {
   let isAway = false;
-  let isWriteFailing = false;
+  let failing: StoreAway | undefined;
   let lastCommit: number | undefined;
   const commits = new Map<string, { readonly cause: Cause["kind"]; readonly result: Result; count: number }>();
   const revisions = new Map<string, number>();
@@ -40,7 +41,7 @@ export function countedStore(store: Store): { readonly store: Store; readonly nu
     try {
       const result = await store.commit(layers, info);
       note(info.cause.kind, result.kind);
-      isWriteFailing = false;
+      failing = undefined;
       if (result.kind === "committed") {
         lastCommit = Date.now();
         see(result.heads);
@@ -48,7 +49,7 @@ export function countedStore(store: Store): { readonly store: Store; readonly nu
       return result;
     } catch (error) {
       note(info.cause.kind, "failed");
-      isWriteFailing = true;
+      failing = { since: failing?.since ?? Date.now(), finding: findingOf(error) };
       throw error;
     }
   };
@@ -81,8 +82,13 @@ export function countedStore(store: Store): { readonly store: Store; readonly nu
       close: () => store.close(),
     },
     numbers: () => ({
-      ...{ isAway, isWriteFailing, lastCommit, commits: [...commits.values()] },
+      ...{ isAway, failing, lastCommit, commits: [...commits.values()] },
       revisions: Array.from(revisions, ([layer, number]) => ({ layer, number })),
     }),
   };
+}
+
+function findingOf(error: unknown): Finding {
+  const [finding] = error instanceof XdskitError ? error.findings : [];
+  return finding ?? { code: "XDSKIT_STORE", severity: "error", message: (error as Error).message };
 }

@@ -6,6 +6,7 @@ import { askAll } from "../admin/ask-all.js";
 import type { Metrics } from "../admin/metrics.js";
 import { liftHere, ownRollouts, type QuarantineQuery } from "../admin/rollout-pages.js";
 import type { AnySourceStatus } from "../admin/source-status.js";
+import { findingText } from "../output/failure.js";
 import { version } from "../process/version.js";
 import type { ProcessPlace } from "../processes/process-place.js";
 import { metricsOfWorkers } from "../processes/worker-metrics.js";
@@ -38,9 +39,10 @@ export class ServedAdmin {
 
   get state(): AdminState {
     const { served, readiness, sources } = this.#options;
-    const { server, storeAway, stateTrouble, peering } = served;
+    const { server, storeAway, storeNumbers, stateTrouble, peering } = served;
+    const storeFailing = () => storeNumbers?.().failing;
     const rollouts = { server, shared: served.rollouts, peers: () => peering?.peers() ?? [] };
-    const shown = { readiness, sources, storeAway, stateTrouble, rollouts, stats: server.stats };
+    const shown = { readiness, sources, storeAway, storeFailing, stateTrouble, rollouts, stats: server.stats };
     const allSources = peering?.isPossible === true ? () => this.#allSources() : undefined;
     return { ...shown, allSources, api: () => this.#apiNow(), metrics: () => this.#allMetrics() };
   }
@@ -68,8 +70,9 @@ export class ServedAdmin {
 
   /** What is wrong with the server itself, and with what keeps its revisions. */
   readonly #troublesNow = (): readonly Trouble[] => {
-    const { storeAway, stateTrouble } = this.#options.served;
+    const { storeAway, storeNumbers, stateTrouble } = this.#options.served;
     const away = storeAway?.();
+    const failing = away === undefined && !this.#isStoreReported() ? storeNumbers?.().failing : undefined;
     const ofStore = [
       ...(stateTrouble === undefined ? [] : [{ finding: stateTrouble, since: this.#since }]),
       ...(away === undefined ? [] : [away]),
@@ -77,8 +80,17 @@ export class ServedAdmin {
     const told = ofStore.map(({ finding, since }): Trouble => {
       return { kind: "store", severity: "error", message: finding.message, since };
     });
-    return [...this.#troubles.now(), ...told];
+    const { finding, since } = failing ?? {};
+    if (finding === undefined || since === undefined) return [...this.#troubles.now(), ...told];
+    const title = "The store cannot be written";
+    const written: Trouble = { kind: "store", severity: "error", title, message: findingText(finding), since };
+    return [...this.#troubles.now(), ...told, written];
   };
+
+  /** A source says so by itself while it cannot keep its revisions. */
+  #isStoreReported(): boolean {
+    return this.#options.sources().some(({ findings }) => findings.some(({ code }) => code === "XDSKIT_STORE"));
+  }
 
   /** Loaded with the first request: few servers are written to. */
   #apiNow(): Promise<AdminApi> {
