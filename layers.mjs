@@ -1,8 +1,8 @@
 /*
  * The layers of the house, written down once: `.dependency-cruiser.mjs` makes lint's rules of them.
  *
- * Packages stand from the bottom up. Below each stand the folders of its `src/`, from the bottom up as well, and "." for
- * the files directly in `src/`. A file imports from its own folder and from what stands before it, types included.
+ * Packages stand from the bottom up. Below each stand the folders of its `src/`, from the bottom up as well, and "."
+ * for the files directly in `src/`. A file imports from its own folder and from what stands before it, types included.
  * Folders in one list stand beside each other and import nothing of each other. A folder without an entry of its own
  * belongs to the entry of the folder around it. A package without folders has no order inside yet.
  */

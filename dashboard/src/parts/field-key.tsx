@@ -7,8 +7,8 @@ import { besides, type CardPlace, FieldCard } from "./field-card.js";
 const known = new Map<string, Promise<Field | undefined>>();
 
 /**
- * The name of a field. Who points at it, or comes to it by keys, is told what the field is; Escape closes that. It leads
- * to Envoy's documentation. Of the keys of a text only one is a stop of the tabulator: the arrows go on from there.
+ * The name of a field. The mouse on it, or the focus, shows what the field is; Escape closes that. It links to Envoy's
+ * documentation. Of the keys of a text only one is reached with Tab: the arrows go on from there.
  */
 export function Key({
   name,

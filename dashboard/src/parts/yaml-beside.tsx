@@ -12,8 +12,8 @@ export interface Side {
 }
 
 /**
- * Two contents beside each other, with equal lines in one row; below each other on a narrow screen. Lines that are equal
- * and far from a difference are shown on demand.
+ * Two contents beside each other, with equal lines in one row; below each other on a narrow screen. Lines that are
+ * equal and far from a difference are shown on demand.
  */
 export function YamlBeside({
   before,
