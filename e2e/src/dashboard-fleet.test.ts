@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { test } from "node:test";
 import { promisify } from "node:util";
+import type { Page } from "playwright-core";
 import { openDashboard, startBrowser } from "./dashboard/browser.js";
 import { shopCluster, shopFiles } from "./dashboard/shop.js";
 import { createConfigFolder } from "./harness/config-folder.js";
@@ -16,7 +17,7 @@ const nodes = 10_000;
  * card, on a machine that runs other tests as well, draws slower than a person's; a page that drew ten thousand rows
  * would take seconds.
  */
-const mostFrameMs = { usual: 400, worst: 2_000 };
+const mostFrameMs = { usual: 250, worst: 1_000 };
 
 test("the dashboard of ten thousand nodes", { timeout: 400_000 }, async (t) => {
   const scene = await createScene(t);
@@ -49,15 +50,14 @@ test("the dashboard of ten thousand nodes", { timeout: 400_000 }, async (t) => {
   await scene.step("does not stutter while all of them change", async () => {
     await page.evaluate("scrollTo(0, 0)");
     await page.evaluate(watchFrames);
-    const hasMoved = async () => (await page.evaluate<Watched>("watched")).shown.length >= 3;
-    // The server looks at all nodes now and then only: on a busy machine some rounds are over in between.
-    for (let round = 1; round <= 4 || (round <= 16 && !(await hasMoved())); round += 1) {
+    for (let round = 1; round <= 3; round += 1) {
       await folder.put({ "clusters.yaml": changedClusters(round) });
-      for (let place = 0; place < 30; place += 1) {
-        await page.evaluate(`scrollTo(0, ${(place % 10) * 4_000})`);
-        await page.waitForTimeout(60);
-      }
+      await scrollAround(page);
     }
+    // A page that stands still draws fast, too. The server looks at all nodes now and then only on a busy machine.
+    const showsRejections = async () => (await page.evaluate<Watched>("watched")).shown.some(isWithRejections);
+    for (const until = performance.now() + 60_000; !(await showsRejections()) && performance.now() < until; )
+      await scrollAround(page);
     const { frames, shown } = await page.evaluate<Watched>("watched");
     const sorted = frames.toSorted((a, b) => a - b);
     const usual = sorted[Math.floor(sorted.length * 0.95)] ?? 0;
@@ -68,8 +68,7 @@ test("the dashboard of ten thousand nodes", { timeout: 400_000 }, async (t) => {
     assert.ok(frames.length > 20, `${frames.length} frames`);
     assert.ok(usual < mostFrameMs.usual, `95 of 100 frames took up to ${usual} ms`);
     assert.ok(worst < mostFrameMs.worst, `a frame took ${worst} ms`);
-    // A page that stands still draws fast, too.
-    assert.ok(shown.length >= 3, `the counts moved: ${shown.join("; ")}`);
+    assert.ok(!isWithRejections(shown[0] ?? "") && shown.some(isWithRejections), shown.join("; "));
   });
 
   await scene.step("finds the ten that rejected among them, and says the same as the API", async () => {
@@ -98,46 +97,23 @@ test("the dashboard of ten thousand nodes", { timeout: 400_000 }, async (t) => {
       );
       return pages.flat();
     };
-    // Nothing changes any more: the lags stay as they are.
-    await eventually("all ACKs", async () => (await states()).synced === nodes - 10, { withinMs: 90_000 });
-    const rows = await all();
-    assert.equal(rows.length, nodes);
-    const slowest = rows.toSorted((a, b) => (b.lagMs ?? -1) - (a.lagMs ?? -1) || (a.id < b.id ? -1 : 1));
+    const slowestFirst = (rows: Rows["nodes"]) =>
+      rows.toSorted((a, b) => (b.lagMs ?? -1) - (a.lagMs ?? -1) || (a.id < b.id ? -1 : 1)).map(({ id }) => id);
     await goTo("fleet");
     await page.getByRole("combobox", { name: "Order" }).selectOption("lag");
     await page.waitForURL(/sort=lag/);
-    const shown = page.locator(".virtual-window .node-row");
-    await shown
-      .first()
-      .getByRole("link", { name: slowest[0]?.id ?? "", exact: true })
-      .waitFor();
-    const ids = (await shown.locator(".cell-id a").allInnerTexts()).slice(0, 10);
-    assert.deepEqual(
-      ids,
-      slowest.slice(0, 10).map(({ id }) => id),
-    );
-    const { command, args } = xdskitCommand();
-    const asked = [
-      "top",
-      "--server",
-      `http://${server.admin}`,
-      "--state",
-      "synced",
-      "--count",
-      "1",
-      "--output",
-      "json",
-    ];
-    const { stdout } = await run(command, [...args, ...asked]);
-    const { worst } = JSON.parse(stdout) as { readonly worst: Rows["nodes"] };
-    assert.deepEqual(
-      worst.map(({ id }) => id),
-      slowest
-        .filter(({ state }) => state === "synced")
-        .slice(0, worst.length)
-        .map(({ id }) => id),
-    );
-    assert.ok(worst.length >= 20, `${worst.length} nodes`);
+    const shown = page.locator(".virtual-window .node-row .cell-id a");
+    // Each of them may be asked at another moment while the last ACKs come: they agree once nothing changes any more.
+    const everywhere = async () => {
+      const rows = await all();
+      assert.equal(rows.length, nodes);
+      assert.deepEqual((await shown.allInnerTexts()).slice(0, 10), slowestFirst(rows).slice(0, 10));
+      const worst = await worstInTerminal(server.admin);
+      assert.ok(worst.length >= 20, `${worst.length} nodes`);
+      assert.deepEqual(worst, slowestFirst(rows.filter(({ state }) => state === "synced")).slice(0, worst.length));
+      return true;
+    };
+    await eventually("one order", everywhere, { withinMs: 100_000, everyMs: 500 });
     assert.deepEqual(faults, []);
   });
 });
@@ -145,6 +121,25 @@ test("the dashboard of ten thousand nodes", { timeout: 400_000 }, async (t) => {
 interface Rows {
   readonly nodes: readonly { readonly id: string; readonly state: string; readonly lagMs: number | null }[];
 }
+
+/** The slowest synced nodes, as `xdskit top` shows them. */
+async function worstInTerminal(admin: string): Promise<readonly string[]> {
+  const { command, args } = xdskitCommand();
+  const asked = ["--server", `http://${admin}`, "--state", "synced", "--count", "1", "--output", "json"];
+  const { stdout } = await run(command, [...args, "top", ...asked]);
+  const { worst } = JSON.parse(stdout) as { readonly worst: Rows["nodes"] };
+  return worst.map(({ id }) => id);
+}
+
+async function scrollAround(page: Page): Promise<void> {
+  for (let place = 0; place < 30; place += 1) {
+    await page.evaluate(`scrollTo(0, ${(place % 10) * 4_000})`);
+    await page.waitForTimeout(60);
+  }
+}
+
+/** Whether the counts that the page showed end with the ten that reject. */
+const isWithRejections = (counts: string) => counts.endsWith(" 10");
 
 /** What the page drew, and when. */
 interface Watched {
