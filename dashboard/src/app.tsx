@@ -44,6 +44,8 @@ export function App() {
     [],
   );
   useKeys(keys);
+  // The view has answers of its own: those about problems change nothing in it.
+  const shown = useMemo(() => <View place={{ ...place, view }} />, [place, view]);
   return (
     <>
       <button type="button" class="skip" onClick={skip}>
@@ -52,7 +54,7 @@ export function App() {
       <Head view={view === "node" ? "fleet" : view} problems={problems.data} help={() => setHelping(true)} />
       <ConnectionLost />
       <main id="main" tabIndex={-1}>
-        <View place={{ ...place, view }} />
+        {shown}
       </main>
       {isHelping ? <Help close={() => setHelping(false)} /> : null}
     </>

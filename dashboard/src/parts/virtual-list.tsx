@@ -2,7 +2,9 @@ import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 
 /** Rows before and after what is seen. */
-const beyond = 8;
+const beyond = 6;
+/** So many rows are exchanged at once. */
+const step = 4;
 /** What stands over the first row that is seen: the page's head and the table's, in pixels. */
 const headHeight = 90;
 
@@ -21,7 +23,8 @@ export function VirtualList({
 }: {
   readonly count: number;
   readonly rowHeight: number;
-  row(index: number): VNode;
+  /** `place` is the row's key: a row that is out of sight gives its elements to the one that comes into sight. */
+  row(index: number, place: number): VNode;
   readonly head?: ComponentChildren;
   readonly label: string;
   /** Is told which rows are seen. */
@@ -36,10 +39,11 @@ export function VirtualList({
       const element = place.current;
       if (element === null) return;
       const top = -element.getBoundingClientRect().top;
-      const from = Math.max(0, Math.min(count, Math.floor(top / rowHeight) - beyond));
-      const to = Math.max(from, Math.min(count, Math.ceil((top + innerHeight) / rowHeight) + beyond));
+      const drawn = Math.min(count, Math.ceil(innerHeight / rowHeight) + 2 * beyond);
+      const wanted = Math.floor(top / rowHeight / step) * step - beyond + step / 2;
+      const from = Math.max(0, Math.min(count - drawn, wanted));
       // Most scrolling stays within what is drawn already.
-      setWindow((before) => (before[0] === from && before[1] === to ? before : [from, to]));
+      setWindow((before) => (before[0] === from && before[1] === from + drawn ? before : [from, from + drawn]));
     };
     look();
     // What stands above may grow, too.
@@ -61,7 +65,8 @@ export function VirtualList({
     else if (top + 2 * rowHeight > innerHeight) scrollBy(0, top + 2 * rowHeight - innerHeight);
   }, [focus, rowHeight]);
   useEffect(() => seen?.(first, last), [first, last, seen]);
-  const rows = Array.from({ length: last - first }, (_, index) => row(first + index));
+  const drawn = last - first;
+  const rows = Array.from({ length: drawn }, (_, index) => row(first + index, (first + index) % drawn));
   return (
     <div class="virtual" role="table" aria-label={label} aria-rowcount={count + 1}>
       {head}

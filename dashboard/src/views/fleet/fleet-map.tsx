@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { FleetMap as FleetMapData } from "../../api/types.js";
 import { useLive } from "../../api/use-live.js";
 import { nodeStates, signOf } from "../../parts/state.js";
+import { steady } from "../../parts/steady.js";
 import { linkTo } from "../../router.js";
 import { counted, numberText } from "../../text/counts.js";
 import { apiQuery, type FleetFilters, fleetLink } from "./filters.js";
@@ -13,7 +14,9 @@ const columnWidth = 9;
 const labelWidth = 120;
 
 /** Nodes × types. A column is one node, or several beside each other; a cell shows the worst state of them. */
-export function FleetMap({ filters }: { readonly filters: FleetFilters }) {
+export const FleetMap = steady(NodesByTypes);
+
+function NodesByTypes({ filters }: { readonly filters: FleetFilters }) {
   const place = useRef<HTMLElement>(null);
   const [width, setWidth] = useState(0);
   const isThere = width > 0;
@@ -108,22 +111,7 @@ function Group({
       </p>
       <ul class="map-columns" aria-label={`${counted(nodes, "node")} of ${name} by type`}>
         {columns.map((column) => (
-          <li key={column.first}>
-            <a
-              href={columnLink(column, filters)}
-              aria-label={columnText(column, types)}
-              title={columnText(column, types)}
-            >
-              {column.worst.map((state, index) => (
-                <span
-                  key={types[index]}
-                  aria-hidden="true"
-                  class={`cell cell-${state ?? "none"}`}
-                  style={{ "--share": `${shareOf(column, index)}%` }}
-                />
-              ))}
-            </a>
-          </li>
+          <MapColumn key={column.first} column={column} types={types} filters={filters} />
         ))}
       </ul>
       <p class="map-axis" aria-hidden="true">
@@ -131,6 +119,34 @@ function Group({
         {first === last ? null : <span>{last}</span>}
       </p>
     </div>
+  );
+}
+
+const MapColumn = steady(OneColumn);
+
+function OneColumn({
+  column,
+  types,
+  filters,
+}: {
+  readonly column: Column;
+  readonly types: readonly string[];
+  readonly filters: FleetFilters;
+}) {
+  const text = columnText(column, types);
+  return (
+    <li>
+      <a href={columnLink(column, filters)} aria-label={text} title={text}>
+        {column.worst.map((state, index) => (
+          <span
+            key={types[index]}
+            aria-hidden="true"
+            class={`cell cell-${state ?? "none"}`}
+            style={{ "--share": `${shareOf(column, index)}%` }}
+          />
+        ))}
+      </a>
+    </li>
   );
 }
 

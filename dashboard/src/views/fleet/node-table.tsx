@@ -2,6 +2,7 @@ import type { NodeRow, NodeStateName } from "../../api/types.js";
 import { useCursor } from "../../parts/cursor.js";
 import { Failure } from "../../parts/message.js";
 import { State, signOf } from "../../parts/state.js";
+import { steady } from "../../parts/steady.js";
 import { Duration, Time } from "../../parts/time.js";
 import { VirtualList } from "../../parts/virtual-list.js";
 import { go, linkTo } from "../../router.js";
@@ -13,7 +14,9 @@ import { usePages } from "./use-pages.js";
 const rowHeight = 44;
 
 /** The nodes that fit, however many there are. `j` and `k` go through them, Enter opens one. */
-export function NodeTable({
+export const NodeTable = steady(Nodes);
+
+function Nodes({
   filters,
   types,
   hasReplicas,
@@ -47,7 +50,9 @@ export function NodeTable({
         seen={seen}
         focus={current}
         head={<Head {...shown} />}
-        row={(index) => <Row key={index} index={index} node={row(index)} isCurrent={index === current} {...shown} />}
+        row={(index, place) => (
+          <SteadyRow key={place} index={index} node={row(index)} isCurrent={index === current} {...shown} />
+        )}
       />
     </section>
   );
@@ -112,7 +117,10 @@ function Row({
         <State state={state} />
       </span>
       <span role="cell" class="cell-id" title={name}>
-        <a href={linkTo("node", [id])}>{id}</a>
+        {/* The focus is on a node: it does not stay when another one takes its place. */}
+        <a key={id} href={linkTo("node", [id])}>
+          {id}
+        </a>
         {locality === "" ? null : <small> {locality}</small>}
       </span>
       <span role="cell" class="cell-types">
@@ -144,13 +152,14 @@ function Row({
   );
 }
 
+const SteadyRow = steady(Row);
+
 /** How far a node is with a type; undefined: it does not ask for it. */
 function TypeCell({ type, state }: { readonly type: string; readonly state: NodeStateName | undefined }) {
   if (state === undefined) return <span class="cell cell-none" title={`${type}: not asked for`} />;
   return (
-    <span class={`cell cell-${state}`} title={`${type}: ${state}`}>
-      <span aria-hidden="true">{signOf(state)}</span>
-      <span class="hidden">{`${type} ${state}, `}</span>
+    <span class={`cell cell-${state}`} role="img" aria-label={`${type} ${state}`} title={`${type}: ${state}`}>
+      {signOf(state)}
     </span>
   );
 }
