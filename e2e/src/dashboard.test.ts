@@ -78,7 +78,7 @@ test("the dashboard, with a real Envoy that rejects", { timeout: 400_000 }, asyn
 
   await scene.step("problems say what to do, and their count is in the title", async () => {
     await goTo("problems");
-    await page.getByRole("heading", { name: "shop-envoy rejects the endpoint configuration" }).waitFor();
+    await page.getByRole("heading", { name: "shop-envoy rejects endpoint cart" }).waitFor();
     const { errors, warnings } = (await api("problems")) as { readonly errors: number; readonly warnings: number };
     await page.waitForFunction(`document.title === "(${errors + warnings}) Problems · xdskit"`);
     await page.getByText("Fix what the client names in its words").waitFor();

@@ -117,7 +117,7 @@ describe("the fleet", () => {
     assert.equal(errors, 1);
     const [{ kind, count, nodes, title, detail, advice }] = problems;
     assert.deepEqual([kind, count, nodes], ["rejected", 2, ["one", "three"]]);
-    assert.equal(title, "2 nodes reject the cluster configuration");
+    assert.equal(title, "2 nodes reject cluster a");
     assert.equal(detail, "a: port 3 is taken");
     assert.ok(advice.length > 20);
     for (const stream of streams) stream.cancel();

@@ -82,19 +82,20 @@ function Problem({
           <ul class="names">
             {nodes.map((id) => (
               <li key={id}>
-                <a href={linkTo("node", [id])}>{id}</a>
+                <a href={nodeLink(id, problem)}>{id}</a>
               </li>
             ))}
             {count > nodes.length ? <li class="quiet">and {numberText(count - nodes.length)} more</li> : null}
           </ul>
         )}
         <p class="advice">{advice}</p>
-        <p class="quiet small-text">
-          {link === undefined ? null : <a href={link.to}>{link.text}</a>} {since === null ? null : <Time at={since} />}{" "}
+        <p class="quiet small-text problem-end">
+          {link === undefined ? null : <a href={link.to}>{link.text}</a>}
+          {since === null ? null : <Time at={since} />}
           {expires === null ? null : (
-            <>
-              expires <Time at={expires} />{" "}
-            </>
+            <span>
+              expires <Time at={expires} />
+            </span>
           )}
           {code === null ? null : <code>{code}</code>}
         </p>
@@ -103,23 +104,22 @@ function Problem({
   );
 }
 
+/** To what the node rejects, where it is one resource. */
+function nodeLink(id: string, { kind, types, names }: ProblemEntry): string {
+  const [type, name] = kind === "rejected" && types.length === 1 && names.length === 1 ? [types[0], names[0]] : [];
+  return linkTo("node", type === undefined || name === undefined ? [id] : [id, type, name]);
+}
+
 /** Where to look. */
-function linkOf({
-  kind,
-  type,
-  types,
-  names,
-  nodes,
-  count,
-  groups,
-}: ProblemEntry): { readonly to: string; readonly text: string } | undefined {
+function linkOf(problem: ProblemEntry): { readonly to: string; readonly text: string } | undefined {
+  const { kind, type, types, names, nodes, count, groups } = problem;
   const [name] = names;
   const [node] = nodes;
   switch (kind) {
     case "rejected":
     case "silent": {
       const state = kind === "rejected" ? "rejected" : "stale";
-      if (count === 1 && node !== undefined) return { to: linkTo("node", [node]), text: "See the node" };
+      if (count === 1 && node !== undefined) return { to: nodeLink(node, problem), text: "See the node" };
       return {
         to: linkTo("fleet", [], { state, type: types.length === 1 ? (type ?? "") : "" }),
         text: "See these nodes",

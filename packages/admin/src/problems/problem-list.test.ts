@@ -57,6 +57,21 @@ it("a certificate says when it expires, and rejections name all their types", ()
   );
 });
 
+it("two problems of one node are told apart by the resources that it rejects", () => {
+  const one = { kind: "rejected" as const, nodes: 1, ids: ["edge-1"], groups: ["all"], since: null };
+  const { problems } = problemList({
+    ...nothing,
+    nodes: [
+      { ...one, id: "rejected a", types: ["cluster"], reason: "no such certificate", blamed: ["web"] },
+      { ...one, id: "rejected b", types: ["listener"], reason: "port is taken", blamed: ["public", "private"] },
+    ],
+  });
+  assert.deepEqual(
+    problems.map(({ title }) => title),
+    ["edge-1 rejects cluster web", "edge-1 rejects the listener configuration"],
+  );
+});
+
 it("a finding about a resource says which groups have it", () => {
   const finding = { code: "XDSKIT_DANGLING_REFERENCE", severity: "warning", message: "names x" } as const;
   const findings = [{ ...finding, type: "route", resource: "web" }, finding];

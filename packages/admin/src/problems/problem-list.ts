@@ -81,16 +81,19 @@ function ofReplica({ replica, reason }: FleetSummary["silent"][number]): Problem
 function ofNodes({ id, kind, types, reason, nodes, ids, groups, since, blamed }: NodeProblem): ProblemEntry {
   const isRejected = kind === "rejected";
   const who = nodes === 1 ? (ids[0] ?? "1 node") : `${nodes} nodes`;
-  const what = listText(types);
+  const [type, name] = [types[0] ?? null, blamed[0]];
+  // One node may have several problems: each says what it is about.
+  const isOne = isRejected && types.length === 1 && name !== undefined && blamed.length === 1;
+  const what = isOne ? `${type} ${name}` : `the ${listText(types)} configuration`;
   return entry({
     id,
     kind: isRejected ? "rejected" : "silent",
     severity: isRejected ? "error" : "warning",
     title: isRejected
-      ? `${who} ${nodes === 1 ? "rejects" : "reject"} the ${what} configuration`
-      : `${who} ${nodes === 1 ? "is" : "are"} silent about ${what}`,
+      ? `${who} ${nodes === 1 ? "rejects" : "reject"} ${what}`
+      : `${who} ${nodes === 1 ? "is" : "are"} silent about ${listText(types)}`,
     detail: reason,
-    ...{ count: nodes, since, type: types[0] ?? null, types, names: blamed, nodes: ids, groups },
+    ...{ count: nodes, since, type, types, names: blamed, nodes: ids, groups },
   });
 }
 
