@@ -91,7 +91,13 @@ test("the habits of the dashboard", { timeout: 400_000 }, async (t) => {
     assert.equal(words[0], "xdskit");
     const history = await run(command, [...args, ...words.slice(1)]);
     assert.match(history.stdout, /#1 .*clusters\.yaml/);
+    // The page knows where clients reach the server, which listens at no usual port.
+    await goTo("node/edge-00000/cluster/cart");
+    const status = (await copied("Copy command")).split(" ");
+    assert.deepEqual(status, ["xdskit", "status", "edge-00000", "--server", server.grpc]);
+    assert.match((await run(command, [...args, ...status.slice(1)])).stdout, /edge-00000/);
     await goTo("config/edge/cluster/cart");
+    assert.equal(await copied("Copy command"), `xdskit get cluster cart --server ${server.grpc}`);
     assert.match(
       await copied("Copy YAML"),
       /^"@type": type.googleapis.com\/envoy.config.cluster.v3.Cluster\nname: cart$/m,

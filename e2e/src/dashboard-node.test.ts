@@ -89,6 +89,15 @@ test("the dashboard's page of a node that rejects, over mutual TLS", { timeout: 
     assert.equal(await facts.locator("time").getAttribute("datetime"), certificate.validTo);
   });
 
+  await scene.step("copies a command that reaches the server over TLS", async () => {
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    await page.getByRole("button", { name: "Copy command", exact: true }).first().click();
+    await page.getByRole("button", { name: "Copied" }).waitFor();
+    const tls = "--tls-ca FILE --tls-cert FILE --tls-key FILE";
+    const copied = await page.evaluate<string>("navigator.clipboard.readText()");
+    assert.equal(copied, `xdskit status edge-1 --server ${server.grpc} ${tls}`);
+  });
+
   await scene.step("links the words of its NACK to the line of the file that caused it", async () => {
     await page.locator("blockquote").getByText("LoadBalancingWeight: value must be less than 9").waitFor();
     const link = page.locator(".rejection a", { hasText: "endpoints.yaml" });
@@ -160,7 +169,7 @@ test("the dashboard's page of a node that rejects, over mutual TLS", { timeout: 
 
   await scene.step("is one problem with a link of its own, and so is the server's certificate", async () => {
     await goTo("problems");
-    await page.getByRole("heading", { name: "edge-1 rejects the endpoint configuration" }).waitFor();
+    await page.getByRole("heading", { name: "edge-1 rejects endpoint cart" }).waitFor();
     const card = page.locator(".problem", { hasText: "The server's certificate expires soon" });
     assert.match(await card.locator("time", { hasText: /^in 2\d h$/ }).innerText(), /^in 2[01] h$/);
     await card.getByRole("link", { name: "The server's certificate expires soon" }).click();

@@ -1,3 +1,5 @@
+import type { ServerPorts } from "../api/types.js";
+
 /** Where the API is, without what names a view: `http://127.0.0.1:19000/`. */
 function base(): string {
   return new URL(".", location.href.replace(/[?#].*/, "")).href;
@@ -14,18 +16,14 @@ export function xdskitOf(...words: readonly string[]): string {
   return ["xdskit", ...words, "--server", server].map(shellWord).join(" ");
 }
 
-/** `xdskit status` asks over gRPC, whose port the page does not know: it is the usual one. */
-export function statusOf(...words: readonly string[]): string {
-  return overGrpc("status", ...words);
-}
-
-/** A command that gets one resource as a client does; `more` are further options. */
-export function getOf(type: string, name: string, ...more: readonly string[]): string {
-  return overGrpc("get", type, name, ...more);
-}
-
-function overGrpc(...words: readonly string[]): string {
-  return ["xdskit", ...words, "--server", `${location.hostname}:18000`].map(shellWord).join(" ");
+/** A command that asks this server over gRPC, as clients do. Undefined: its port is taken to be the usual one. */
+export function overGrpc(ports: ServerPorts | undefined, ...words: readonly string[]): string {
+  const { grpc, tls } = ports ?? { grpc: null, tls: "off" };
+  // A server that listens everywhere is reached where the page is.
+  const server = (grpc ?? "0.0.0.0:18000").replace(/^(0\.0\.0\.0|\[::\]):/, `${location.hostname}:`);
+  const secured = tls === "off" ? [] : ["--tls-ca", "FILE"];
+  const shown = tls === "mutual" ? ["--tls-cert", "FILE", "--tls-key", "FILE"] : [];
+  return ["xdskit", ...words, "--server", server, ...secured, ...shown].map(shellWord).join(" ");
 }
 
 /** A word of a shell command. */

@@ -1,7 +1,8 @@
 import { pathOf } from "../../api/request.js";
 import type { Graph as GraphData, GroupContent } from "../../api/types.js";
 import { useLive } from "../../api/use-live.js";
-import { curlOf, getOf } from "../../parts/commands.js";
+import { usePorts } from "../../api/use-ports.js";
+import { curlOf, overGrpc } from "../../parts/commands.js";
 import { Copy } from "../../parts/copy.js";
 import { Failure, Loading, WhereText } from "../../parts/message.js";
 import { YamlView } from "../../parts/yaml-view.js";
@@ -28,6 +29,7 @@ export function ResourceView({
 }) {
   const path = `groups/${pathOf(group)}/resources/${pathOf(type, name)}`;
   const { data, error } = useLive<GroupContent>(path);
+  const ports = usePorts();
   const graph = useLive<GraphData>(`groups/${pathOf(group)}/graph?${new URLSearchParams({ type, name })}`);
   if (data === undefined) return <section class="panel">{error ? <Failure error={error} /> : <Loading />}</section>;
   const endpoints = endpointsOf(data.resource);
@@ -46,7 +48,7 @@ export function ResourceView({
         <div class="actions">
           <Copy label="Copy YAML" text={() => yamlText(data.resource)} />
           <Copy label="Copy curl" text={() => curlOf(path)} />
-          <Copy label="Copy command" text={() => getOf(type, name)} />
+          <Copy label="Copy command" text={() => overGrpc(ports, "get", type, name)} />
         </div>
       </header>
       <p>

@@ -1,7 +1,8 @@
 import { pathOf } from "../../api/request.js";
 import type { NodeContents } from "../../api/types.js";
 import { useLive } from "../../api/use-live.js";
-import { curlOf, getOf } from "../../parts/commands.js";
+import { usePorts } from "../../api/use-ports.js";
+import { curlOf, overGrpc } from "../../parts/commands.js";
 import { Copy } from "../../parts/copy.js";
 import { Failure, Loading, WhereText } from "../../parts/message.js";
 import { State } from "../../parts/state.js";
@@ -27,6 +28,7 @@ export function NodeResource({
 }) {
   const ofResource = `${path}/resources/${pathOf(type, name)}`;
   const { data, error } = useLive<NodeContents>(ofResource);
+  const ports = usePorts();
   if (data === undefined) return <section class="panel">{error ? <Failure error={error} /> : <Loading />}</section>;
   const { state, wanted, running, rejection, where, cause } = data;
   const inConfiguration = linkTo("config", [group, type, name]);
@@ -40,7 +42,7 @@ export function NodeResource({
         <div class="actions">
           {wanted === null ? null : <Copy label="Copy YAML" text={() => yamlText(wanted)} />}
           <Copy label="Copy curl" text={() => curlOf(ofResource)} />
-          <Copy label="Copy command" text={() => getOf(type, name, "--node-id", id)} />
+          <Copy label="Copy command" text={() => overGrpc(ports, "get", type, name, "--node-id", id)} />
         </div>
       </header>
       <p>

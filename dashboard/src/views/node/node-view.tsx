@@ -1,7 +1,8 @@
 import { pathOf } from "../../api/request.js";
 import type { NodeResources, NodeRow, NodeTimeline } from "../../api/types.js";
 import { useLive } from "../../api/use-live.js";
-import { curlOf, statusOf } from "../../parts/commands.js";
+import { usePorts } from "../../api/use-ports.js";
+import { curlOf, overGrpc } from "../../parts/commands.js";
 import { Copy } from "../../parts/copy.js";
 import { Empty, Failure, Loading } from "../../parts/message.js";
 import { State } from "../../parts/state.js";
@@ -78,6 +79,7 @@ function Unknown({ id, error }: { readonly id: string; readonly error: Error }) 
 }
 
 function Head({ id, row, path }: { readonly id: string; readonly row: NodeRow | undefined; readonly path: string }) {
+  const ports = usePorts();
   return (
     <header class="page-head">
       <p class="crumbs">
@@ -88,7 +90,7 @@ function Head({ id, row, path }: { readonly id: string; readonly row: NodeRow | 
       </h1>
       <div class="actions">
         <Copy label="Copy curl" text={() => curlOf(path)} />
-        <Copy label="Copy command" text={() => statusOf(id)} />
+        <Copy label="Copy command" text={() => overGrpc(ports, "status", id)} />
       </div>
       {row === undefined ? null : <Facts row={row} />}
     </header>

@@ -9,7 +9,7 @@ import type {
   problemEntrySchema,
   problemListSchema,
 } from "./group-schemas.js";
-import type { quarantineSchema, rolloutSchema, sourceSchema, sourcesSchema } from "./page-schemas.js";
+import type { quarantineSchema, rolloutSchema, serverSchema, sourceSchema, sourcesSchema } from "./page-schemas.js";
 import type {
   arrivalSchema,
   changeAnswerSchema,
@@ -77,5 +77,7 @@ export type SourceList = z.output<typeof sourcesSchema>;
 export type Rollout = z.output<typeof rolloutSchema>;
 /** A content that is withheld from nodes. */
 export type Quarantine = z.output<typeof quarantineSchema>;
+/** How clients reach the server. */
+export type ServerPorts = z.output<typeof serverSchema>;
 /** How far the nodes are with each stage of a revision. */
 export type RevisionStages = z.output<typeof revisionStagesSchema>;

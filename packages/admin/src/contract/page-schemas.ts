@@ -104,6 +104,20 @@ export const rolloutsSchema = z.object({
   silent: silentServers,
 });
 
+const listening = z.string().nullable();
+
+/** How clients reach the server. */
+export const serverSchema = z
+  .object({
+    version: z.string().openapi({ description: "Of xdskit" }),
+    grpc: listening.openapi({ description: "`HOST:PORT` as it listens; null: not yet" }),
+    rest: listening.openapi({ description: "The same for REST; null: not yet, or not at all" }),
+    tls: z.enum(["off", "server", "mutual"]).openapi({
+      description: "Of both. `mutual`: clients must show a certificate",
+    }),
+  })
+  .openapi("Server");
+
 const blockSchema = z.looseObject({
   at: moment,
   ms: z.number(),

@@ -1,6 +1,12 @@
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { mostPage, usualPage } from "../contract/limits.js";
-import { eventLoopSchema, rolloutSchema, rolloutsSchema, sourcesSchema } from "../contract/page-schemas.js";
+import {
+  eventLoopSchema,
+  rolloutSchema,
+  rolloutsSchema,
+  serverSchema,
+  sourcesSchema,
+} from "../contract/page-schemas.js";
 import { after, json, limit, problems } from "./definition.js";
 
 /** Describes what the admin listener itself answers below `/api/v1`. */
@@ -10,6 +16,12 @@ export function describePages({ openAPIRegistry: registry }: OpenAPIHono): void 
     path: "/api/v1/sources",
     summary: "Lists the sources, and what is wrong with them",
     responses: { 200: json(sourcesSchema, "The sources"), ...problems(403) },
+  });
+  registry.registerPath({
+    method: "get",
+    path: "/api/v1/server",
+    summary: "Says where clients reach this server",
+    responses: { 200: json(serverSchema, "Its ports for clients"), ...problems(403) },
   });
   registry.registerPath({
     method: "get",

@@ -13,15 +13,17 @@ import {
 } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import { createMemoryTransport, createServer, type EventLoopStats } from "@xdskit/server";
 import { formatAddress } from "@xdskit/server/address";
+import { version } from "../process/version.js";
 import { eventually } from "../testing/command.js";
 import { assertDescribed } from "../testing/described.js";
 import { type AdminServer, startAdminServer } from "./admin-server.js";
-import type { Readiness } from "./admin-state.js";
+import type { ClientPorts, Readiness } from "./admin-state.js";
 import { pendingSource } from "./source-status.js";
 
 describe("admin pages", () => {
   let admin: AdminServer;
   let readiness: Readiness = "starting";
+  let ports: ClientPorts = {};
   let broken = false;
   const server = createServer();
   let document: Parameters<typeof assertDescribed>[0];
@@ -48,6 +50,7 @@ describe("admin pages", () => {
         },
         sources: () => [pendingSource("folder config", "config")],
         rollouts: { server, shared: undefined, peers: () => [] },
+        ports: () => ports,
         stats: server.stats,
       },
     );
@@ -74,6 +77,16 @@ describe("admin pages", () => {
     const response = await get("/metrics?name=x");
     assert.equal(response.headers.get("content-type"), "text/plain; version=0.0.4");
     assert.equal(await response.text(), "a_metric 1\n");
+  });
+
+  test("/api/v1/server tells where clients reach the server, and how", async () => {
+    const told = async () => (await get("/api/v1/server")).json() as Promise<Record<string, unknown>>;
+    assert.deepEqual(await told(), { version, grpc: null, rest: null, tls: "off" });
+    const own = { certificateFile: "/own.pem", keyFile: "/own.key" };
+    ports = { grpc: { host: "0.0.0.0", port: 18_000 }, tls: own };
+    assert.deepEqual(await told(), { version, grpc: "0.0.0.0:18000", rest: null, tls: "server" });
+    ports = { rest: { host: "::1", port: 18_001 }, tls: { ...own, clientCaFile: "/ca.pem" } };
+    assert.deepEqual(await told(), { version, grpc: null, rest: "[::1]:18001", tls: "mutual" });
   });
 
   test("/api/v1/event-loop tells of the longest stretch without a turn", async () => {
@@ -375,6 +388,7 @@ describe("admin pages", () => {
       metrics: () => Promise.reject(),
       sources: () => [],
       rollouts: { server, shared: undefined, peers: () => [] },
+      ports: () => ({}),
       stats: server.stats,
     };
     await assert.rejects(startAdminServer(admin.address, state), { code: "EADDRINUSE" });

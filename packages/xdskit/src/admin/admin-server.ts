@@ -3,11 +3,11 @@ import type { AddressInfo } from "node:net";
 import { problem as problemDocument } from "@xdskit/admin/problem";
 import type { Finding, XdskitErrorCode } from "@xdskit/api";
 import { isFromBrowser } from "@xdskit/server";
-import type { Address } from "@xdskit/server/address";
+import { type Address, formatAddress } from "@xdskit/server/address";
 import { findingText } from "../output/failure.js";
 import { skippedText } from "../output/skipped.js";
 import { version } from "../process/version.js";
-import type { AdminState } from "./admin-state.js";
+import type { AdminState, ClientPorts } from "./admin-state.js";
 import { foreignPage, isFromOwnPage, isLocalName, isLoopbackHost } from "./callers.js";
 import { fileFor } from "./dashboard-answers.js";
 import { carryOut, rolloutsPage } from "./rollout-pages.js";
@@ -50,6 +50,7 @@ const pages: ReadonlyMap<string, AdminPage> = new Map<string, AdminPage>([
     },
   ],
   ["/api/v1/event-loop", (state) => json(state.stats().eventLoop ?? {})],
+  ["/api/v1/server", (state) => json(portsJson(state.ports()))],
 ]);
 
 const apiPrefix = "/api/v1/";
@@ -154,6 +155,12 @@ const nothingToDo = problem(
 
 function json(value: object): Answer {
   return { status: 200, contentType: "application/json", body: `${JSON.stringify(value, undefined, 2)}\n` };
+}
+
+function portsJson({ grpc, rest, tls }: ClientPorts): object {
+  const text = (address: Address | undefined) => (address === undefined ? null : formatAddress(address));
+  const secured = tls === undefined ? "off" : tls.clientCaFile === undefined ? "server" : "mutual";
+  return { version, grpc: text(grpc), rest: text(rest), tls: secured };
 }
 
 /** The errors that a start waits for, or that resources are skipped for. */

@@ -1,12 +1,20 @@
 import type { AdminApi } from "@xdskit/admin";
 import type { Finding } from "@xdskit/api";
-import type { StoreAway, XdsServer } from "@xdskit/server";
+import type { ServerTls, StoreAway, XdsServer } from "@xdskit/server";
+import type { Address } from "@xdskit/server/address";
 import type { AllSources } from "./all-sources.js";
 import type { RolloutsInput } from "./rollout-pages.js";
 import type { AnySourceStatus } from "./source-status.js";
 
 /** `starting`: nothing to serve yet. `stopping`: streams are ending. */
 export type Readiness = "starting" | "ready" | "stopping";
+
+/** Where clients reach the server; undefined: it does not listen there yet, or not at all. */
+export interface ClientPorts {
+  readonly grpc?: Address | undefined;
+  readonly rest?: Address | undefined;
+  readonly tls?: ServerTls | undefined;
+}
 
 /** The state that the admin pages show. */
 export interface AdminState {
@@ -20,6 +28,7 @@ export interface AdminState {
   /** The sources of all servers of the store; undefined: there is one server only. */
   readonly allSources?: (() => Promise<AllSources>) | undefined;
   readonly rollouts: RolloutsInput;
+  ports(): ClientPorts;
   readonly stats: XdsServer["stats"];
   /** What is wrong with the state since the start. */
   readonly stateTrouble?: Finding | undefined;

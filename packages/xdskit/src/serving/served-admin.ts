@@ -1,6 +1,6 @@
 import type { AdminApi, PeerAnswers, Trouble, WhereIs } from "@xdskit/admin";
 import type { ClientStatusAsked, WrittenLayers } from "@xdskit/server";
-import type { AdminState, Readiness } from "../admin/admin-state.js";
+import type { AdminState, ClientPorts, Readiness } from "../admin/admin-state.js";
 import { type AllSources, sourcesOfAll } from "../admin/all-sources.js";
 import { askAll } from "../admin/ask-all.js";
 import type { Metrics } from "../admin/metrics.js";
@@ -18,6 +18,7 @@ import { createTroubles } from "./troubles.js";
 export interface ServedAdminOptions {
   readonly served: Served;
   readonly readiness: () => Readiness;
+  readonly ports: () => ClientPorts;
   readonly sources: () => readonly AnySourceStatus[];
   /** One of several processes. */
   readonly place: ProcessPlace | undefined;
@@ -38,11 +39,12 @@ export class ServedAdmin {
   }
 
   get state(): AdminState {
-    const { served, readiness, sources } = this.#options;
+    const { served, readiness, ports, sources } = this.#options;
     const { server, storeAway, storeNumbers, stateTrouble, peering } = served;
     const storeFailing = () => storeNumbers?.().failing;
     const rollouts = { server, shared: served.rollouts, peers: () => peering?.peers() ?? [] };
-    const shown = { readiness, sources, storeAway, storeFailing, stateTrouble, rollouts, stats: server.stats };
+    const ofStore = { storeAway, storeFailing, stateTrouble };
+    const shown = { readiness, ports, sources, ...ofStore, rollouts, stats: server.stats };
     const allSources = peering?.isPossible === true ? () => this.#allSources() : undefined;
     return { ...shown, allSources, api: () => this.#apiNow(), metrics: () => this.#allMetrics() };
   }

@@ -3,7 +3,7 @@ import { type Registry, type ResourceTypes, XdskitError } from "@xdskit/api";
 import { listenError, type ServerOptions, type XdsServer } from "@xdskit/server";
 import { type Address, formatAddress, parseAddress } from "@xdskit/server/address";
 import { type AdminServer, startAdminServer } from "../admin/admin-server.js";
-import type { Readiness } from "../admin/admin-state.js";
+import type { ClientPorts, Readiness } from "../admin/admin-state.js";
 import type { AnySourceStatus } from "../admin/source-status.js";
 import { countsOfSnapshot } from "../output/counts.js";
 import { reportFailure } from "../output/failure.js";
@@ -90,6 +90,7 @@ export class Serving {
   readonly #options: ServingOptions;
   readonly #terminal: Terminal;
   #readiness: Readiness = "starting";
+  #ports: ClientPorts = {};
   /** Undefined until it is ready. */
   #servesSince: Date | undefined;
   #server: XdsServer | undefined;
@@ -138,6 +139,7 @@ export class Serving {
     await this.#writeFiles(served);
     const grpc = await this.#listen(served.server, "grpc", this.#options.grpc);
     const rest = this.#options.rest && (await this.#listen(served.server, "rest", this.#options.rest));
+    this.#ports = { grpc, rest, tls: served.tls };
     if (this.#readiness === "stopping") return;
     if (served.tls === undefined) warnOfPlaintext(this.told, { grpc, rest });
     warnOfOpenAdmin(this.told, admin);
@@ -191,7 +193,8 @@ export class Serving {
 
   async #openAdmin(served: Served, sources: () => readonly AnySourceStatus[]): Promise<Address> {
     const { admin } = this.#options;
-    const shown = new ServedAdmin({ served, sources, readiness: () => this.#readiness, place: this.place });
+    const now = { readiness: () => this.#readiness, ports: () => this.#ports };
+    const shown = new ServedAdmin({ served, sources, ...now, place: this.place });
     this.closers.push(() => shown.close());
     this.#admin = await startAdminServer(admin, shown.state).catch((cause) => {
       throw cannotListen("admin", admin, cause);
