@@ -2,19 +2,6 @@ import { type Version, XdskitError } from "@xdskit/api";
 import type { Revision, RevisionId, StoredChange, StoredKey } from "../contracts/store.js";
 import type { Reader } from "./tables.js";
 
-/*
- * The tables, by key:
- *   heads       layer → id of its head
- *   revisions   id → Revision
- *   history     layer, number → id
- *   changes     id, part → what the revision changed, with the versions from before: read backwards they undo it
- *   index       layer, resource → what the head holds
- *   contents    resource, version → bytes
- *   references  the same → how often `index`, or `from` in `changes`, names it: at 0 the content goes
- *   meta        what `open` must clear up
- * Layers and resources stand there as hashes: names may be longer than a database's keys.
- */
-
 /** The content of one resource at the head of a layer. */
 export interface IndexEntry extends StoredKey {
   readonly version: Version;

@@ -15,7 +15,22 @@ export interface Tables {
   close(): Promise<void>;
 }
 
-/** All tables; `RevisionStore` says what is in each. */
+/*
+ * The tables, by key:
+ *   heads       layer → id of its head
+ *   revisions   id → Revision
+ *   history     layer, number → id
+ *   changes     id, part → what the revision changed, with the versions from before: read backwards they undo it
+ *   index       layer, resource → what the head holds
+ *   contents    resource, version → bytes
+ *   references  the same → how often `index`, or `from` in `changes`, names it: at 0 the content goes
+ *   shared      key → a value that servers share, with its version
+ *   sessions    id → the session of a server: what it shares goes when the session ends
+ *   meta        what `open` must clear up
+ * Layers and resources stand there as hashes: names may be longer than a database's keys.
+ */
+
+/** All tables. */
 export const tableNames = [
   "meta",
   "heads",
