@@ -102,6 +102,20 @@ export function tableOf({ taken, refused, refusedOfTaken, lines, unexplained }: 
   ].join("\n");
 }
 
+/** Each disagreement in a line of its own, with its explanation in front: the text of `mutants-disagree.txt`. */
+export function listOf({ lines, unexplained }: Account): readonly string[] {
+  const explained = lines.flatMap(({ explanation: { kind, says }, judged }) =>
+    judged.map(({ of }) => `${kind}: ${says} | ${of.name}`),
+  );
+  return [...explained, ...unexplained.map(({ of }) => `not explained | ${of.name}`)].sort();
+}
+
+/** The disagreements about the mutated resources that each run asks about. */
+export function readDisagreements(): readonly string[] {
+  const text = readFileSync(new URL("../../src/corpus/mutants-disagree.txt", import.meta.url), "utf8");
+  return text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+}
+
 /** A verdict in one line. */
 export function oneLine({ of, ours, envoys }: Judged): string {
   const reason = envoys.is === "refused" ? `refused: ${envoys.reason.replace(/\s+/g, " ").slice(0, 200)}` : envoys.is;

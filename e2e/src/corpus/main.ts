@@ -9,12 +9,12 @@ import { mutated } from "../../../packages/api/src/testing/mutations/mutated.js"
 import { findPeer } from "../harness/peers.js";
 import { isHidden, type Rewritten, rewrittenIn, shown } from "./dump.js";
 import { startEnvoyJudge } from "./envoy-judge.js";
-import { accountOf, oneLine, readExplanations, tableOf } from "./explanations.js";
+import { accountOf, listOf, oneLine, readExplanations, tableOf } from "./explanations.js";
 import { type Judged, judgeAll } from "./judged.js";
 import { judgeMutants } from "./judged-mutants.js";
 
 const { values } = parseArgs({
-  options: { only: { type: "string" }, out: { type: "string" }, mutants: { type: "string" } },
+  options: { only: { type: "string" }, out: { type: "string" }, mutants: { type: "string" }, list: { type: "string" } },
 });
 const envoy = findPeer("envoy");
 if (envoy === undefined) throw new Error("envoy is not installed: run e2e/peers/install.sh");
@@ -29,7 +29,15 @@ const explanations = [
 ];
 const judge = await startEnvoyJudge(envoy);
 const print = async (judged: readonly Judged<{ readonly name: string }>[]): Promise<void> => {
-  console.log(tableOf(accountOf(judged, explanations)));
+  const account = accountOf(judged, explanations);
+  console.log(tableOf(account));
+  if (values.list !== undefined)
+    await writeFile(
+      values.list,
+      listOf(account)
+        .map((line) => `${line}\n`)
+        .join(""),
+    );
   if (values.out !== undefined) await writeFile(values.out, judged.map((each) => `${oneLine(each)}\n`).join(""));
 };
 /** The resources of the corpus, each as it is. */
