@@ -69,6 +69,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     ...{ layers, publication, arrivals, events, counters, authorities: settings.authorities },
     troubles: core.troubles,
     judges: () => core.judges(),
+    prepared: views.prepare,
     published: services.update,
   });
   let closing: Promise<void> | undefined;

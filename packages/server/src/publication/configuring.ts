@@ -43,6 +43,8 @@ interface ConfiguringContext {
   readonly troubles: SourceTroubles;
   /** The judges to ask now. Empty if every change is applied. */
   readonly judges: () => readonly Judge[];
+  /** Reads what rollouts hold back, before nodes are told something; undefined: nothing has to be read for that. */
+  readonly prepared: () => Promise<void> | undefined;
   /** Called when the server may have become ready, or not ready. */
   published(): void;
 }
@@ -120,6 +122,8 @@ export class Configuring {
     this.#refusedChanges.forgetOthers(source);
     try {
       await source.start(this.#sinkOf(source));
+      const preparing = this.#context.prepared();
+      if (preparing !== undefined) await preparing;
     } catch (error) {
       // If it were released, the parts of other sources would go out as if they were everything, and clients would
       // drop this one's resources.

@@ -7,6 +7,7 @@ import type { RolloutAction } from "../contracts/rollout-sharing.js";
 import { type Rollout, type RolloutOutcome, shownAtMost } from "../contracts/rollout-status.js";
 import type { ViewStats } from "../contracts/stats.js";
 import { fullSettings, type RolloutSettings } from "../settings/rollout-settings.js";
+import { inTime } from "../stores/in-time.js";
 import { GroupView, type GroupViewContext } from "./group-view.js";
 import type { Member, ViewClient } from "./member.js";
 import type { QuarantineEntry } from "./quarantine.js";
@@ -69,6 +70,8 @@ export function createViews(clock: Clock, events: Pick<Events, "emit">) {
       shared.hub = hub;
       for (const group of groups) group.lookAnew();
     },
+    /** Call it before nodes are told something, and wait for it. Undefined: nothing has to be read for that. */
+    prepare: (): Promise<void> | undefined => (isOpen ? undefined : shared.hub && inTime(() => shared.hub?.prepare())),
     /** From now on nodes are told what there is. */
     opened(): void {
       isOpen = true;

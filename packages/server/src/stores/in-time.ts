@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 const mostMs = 2_000;
 
 /** Settles as the work does, or resolves once a start must not wait any longer: then `late` is aborted. */
-export async function inTime(work: (late: AbortSignal) => Promise<unknown>): Promise<void> {
+export async function inTime(work: (late: AbortSignal) => Promise<unknown> | undefined): Promise<void> {
   const late = new AbortController();
   const isDone = new AbortController();
   const tooLong = delay(mostMs, undefined, { signal: isDone.signal }).catch(() => {});

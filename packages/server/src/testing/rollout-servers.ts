@@ -56,8 +56,11 @@ export class RolloutServers {
     return this.#all;
   }
 
-  /** `store`: where it reads and writes, if not in the store itself; it may be away. */
-  async start(store: Store = this.store): Promise<RolloutServer> {
+  /**
+   * `store`: where it reads and writes, if not in the store itself; it may be away. `meanwhile`: after it has read the
+   * store, and before it follows it.
+   */
+  async start(store: Store = this.store, meanwhile?: () => Promise<void>): Promise<RolloutServer> {
     this.#count += 1;
     const name = `server ${this.#count}`;
     const clock = manualClock();
@@ -102,6 +105,7 @@ export class RolloutServers {
         await close();
       },
     };
+    await meanwhile?.();
     await server.addSource(written);
     this.#all.push(started);
     return started;

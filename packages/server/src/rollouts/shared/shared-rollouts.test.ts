@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Store } from "../../contracts/store.js";
 import type { RolloutSettings } from "../../settings/rollout-settings.js";
 import type { JudgingClient } from "../../testing/judging-client.js";
 import { type RolloutServer, RolloutServers } from "../../testing/rollout-servers.js";
@@ -193,6 +195,38 @@ describe("a rollout of several servers", () => {
     assert.deepEqual(using("2"), ids.slice(0, 2));
     await state("completed");
     await use("2", [...ids, "late"]);
+  });
+
+  it("holds back at a server that starts what a rollout has not reached that began meanwhile", async (t) => {
+    const { servers, one, state } = await fleetOf(t, { steps: [{ count: 1 }], soakMs: 600_000 }, 1);
+    // A store over the network takes its time.
+    const content: Store["content"] = async (...asked) => {
+      await delay(100);
+      return await servers.store.content(...asked);
+    };
+    const slow = new Proxy(servers.store, {
+      get(target, name) {
+        if (name === "content") return content;
+        const value: unknown = Reflect.get(target, name);
+        return typeof value === "function" ? value.bind(target) : value;
+      },
+    });
+    const late = await servers.start(slow, async () => {
+      await one().write({ a: "2" });
+      await state("soaking", 1);
+    });
+    const seen = new Set<string | undefined>();
+    const judge = (contents: ReadonlyMap<string, string>) => {
+      seen.add(contents.get("a"));
+      return "accept" as const;
+    };
+    const moved = late.connect({ id: ids[1] ?? "", judge });
+    await servers.until("it has something", () => moved.held.size > 0);
+    for (let turns = 0; turns < 10; turns += 1) {
+      await delay(30);
+      await servers.pass(100);
+    }
+    assert.deepEqual([...seen], ["1"]);
   });
 
   it("is completed at once where no server has a node, and the next one begins where there is one", async (t) => {

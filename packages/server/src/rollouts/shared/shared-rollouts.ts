@@ -25,6 +25,8 @@ const retryMs = 1_000;
 const readAtOnce = 64;
 /** Other servers may be faster so many times: then something is wrong. */
 const mostConflicts = 20;
+/** A start reads records and their lists so often while others replace them. */
+const mostReads = 5;
 
 interface Preparing {
   readonly of: string;
@@ -80,16 +82,34 @@ export class SharedRolloutHub implements SharedRollouts {
     try {
       // While the store is away, a copy of it may have these.
       await hub.#records.read();
-      // A completed rollout holds nothing back.
-      const holding = hub.#records.all.filter(
-        ({ course: { phase } }) => phase !== "completed" && phase !== "withdrawn",
-      );
-      await Promise.all(holding.map((record) => hub.#prepare(record)));
     } catch (error) {
       hub.#trouble(findingOf(error));
     }
-    await rejected;
+    await Promise.all([hub.prepare(), rejected]);
     return hub;
+  }
+
+  /**
+   * Reads what nodes have that the rollouts under way have not reached, also those that began or changed since this was
+   * read last. Call it before nodes are told something: they would get what is held back from them at other servers.
+   */
+  async prepare(): Promise<void> {
+    try {
+      for (let tries = 0; tries < mostReads && !this.#isClosed; tries += 1) {
+        const missing = this.#records.all.filter((record) => isHolding(record) && !this.#isPrepared(record));
+        if (missing.length === 0) return;
+        // A list that is gone by now is one of a record that was replaced.
+        if (tries > 0) await this.#records.read();
+        await Promise.all(missing.map((record) => this.#prepare(record)));
+      }
+    } catch (error) {
+      this.#trouble(findingOf(error));
+    }
+  }
+
+  #isPrepared(record: RolloutRecord): boolean {
+    const known = this.#preparing.get(record.group);
+    return known?.of === preparedFor(record) && known.prepared !== undefined;
   }
 
   recordOf(group: string): RolloutRecord | undefined {
@@ -327,6 +347,11 @@ export class SharedRolloutHub implements SharedRollouts {
     this.#hasProblem = finding !== undefined;
     this.#sharing.problem(finding);
   }
+}
+
+/** A completed rollout holds nothing back. */
+function isHolding({ course: { phase } }: RolloutRecord): boolean {
+  return phase !== "completed" && phase !== "withdrawn";
 }
 
 function busy(): XdskitError {
