@@ -92,6 +92,14 @@ interface CommitError extends Error {
   readonly commitError?: Promise<never>;
 }
 
+/** The system's error for which changes could not be written; undefined: it is another error. */
+export function systemError(error: unknown): Error | undefined {
+  const cause = error instanceof XdskitError ? error.cause : error;
+  const { code } = (cause ?? {}) as { readonly code?: unknown };
+  // LMDB's own errors have negative numbers.
+  return typeof code === "number" && code > 0 ? (cause as Error) : undefined;
+}
+
 /** The error of changes that cannot be written, with the system's reason. */
 export function unwritten(cause: Error, file: string): XdskitError {
   // The rest is about pages. LMDB calls it an I/O error if a part of a page still fits on the disk.

@@ -1,7 +1,7 @@
 import { XdskitError } from "@xdskit/api";
 import { type Reader, type TableName, type Tables, tableNames, type Writer } from "@xdskit/server/tables";
 import { type Database, open, type RootDatabase } from "lmdb";
-import { DurableWrites, unwritten } from "./durable-writes.js";
+import { DurableWrites, systemError, unwritten } from "./durable-writes.js";
 
 /** After the last possible key with a prefix: keys are ASCII. */
 const afterAll = "\u007f";
@@ -50,8 +50,8 @@ export class LmdbTables implements Tables {
   /** LMDB's own errors mean a damaged file: the next start checks all of it. Those of the system have its numbers. */
   #asStoreError(error: unknown): unknown {
     if (error instanceof XdskitError) return error;
-    const { code } = error as { readonly code?: unknown };
-    if (typeof code === "number" && code > 0) return unwritten(error as Error, this.#file);
+    const ofSystem = systemError(error);
+    if (ofSystem !== undefined) return unwritten(ofSystem, this.#file);
     this.#damaged();
     return XdskitError.of(
       "XDSKIT_STORE",

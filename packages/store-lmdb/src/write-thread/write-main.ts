@@ -1,5 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { commitLayers, forgetOld, type LayerCommit, type StoredResource } from "@xdskit/server/tables";
+import { systemError } from "../durable-writes.js";
 import { LmdbTables } from "../lmdb-tables.js";
 import type { CommitPart, WriteAnswer, WriteRequest, WriteStart } from "./write-messages.js";
 
@@ -23,9 +24,10 @@ async function write(request: Exclude<WriteRequest, { readonly kind: "part" }>):
       return { result: await tables.write((writer) => forgetOld(writer, request.retention)) };
     const layers = [...parts.values()].map(layerCommit);
     return { result: await tables.write((writer) => commitLayers(writer, layers, request.info, request.ahead)) };
-  } catch {
+  } catch (error) {
+    const unwritten = systemError(error);
     // The main thread tries it, and reports the error.
-    return { result: undefined };
+    return { result: undefined, ...(unwritten === undefined ? {} : { unwritten }) };
   } finally {
     await tables.close();
   }

@@ -19,5 +19,8 @@ export type WriteRequest =
   | { readonly kind: "commit"; readonly info: CommitInfo; readonly ahead: string | undefined }
   | { readonly kind: "retain"; readonly retention: Retention };
 
-/** The thread's answer; undefined if it could not do the work. */
-export type WriteAnswer = { readonly result: CommitResult | number | undefined };
+/**
+ * The thread's answer; undefined if it could not do the work. `unwritten`: the system's reason, such as a full disk,
+ * for which the other thread cannot do it either.
+ */
+export type WriteAnswer = { readonly result: CommitResult | number | undefined; readonly unwritten?: Error };

@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import type { CommitInfo, StoredResource } from "@xdskit/server";
 import { openLmdbStore } from "../open-lmdb-store.js";
 import { WriteThread } from "./write-thread.js";
@@ -45,6 +48,15 @@ describe("the thread that writes large commits", () => {
     );
     assert.equal(result, undefined);
     assert.deepEqual(await store.heads(), []);
+  });
+
+  it("the thread says that the disk is full, so that the caller need not try", { timeout: 120_000 }, async (t) => {
+    const directory = await folder(t);
+    // In the mode of this test: from sources, or as built.
+    const program = fileURLToPath(import.meta.url).replace(/write-thread\/\S+\.(\w+)$/, "testing/full-disk-thread.$1");
+    const run = [process.execPath, ...process.execArgv, program, directory];
+    const { stdout } = await promisify(execFile)("sh", ["-c", 'ulimit -f 8192; exec "$@"', "sh", ...run]);
+    assert.match(stdout, /revisions\.mdb: the store cannot be written: .+ \[XDSKIT_STORE\]$/m);
   });
 
   it("the thread leaves everything to the caller if it cannot open the file", async (t) => {

@@ -9,6 +9,7 @@ import {
   type Retention,
   threadProgram,
 } from "@xdskit/server/tables";
+import { unwritten } from "../durable-writes.js";
 import type { CommitPart, WriteAnswer, WriteRequest, WriteStart } from "./write-messages.js";
 
 const program = threadProgram(import.meta.url, "write-main");
@@ -19,6 +20,8 @@ const partSize = 1_000;
 /**
  * Writes in a separate thread, which starts when it is needed and ends with the work: large commits are rare, and their
  * transactions must not hold up streams. A small commit takes less time than starting a thread.
+ *
+ * Rejects with XDSKIT_STORE if nothing can be written, such as on a full disk: the other thread need not try.
  */
 export class WriteThread implements OtherThread {
   readonly #file: string;
@@ -40,6 +43,12 @@ export class WriteThread implements OtherThread {
   }
 
   async #run(parts: Iterable<CommitPart>, last: WriteRequest): Promise<WriteAnswer["result"]> {
+    const { result, unwritten: reason } = await this.#ask(parts, last);
+    if (reason !== undefined) throw unwritten(reason, this.#file);
+    return result;
+  }
+
+  async #ask(parts: Iterable<CommitPart>, last: WriteRequest): Promise<WriteAnswer> {
     const worker = this.#start();
     try {
       const answered = once(worker, "message") as Promise<[WriteAnswer]>;
@@ -53,10 +62,9 @@ export class WriteThread implements OtherThread {
         await nextTurn();
       }
       worker.postMessage(last);
-      const [{ result }] = await outcome;
-      return result;
+      return (await outcome)[0];
     } catch {
-      return undefined;
+      return { result: undefined };
     } finally {
       await worker.terminate();
     }
