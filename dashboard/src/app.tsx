@@ -44,6 +44,7 @@ export function App() {
     [],
   );
   useKeys(keys);
+  useEffect(() => setHelping(false), [place]);
   // The view has answers of its own: those about problems change nothing in it.
   const shown = useMemo(() => <View place={{ ...place, view }} />, [place, view]);
   return (
@@ -149,8 +150,8 @@ function ConnectionLost() {
 function Help({ close }: { close(): void }) {
   const rows = [
     ["/", "search"],
-    ["j, k", "next, previous row"],
-    ["Enter, o", "open the row"],
+    ["j k", "next, previous row"],
+    ["Enter o", "open the row"],
     ["x", "History: choose the row for a comparison"],
     ...views.map(([, name, key]) => [key, name]),
     ["t", "times: how long ago, or exact"],
@@ -162,7 +163,9 @@ function Help({ close }: { close(): void }) {
         {rows.map(([key, what]) => (
           <div key={key}>
             <dt>
-              <kbd>{key}</kbd>
+              {key?.split(" ").map((one) => (
+                <kbd key={one}>{one}</kbd>
+              ))}
             </dt>
             <dd>{what}</dd>
           </div>

@@ -58,7 +58,7 @@ export function EndpointTable({ endpoints }: { readonly endpoints: readonly Endp
                 <td>
                   <Health health={health} />
                 </td>
-                <td>{zone}</td>
+                <td class="nowrap">{zone}</td>
                 <td class="number">{priority}</td>
                 <td class="number">{weight ?? ""}</td>
               </tr>

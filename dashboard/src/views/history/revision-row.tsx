@@ -39,7 +39,7 @@ export function RevisionRow({
       <td class="nowrap">
         <Time at={time} />
       </td>
-      <td>{author}</td>
+      <td class="author">{author}</td>
       <td class="words">
         {message === "" ? causeText(revision) : message}
         {message === "" ? null : <small class="below">{causeText(revision)}</small>}
