@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { stringify } from "yaml";
 import { openDashboard, startBrowser } from "./dashboard/browser.js";
 import { shopCluster, shopFiles } from "./dashboard/shop.js";
+import { changeByApi } from "./harness/api-change.js";
 import { createConfigFolder } from "./harness/config-folder.js";
 import { createScene } from "./harness/scene.js";
 import { eventually } from "./harness/wait.js";
@@ -29,9 +30,7 @@ test("the dashboard does exactly the changes that it showed", { timeout: 240_000
     (await api<Heads>("layers")).layers.find((layer) => layer.name === name)?.head?.number ?? 0;
   /** Somebody else changes the layer. */
   const change = async (timeout: number, message: string) => {
-    const body = JSON.stringify({ upsert: [shopCluster("theirs", timeout)], message });
-    const headers = { "content-type": "application/json" };
-    const answer = await fetch(`http://${server.admin}/api/v1/layers/api/changes`, { method: "POST", headers, body });
+    const answer = await changeByApi(server, { upsert: [shopCluster("theirs", timeout)], message });
     assert.equal(answer.status, 200);
   };
   const yaml = (timeout: string) =>

@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import { type DashboardPage, mustBeAccessible, mustFit, openDashboard, startBrowser } from "./dashboard/browser.js";
 import { shopCluster, shopFiles } from "./dashboard/shop.js";
+import { changeByApi } from "./harness/api-change.js";
 import { createConfigFolder } from "./harness/config-folder.js";
 import { startEnvoy } from "./harness/envoy.js";
 import { peer } from "./harness/peers.js";
@@ -122,12 +123,7 @@ test("the dashboard, with a real Envoy that rejects", { timeout: 400_000 }, asyn
   await scene.step("each view shows what the API says while things change", async () => {
     await goTo("config/all/cluster/pasted");
     await page.getByText("connect_timeout: 2s").waitFor();
-    const upsert = [shopCluster("pasted", 7)];
-    const changed = await fetch(`http://${server.admin}/api/v1/layers/api/changes`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ upsert, message: "by another" }),
-    });
+    const changed = await changeByApi(server, { upsert: [shopCluster("pasted", 7)], message: "by another" });
     assert.equal(changed.status, 200);
     await page.getByText("connect_timeout: 7s").waitFor({ timeout: 10_000 });
     await goTo("history");
