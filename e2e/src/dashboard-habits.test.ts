@@ -73,8 +73,8 @@ test("the habits of the dashboard", { timeout: 400_000 }, async (t) => {
   });
 
   await scene.step("what is copied does the same in a shell", async () => {
-    const copied = async (label: string) => {
-      await page.getByRole("button", { name: label, exact: true }).first().click();
+    const copied = async (label: string, place = 0) => {
+      await page.getByRole("button", { name: label, exact: true }).nth(place).click();
       await page.getByRole("button", { name: "Copied" }).first().waitFor();
       return await page.evaluate<string>("navigator.clipboard.readText()");
     };
@@ -96,6 +96,10 @@ test("the habits of the dashboard", { timeout: 400_000 }, async (t) => {
     const status = (await copied("Copy command")).split(" ");
     assert.deepEqual(status, ["xdskit", "status", "edge-00000", "--server", server.grpc]);
     assert.match((await run(command, [...args, ...status.slice(1)])).stdout, /edge-00000/);
+    assert.equal(
+      await copied("Copy command", 1),
+      `xdskit get cluster cart --node-id edge-00000 --node-cluster bench --server ${server.grpc}`,
+    );
     await goTo("config/edge/cluster/cart");
     assert.equal(await copied("Copy command"), `xdskit get cluster cart --server ${server.grpc}`);
     assert.match(

@@ -70,7 +70,7 @@ export function ConfigView({ place }: { readonly place: Place }) {
         </a>
       </div>
       {query.get("graph") === "all" && name === undefined ? <WholeGraph group={group} /> : null}
-      <Resources {...{ group, type, name, query }} field={place.query.get("field") ?? ""} />
+      <Resources {...{ group, type, name, query, isOnly: names.length === 1 }} field={place.query.get("field") ?? ""} />
     </>
   );
 }
@@ -102,12 +102,15 @@ function resourcesPath(group: string, type: string, query: URLSearchParams): str
 
 function Resources({
   group,
+  isOnly,
   type,
   name,
   query,
   field,
 }: {
   readonly group: string;
+  /** There is no other group. */
+  readonly isOnly: boolean;
   readonly type: string;
   readonly name: string | undefined;
   readonly query: URLSearchParams;
@@ -128,7 +131,7 @@ function Resources({
       <Types group={group} type={type} data={data} query={query} />
       <div class={name === undefined ? "" : "two-columns"}>
         <ResourceList group={group} type={type} data={data} name={name} query={query} />
-        {name === undefined ? null : <ResourceView {...{ group, type, name, query, field }} />}
+        {name === undefined ? null : <ResourceView {...{ group, isOnly, type, name, query, field }} />}
       </div>
     </>
   );

@@ -15,12 +15,15 @@ import { Marks } from "./resource-list.js";
 /** One resource: what it is, who uses it, what it uses. */
 export function ResourceView({
   group,
+  isOnly,
   type,
   name,
   query,
   field,
 }: {
   readonly group: string;
+  /** There is no other group: any node gets the resource. */
+  readonly isOnly: boolean;
   readonly type: string;
   readonly name: string;
   readonly query: URLSearchParams;
@@ -48,7 +51,7 @@ export function ResourceView({
         <div class="actions">
           <Copy label="Copy YAML" text={() => yamlText(data.resource)} />
           <Copy label="Copy curl" text={() => curlOf(path)} />
-          <Copy label="Copy command" text={() => overGrpc(ports, "get", type, name)} />
+          {isOnly ? <Copy label="Copy command" text={() => overGrpc(ports, "get", type, name)} /> : null}
         </div>
       </header>
       <p>

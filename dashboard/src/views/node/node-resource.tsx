@@ -1,5 +1,5 @@
 import { pathOf } from "../../api/request.js";
-import type { NodeContents } from "../../api/types.js";
+import type { NodeContents, NodeRow } from "../../api/types.js";
 import { useLive } from "../../api/use-live.js";
 import { usePorts } from "../../api/use-ports.js";
 import { curlOf, overGrpc } from "../../parts/commands.js";
@@ -14,14 +14,12 @@ import { yamlText } from "../../text/yaml.js";
 
 /** What a node runs of one resource beside what it should run, and its words if it rejected that. */
 export function NodeResource({
-  id,
-  group,
+  row: { id, group, cluster },
   path,
   type,
   name,
 }: {
-  readonly id: string;
-  readonly group: string;
+  readonly row: NodeRow;
   readonly path: string;
   readonly type: string;
   readonly name: string;
@@ -29,6 +27,7 @@ export function NodeResource({
   const ofResource = `${path}/resources/${pathOf(type, name)}`;
   const { data, error } = useLive<NodeContents>(ofResource);
   const ports = usePorts();
+  const asNode = ["--node-id", id, ...(cluster === "" ? [] : ["--node-cluster", cluster])];
   if (data === undefined) return <section class="panel">{error ? <Failure error={error} /> : <Loading />}</section>;
   const { state, wanted, running, rejection, where, cause } = data;
   const inConfiguration = linkTo("config", [group, type, name]);
@@ -42,7 +41,7 @@ export function NodeResource({
         <div class="actions">
           {wanted === null ? null : <Copy label="Copy YAML" text={() => yamlText(wanted)} />}
           <Copy label="Copy curl" text={() => curlOf(ofResource)} />
-          <Copy label="Copy command" text={() => overGrpc(ports, "get", type, name, "--node-id", id)} />
+          <Copy label="Copy command" text={() => overGrpc(ports, "get", type, name, ...asNode)} />
         </div>
       </header>
       <p>

@@ -55,7 +55,7 @@ export function NodeView({
                 </Empty>
               </section>
             ) : (
-              <NodeResource id={id} group={row.data.group} path={path} type={shown.type} name={shown.name} />
+              <NodeResource row={row.data} path={path} type={shown.type} name={shown.name} />
             )}
           </div>
         </>
