@@ -9,12 +9,14 @@ import { FolderComparison, folderVersions } from "./folder-comparison.js";
 function compared(t: TestContext) {
   const [one, two] = [createServer(), createServer()];
   const told: (string | undefined)[] = [];
+  const second = { isSilent: false, isGone: false };
   let looks = 0;
   const comparison = new FolderComparison({
     own: () => folderVersions(one, ["default"]),
     async others() {
       looks += 1;
-      return [{ name: "two", versions: folderVersions(two, ["default"]) }];
+      if (second.isGone) return [];
+      return [{ name: "two", versions: second.isSilent ? undefined : folderVersions(two, ["default"]) }];
     },
     changed: (finding) => void told.push(finding?.message),
     everyMs: 5,
@@ -27,7 +29,7 @@ function compared(t: TestContext) {
     const before = looks;
     await waitFor("it has looked", () => looks >= before + times);
   };
-  return { one, two, told, looked };
+  return { one, two, second, told, looked };
 }
 
 it("servers whose folders differ for some time are told once, and once more when they do not any more", async (t) => {
@@ -43,6 +45,22 @@ it("servers whose folders differ for some time are told once, and once more when
   one.config.set([cluster("a")]);
   await looked(2);
   assert.deepEqual(told, [message, undefined]);
+});
+
+it("a difference lasts while the other server does not answer, and is over when it is gone", async (t) => {
+  const { one, two, second, told, looked } = compared(t);
+  one.config.set([cluster("a")]);
+  two.config.set([cluster("b")]);
+  await looked(10);
+  assert.equal(told.length, 1);
+  second.isSilent = true;
+  await looked(3);
+  second.isSilent = false;
+  await looked(10);
+  assert.equal(told.length, 1);
+  second.isGone = true;
+  await looked(2);
+  assert.deepEqual(told.slice(1), [undefined]);
 });
 
 it("folders that both change all the time do not count as different, and one that stands still does", async (t) => {

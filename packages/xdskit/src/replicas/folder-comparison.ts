@@ -1,6 +1,6 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type { Finding } from "@xdskit/api";
 import type { LayerName, XdsServer } from "@xdskit/server";
+import { Rounds } from "./rounds.js";
 
 /** The versions of what a server serves of its folder, by layer and type. Equal content has equal versions. */
 export type FolderVersions = Readonly<Record<LayerName, Readonly<Record<string, string>>>>;
@@ -9,13 +9,14 @@ export type FolderVersions = Readonly<Record<LayerName, Readonly<Record<string, 
 export interface OtherFolder {
   /** The name of the server. */
   readonly name: string;
-  readonly versions: FolderVersions;
+  /** Undefined: it did not answer. What is known of it stays as it was. */
+  readonly versions: FolderVersions | undefined;
 }
 
 /** The options of a comparison. */
 export interface FolderComparisonOptions {
   readonly own: () => FolderVersions;
-  /** Asks all others. Who does not answer is left out. */
+  /** Asks all others that there are. */
   readonly others: () => Promise<readonly OtherFolder[]>;
   /** Called when a difference begins, is another one, or is over (undefined). */
   readonly changed: (difference: Finding | undefined) => void;
@@ -52,30 +53,22 @@ export function folderVersions(server: Pick<XdsServer, "layerSnapshot">, layers:
 /** Finds servers of the same store whose folders have other content, which none of them could see alone. */
 export class FolderComparison {
   readonly #options: FolderComparisonOptions;
-  readonly #stopped = new AbortController();
+  readonly #rounds: Rounds;
   /** By the name of the server. */
   #seen: ReadonlyMap<string, Differing> = new Map();
   #told: string | undefined;
-  readonly #done: Promise<void>;
 
   constructor(options: FolderComparisonOptions) {
     this.#options = options;
-    this.#done = this.#run().catch((error) => {
-      if (!this.#stopped.signal.aborted) throw error;
+    const { everyMs = usualMs } = options;
+    this.#rounds = new Rounds(async (wait) => {
+      await wait(everyMs);
+      await this.#look();
     });
   }
 
   async close(): Promise<void> {
-    this.#stopped.abort();
-    await this.#done;
-  }
-
-  async #run(): Promise<void> {
-    const { everyMs = usualMs } = this.#options;
-    for (;;) {
-      await delay(everyMs, undefined, { signal: this.#stopped.signal, ref: false });
-      await this.#look();
-    }
+    await this.#rounds.close();
   }
 
   async #look(): Promise<void> {
@@ -84,17 +77,21 @@ export class FolderComparison {
     const versions = own();
     const seen = new Map<string, Differing>();
     for (const other of found) {
+      const before = this.#seen.get(other.name);
+      if (other.versions === undefined) {
+        if (before !== undefined) seen.set(other.name, before);
+        continue;
+      }
       const types = differingTypes(versions, other.versions);
       if (types.length === 0) continue;
       const [ours, theirs] = [JSON.stringify(versions), JSON.stringify(other.versions)];
-      const before = this.#seen.get(other.name);
       const isStill = before?.ours === ours || before?.theirs === theirs;
       seen.set(other.name, { times: isStill ? before.times + 1 : 1, types, ours, theirs });
     }
     this.#seen = seen;
     const lasting = [...seen].filter(([, { times }]) => times >= enough);
     const message = lasting.length === 0 ? undefined : differenceText(lasting);
-    if (message === this.#told || this.#stopped.signal.aborted) return;
+    if (message === this.#told || this.#rounds.isClosed) return;
     this.#told = message;
     changed(message === undefined ? undefined : { code: "XDSKIT_FOLDER_DIFFERS", severity: "error", message });
   }

@@ -1,5 +1,5 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { Balance, type BalanceTimes, type Wave } from "./balance.js";
+import { Rounds, type RoundWait } from "./rounds.js";
 
 /** The options of rebalancing. */
 export interface RebalancingOptions {
@@ -19,44 +19,34 @@ export interface RebalancingOptions {
  */
 export class Rebalancing {
   readonly #options: RebalancingOptions;
-  readonly #stopped = new AbortController();
   readonly #balance: Balance;
-  readonly #done: Promise<void>;
+  readonly #rounds: Rounds;
 
   constructor(options: RebalancingOptions) {
     this.#options = options;
     this.#balance = new Balance(options.times);
-    this.#done = this.#run().catch((error) => {
-      if (!this.#stopped.signal.aborted) throw error;
-    });
+    this.#rounds = new Rounds((wait) => this.#round(wait));
   }
 
   async close(): Promise<void> {
-    this.#stopped.abort();
-    await this.#done;
+    await this.#rounds.close();
   }
 
-  async #run(): Promise<void> {
+  async #round(wait: RoundWait): Promise<void> {
     const { server, others } = this.#options;
-    for (;;) {
-      const counts = await others();
-      const wave = this.#balance.next({ own: server.connections(), others: counts ?? [] });
-      await this.#tell(wave);
-      await this.#wait(wave.restMs);
-    }
+    const counts = await others();
+    const wave = this.#balance.next({ own: server.connections(), others: counts ?? [] });
+    await this.#tell(wave, wait);
+    await wait(wave.restMs);
   }
 
   /** One by one, at random moments: a crowd that comes back at once is a storm. */
-  async #tell({ ask, askMs }: Wave): Promise<void> {
+  async #tell({ ask, askMs }: Wave, wait: RoundWait): Promise<void> {
     let told = 0;
     for (let left = ask; left > 0; left -= 1) {
-      await this.#wait((2 * Math.random() * askMs) / ask);
+      await wait((2 * Math.random() * askMs) / ask);
       told += this.#options.server.askToGo(1);
     }
     if (told > 0) this.#options.asked(told);
-  }
-
-  async #wait(ms: number): Promise<void> {
-    await delay(ms, undefined, { signal: this.#stopped.signal, ref: false });
   }
 }

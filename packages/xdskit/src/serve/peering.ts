@@ -94,10 +94,13 @@ export class Peering {
     return await Promise.all(all).catch(() => undefined);
   }
 
-  /** What each other server serves of its folder. Who does not answer is left out. */
+  /** What each other server serves of its folder. */
   async folders(): Promise<readonly OtherFolder[]> {
-    const { answers } = await askAll<FolderVersions>(this.peers(), "folder-versions");
-    return answers.map(({ replica, answer }) => ({ name: replica, versions: answer }));
+    const { answers, silent = [] } = await askAll<FolderVersions>(this.peers(), "folder-versions");
+    return [
+      ...answers.map(({ replica, answer }) => ({ name: replica, versions: answer })),
+      ...silent.map(({ replica }) => ({ name: replica, versions: undefined })),
+    ];
   }
 
   /** Begins to answer the others; while the store is away, once it is back. Rejects if it cannot listen. */

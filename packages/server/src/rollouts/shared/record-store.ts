@@ -8,6 +8,9 @@ interface KnownRecord {
   readonly version: SharedVersion;
 }
 
+/** By group. */
+type ToldRecords = ReadonlyMap<string, KnownRecord>;
+
 /** The parts with which a change is written. */
 export type NextRecord = Omit<RolloutRecord, "group" | "writes">;
 
@@ -30,9 +33,10 @@ export class RecordStore {
     this.#shared = shared;
     this.#heard = heard;
     const changed = (entries: readonly SharedEntry[]) => {
-      this.#take(entries);
+      const told = recordsIn(entries);
+      this.#take(told);
       // The listener of the store is told when it cannot be read.
-      if (this.#isBehind(entries)) this.#lookAgain().catch(() => {});
+      if (this.#isBehind(told)) this.#lookAgain().catch(() => {});
     };
     this.#watch = shared.watch(courses, { changed, away });
   }
@@ -52,7 +56,7 @@ export class RecordStore {
 
   /** Reads all that there is now. */
   async read(): Promise<void> {
-    this.#take(await this.#shared.list(courses));
+    this.#take(recordsIn(await this.#shared.list(courses)));
   }
 
   /**
@@ -94,8 +98,7 @@ export class RecordStore {
   }
 
   /** Whether the store has told something older than what is known, or nothing at all of a group. */
-  #isBehind(entries: readonly SharedEntry[]): boolean {
-    const told = recordsIn(entries);
+  #isBehind(told: ToldRecords): boolean {
     return [...this.#known].some(([group, { version }]) => told.get(group)?.version !== version);
   }
 
@@ -112,9 +115,8 @@ export class RecordStore {
 
   async #replaceOlder(): Promise<void> {
     const before = [...this.#known];
-    const entries = await this.#shared.list(courses);
-    this.#take(entries);
-    const now = recordsIn(entries);
+    const now = recordsIn(await this.#shared.list(courses));
+    this.#take(now);
     for (const [group, known] of before) {
       const found = now.get(group);
       if (this.#known.get(group) !== known || found?.version === known.version) continue;
@@ -134,9 +136,9 @@ export class RecordStore {
     await this.#shared.remove(key, version).catch(() => {});
   }
 
-  #take(entries: readonly SharedEntry[]): void {
+  #take(told: ToldRecords): void {
     this.#isRead = true;
-    for (const found of recordsIn(entries).values()) this.#note(found);
+    for (const found of told.values()) this.#note(found);
   }
 
   #note(found: KnownRecord): void {
@@ -148,7 +150,7 @@ export class RecordStore {
   }
 }
 
-function recordsIn(entries: readonly SharedEntry[]): ReadonlyMap<string, KnownRecord> {
+function recordsIn(entries: readonly SharedEntry[]): ToldRecords {
   const found = new Map<string, KnownRecord>();
   for (const { value, version } of entries) {
     const record = recordIn(value);
