@@ -68,6 +68,9 @@ export class EtcdClient {
   #current = 0;
   #token: Promise<string> | undefined;
   readonly #renewal: TlsRenewal | undefined;
+  /** Members that were replaced, or may replace the others. */
+  readonly #further = new Set<Members>();
+  #isClosed = false;
 
   constructor(options: EtcdOptions) {
     const { tls: first, newTls: read, tlsProblem: problem = () => {} } = options;
@@ -156,8 +159,9 @@ export class EtcdClient {
   }
 
   close(): void {
+    this.#isClosed = true;
     this.#renewal?.close();
-    closeAll(this.#clients);
+    for (const members of [this.#clients, ...this.#further]) closeAll(members);
   }
 
   /**
@@ -165,14 +169,24 @@ export class EtcdClient {
    * use.
    */
   async #renewTls(tls: EtcdTls): Promise<boolean> {
+    if (this.#isClosed) return true;
     const [before, after] = [this.#clients, membersOf({ ...this.#options, tls })];
-    if (!(await this.#answers(after)) && (await this.#answers(before))) {
-      closeAll(after);
-      return false;
+    this.#further.add(after);
+    const areTaken = (await this.#answers(after)) || !(await this.#answers(before));
+    if (!areTaken || this.#isClosed) {
+      this.#drop(after);
+      return areTaken;
     }
+    this.#further.delete(after);
     this.#clients = after;
-    setTimeout(() => closeAll(before), closeMs).unref();
+    this.#further.add(before);
+    setTimeout(() => this.#drop(before), closeMs).unref();
     return true;
+  }
+
+  #drop(members: Members): void {
+    this.#further.delete(members);
+    closeAll(members);
   }
 
   /** Whether one of the members answers, be it by a refusal. */
