@@ -53,7 +53,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   const core = createCore(settings);
   const { types, limits, keepalive, clock } = settings;
   const { events, counters, layers, publication, arrivals, loop, views, ledger } = core;
-  const discovery = createDiscovery(settings, core);
+  const discovery = createDiscovery(settings, core, () => configuring.catchUp());
   const admission = createAdmission(settings, core, () => discovery.open + services.open);
   const { callInfo, refusedCall, refuseIfClosed } = admission;
   const { loadReports, services } = createOtherServices(settings, core, admission);
@@ -266,7 +266,11 @@ function createDemand(context: DemandSettings, tell: (changes: readonly LayerCha
 }
 
 /** Answers discovery: streams, unary calls and polls. */
-function createDiscovery({ options, types, limits, rest, authorities, clock }: Settings, core: Core) {
+function createDiscovery(
+  { options, types, limits, rest, authorities, clock }: Settings,
+  core: Core,
+  catchUp: SessionContext<Session>["catchUp"],
+) {
   const { counters, events, publication, onDemand, sessions, loop, ids } = core;
   const { rejections, histories, arrivals } = core;
   const shared = {
@@ -275,6 +279,7 @@ function createDiscovery({ options, types, limits, rest, authorities, clock }: S
     onDemand: onDemand?.types,
     naming: { authorities, resourceErrors: options.resourceErrors },
     defaultNode: options.defaultNode,
+    catchUp,
   };
   const jsonNotes = createJsonNotes(counters, events);
   const polls = new Polls({

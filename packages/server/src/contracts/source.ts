@@ -68,5 +68,10 @@ export interface Source {
    * its next change.
    */
   retry?(): void;
+  /**
+   * Resolves once all that others had written when it was called is applied. Rejects if that cannot be learned now.
+   * Asked when a client comes from another server with content that this one does not know.
+   */
+  catchUp?(): Promise<void>;
   close(): Promise<void>;
 }

@@ -135,6 +135,12 @@ export class Configuring {
     published();
   }
 
+  /** See `Source.catchUp`. Undefined: no source has it. */
+  readonly catchUp = (): Promise<void> | undefined => {
+    const own = this.sources.flatMap((source) => source.catchUp?.() ?? []);
+    return own.length === 0 ? undefined : Promise.all(own).then(() => {});
+  };
+
   #sinkOf(source: Source): SourceSink {
     const { name } = source;
     // Another source of this name may have been rolled back.

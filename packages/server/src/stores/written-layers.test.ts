@@ -8,6 +8,7 @@ import { createServer } from "../create-server.js";
 import { cluster, routeConfiguration } from "../testing/test-resources.js";
 import { waitFor } from "../testing/wait-for.js";
 import { createMemoryStore } from "./memory-store.js";
+import { encodeStored } from "./stored-content.js";
 import { WrittenLayers } from "./written-layers.js";
 
 const layer = "own";
@@ -270,6 +271,34 @@ describe("written layers", () => {
       ["two"],
     );
     await Promise.all([server.close(), other.server.close()]);
+  });
+
+  it("serve what others wrote once they are asked to catch up, though the store tells nothing", async () => {
+    const store = await createMemoryStore();
+    const told: HeadsListener[] = [];
+    const silent = changed(store, {
+      watch(listener) {
+        told.push(listener);
+        listener.moved([]);
+        return { close() {} };
+      },
+    });
+    const { held, written } = await started(silent);
+    const commit = async (resource: typeof one, parent?: string) => {
+      const stored = encodeStored(resource);
+      return await store.commit([{ layer, parent, kind: "patch", upsert: [stored] }], { ...info, author: "other" });
+    };
+    const first = await commit(one);
+    const asked = [written.catchUp(), written.catchUp()];
+    assert.deepEqual(held(), []);
+    await Promise.all(asked);
+    assert.deepEqual(held(), ["one"]);
+    assert.ok(first.kind === "committed");
+    await commit(two, first.heads[0]?.id);
+    await written.catchUp();
+    assert.deepEqual(held(), ["one", "two"]);
+    told[0]?.away({ code: "XDSKIT_STORE", severity: "error", message: "nobody answers" });
+    await assert.rejects(written.catchUp(), /nobody answers/);
   });
 
   it("start without news of a store that is away or slow", async () => {

@@ -72,6 +72,11 @@ const moreWaitMs = 2;
 /** So many writers may wait. */
 const mostWaiting = 1_000;
 
+/** The watch may tell of a head from before the last write here. */
+function isNewer(head: Revision, known: Revision | undefined): boolean {
+  return head.number > (known?.number ?? 0);
+}
+
 /**
  * Layers that programs and people write while the server runs. The store is the truth: a change is durable before it is
  * served, and before its writer hears of it. After a restart the layers have what they had. What another server of the
@@ -97,6 +102,9 @@ export class WrittenLayers implements Source {
   #sink: SourceSink | undefined;
   #watch: StoreWatch | undefined;
   #away: StoreAway | undefined;
+  #lastCatchUp: Promise<void> = Promise.resolve();
+  /** The catch-up that has not begun yet. */
+  #nextCatchUp: Promise<void> | undefined;
   /** The heads that the store told last, until they are looked at. */
   #moved: readonly Revision[] | undefined;
 
@@ -189,6 +197,25 @@ export class WrittenLayers implements Source {
       const upsert = heldBy(this.#options.server.layerSnapshot(layer));
       return upsert.length === 0 ? [] : [{ layer, kind: "replace", upsert }];
     });
+  }
+
+  /** Reads the store, and serves what is newer there: its watch may be late. Rejects if the store cannot be read. */
+  catchUp(): Promise<void> {
+    this.#nextCatchUp ??= this.#lastCatchUp.then(async () => {
+      // A read that has begun may miss what is written from now on.
+      this.#nextCatchUp = undefined;
+      const reading = this.#readNewer();
+      this.#lastCatchUp = reading.catch(() => {});
+      await reading;
+    });
+    return this.#nextCatchUp;
+  }
+
+  async #readNewer(): Promise<void> {
+    // The copy of a store that is away would not tell.
+    if (this.#away !== undefined) throw new XdskitError([this.#away.finding]);
+    const heads = await this.store.heads();
+    await this.#queue.run(() => this.#follow(heads, isNewer));
   }
 
   /** Since when the store cannot be read, and why; undefined: it can. What is served stays meanwhile. */
@@ -351,8 +378,6 @@ export class WrittenLayers implements Source {
     const look = async () => {
       const moved = this.#moved ?? [];
       this.#moved = undefined;
-      // What was told before it was written here is old.
-      const isNewer = (head: Revision, known: Revision | undefined) => head.number > (known?.number ?? 0);
       await this.#follow(moved, isNewer);
       await this.#goBack(moved);
     };

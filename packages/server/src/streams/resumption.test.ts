@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { setImmediate as settled } from "node:timers/promises";
 import { createResource, type ResourceType } from "@xdskit/api";
 import { emptySnapshot, type HeldSnapshot, type Snapshot, updateSnapshot } from "@xdskit/protocol";
 import { manualClock } from "../testing/manual-clock.js";
@@ -20,6 +21,8 @@ class Client implements ResumingStream {
   /** Whether a known snapshot holds everything that the client claims to have. */
   isKnown = true;
   changes = 0;
+  /** What each question for what others have written comes to; without any: nobody else writes. */
+  readonly news: (() => Promise<void>)[] = [];
   /** The snapshots that it was compared with. */
   known: readonly Snapshot[] = [];
   #claims: ReadonlyMap<ResourceType, boolean> = new Map();
@@ -31,7 +34,8 @@ class Client implements ResumingStream {
       this.changes += 1;
     };
     const known = () => [earlier];
-    this.resumption = new Resumption({ clock: this.clock, stream: this, known, changed, isRestart });
+    const catchUp = () => this.news.shift()?.();
+    this.resumption = new Resumption({ clock: this.clock, stream: this, known, changed, catchUp, isRestart });
   }
 
   has(): ReadonlyMap<ResourceType, boolean> {
@@ -123,7 +127,7 @@ describe("a client that comes back", () => {
     client.clock.advance(1_000);
     assert.equal(client.asks([clusters, false]), held);
     assert.equal(client.changes, 1);
-    client.clock.advance(4_000);
+    client.clock.advance(4_100);
     assert.equal(client.changes, 2);
     assert.equal(client.asks(), newest);
   });
@@ -133,6 +137,40 @@ describe("a client that comes back", () => {
     client.isKnown = false;
     assert.equal(client.asks([clusters, false]), undefined);
     client.clock.advance(900);
+    assert.equal(client.asks([clusters, false]), undefined);
+    client.clock.advance(100);
+    assert.equal(client.asks([clusters, false]), held);
+  });
+
+  it("a client that comes back with what another server wrote gets nothing until this server has read that", async () => {
+    const client = new Client(false);
+    client.isKnown = false;
+    let heard = () => {};
+    client.news.push(
+      () => Promise.reject(new Error("nobody answers")),
+      () =>
+        new Promise((resolve) => {
+          heard = resolve;
+        }),
+    );
+    client.asks([clusters, false]);
+    client.clock.advance(100);
+    await settled();
+    client.clock.advance(4_000);
+    assert.equal(client.asks([clusters, false]), undefined);
+    heard();
+    await settled();
+    client.clock.advance(100);
+    assert.equal(client.asks([clusters, false]), held);
+  });
+
+  it("a client that comes back does not wait for ever for a store that nobody can read", async () => {
+    const client = new Client(false);
+    client.isKnown = false;
+    client.news.push(() => new Promise(() => {}));
+    client.asks([clusters, false]);
+    client.clock.advance(9_900);
+    await settled();
     assert.equal(client.asks([clusters, false]), undefined);
     client.clock.advance(100);
     assert.equal(client.asks([clusters, false]), held);

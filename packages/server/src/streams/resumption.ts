@@ -4,13 +4,15 @@ import type { HeldSnapshot, Snapshot, TypeStatus } from "@xdskit/protocol";
 /** A client that has asked for no further type for this many milliseconds has asked for everything that it had. */
 const quietMs = 100;
 /**
- * A client may have content that another server of the store has heard of a moment earlier. The server waits this many
+ * A client may have content that another server has heard of a moment earlier. The server waits at least this many
  * milliseconds to hear of it as well.
  */
 const newsMs = 1_000;
+/** The server waits for at most this many milliseconds while it cannot learn what others have written. */
+const mostNewsMs = 10_000;
 /**
- * After this many milliseconds a client gets the newest snapshot, even if it does not use the one that it seemed to
- * have.
+ * This many milliseconds after a client's own snapshot became its target it gets the newest one, even if it does not
+ * use its own.
  */
 const mostMs = 5_000;
 
@@ -33,12 +35,17 @@ export interface ResumptionOptions {
   readonly known: () => readonly Snapshot[];
   /** Called when time changes the target. */
   readonly changed: () => void;
+  /** See `Source.catchUp`. Undefined: nobody else writes what is served. */
+  readonly catchUp: () => Promise<void> | undefined;
   /**
    * Every client may have an earlier snapshot, so the resumption waits until it has asked for all its types. Otherwise
    * most clients come back with the newest one, and a client that has its content of the first type gets it at once.
    */
   readonly isRestart: boolean;
 }
+
+/** Whether this server has learned what others had written when the client came. */
+type News = "unasked" | "asked" | "heard";
 
 /** The client's resources are not known yet; its target is its own resources; its target is the newest snapshot. */
 type ResumptionPhase =
@@ -62,18 +69,22 @@ export class Resumption {
   readonly #clock: Clock;
   readonly #stream: ResumingStream;
   readonly #changed: () => void;
+  readonly #catchUp: ResumptionOptions["catchUp"];
   readonly #isRestart: boolean;
-  readonly #since: number;
+  /** When the phase began, in milliseconds. */
+  #since: number;
+  #news: News = "unasked";
   #newest: Snapshot | undefined;
   /** The number of requested types at the last look. */
   #asked = 0;
   #cancel: (() => void) | undefined;
 
-  constructor({ known, clock, stream, changed, isRestart }: ResumptionOptions) {
+  constructor({ known, clock, stream, changed, catchUp, isRestart }: ResumptionOptions) {
     this.#phase = { kind: "asking", known };
     this.#clock = clock;
     this.#stream = stream;
     this.#changed = changed;
+    this.#catchUp = catchUp;
     this.#isRestart = isRestart;
     this.#since = clock.now();
   }
@@ -141,9 +152,31 @@ export class Resumption {
     const waited = this.#clock.now() - this.#since;
     if (phase.kind === "asking" && newest !== undefined) {
       const { snapshot, isKnown } = this.#stream.held([newest, ...phase.known()]);
-      return isKnown || waited >= newsMs ? { kind: "holding", held: snapshot } : phase;
+      if (!isKnown && this.#waitsForNews(waited)) return phase;
+      this.#since = this.#clock.now();
+      return { kind: "holding", held: snapshot };
     }
     const isDone = this.#stream.isSettled && phase.kind === "holding" && !this.#isWarming(phase.held);
     return isDone || waited >= mostMs ? { kind: "over" } : phase;
+  }
+
+  /**
+   * The client has content that this server does not know. To bring it to older content would take away what it uses:
+   * a client on SotW cannot say what that is. So what others have written is learned first.
+   */
+  #waitsForNews(waited: number): boolean {
+    if (this.#news === "unasked") {
+      const heard = this.#catchUp();
+      this.#news = heard === undefined ? "heard" : "asked";
+      heard?.then(
+        () => {
+          this.#news = "heard";
+        },
+        () => {
+          this.#news = "unasked";
+        },
+      );
+    }
+    return waited < (this.#news === "heard" ? newsMs : mostNewsMs);
   }
 }

@@ -27,6 +27,8 @@ export interface SessionContext<Session> {
   readonly counters: Counters;
   readonly events: Events;
   readonly rejections: Rejections;
+  /** See `Source.catchUp`, for all sources. Undefined: no source has it. */
+  readonly catchUp: () => Promise<void> | undefined;
   /** Undefined if no histories of nodes are kept. */
   readonly histories?: Pick<NodeHistories, "of"> | undefined;
   readonly arrivals: Pick<Arrivals, "progressed" | "left">;

@@ -399,7 +399,8 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
     if (order === undefined) return undefined;
     const changed = () => this.#wantsWork("changes");
     const known = () => [...membership.recent, ...membership.earlier];
-    return new Resumption({ clock: this.#context.clock, stream: this.#stream, known, changed, isRestart });
+    const { clock, catchUp } = this.#context;
+    return new Resumption({ clock, stream: this.#stream, known, changed, catchUp, isRestart });
   }
 
   /**
