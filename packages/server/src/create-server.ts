@@ -320,14 +320,14 @@ function createDiscovery(
     accept,
     polls,
     orders,
-    /** Streams and calls that are open in this thread. */
+    /** Streams and calls that are open in this process. */
     get open(): number {
       return sessions.size + calls;
     },
   };
 }
 
-/** Decides whether another stream or call is admitted. `openHere` is how many this thread has open. */
+/** Decides whether another stream or call is admitted. `openHere` is how many this process has open. */
 function createAdmission({ limits }: Settings, { counters, events, ids, loop }: Core, openHere: () => number) {
   let isClosing = false;
   function refusal(): Refusal | undefined {

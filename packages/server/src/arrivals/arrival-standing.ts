@@ -2,7 +2,7 @@ import type { Clock, TypeUrl } from "@xdskit/api";
 import type { TypeStatus } from "@xdskit/protocol";
 import type { LayerChange } from "../configuration/layers.js";
 import type { ConfigArrivalRejection, ConfigArrivalWait } from "../contracts/arrival.js";
-import { type OpenStream, unknownStatus } from "../node-status/ledger-stream.js";
+import type { OpenStream } from "../node-status/ledger-stream.js";
 import { momentOf } from "../node-status/moment.js";
 import { waitReports } from "../node-status/type-report.js";
 import {
@@ -63,11 +63,7 @@ export function arrivalStandingOf(
   const hasAll = stream.isSettled && snapshot === newest;
   const isNewest = look.isNewest();
   let standing: ArrivalStanding = unconcerned;
-  const known = stream.status();
-  const [typeUrl] = keys.keys();
-  // It may be concerned, and is looked at again.
-  if (known === unknownStatus && typeUrl !== undefined) return { kind: "pending", stream, typeUrl };
-  for (const status of known) {
+  for (const status of stream.status()) {
     const { typeUrl } = status.type;
     if (!keys.has(typeUrl)) continue;
     const of = look.standings.of(status, newest, isNewest, look.later(typeUrl));

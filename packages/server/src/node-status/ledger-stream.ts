@@ -26,12 +26,8 @@ export interface LedgerStream {
    * rollout or a quarantine held it back.
    */
   readonly heldUntil: number;
-  /** `unknownStatus` while the status is not known. */
   status(): readonly TypeStatus[];
 }
-
-/** The stream's thread is too busy to answer. Compare with this very list; another empty list means no types. */
-export const unknownStatus: readonly TypeStatus[] = [];
 
 /** An open stream whose node is known. */
 export type OpenStream = LedgerStream & { readonly opened: NodeStreamInfo };

@@ -12,7 +12,7 @@ import {
   worst,
 } from "../contracts/node-status.js";
 import type { NodeStreamInfo } from "../contracts/stream-info.js";
-import { isOpen, type LedgerStream, type OpenStream, unknownStatus } from "./ledger-stream.js";
+import { isOpen, type LedgerStream, type OpenStream } from "./ledger-stream.js";
 import { type Moment, momentOf } from "./moment.js";
 import { resourceDetails } from "./resource-details.js";
 import { typeReport, typeState } from "./type-report.js";
@@ -117,9 +117,7 @@ function nodeStatus(id: string, open: readonly OpenStream[], moment: Moment): No
   const { node, group } = newestOf(open);
   const streams = open.map((stream) => streamStatus(stream, moment));
   const states = streams.flatMap(({ types }) => types.map((type) => type.state));
-  const isKnown = open.every((stream) => stream.isSettled || stream.status() !== unknownStatus);
-  const state = worst(isKnown ? states : [...states, "pending"]);
-  return { id, node, group, streams, state };
+  return { id, node, group, streams, state: worst(states) };
 }
 
 function streamStatus(stream: OpenStream, moment: Moment): StreamStatus {
@@ -131,9 +129,7 @@ function streamStatus(stream: OpenStream, moment: Moment): StreamStatus {
 function stateOf(stream: OpenStream, moment: Moment): NodeState {
   if (stream.isSettled) return "synced";
   const { snapshot, unsettledSince } = stream;
-  const known = stream.status();
-  if (known === unknownStatus) return "pending";
-  return worst(known.map((status) => typeState(status, snapshot?.of(status.type), unsettledSince, moment)));
+  return worst(stream.status().map((status) => typeState(status, snapshot?.of(status.type), unsettledSince, moment)));
 }
 
 function* resourceReports(stream: OpenStream, typeUrl: string | undefined): Iterable<ResourceReport> {

@@ -13,7 +13,7 @@ export interface ServerTls {
   readonly clientCaFile?: string | undefined;
 }
 
-/** The contents of the files. They go to other threads too, and never into a message. */
+/** The contents of the files. They must never appear in a message. */
 export type TlsContents = Pick<TlsOptions, "ca" | "cert" | "key" | "requestCert" | "rejectUnauthorized">;
 
 /** What listens over TLS. */

@@ -38,7 +38,7 @@ export function readPort(text: string): number {
   throw new InvalidArgumentError("Expected a port number from 0 to 65535.");
 }
 
-/** Reads the number of threads. */
+/** Reads the number of worker processes. */
 export function readWorkers(text: string): number | "auto" {
   if (text === "auto") return text;
   // The upper limit is checked where they are started.
