@@ -304,15 +304,15 @@ function createDiscovery(
   };
   /** Unary calls in progress. */
   let calls = 0;
-  const accept: Accept = (connection) => {
-    const { only, unary } = connection.method;
+  const accept: Accept = (call) => {
+    const { only, unary } = call.method;
     if (unary && only !== undefined) {
       calls += 1;
-      return new UnaryFetch(context, connection, only, ids(), () => {
+      return new UnaryFetch(context, call, only, ids(), () => {
         calls -= 1;
       });
     }
-    const session = new Session(context, connection, ids());
+    const session = new Session(context, call, ids());
     sessions.add(session);
     return session;
   };

@@ -31,7 +31,7 @@ const asIfItHadNothing = Uint8Array.of((1 << 3) | WireType.LengthDelimited, 0, (
  */
 export class UnaryFetch implements CallHandler {
   readonly #context: Omit<SessionContext<never>, "queue" | "ended">;
-  readonly #connection: DiscoveryCall;
+  readonly #call: DiscoveryCall;
   readonly #only: ResourceType;
   readonly #info: StreamInfo;
   readonly #stream: Stream;
@@ -48,15 +48,15 @@ export class UnaryFetch implements CallHandler {
   /** `ended` is called once when nothing is left of the call. */
   constructor(
     context: Omit<SessionContext<never>, "queue" | "ended">,
-    connection: DiscoveryCall,
+    call: DiscoveryCall,
     only: ResourceType,
     id: number,
     ended: () => void,
   ) {
     const { types, limits, defaultNode, onDemand, naming } = context;
-    const { method, peer } = connection;
+    const { method, peer } = call;
     this.#context = context;
-    this.#connection = connection;
+    this.#call = call;
     this.#only = only;
     this.#info = { id, method, peer };
     this.#ended = ended;
@@ -134,11 +134,11 @@ export class UnaryFetch implements CallHandler {
     const response = this.#stream.next();
     if (response !== undefined) {
       countResponse(this.#context.counters.type(response.type, "sotw"), response);
-      this.#connection.send(response.body.bytes, response.tail, response.body);
+      this.#call.send(response.body.bytes, response.tail, response.body);
     } else if (unknown?.has(only.typeUrl)) {
       this.#end(statusCode.unavailable, "it is not known yet what there is of this type");
       return;
-    } else this.#connection.send(emptyResponse(only, this.#info.method.api, snapshot), new Uint8Array());
+    } else this.#call.send(emptyResponse(only, this.#info.method.api, snapshot), new Uint8Array());
     this.#end(statusCode.ok, "");
   }
 
@@ -151,7 +151,7 @@ export class UnaryFetch implements CallHandler {
         return { kind: "stream-refused", stream: this.#info, node: undefined, code, message };
       });
     }
-    this.#connection.end(code, message);
+    this.#call.end(code, message);
   }
 
   #guard(action: () => void): void {

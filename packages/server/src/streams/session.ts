@@ -55,7 +55,7 @@ interface Joined extends Pick<Admission, "ttl" | "resourceErrors"> {
  */
 export class Session implements CallHandler, GroupClient, PulseListener, LedgerStream {
   readonly #context: SessionContext<Session>;
-  readonly #connection: DiscoveryCall;
+  readonly #call: DiscoveryCall;
   readonly #stream: Stream;
   readonly #memory: StreamMemory;
   readonly #rate: RateLimit;
@@ -85,13 +85,13 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
   /** Whether the client used exactly its target at the last look (`#progress`). */
   #settled = false;
 
-  constructor(context: SessionContext<Session>, connection: DiscoveryCall, id: number) {
+  constructor(context: SessionContext<Session>, call: DiscoveryCall, id: number) {
     const { types, limits, defaultNode, onDemand, naming, heldMemory } = context;
     const { authorities, resourceErrors } = naming;
-    const { method, peer } = connection;
+    const { method, peer } = call;
     const { variant, api, only } = method;
     this.#context = context;
-    this.#connection = connection;
+    this.#call = call;
     this.#info = { id, method, peer };
     this.#memory = heldMemory.of(peer);
     this.#stream = createStream({
@@ -224,7 +224,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
         countResponse(this.#context.counters.type(response.type, this.#info.method.variant), response);
         if (!response.isHeartbeat) this.#history?.sent(response);
         const { body, tail } = response;
-        if (this.#connection.send(body.bytes, tail, body)) continue;
+        if (this.#call.send(body.bytes, tail, body)) continue;
         this.#room = false;
         this.#counter.behind += 1;
       }
@@ -307,7 +307,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
   }
 
   get identity(): PeerIdentity | undefined {
-    return this.#connection.identity?.();
+    return this.#call.identity?.();
   }
 
   get isSettled(): boolean {
@@ -335,7 +335,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
   end(code: StatusCode, message: string): void {
     if (this.#over) return;
     this.#finish(code, message);
-    this.#connection.end(code, message);
+    this.#call.end(code, message);
   }
 
   #note(effect: StreamEffect): void {
