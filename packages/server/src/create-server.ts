@@ -386,7 +386,7 @@ function createOtherServices(settings: Settings, core: Core, { callInfo, refusal
       troubles: () => troubles.all(),
     },
     statusPeers: options.statusPeers ?? (() => []),
-    isServing: () => publication.isOpen,
+    isServing: () => publication.hasBegun,
     admit: refusal,
     refused: refusedCall,
     fault(stream, error) {

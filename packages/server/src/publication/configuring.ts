@@ -182,7 +182,7 @@ export class Configuring {
   /** Nobody is told anything yet: the changes leave nothing but the snapshots in between. */
   #resume(steps: readonly StepBack[]): void {
     const { layers, publication } = this.#context;
-    if (publication.isOpen) return;
+    if (publication.hasBegun) return;
     const remember = publication.rememberEarlier();
     for (const { back } of steps) {
       publication.publish(layers.apply(back));

@@ -46,7 +46,7 @@ export interface Admission {
 }
 
 /** A group that is configured or has streams, with its shared and its own parts. */
-interface OpenGroup {
+interface GroupInUse {
   /** Replaced by one of the same name and layers when its settings change. */
   group: Group;
   readonly shared: SharedStack;
@@ -67,10 +67,10 @@ export class Publication {
   readonly #onDemand: OnDemand | undefined;
   readonly #stacks: SharedStacks;
   readonly #clock: Clock;
-  readonly #open = new Map<string, OpenGroup>();
+  readonly #inUse = new Map<string, GroupInUse>();
   readonly #ofNode = { stream: new Map<string, number>(), poll: new Map<string, number>() };
   #holds = 0;
-  #isOpen = false;
+  #hasBegun = false;
 
   constructor(
     layers: Layers,
@@ -86,8 +86,8 @@ export class Publication {
     this.#views = views;
     this.#onDemand = onDemand;
     this.#clock = clock;
-    this.#stacks = new SharedStacks(layers, clock, () => this.isOpen);
-    for (const group of groups.configured) this.#openGroup(group);
+    this.#stacks = new SharedStacks(layers, clock, () => this.hasBegun);
+    for (const group of groups.configured) this.#groupInUse(group);
   }
 
   /** Node ids with open streams. */
@@ -98,7 +98,7 @@ export class Publication {
   /** By name: a group that got other layers is listed twice until the last poll has left. */
   get groups(): readonly GroupStats[] {
     const groups = new Map<string, GroupStats>();
-    for (const { group, members } of this.#open.values()) {
+    for (const { group, members } of this.#inUse.values()) {
       const { streams = 0, polls = 0 } = groups.get(group.name) ?? {};
       const all = { name: group.name, streams: streams + members.stream, polls: polls + members.poll };
       groups.set(group.name, all);
@@ -106,13 +106,13 @@ export class Publication {
     return [...groups.values()];
   }
 
-  /** Whether nodes are told the configuration: one was applied, and no part of it is awaited. */
-  get isOpen(): boolean {
-    if (!this.#isOpen && this.#holds === 0 && this.#layers.names.length > 0) {
-      this.#isOpen = true;
+  /** Whether nodes are told the configuration. They are, once one was applied and no part of it is awaited. */
+  get hasBegun(): boolean {
+    if (!this.#hasBegun && this.#holds === 0 && this.#layers.names.length > 0) {
+      this.#hasBegun = true;
       this.#onDemand?.opened();
     }
-    return this.#isOpen;
+    return this.#hasBegun;
   }
 
   /** A group's target now. Undefined if there is no such group, or no configuration is known yet. */
@@ -130,16 +130,16 @@ export class Publication {
     for (const shared of this.#stacks) shared.forgetNames();
   }
 
-  #named(name: string): OpenGroup | undefined {
+  #named(name: string): GroupInUse | undefined {
     const configured = this.#groups.configured.find((group) => group.name === name);
-    if (configured !== undefined) return this.#open.get(configured.key);
-    for (const opened of this.#open.values()) if (opened.group.name === name) return opened;
+    if (configured !== undefined) return this.#inUse.get(configured.key);
+    for (const opened of this.#inUse.values()) if (opened.group.name === name) return opened;
     return undefined;
   }
 
   /** The groups that a planned change would touch. None while nodes are told nothing. */
   *judged(changes: readonly LayerChange[], { touched }: PlannedLayers): Iterable<JudgedGroups & AddressedGroups> {
-    if (!this.isOpen) return;
+    if (!this.hasBegun) return;
     for (const shared of this.#stacks.touchedBy(changes)) {
       const before = shared.newest();
       if (before === undefined || shared.groups === 0) continue;
@@ -148,7 +148,7 @@ export class Publication {
         order: shared.stack.order(touched),
         names: () => shared.names() ?? createDanglingNames(),
         addresses: () => shared.addresses(),
-        groups: () => [...this.#open.values()].flatMap((open) => (open.shared === shared ? open.group.name : [])),
+        groups: () => [...this.#inUse.values()].flatMap((open) => (open.shared === shared ? open.group.name : [])),
       };
     }
   }
@@ -174,7 +174,7 @@ export class Publication {
     if (group === undefined) return { code: statusCode.permissionDenied, message: noGroup(node) };
     if (group.layers?.length === 0) return { code: statusCode.permissionDenied, message: noLayers(group, node) };
     const { loadReports, ttl, resourceErrors } = group;
-    const join: Admission["join"] = (...who) => this.#join(this.#openGroup(group), node, kind, ...who);
+    const join: Admission["join"] = (...who) => this.#join(this.#groupInUse(group), node, kind, ...who);
     return { loadReports, ttl, resourceErrors, join };
   }
 
@@ -182,11 +182,11 @@ export class Publication {
   regroup(groups: Groups): void {
     this.#groups = groups;
     for (const group of groups.configured) {
-      const opened = this.#openGroup(group);
+      const opened = this.#groupInUse(group);
       opened.group = group;
       opened.view.use(group);
     }
-    for (const opened of [...this.#open.values()]) this.#closeIfLeft(opened);
+    for (const opened of [...this.#inUse.values()]) this.#closeIfLeft(opened);
   }
 
   /**
@@ -194,12 +194,12 @@ export class Publication {
    * settings.
    */
   publish(changes: readonly LayerChange[], rollout?: RolloutSettings | "off" | undefined): void {
-    const wasOpen = this.#isOpen;
+    const hadBegun = this.#hasBegun;
     const wish = changes.every(({ layer }) => isBelow(layer)) ? "on-demand" : rollout;
     // In whole milliseconds, as streams see the time: none of them acknowledges before.
     const at = Math.floor(this.#clock.now());
-    for (const shared of this.#stacks.touchedBy(changes)) shared.publish(changes, wish, wasOpen, at);
-    this.#tellOnce(wasOpen);
+    for (const shared of this.#stacks.touchedBy(changes)) shared.publish(changes, wish, hadBegun, at);
+    this.#tellOnce(hadBegun);
     this.#onDemand?.layersChanged(changes);
   }
 
@@ -210,7 +210,7 @@ export class Publication {
       const { before, after } = shared.stack.preview(changes);
       if (after !== before) touched.set(shared, { before, after });
     }
-    return [...this.#open.values()].flatMap(({ group, shared }) => {
+    return [...this.#inUse.values()].flatMap(({ group, shared }) => {
       const preview = touched.get(shared);
       return preview === undefined ? [] : [{ group: group.name, ...preview }];
     });
@@ -254,13 +254,13 @@ export class Publication {
       if (!isHeld) return;
       isHeld = false;
       this.#holds -= 1;
-      this.#tellOnce(this.#isOpen);
+      this.#tellOnce(this.#hasBegun);
     };
   }
 
   /** Tells all streams the configuration as soon as they may be told. */
-  #tellOnce(wasOpen: boolean): void {
-    if (wasOpen || !this.isOpen) return;
+  #tellOnce(hadBegun: boolean): void {
+    if (hadBegun || !this.hasBegun) return;
     this.#views.opened();
     for (const shared of this.#stacks) {
       shared.start();
@@ -269,19 +269,19 @@ export class Publication {
     }
   }
 
-  #openGroup(group: Group): OpenGroup {
-    const known = this.#open.get(group.key);
+  #groupInUse(group: Group): GroupInUse {
+    const known = this.#inUse.get(group.key);
     if (known !== undefined) return known;
     const shared = this.#stacks.acquire(group.layers, this.#onDemand?.layerOf(group));
     const newest = () => shared.newest();
     const view = this.#views.open(group, newest, () => shared.pulse.update());
     shared.views.add(view);
-    const opened: OpenGroup = { group, shared, view, members: { stream: 0, poll: 0 } };
-    this.#open.set(group.key, opened);
+    const opened: GroupInUse = { group, shared, view, members: { stream: 0, poll: 0 } };
+    this.#inUse.set(group.key, opened);
     return opened;
   }
 
-  #join(opened: OpenGroup, node: Node, kind: Member["kind"], client: GroupClient, beats?: PulseListener): Membership {
+  #join(opened: GroupInUse, node: Node, kind: Member["kind"], client: GroupClient, beats?: PulseListener): Membership {
     const { group, shared } = opened;
     const interest = this.#onDemand?.join(group, node, { settled: (...args) => client.settled?.(...args) });
     shared.clients.add(client);
@@ -299,7 +299,7 @@ export class Publication {
     });
   }
 
-  #count({ members }: OpenGroup, kind: Member["kind"], { id }: Node, by: 1 | -1): void {
+  #count({ members }: GroupInUse, kind: Member["kind"], { id }: Node, by: 1 | -1): void {
     members[kind] += by;
     const ofNode = this.#ofNode[kind];
     const count = (ofNode.get(id) ?? 0) + by;
@@ -308,9 +308,9 @@ export class Publication {
   }
 
   /** Groups that a function names come and go with their streams, or nodes could make the server grow for ever. */
-  #closeIfLeft({ group, shared, view, members }: OpenGroup): void {
+  #closeIfLeft({ group, shared, view, members }: GroupInUse): void {
     if (members.stream + members.poll > 0 || this.#groups.configured.includes(group)) return;
-    this.#open.delete(group.key);
+    this.#inUse.delete(group.key);
     shared.views.delete(view);
     view.close();
     this.#stacks.release(shared);

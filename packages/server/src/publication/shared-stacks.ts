@@ -60,7 +60,7 @@ export class SharedStack {
 
   /** The snapshot that its streams may be told now. Undefined while no configuration is known. */
   newest(): Snapshot | undefined {
-    return this.#shared.isOpen() ? this.stack.snapshot() : undefined;
+    return this.#shared.hasBegun() ? this.stack.snapshot() : undefined;
   }
 
   /** Types whose content is not known yet. The same set until it changes, if one layer has it. */
@@ -81,10 +81,13 @@ export class SharedStack {
     if (newest !== undefined) this.lineage.start(newest);
   }
 
-  /** Takes over the changes, and tells the streams if they may be told anything yet. `at`: milliseconds. */
-  publish(changes: readonly LayerChange[], wish: Wish, isOpen: boolean, at: number): void {
+  /**
+   * Takes over the changes, and tells the streams if nodes were told the configuration before (`hadBegun`). `at`:
+   * milliseconds.
+   */
+  publish(changes: readonly LayerChange[], wish: Wish, hadBegun: boolean, at: number): void {
     const before = this.stack.known;
-    if (!this.stack.update(changes) || !isOpen) return;
+    if (!this.stack.update(changes) || !hadBegun) return;
     const after = this.stack.known;
     if (before !== undefined && after !== undefined) {
       notePublished(before, after, at);
@@ -161,8 +164,8 @@ const keptUnused = 16;
 export class SharedStacks {
   readonly layers: Layers;
   readonly clock: Clock;
-  /** Whether streams are told anything. */
-  readonly isOpen: () => boolean;
+  /** Whether nodes are told the configuration (`Publication.hasBegun`). */
+  readonly hasBegun: () => boolean;
   /** The types whose content in the layer is not known yet. */
   readonly awaited = new Map<LayerName, ReadonlySet<TypeUrl>>();
   readonly #byKey = new Map<string, SharedStack>();
@@ -170,10 +173,10 @@ export class SharedStacks {
   /** Stacks that no group uses, in the order in which they were left. */
   readonly #unused = new Set<SharedStack>();
 
-  constructor(layers: Layers, clock: Clock, isOpen: () => boolean) {
+  constructor(layers: Layers, clock: Clock, hasBegun: () => boolean) {
     this.layers = layers;
     this.clock = clock;
-    this.isOpen = isOpen;
+    this.hasBegun = hasBegun;
   }
 
   /**
