@@ -219,7 +219,7 @@ function createCore(settings: Settings) {
 function createJudges(settings: Settings, { layers, publication, onDemand }: Judged): () => readonly Judge[] {
   const { authorities, options } = settings;
   const stacksOf: ReferenceJudgeOptions["stacksOf"] & AddressJudgeOptions["stacksOf"] = (...change) =>
-    publication.judged(...change);
+    publication.groupsTouchedBy(...change);
   const references = new ReferenceJudge({ layers, authorities, supplied: onDemand?.types ?? new Set(), stacksOf });
   const addresses = new AddressJudge({ layers, stacksOf });
   return () => [

@@ -70,7 +70,7 @@ export class Configuring {
    * Applies a program's change. Throws an XdskitError, and changes nothing, if the content or its rollout is wrong.
    */
   readonly apply: ApplyLayer = (layer, read, how) => {
-    const changes = this.#applied({ name: layer }, () => [read()], how);
+    const changes = this.#applyOrReport({ name: layer }, () => [read()], how);
     this.#context.troubles.found(layer, []);
     const revision = this.#publish(changes, how);
     // A program that sets something after a source has failed goes on without that source.
@@ -156,7 +156,7 @@ export class Configuring {
         const refused = (error: XdskitError) => {
           told = new Set(error.findings.map(({ message }) => message));
         };
-        const changes = this.#applied({ name, source, isStart: isStart || !isJudged, refused }, () => updates);
+        const changes = this.#applyOrReport({ name, source, isStart: isStart || !isJudged, refused }, () => updates);
         isStart = false;
         this.#started.add(name);
         this.#publish(changes);
@@ -197,13 +197,13 @@ export class Configuring {
     this.#context.events.emit(() => ({ kind: "configuration-refused", source, findings }));
   }
 
-  /** Applies the updates to the layers, all or none. */
-  #applied(origin: Origin, read: () => readonly LayerUpdate[], how?: ChangeOptions): readonly LayerChange[] {
+  /** Applies the updates to the layers, all or none. Reports an error before it throws it. */
+  #applyOrReport(origin: Origin, read: () => readonly LayerUpdate[], how?: ChangeOptions): readonly LayerChange[] {
     try {
       checkRollout(how?.rollout);
       const updates = read();
       this.#refuseForeign(updates);
-      return this.#judged(origin, updates);
+      return this.#applyIfSound(origin, updates);
     } catch (error) {
       if (error instanceof XdskitError) {
         this.#refused(origin.name, error.findings);
@@ -218,8 +218,11 @@ export class Configuring {
     refuseForeign(upserted, this.#context.authorities);
   }
 
-  /** Refuses a change that a judge refuses, unless it is whole together with other refused changes. */
-  #judged({ source, isStart = false }: Origin, from: readonly LayerUpdate[]): readonly LayerChange[] {
+  /**
+   * Applies a change unless a judge refuses it. A refused change is tried again together with changes of other sources
+   * that were refused before: two changes that each break references may be sound together.
+   */
+  #applyIfSound({ source, isStart = false }: Origin, from: readonly LayerUpdate[]): readonly LayerChange[] {
     const { layers } = this.#context;
     if (isStart || !this.#context.judges().some((judge) => judge.concerns(from))) return layers.apply(from);
     const updates = onePerLayer(from);
@@ -267,7 +270,7 @@ export class Configuring {
     return revision;
   }
 
-  /** Call it when refused changes may have become whole. */
+  /** Call it when refused changes may have become sound. */
   retryRefused(): void {
     this.#refusedChanges.retry((updates) => this.#refusalOf(updates) === undefined);
   }

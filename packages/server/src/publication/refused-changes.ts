@@ -3,8 +3,8 @@ import type { LayerUpdate, Source } from "../contracts/source.js";
 import { mergedUpdates } from "../stores/merged-updates.js";
 
 /**
- * The last changes of sources that were refused because they would break references. Another change may make them
- * whole.
+ * The last changes of sources that were refused because they would break references or share addresses. Another change
+ * may make them sound.
  */
 export class RefusedChanges {
   readonly #bySource = new Map<Source, readonly LayerUpdate[]>();
@@ -31,10 +31,10 @@ export class RefusedChanges {
     if (others.length > 1) yield mergedUpdates(others.reduce(mergedUpdates), updates);
   }
 
-  /** Asks the sources whose change is whole by now to try again, in separate turns. */
-  retry(isWhole: (updates: readonly LayerUpdate[]) => boolean): void {
+  /** Asks the sources whose change is sound by now to try again, in separate turns. */
+  retry(isSound: (updates: readonly LayerUpdate[]) => boolean): void {
     for (const [source, updates] of this.#bySource) {
-      if (!isWhole(updates)) continue;
+      if (!isSound(updates)) continue;
       this.#bySource.delete(source);
       setImmediate(() => callListener(`${source.name}: retry`, () => source.retry?.()));
     }
