@@ -105,7 +105,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
       authorities,
       resourceErrors,
       heldMemory: this.#memory,
-      progressed: () => this.#wantsWork("answers"),
+      mayGoOn: () => this.#wantsWork("answers"),
     });
     this.#unsettledSince = context.clock.now();
     this.#heldUntil = Math.floor(this.#unsettledSince);

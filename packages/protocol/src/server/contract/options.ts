@@ -77,7 +77,7 @@ export interface StreamOptions {
    * Called when another stream of the same order made progress that this one may have waited for: `next` may have a
    * response.
    */
-  readonly progressed?: (() => void) | undefined;
+  readonly mayGoOn?: (() => void) | undefined;
   /** The clients that are told why resources are absent. Default `advertised`. */
   readonly resourceErrors?: ResourceErrorPolicy | undefined;
   /** Counts the parts that the stream keeps of its client's messages, until `end`. Default: nothing is counted. */

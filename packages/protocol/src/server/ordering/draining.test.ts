@@ -27,12 +27,12 @@ const words = ["cluster", "listener", "route"] as const satisfies readonly Word[
 function envoy(agent = "envoy", times = orderingTimesFor({ userAgentName: agent }), isPerType = false) {
   const ordering = new Ordering(times);
   let isWoken = false;
-  const progressed = () => {
+  const mayGoOn = () => {
     isWoken = true;
   };
   const ads = createStream(usualStream("delta"));
   const streamOf = new Map<Word, Stream>(
-    words.map((word) => [word, isPerType ? createStream({ ...usualStream("delta", typeOf(word)), progressed }) : ads]),
+    words.map((word) => [word, isPerType ? createStream({ ...usualStream("delta", typeOf(word)), mayGoOn }) : ads]),
   );
   const streams = new Set(streamOf.values());
   let now = 0;

@@ -5,7 +5,7 @@ import type { Subscriber } from "../state/subscriber.js";
 export interface OrderedStream {
   readonly subscribers: readonly Subscriber[];
   /** Another stream got an answer or ended. This one may have waited for that, and may have something to send now. */
-  progressed(): void;
+  mayGoOn(): void;
   /**
    * Another stream joined, ended, or does something that this one may have to wait for. This one stops repeating
    * recorded transitions (`Membership`).

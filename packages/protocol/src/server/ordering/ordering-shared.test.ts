@@ -35,7 +35,7 @@ function createNode(types: readonly string[], first: Snapshot, times = defaultOr
       limits: defaultStreamLimits,
       defaultNode: undefined,
       only: typeOf(wordOf(type)),
-      progressed: () => woken.add(type),
+      mayGoOn: () => woken.add(type),
     });
   }
   const streamOf = (type: string) => {

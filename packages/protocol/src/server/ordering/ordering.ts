@@ -112,7 +112,7 @@ export class Ordering {
       if (stream === by) continue;
       // A linger time begins when everything that the new listener names is acknowledged, whatever its type.
       const concerns = type === undefined || awaited.has(type.typeUrl) || waits.some(({ kind }) => kind === "linger");
-      if (concerns) stream.progressed();
+      if (concerns) stream.mayGoOn();
     }
   }
 

@@ -281,8 +281,8 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
     return this.#ordered;
   }
 
-  progressed(): void {
-    this.#options.progressed?.();
+  mayGoOn(): void {
+    this.#options.mayGoOn?.();
   }
 
   leaveCohort(): void {

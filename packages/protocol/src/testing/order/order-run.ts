@@ -137,7 +137,7 @@ class OrderRun {
   #open(own: readonly string[]): Line {
     const stream = createStream({
       ...usualStream(this.#variant, this.#ads ? undefined : typeOf(own[0] ?? "")),
-      progressed: () => {
+      mayGoOn: () => {
         line.isAwake = true;
       },
     });

@@ -144,7 +144,7 @@ class MixedTwinsRun {
         limits: defaultStreamLimits,
         defaultNode: undefined,
         only: key === "ads" ? undefined : typeOf(key),
-        progressed: () => {
+        mayGoOn: () => {
           woken[which] = true;
         },
       });
