@@ -64,7 +64,7 @@ export function createLayerStack(
     const upsert: Resource[] = [];
     const remove: ResourceKey[] = [];
     const winnerOf = winnerIn(from, planned);
-    const settle = (key: ResourceKey) => {
+    const compare = (key: ResourceKey) => {
       const now = before.of(key.type).get(key.name);
       const winner = winnerOf(key.type, key.name)?.resource;
       if (winner === undefined && now !== undefined) remove.push(key);
@@ -73,8 +73,8 @@ export function createLayerStack(
     for (const change of changes) {
       // A dropped layer is gone, but its resources must be removed.
       if (!concerns(change)) continue;
-      for (const { type, key } of change.upserted) settle({ type, name: key });
-      change.removed.forEach(settle);
+      for (const { type, key } of change.upserted) compare({ type, name: key });
+      change.removed.forEach(compare);
     }
     return { upsert, remove };
   }

@@ -364,7 +364,7 @@ export class GroupDemand implements LeaseOwner<WantedName> {
   #tell(wanted: WantedName, outcome: NameDecision): void {
     const askers = [...(wanted.askers ?? [])];
     wanted.askers = undefined;
-    for (const asker of askers) asker.settled(wanted.type, wanted.name, outcome);
+    for (const asker of askers) asker.nameDecided(wanted.type, wanted.name, outcome);
   }
 
   /** The last client unsubscribed. */

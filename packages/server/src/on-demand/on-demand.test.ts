@@ -60,7 +60,7 @@ function setUp(options: Partial<OnDemandOptions> = {}) {
     const heard: string[] = [];
     const names = new Set<ResourceName>();
     const interest = onDemand.join(group, testNode(), {
-      settled: (_type, name, outcome) => heard.push(`${outcome} ${name}`),
+      nameDecided: (_type, name, outcome) => heard.push(`${outcome} ${name}`),
     });
     const say = (added: readonly ResourceName[], again: readonly ResourceName[], dropped: readonly ResourceName[]) => {
       for (const name of added) names.add(name);

@@ -11,7 +11,7 @@ export type NameDecision = "found" | "absent" | "late" | "refused";
 
 /** A client that asked for a name and is told the decision, once. */
 export interface Asker {
-  settled(type: ResourceType, name: ResourceName, outcome: NameDecision): void;
+  nameDecided(type: ResourceType, name: ResourceName, outcome: NameDecision): void;
 }
 
 /** The state of a name that clients ask for. */

@@ -283,7 +283,7 @@ export class Publication {
 
   #join(opened: GroupInUse, node: Node, kind: Member["kind"], client: GroupClient, beats?: PulseListener): Membership {
     const { group, shared } = opened;
-    const interest = this.#onDemand?.join(group, node, { settled: (...args) => client.settled?.(...args) });
+    const interest = this.#onDemand?.join(group, node, { nameDecided: (...args) => client.nameDecided?.(...args) });
     shared.clients.add(client);
     const seat = opened.view.join(node, kind, client);
     const stopBeats = beats && shared.pulse.join(beats);

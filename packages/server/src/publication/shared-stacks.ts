@@ -22,7 +22,7 @@ import { RecentSnapshots } from "./recent-snapshots.js";
 /** A client that is told when its group has a new snapshot. */
 export interface GroupClient extends ViewClient {
   /** A requested name that may be supplied was decided. For a found resource `changed` is called too. */
-  settled?(type: ResourceType, name: ResourceName, outcome: NameDecision): void;
+  nameDecided?(type: ResourceType, name: ResourceName, outcome: NameDecision): void;
 }
 
 /** A stack of layers, and the streams of all groups that have this list of layers. */

@@ -70,7 +70,7 @@ export class HeldPoll implements GroupClient {
     if (!this.#settled) this.#parts.queue.add(this, "changes");
   }
 
-  settled(_type: ResourceType, name: ResourceName): void {
+  nameDecided(_type: ResourceType, name: ResourceName): void {
     this.#undecided?.delete(name);
     if (this.#undecided?.size === 0) this.#endWait();
   }

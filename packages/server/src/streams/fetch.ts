@@ -101,8 +101,8 @@ export class UnaryFetch implements CallHandler {
         return;
       }
       this.#resourceErrors = admission.resourceErrors;
-      const settled: GroupClient["settled"] = (_type, name, outcome) => this.#settled(name, outcome);
-      this.#membership = admission.join({ changed() {}, settled });
+      const nameDecided: GroupClient["nameDecided"] = (_type, name, outcome) => this.#nameDecided(name, outcome);
+      this.#membership = admission.join({ changed() {}, nameDecided });
     }
     if (effect.kind === "demanded") {
       this.#names = effect.names;
@@ -112,7 +112,7 @@ export class UnaryFetch implements CallHandler {
     }
   }
 
-  #settled(name: ResourceName, outcome: NameDecision): void {
+  #nameDecided(name: ResourceName, outcome: NameDecision): void {
     if (outcome === "late") this.#late.add(name);
     // A found resource is in the snapshot by the end of the turn.
     if (this.#undecided.delete(name) && this.#undecided.size === 0)

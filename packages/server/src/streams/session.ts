@@ -83,7 +83,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
   /** The target that the machine was given last was not the newest: a rollout or a quarantine holds the node back. */
   #isHeldBack = false;
   /** Whether the client used exactly its target at the last look (`#progress`). */
-  #settled = false;
+  #wasSettled = false;
 
   constructor(context: SessionContext<Session>, call: DiscoveryCall, id: number) {
     const { types, limits, defaultNode, onDemand, naming, heldMemory } = context;
@@ -133,7 +133,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
     }
     this.#progress();
     // After the last acknowledgement of a change the stream needs no turn.
-    if (isAcknowledgement && this.#settled && this.#room) this.#joined?.alarm?.set(this.#stream.deadline());
+    if (isAcknowledgement && this.#wasSettled && this.#room) this.#joined?.alarm?.set(this.#stream.deadline());
     // Not answered here: requests that come together are answered together, and in turn with other streams.
     else this.#wantsWork("answers");
   }
@@ -186,7 +186,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
     this.#wantsWork(lane);
   }
 
-  settled(type: ResourceType, name: ResourceName, outcome: NameDecision): void {
+  nameDecided(type: ResourceType, name: ResourceName, outcome: NameDecision): void {
     if (this.#over) return;
     this.#decided(type, name, outcome);
     this.#wantsWork("answers");
@@ -276,10 +276,10 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
     if (this.#over || this.#joined === undefined) return;
     const { stream, membership } = this.#joined;
     membership.progressed();
-    const settled = this.isSettled;
-    if (settled !== this.#settled) {
-      this.#settled = settled;
-      if (settled) this.#context.events.emit(() => ({ kind: "synced", stream }));
+    const { isSettled } = this;
+    if (isSettled !== this.#wasSettled) {
+      this.#wasSettled = isSettled;
+      if (isSettled) this.#context.events.emit(() => ({ kind: "synced", stream }));
       else this.#unsettledSince = this.#context.clock.now();
     }
     this.#context.arrivals.progressed(this);
@@ -320,7 +320,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
 
   get unsettledSince(): number {
     // It was settled until now: the stream has not yet heard of the newest change.
-    return this.#settled ? this.#context.clock.now() : this.#unsettledSince;
+    return this.#wasSettled ? this.#context.clock.now() : this.#unsettledSince;
   }
 
   get heldUntil(): number {

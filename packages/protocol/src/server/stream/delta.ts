@@ -89,7 +89,7 @@ export const delta: VariantRules<DeltaRequest, DeltaSubscriber> = {
     const { claimed, subscription } = subscriber;
     if (claimed === undefined) return;
     subscriber.claimed = undefined;
-    surroundings.settled(claimed);
+    surroundings.claimsDropped(claimed);
     const { pending: before, everything, mustAnswer } = subscriber.sent;
     subscriber.sent = sentState(current, before, everything, mustAnswer);
     if (surroundings.tellsTtl(subscriber)) beatAtOnce(subscriber, current);

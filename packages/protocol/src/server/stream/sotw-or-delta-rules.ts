@@ -24,7 +24,7 @@ export interface Surroundings {
   /** The names of this type that warm with resources sent on this stream (rule 122), until they are delivered. */
   warming(subscriber: Subscriber): NameSet;
   /** Delta: the stream no longer keeps the versions that a client claimed to have. */
-  settled(claimed: ClaimedVersions): void;
+  claimsDropped(claimed: ClaimedVersions): void;
 }
 
 /**

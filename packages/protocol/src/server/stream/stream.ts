@@ -83,7 +83,7 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
       sentBefore: ({ type, lastSent }) =>
         type.askedAgainAfter.some((url) => (this.#byType.get(url)?.lastSent?.order ?? 0) > (lastSent?.order ?? 0)),
       warming: ({ type }) => this.#warming.namesOf(type.typeUrl),
-      settled: (claimed) => void this.#hold(claimed, undefined),
+      claimsDropped: (claimed) => void this.#hold(claimed, undefined),
     };
     this.#delivery = new Delivery(rules, {
       options,
