@@ -1,4 +1,4 @@
-import type { Again } from "../connection/outgoing-queue.js";
+import type { RemakableBytes } from "../connection/outgoing-queue.js";
 import type { GrpcCode } from "../messages/grpc-code.js";
 import type { Peer } from "../sockets/peer.js";
 
@@ -11,7 +11,7 @@ export interface GrpcCall {
    * taken, and there is no room for more until `drained`. `again` can produce the bytes of `body` again, so that a
    * message that waits need not be kept.
    */
-  send(body: Uint8Array, tail?: Uint8Array, again?: Again): boolean;
+  send(body: Uint8Array, tail?: Uint8Array, again?: RemakableBytes): boolean;
   /**
    * Ends the call with a status, after the sent messages. Nothing may be sent afterwards. With an error, the call is
    * cut off if the client has not read the messages before the status within `lastWordMs`.

@@ -1,6 +1,6 @@
 import { lastWordMs } from "../connection/connection-end.js";
 import type { Http2Stream, Http2StreamHandler } from "../connection/http2-stream.js";
-import type { Again } from "../connection/outgoing-queue.js";
+import type { RemakableBytes } from "../connection/outgoing-queue.js";
 import { http2Error } from "../frames/http2-errors.js";
 import type { RequestHead } from "../frames/request-head.js";
 import { type GrpcCode, grpcCode } from "../messages/grpc-code.js";
@@ -75,7 +75,7 @@ class ServedCall implements GrpcCall, Http2StreamHandler, MessageSink, Waited {
   #hasHead = false;
   /** For a unary call: its request, and its answer, which goes out only with status OK. */
   #request: Uint8Array | undefined;
-  #answer: readonly [body: Uint8Array, tail: Uint8Array, again: Again | undefined] | undefined;
+  #answer: readonly [body: Uint8Array, tail: Uint8Array, again: RemakableBytes | undefined] | undefined;
   #cutOff: NodeJS.Timeout | undefined;
   #deadline: NodeJS.Timeout | undefined;
 
@@ -112,7 +112,7 @@ class ServedCall implements GrpcCall, Http2StreamHandler, MessageSink, Waited {
     if (!this.#method.unary) this.#accept();
   }
 
-  send(body: Uint8Array, tail: Uint8Array = nothing, again?: Again): boolean {
+  send(body: Uint8Array, tail: Uint8Array = nothing, again?: RemakableBytes): boolean {
     if (this.#isEnded || this.#isClosed) return false;
     if (!this.#method.unary) return this.#send(body, tail, again);
     this.#answer = [body, tail, again];
@@ -210,7 +210,7 @@ class ServedCall implements GrpcCall, Http2StreamHandler, MessageSink, Waited {
     this.end(code, message);
   }
 
-  #send(body: Uint8Array, tail: Uint8Array = nothing, again: Again | undefined): boolean {
+  #send(body: Uint8Array, tail: Uint8Array = nothing, again: RemakableBytes | undefined): boolean {
     if (!this.#hasHead) this.#stream.respond(responseHead);
     this.#hasHead = true;
     const length = body.length + tail.length;

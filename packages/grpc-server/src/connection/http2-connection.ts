@@ -23,7 +23,7 @@ import { FloodGuard, floodCost } from "./flood-guard.js";
 import { greetingOf } from "./greeting.js";
 import { Http2Sender } from "./http2-sender.js";
 import { type StreamOwner, StreamState } from "./http2-stream.js";
-import type { Again } from "./outgoing-queue.js";
+import type { RemakableBytes } from "./outgoing-queue.js";
 import { Output } from "./output.js";
 import { RecentResets } from "./recent-resets.js";
 
@@ -150,7 +150,13 @@ export class Http2Connection implements StreamOwner {
     this.#head(stream, block, false);
   }
 
-  send(stream: StreamState, prefix: Uint8Array, body: Uint8Array, tail: Uint8Array, again: Again | undefined): boolean {
+  send(
+    stream: StreamState,
+    prefix: Uint8Array,
+    body: Uint8Array,
+    tail: Uint8Array,
+    again: RemakableBytes | undefined,
+  ): boolean {
     this.#output.begin();
     const hasRoom = this.#sender.send(stream, prefix, body, tail, again);
     // A change usually concerns the other streams too, in the same turn of the event loop: all of it becomes one write.

@@ -3,7 +3,7 @@ import { ConnectionError, http2Error, StreamError } from "../frames/http2-errors
 import type { PeerSettings } from "../frames/peer-settings.js";
 import type { FloodGuard } from "./flood-guard.js";
 import type { StreamOwner, StreamState } from "./http2-stream.js";
-import type { Again } from "./outgoing-queue.js";
+import type { RemakableBytes } from "./outgoing-queue.js";
 import type { Output } from "./output.js";
 
 /**
@@ -64,7 +64,13 @@ export class Http2Sender {
    * Sends three parts of one piece of data. Returns false when there is no room for more; only bytes that the peer does
    * not take yet are kept.
    */
-  send(stream: StreamState, prefix: Uint8Array, body: Uint8Array, tail: Uint8Array, again: Again | undefined): boolean {
+  send(
+    stream: StreamState,
+    prefix: Uint8Array,
+    body: Uint8Array,
+    tail: Uint8Array,
+    again: RemakableBytes | undefined,
+  ): boolean {
     const isAlone = !this.#isFlushing && (this.#ready === undefined || this.#ready.size === 0);
     if (isAlone && !stream.isFull && this.#output.hasRoom) {
       const length = prefix.length + body.length + tail.length;

@@ -1,6 +1,6 @@
 import { ourWindow } from "../frames/frames.js";
 import { type Http2ErrorCode, http2Error, StreamError } from "../frames/http2-errors.js";
-import { type Again, OutgoingQueue } from "./outgoing-queue.js";
+import { OutgoingQueue, type RemakableBytes } from "./outgoing-queue.js";
 
 /** The handler of a stream. No function may throw. */
 export interface Http2StreamHandler {
@@ -27,7 +27,7 @@ export interface Http2Stream {
    * and must not change. False: taken, but there is no room for more until `drained`. `again` can produce the bytes
    * of `body` again, so that no copy of them waits.
    */
-  send(prefix: Uint8Array, body?: Uint8Array, tail?: Uint8Array, again?: Again): boolean;
+  send(prefix: Uint8Array, body?: Uint8Array, tail?: Uint8Array, again?: RemakableBytes): boolean;
   /** Ends the response with trailers, after the sent data. Without `respond` they are the whole response. */
   end(block: Uint8Array): void;
   /** Resets the stream at once, and drops waiting data. */
@@ -37,7 +37,13 @@ export interface Http2Stream {
 /** The connection of a stream, as the stream sees it. */
 export interface StreamOwner {
   respond(stream: StreamState, block: Uint8Array): void;
-  send(stream: StreamState, prefix: Uint8Array, body: Uint8Array, tail: Uint8Array, again: Again | undefined): boolean;
+  send(
+    stream: StreamState,
+    prefix: Uint8Array,
+    body: Uint8Array,
+    tail: Uint8Array,
+    again: RemakableBytes | undefined,
+  ): boolean;
   end(stream: StreamState, block: Uint8Array): void;
   resetStream(id: number, code: Http2ErrorCode): void;
 }
@@ -99,7 +105,7 @@ export class StreamState implements Http2Stream {
     if (!this.isClosed && !this.hasResponded) this.#owner.respond(this, block);
   }
 
-  send(prefix: Uint8Array, body: Uint8Array = nothing, tail: Uint8Array = nothing, again?: Again): boolean {
+  send(prefix: Uint8Array, body: Uint8Array = nothing, tail: Uint8Array = nothing, again?: RemakableBytes): boolean {
     if (this.isClosed || this.trailers !== undefined) return false;
     return this.#owner.send(this, prefix, body, tail, again);
   }

@@ -3,10 +3,14 @@ import { it } from "node:test";
 import { frame } from "../frames/frames.js";
 import { http2Bench, open, setting, uint32 } from "../testing/http2-bench.js";
 import { randomFrom } from "../testing/random.js";
-import type { Again } from "./outgoing-queue.js";
+import type { RemakableBytes } from "./outgoing-queue.js";
 
 /** Bytes that are at hand for this many requests; afterwards they come in small pieces. */
-function fading(bytes: Buffer, times: number, pieceBytes: number): Again & { readonly begun: readonly number[] } {
+function fading(
+  bytes: Buffer,
+  times: number,
+  pieceBytes: number,
+): RemakableBytes & { readonly begun: readonly number[] } {
   let left = times;
   const begun: number[] = [];
   return {

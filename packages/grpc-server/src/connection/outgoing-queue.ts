@@ -1,7 +1,7 @@
 import type { Output } from "./output.js";
 
 /** Bytes that need not be kept, since they can be made again. */
-export interface Again {
+export interface RemakableBytes {
   /** Their number. */
   readonly length: number;
   /** All of them, if they are kept anyway. */
@@ -10,7 +10,7 @@ export interface Again {
   rest(from: number): Iterator<Uint8Array>;
 }
 
-type Part = Uint8Array | Again;
+type Part = Uint8Array | RemakableBytes;
 
 const nothing: Part[] = [];
 const noBytes = new Uint8Array(0);
@@ -84,7 +84,7 @@ export class OutgoingQueue {
         output.put(size === bytes.length ? bytes : bytes.subarray(from, from + size));
         return;
       }
-      this.#rest = (part as Again).rest(this.#offset);
+      this.#rest = (part as RemakableBytes).rest(this.#offset);
     }
     for (let left = size; left > 0; ) {
       if (this.#piece.length === 0) this.#piece = this.#rest.next().value as Uint8Array;

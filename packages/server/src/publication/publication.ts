@@ -138,7 +138,10 @@ export class Publication {
   }
 
   /** The groups that a planned change would touch. None while nodes are told nothing. */
-  *groupsTouchedBy(changes: readonly LayerChange[], { touched }: PlannedLayers): Iterable<JudgedGroups & AddressedGroups> {
+  *groupsTouchedBy(
+    changes: readonly LayerChange[],
+    { touched }: PlannedLayers,
+  ): Iterable<JudgedGroups & AddressedGroups> {
     if (!this.hasBegun) return;
     for (const shared of this.#stacks.touchedBy(changes)) {
       const before = shared.newest();

@@ -27,7 +27,7 @@ export interface GroupClient extends ViewClient {
 
 /** A stack of layers, and the streams of all groups that have this list of layers. */
 export class SharedStack {
-  readonly #shared: SharedStacks;
+  readonly #stacks: SharedStacks;
   /** Unique among stacks. */
   readonly key: string;
   /** Its layers by name; undefined stands for all layers but those of supply on demand. */
@@ -49,23 +49,23 @@ export class SharedStack {
   #names: DanglingNames | undefined;
   #addresses: AddressIndex | undefined;
 
-  constructor(shared: SharedStacks, key: string, names: readonly LayerName[] | undefined, below?: LayerName) {
-    this.#shared = shared;
+  constructor(stacks: SharedStacks, key: string, names: readonly LayerName[] | undefined, below?: LayerName) {
+    this.#stacks = stacks;
     this.key = key;
     this.layers = [...(below === undefined ? [] : [below]), ...(names ?? [undefined])];
-    this.stack = createLayerStack(shared.layers, names, below);
-    this.recent = new RecentSnapshots(shared.clock);
-    this.pulse = createPulse(shared.clock, () => this.#snapshots());
+    this.stack = createLayerStack(stacks.layers, names, below);
+    this.recent = new RecentSnapshots(stacks.clock);
+    this.pulse = createPulse(stacks.clock, () => this.#snapshots());
   }
 
   /** The snapshot that its streams may be told now. Undefined while no configuration is known. */
   newest(): Snapshot | undefined {
-    return this.#shared.hasBegun() ? this.stack.snapshot() : undefined;
+    return this.#stacks.hasBegun() ? this.stack.snapshot() : undefined;
   }
 
   /** Types whose content is not known yet. The same set until it changes, if one layer has it. */
   unknown(): UnknownTypes {
-    const { awaited } = this.#shared;
+    const { awaited } = this.#stacks;
     if (awaited.size === 0) return undefined;
     const [first, ...more] = [...awaited].filter(([layer]) => this.has(layer)).map(([, types]) => types);
     return more.length === 0 ? first : new Set([...(first ?? []), ...more.flatMap((types) => [...types])]);

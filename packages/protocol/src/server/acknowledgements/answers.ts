@@ -23,13 +23,13 @@ export function answered(
 ): StreamEffect {
   const assumed = takeBack(subscriber);
   const { inFlight } = subscriber;
-  const effect = taken(subscriber, sent, error, now, superseded);
+  const effect = recordAnswer(subscriber, sent, error, now, superseded);
   noteConfirmed(subscriber, inFlight);
   if (assumed !== undefined) assumeAgain(subscriber, assumed);
   return effect;
 }
 
-function taken(
+function recordAnswer(
   subscriber: Subscriber,
   sent: Sent,
   error: ErrorDetail | undefined,
