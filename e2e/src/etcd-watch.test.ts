@@ -13,7 +13,7 @@ import { eventually } from "./harness/wait.js";
 const prefix = "/watch";
 const type = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
 const info = { author: "a test", cause: { kind: "api", caller: "a test" }, message: "", time: 1_000 } as const;
-/** So soon a watcher must know what others wrote while a member does not answer, in milliseconds. */
+/** The time in which a watcher must learn what others wrote while a member does not answer, in milliseconds. */
 const soonMs = 10_000;
 
 async function cluster(t: TestContext): Promise<EtcdCluster | undefined> {

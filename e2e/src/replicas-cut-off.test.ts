@@ -12,7 +12,7 @@ import type { Scene } from "./harness/scene.js";
 const [nodes, staged] = [50, 12];
 /** A server that says nothing to etcd for 6 s is gone for the others. */
 const lastsMs = { server: 8_000, member: 3_000 };
-/** So soon nobody may hold an old version once all is well again, in milliseconds. */
+/** The time after which nobody may hold an old version once all is well again, in milliseconds. */
 const healedMs = 10_000;
 
 const title = "Envoys, replicas and etcd while the link of each of them goes down in turn";

@@ -9,7 +9,7 @@ import { createScene } from "./harness/scene.js";
 const [nodes, staged] = [100, 12];
 /** What is ended or stopped stays so for as long, in milliseconds: changes go on meanwhile. */
 const lastsMs = 1_500;
-/** So soon nobody may hold an old version once all is well again, in milliseconds. */
+/** The time after which nobody may hold an old version once all is well again, in milliseconds. */
 const healedMs = 10_000;
 
 test("Envoys, replicas and etcd while each of them is killed and stopped in turn", { timeout: 400_000 }, async (t) => {

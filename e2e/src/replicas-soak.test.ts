@@ -23,7 +23,7 @@ const minutes = Number(process.env.SOAK_MINUTES ?? 0);
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 1_000_000));
 /** What is ended, stopped or cut off stays so for as long, in milliseconds: changes go on meanwhile. */
 const lastsMs = 2_000;
-/** So soon nobody may hold an old version once all is well again, in milliseconds. */
+/** The time after which nobody may hold an old version once all is well again, in milliseconds. */
 const healedMs = 10_000;
 
 const title = "Envoys, replicas and etcd with faults in random order";

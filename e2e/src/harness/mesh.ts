@@ -33,7 +33,7 @@ export interface MeshOptions {
   readonly nodes: number;
   /** How many further nodes get their changes by rollouts. */
   readonly staged: number;
-  /** So many minutes they stay at most. */
+  /** The longest time that they stay, in minutes. */
   readonly minutes?: number;
   readonly started?: Started;
   /** Further settings of the servers. */

@@ -99,7 +99,7 @@ export interface Retention {
   readonly leases?: number | undefined;
   /** Older ones go, in milliseconds since 1970. */
   readonly since: number;
-  /** So many of the newest stay, however old they are. Default: 1, the head. */
+  /** The number of newest revisions that stay, however old they are. Default: 1, the head. */
   readonly least?: number | undefined;
   /** Revisions from this moment on are still in use and stay, in milliseconds since 1970. Default: none are. */
   readonly inUseSince?: number | undefined;

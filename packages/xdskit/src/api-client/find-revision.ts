@@ -5,7 +5,7 @@ import { pageSize } from "./list-resources.js";
 
 /** Shorter beginnings of an id could be anything. */
 const shortest = 4;
-/** So many revisions are looked through. */
+/** The most pages of revisions that are looked through. */
 const mostPages = 1_000;
 
 interface RevisionsPage {

@@ -8,7 +8,10 @@ const keptRevisions = 1_000;
 const keptOfLeases = 5_000;
 const keptMs = 90 * 24 * 3_600_000;
 
-/** So many of the newest stay, however old: clients that come back after a restart are looked for in them. */
+/**
+ * The number of newest revisions that stay, however old they are. The server looks in them for what clients have that
+ * come back after a restart.
+ */
 const leastRevisions = 10;
 
 /** A change is in the store a while before its rollout begins. */

@@ -62,7 +62,7 @@ export interface StateOptions {
   readonly damage?: string | undefined;
 }
 
-/** So many times a file that cannot be read is opened again; then it is set aside. */
+/** How often a file that cannot be read is opened. After that, it is set aside. */
 const mostReadings = 2;
 
 /**
