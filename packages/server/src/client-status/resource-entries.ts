@@ -15,7 +15,10 @@ export interface TypeOnStream {
   readonly moment: Moment;
 }
 
-/** The state of a resource in the proto's words. A resource in flight is `STALE`: sent, and not answered. */
+/**
+ * The state of a resource in the proto's words. CSDS calls a resource in flight STALE. That is our state `sent`, not our
+ * `stale`.
+ */
 const configStatuses: Readonly<Record<ResourceState, ConfigStatus>> = {
   synced: ConfigStatus.SYNCED,
   sent: ConfigStatus.STALE,

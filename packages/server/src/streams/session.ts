@@ -215,7 +215,8 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
     try {
       this.#giveSnapshot();
       this.#tellAbsent();
-      // A name that the newest snapshot has was decided anew meanwhile.
+      // The machine has the newest snapshot and was told every absent name. Names that are left exist in that snapshot:
+      // forget them.
       if (this.newest !== undefined && this.#stream.newest === this.newest) this.#absent = undefined;
       const now = this.#now;
       while (this.#room && !this.#over) {

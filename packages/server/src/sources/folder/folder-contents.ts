@@ -140,7 +140,7 @@ export class FolderContents {
   /** Whether any file is new, gone, or has other metadata than when it was read. */
   differs(scan: Scan): boolean {
     if (scan.files.size !== this.#files.size) return true;
-    for (const file of scan.files.values()) if (this.#isStale(file)) return true;
+    for (const file of scan.files.values()) if (this.#mustRead(file)) return true;
     return false;
   }
 
@@ -152,7 +152,7 @@ export class FolderContents {
    * @param atStart whether this is the first reading
    */
   async update(scan: Scan, patient: boolean, signal: AbortSignal, atStart = false): Promise<FolderReading> {
-    const stale = [...scan.files.values()].filter((file) => this.#isStale(file));
+    const toRead = [...scan.files.values()].filter((file) => this.#mustRead(file));
     let parsed = 0;
     let changed = false;
     let moved = false;
@@ -180,7 +180,7 @@ export class FolderContents {
       else note(file, read, (bytes) => this.#parse(file, bytes));
     };
     const { fileBytes } = this.#options.limits;
-    await eachOf(stale, parallel, async (file) => {
+    await eachOf(toRead, parallel, async (file) => {
       if (!signal.aborted) take(file, withDigest(await readWholeFile(file.realPath, fileBytes)));
     });
     for (const { file, read, bytes } of long) {
@@ -188,7 +188,7 @@ export class FolderContents {
       const understood = await this.#parseElsewhere(file, bytes, signal);
       if (understood !== undefined) note(file, read, () => understood);
     }
-    return { read: stale.map(({ path }) => path), parsed, changed, moved };
+    return { read: toRead.map(({ path }) => path), parsed, changed, moved };
   }
 
   /** Finds the errors of all files as they were last read. */
@@ -218,7 +218,7 @@ export class FolderContents {
     return this.#thread.takes(file.path, read.bytes.length, atStart);
   }
 
-  #isStale(file: ScannedFile): boolean {
+  #mustRead(file: ScannedFile): boolean {
     const known = this.#files.get(file.path);
     if (known === undefined || known.doubtful) return true;
     // Its metadata were not looked at, because no event came since it was found.
