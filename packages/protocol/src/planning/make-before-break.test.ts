@@ -5,7 +5,7 @@ import { emptySnapshot, updateSnapshot } from "../index.js";
 import type { ResourceSet } from "../model/resource-set.js";
 import { sampleResource } from "../testing/sample-resources.js";
 import { typeOf } from "../testing/sample-world.js";
-import { type InUse, stageOf } from "./make-before-break.js";
+import { computeStage, type InUse } from "./make-before-break.js";
 
 /** The use of a type by a client that uses these sets, and holds the last of them. */
 function inUse(word: "listener" | "route", used: readonly ResourceSet[], draining: readonly Resource[]): InUse {
@@ -37,7 +37,7 @@ it("a removal waits for the acknowledgement of each process that uses a listener
       [listener.typeUrl, inUse("listener", used, [...old])],
       [route.typeUrl, inUse("route", [before.of(route)], [])],
     ]);
-    const { waits, awaited } = stageOf(types, wanted);
+    const { waits, awaited } = computeStage(types, wanted);
     return [...waits.map(({ kind }) => kind), ...awaited];
   };
   assert.deepEqual(kinds([current]), ["linger"]);

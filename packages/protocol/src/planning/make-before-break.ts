@@ -103,7 +103,7 @@ export const wholeStage: Stage = {
  * A resource that is removed although the wanted snapshot still names it is not retained for that: the configuration
  * says so. Costs the differences between the sets, not the sets.
  */
-export function stageOf(
+export function computeStage(
   types: ReadonlyMap<TypeUrl, InUse>,
   wanted: Snapshot,
   earlier: readonly Snapshot[] = [],

@@ -2,7 +2,7 @@ import type { Resource, ResourceType, TypeUrl } from "@xdskit/api";
 import { changeBetween, type Difference } from "../model/change.js";
 import type { ResourceSet } from "../model/resource-set.js";
 import type { Snapshot } from "../model/snapshot.js";
-import { type InUse, stageOf } from "./make-before-break.js";
+import { computeStage, type InUse } from "./make-before-break.js";
 import { namesLess } from "./named-by.js";
 import type { Wait } from "./wait.js";
 
@@ -44,8 +44,8 @@ export interface TypeChange {
 export const mostStages = 100;
 
 /**
- * The way of a client from one snapshot to another without breaking traffic (rule 120): `stageOf` again and again, for
- * a client that asks for everything, has `from`, and acknowledges each response. A real client may get it in more
+ * The way of a client from one snapshot to another without breaking traffic (rule 120): `computeStage` again and again,
+ * for a client that asks for everything, has `from`, and acknowledges each response. A real client may get it in more
  * steps, since it answers type by type, and waits longer for resources that it still names.
  *
  * Each stage costs the differences if one snapshot was derived from the other, and the size of both if not. Neither is
@@ -56,7 +56,7 @@ export function planBetween(from: Snapshot, to: Snapshot): Plan {
   const stages: PlanStage[] = [];
   let waited: readonly Wait[] = [];
   while (stages.length < mostStages) {
-    const stage = stageOf(new Map(clients.map((one) => [one.type.typeUrl, one.use])), to);
+    const stage = computeStage(new Map(clients.map((one) => [one.type.typeUrl, one.use])), to);
     const changes = clients.flatMap((one) => one.bringTo(stage.targets.get(one.type.typeUrl) ?? to.of(one.type)));
     if (changes.length > 0) stages.push({ after: endedBy(changes, waited), changes });
     // Nothing to acknowledge: time passes until the replaced listeners have drained.

@@ -3,7 +3,7 @@ import { longestKey } from "../../model/limits.js";
 import { PerKey } from "../../model/memo.js";
 import { type ResourceSet, ResourceSets } from "../../model/resource-set.js";
 import type { Snapshot } from "../../model/snapshot.js";
-import { type InUse, type Stage, stageOf } from "../../planning/make-before-break.js";
+import { computeStage, type InUse, type Stage } from "../../planning/make-before-break.js";
 import { stillInFlight } from "../acknowledgements/in-flight.js";
 import { perhapsUsed } from "../acknowledgements/rejected.js";
 import type { Subscriber } from "../state/subscriber.js";
@@ -12,7 +12,7 @@ import { numberOf } from "./past-snapshots.js";
 /*
  * The stage of a stream (how far it may go now, `make-before-break.ts`), worked out once for all streams with equal
  * inputs. A key holds everything that a stage depends on. This file makes the key from the state of a client's streams.
- * If no stage has that key yet, it makes the input of `stageOf` (`InUse`) from the same state.
+ * If no stage has that key yet, it makes the input of `computeStage` (`InUse`) from the same state.
  */
 
 /** By wanted snapshot and key. */
@@ -50,7 +50,7 @@ export function sharedStage(
   for (const part of parts) key += part;
   let stage = known.get(wanted, key);
   if (stage === undefined) {
-    stage = stageOf(usesOf(all, mine, patience), wanted, earlier);
+    stage = computeStage(usesOf(all, mine, patience), wanted, earlier);
     if (key.length <= longestKey) known.set(wanted, key, stage);
   }
   return stage;
