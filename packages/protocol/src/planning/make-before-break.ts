@@ -53,7 +53,7 @@ export interface InUse {
    */
   readonly isFirst: boolean;
   /**
-   * The client has or was sent something of the type. Its first response is never held back: the client would wait for
+   * The client has or was sent something of the type. Its first response never waits: the client would wait for
    * it, and has no traffic yet that could break.
    */
   readonly isEstablished: boolean;
@@ -77,18 +77,18 @@ export interface Stage {
    * had, and an answer that there is none would not be true. It does get a retained resource, since it uses something
    * that names it.
    */
-  readonly heldBack: ReadonlyMap<TypeUrl, ReadonlySet<ResourceName>>;
-  /** The resources that are held back, and why. */
+  readonly waiting: ReadonlyMap<TypeUrl, ReadonlySet<ResourceName>>;
+  /** The resources that wait, and why. */
   readonly waits: readonly Wait[];
   /** The types whose acknowledgements the client's changes wait for. */
   readonly awaited: ReadonlySet<TypeUrl>;
 }
 
-/** The stage at which nothing is held back. */
+/** The stage at which nothing waits. */
 export const wholeStage: Stage = {
   targets: new Map(),
   retained: new Map(),
-  heldBack: new Map(),
+  waiting: new Map(),
   waits: [],
   awaited: new Set(),
 };
@@ -96,7 +96,7 @@ export const wholeStage: Stage = {
 /**
  * The stage to which a client may go now from its used sets (`types`) toward the wanted snapshot without breaking
  * traffic (rule 120). Every new or changed resource goes out, except one that names something which the client must
- * warm first: that is withheld. Every removal goes out, except of a resource that something in use still names: that is
+ * warm first: that waits. Every removal goes out, except of a resource that something in use still names: that is
  * retained. Called again after each acknowledgement, it gives the later stages; `planBetween` lists them. `earlier` are
  * the snapshots before, for types that are sent for the first time.
  *
@@ -116,20 +116,20 @@ export function computeStage(
   if (going.size > 0) for (const use of types.values()) draft.retainForDraining(use);
   for (const use of types.values()) {
     if (going.size > 0) draft.retainForUse(use);
-    if (coming.size > 0 || isWarmedElsewhere) draft.withhold(use, coming, isWarmedElsewhere);
+    if (coming.size > 0 || isWarmedElsewhere) draft.makeWait(use, coming, isWarmedElsewhere);
   }
-  draft.retainForWithheld();
+  draft.retainForWaiting();
   draft.retainForRetained();
   return draft.finish();
 }
 
-/** A stage while it is being worked out: the retained and the withheld resources, and why. */
+/** A stage while it is being worked out: the retained and the waiting resources, and why. */
 class StageDraft {
   readonly #types: ReadonlyMap<TypeUrl, InUse>;
   readonly #wanted: Snapshot;
   readonly #going: ReadonlyMap<TypeUrl, Going>;
   readonly #retained = new Map<TypeUrl, Map<ResourceName, Resource>>();
-  readonly #withheld = new Map<TypeUrl, Map<ResourceName, Resource>>();
+  readonly #waiting = new Map<TypeUrl, Map<ResourceName, Resource>>();
   readonly #awaited = new Set<TypeUrl>();
   readonly #waits = createWaits();
   /** The retained resources, and the use that each is retained for. */
@@ -185,9 +185,9 @@ class StageDraft {
   }
 
   /**
-   * Withholds resources that name something which the client does not have yet, or has not warmed on another stream.
+   * Lets resources wait that name something which the client does not have yet, or has not warmed on another stream.
    */
-  withhold({ type, sentSet, isEstablished }: InUse, coming: Coming, isWarmedElsewhere: boolean): void {
+  makeWait({ type, sentSet, isEstablished }: InUse, coming: Coming, isWarmedElsewhere: boolean): void {
     if (sentSet === undefined || !isEstablished) return;
     for (const resource of changeBetween(sentSet, this.#wanted.of(type)).upserted) {
       for (const reference of resource.references) {
@@ -197,7 +197,7 @@ class StageDraft {
             ? coldOf(reference, this.#types, this.#wanted)
             : undefined);
         if (missing === undefined || missing.type === type) continue;
-        note(this.#withheld, resource);
+        note(this.#waiting, resource);
         this.#awaited.add(missing.type.typeUrl);
         this.#waits.add("make", resource, missing);
       }
@@ -205,11 +205,11 @@ class StageDraft {
   }
 
   /**
-   * A withheld resource stays as it was. The client goes on to use that, or starts to: the resources that it names stay
+   * A waiting resource stays as it was. The client goes on to use that, or starts to: the resources that it names stay
    * with it.
    */
-  retainForWithheld(): void {
-    for (const [url, resources] of this.#withheld) {
+  retainForWaiting(): void {
+    for (const [url, resources] of this.#waiting) {
       for (const after of resources.values()) {
         const use = this.#types.get(url);
         const before = use && stayingAs(use, after.key);
@@ -234,26 +234,26 @@ class StageDraft {
   finish(): Stage {
     const retained = this.#retained;
     for (const url of retained.keys()) if (this.#types.get(url)?.sentSet === undefined) retained.delete(url);
-    if (retained.size === 0 && this.#withheld.size === 0) return wholeStage;
+    if (retained.size === 0 && this.#waiting.size === 0) return wholeStage;
     const targets = new Map<TypeUrl, ResourceSet>();
-    const heldBack = new Map<TypeUrl, Set<ResourceName>>();
+    const waiting = new Map<TypeUrl, Set<ResourceName>>();
     for (const [url, use] of this.#types) {
       if (use.sentSet === undefined) continue;
       const changes = new Map<ResourceName, Resource | undefined>(retained.get(url));
       const names = new Set<ResourceName>();
-      for (const [key, resource] of this.#withheld.get(url) ?? []) {
+      for (const [key, resource] of this.#waiting.get(url) ?? []) {
         changes.set(key, stayingAs(use, key));
         names.add(calledName(resource));
       }
-      if (names.size > 0) heldBack.set(url, names);
+      if (names.size > 0) waiting.set(url, names);
       if (changes.size > 0) targets.set(url, sharedBranch(this.#wanted.of(use.type), changes));
     }
-    return { targets, retained, heldBack, waits: this.#waits.list(), awaited: this.#awaited };
+    return { targets, retained, waiting, waits: this.#waits.list(), awaited: this.#awaited };
   }
 }
 
 /**
- * The content that stays for now under the key of a withheld resource: the one that the client uses or was sent;
+ * The content that stays for now under the key of a waiting resource: the one that the client uses or was sent;
  * undefined for a new resource.
  */
 function stayingAs({ sentSet, lastGood }: InUse, key: ResourceName): Resource | undefined {

@@ -1,7 +1,7 @@
 import type { Resource, ResourceName, ResourceType } from "@xdskit/api";
 import { mostNamesOfWait } from "../model/limits.js";
 
-/** A change that is held back, and its reason. */
+/** A change that waits, and its reason. */
 export interface Wait {
   /**
    * - `make`: a new or changed resource waits for the client to acknowledge the resources that it names.

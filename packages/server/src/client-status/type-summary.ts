@@ -4,20 +4,18 @@ import type { ClientConfig_GenericXdsConfig } from "@xdskit/api/envoy/service/st
 import type { NodeState, TypeReport, WaitReport } from "../contracts/node-status.js";
 
 /**
- * The details of a type in a summary, given if it is not synced, the client is not told some TTLs, or something is
- * withheld.
+ * The details of a type in a summary, given if it is not synced, the client is not told some TTLs, or a rollout or a
+ * quarantine withholds something.
  */
 export interface TypeSummary {
   readonly state: NodeState;
   /** The number of resources that differ between the client's acknowledged set and its target. */
   readonly behind: number;
-  /** The changes that are held back, and why. */
+  /** The changes that wait for answers of the client (make before break), and why. */
   readonly waits: readonly WaitReport[];
   /** The number of resources with a TTL that the client is not told. */
   readonly untoldTtls: number;
-  /**
-   * The number of resources of the group's newest snapshot that a rollout or a quarantine keeps from the node for now.
-   */
+  /** The number of resources of the group's newest snapshot that a rollout or a quarantine withholds for now. */
   readonly withheld: number;
 }
 

@@ -23,9 +23,9 @@ export interface LedgerStream {
   readonly unsettledSince: number;
   /**
    * Until when its client could not get changes, in milliseconds of the server's clock: it was not connected, or a
-   * rollout or a quarantine held it back.
+   * rollout or a quarantine withheld them.
    */
-  readonly heldUntil: number;
+  readonly withheldUntil: number;
   status(): readonly TypeStatus[];
 }
 

@@ -15,7 +15,7 @@ import type { Moment } from "./moment.js";
 export function typeReport(
   status: TypeStatus,
   wanted: ResourceSet | undefined,
-  stream: Pick<LedgerStream, "unsettledSince" | "heldUntil">,
+  stream: Pick<LedgerStream, "unsettledSince" | "withheldUntil">,
   moment: Moment,
 ): TypeReport {
   const { type, subscription, sent, acknowledged, rejected } = status;
@@ -44,24 +44,24 @@ export function typeReport(
     untoldTtls: status.untoldTtls,
     state,
     behind,
-    lag: lagOf(status, state, stream.heldUntil, moment),
+    lag: lagOf(status, state, stream.withheldUntil, moment),
   };
 }
 
 function lagOf(
   { sent, acknowledged, lackedSince }: TypeStatus,
   state: NodeState,
-  heldUntil: number,
+  withheldUntil: number,
   { date }: Moment,
 ): TypeReport["lag"] {
   // A client does not have to acknowledge a resource that it rejected.
   if (state === "rejected") return undefined;
   if (state !== "synced" && lackedSince !== undefined)
-    return { from: date(Math.max(lackedSince, heldUntil)), to: undefined };
+    return { from: date(Math.max(lackedSince, withheldUntil)), to: undefined };
   if (sent === undefined) return undefined;
   const { at: to, published } = acknowledged ?? {};
   if (to === undefined || to < sent.at) return { from: date(sent.at), to: undefined };
-  return { from: date(published === undefined ? sent.at : Math.max(published, heldUntil)), to: date(to) };
+  return { from: date(published === undefined ? sent.at : Math.max(published, withheldUntil)), to: date(to) };
 }
 
 /** The waits, with the names of types. */

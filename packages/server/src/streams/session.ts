@@ -79,9 +79,9 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
   #released = false;
   readonly openedAt = Date.now();
   #unsettledSince: number;
-  #heldUntil: number;
-  /** The target that the machine was given last was not the newest: a rollout or a quarantine holds the node back. */
-  #isHeldBack = false;
+  #withheldUntil: number;
+  /** The target that the machine was given last was not the newest: a rollout or a quarantine withholds that. */
+  #isWithheld = false;
   /** Whether the client used exactly its target at the last look (`#progress`). */
   #wasSettled = false;
 
@@ -108,7 +108,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
       mayGoOn: () => this.#wantsWork("answers"),
     });
     this.#unsettledSince = context.clock.now();
-    this.#heldUntil = Math.floor(this.#unsettledSince);
+    this.#withheldUntil = Math.floor(this.#unsettledSince);
     this.#rate = createRateLimit(limits.requestsPerSecond, limits.requestBurst);
     this.#counter = context.counters.stream(method);
     this.#counter.open += 1;
@@ -251,9 +251,9 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
     const unknown = membership.unknown();
     const isGiven = unknown === this.#unknown && !this.#isRejoined && snapshot && this.#stream.isAbreast(snapshot);
     if (snapshot === undefined || isGiven) return;
-    const isHeldBack = target !== membership.newest();
-    if (isHeldBack || this.#isHeldBack || this.#isRejoined) this.#heldUntil = this.#now;
-    this.#isHeldBack = isHeldBack;
+    const isWithheld = target !== membership.newest();
+    if (isWithheld || this.#isWithheld || this.#isRejoined) this.#withheldUntil = this.#now;
+    this.#isWithheld = isWithheld;
     this.#isRejoined = false;
     this.#unknown = unknown;
     const lineage = snapshot === target ? membership.lineage : undefined;
@@ -324,8 +324,8 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
     return this.#wasSettled ? this.#context.clock.now() : this.#unsettledSince;
   }
 
-  get heldUntil(): number {
-    return this.#heldUntil;
+  get withheldUntil(): number {
+    return this.#withheldUntil;
   }
 
   status(): readonly TypeStatus[] {
@@ -373,7 +373,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
   ): void {
     const { counters, events, rejections } = this.#context;
     counters.type(type, stream.method.variant).acknowledged += 1;
-    if (published !== undefined) lags.record(type, Math.max(0, this.#now - Math.max(published, this.#heldUntil)));
+    if (published !== undefined) lags.record(type, Math.max(0, this.#now - Math.max(published, this.#withheldUntil)));
     this.#history?.acknowledged(type, version);
     if (rejections.size > 0) rejections.accepted(stream.node.id, type.typeUrl, version);
     if (events.wants("acknowledged")) events.emit(() => ({ kind: "acknowledged", stream, type, version }));

@@ -71,7 +71,7 @@ export interface RecordedTransition {
   readonly sends: RecordedResponse | undefined;
   /** The new states: of the sent type, and of types that needed no response. */
   readonly changes: readonly CohortChange[];
-  /** The changes that are held back from then on. */
+  /** The changes that wait from then on. */
   readonly stage: Stage;
   readonly to: MovingCohort | SettledCohort;
 }

@@ -164,7 +164,7 @@ export class Membership {
     this.#join(to);
   }
 
-  /** A stream has nothing to send until an answer comes, or at all. `mayRest`: nothing is held back. */
+  /** A stream has nothing to send until an answer comes, or at all. `mayRest`: no change waits. */
   recordNothing(subscribers: readonly Subscriber[], mayRest: boolean, around: CohortSurroundings): void {
     const from = this.moving;
     if (from === undefined) {
@@ -203,7 +203,7 @@ export class Membership {
     from.next = { sends: undefined, changes, stage, to: settled };
   }
 
-  /** A stream that goes alone has nothing to send and nothing held back. It settles if its client uses everything. */
+  /** A stream that goes alone has nothing to send, and no change waits. It settles if its client uses everything. */
   #settle(subscribers: readonly Subscriber[], around: CohortSurroundings): void {
     const snapshot = this.#given;
     if (snapshot === undefined || subscribers.some(({ inFlight }) => inFlight.length > 0)) return;

@@ -20,7 +20,7 @@ import { LineagePosition, type SnapshotLineage } from "./snapshot-lineage.js";
 const noSnapshots: readonly Snapshot[] = [];
 
 /**
- * Receives the number of milliseconds for which a type of a client was held back, until the client answered or was too
+ * Receives the number of milliseconds for which a type of a client waited, until the client answered or was too
  * late.
  */
 export type StageWaited = (type: ResourceType, ms: number) => void;
@@ -36,7 +36,7 @@ export class Ordering {
   readonly times: OrderingTimes;
   readonly #waited: StageWaited | undefined;
   readonly #streams = new Set<OrderedStream>();
-  /** The stages of the streams with something held back, as of their last turn. */
+  /** The stages of the streams with changes that wait, as of their last turn. */
   readonly #stages = new Map<OrderedStream, Stage>();
   /**
    * The client's earlier targets, oldest first. It may still use routes of these, and only now ask for a cluster that
@@ -56,7 +56,7 @@ export class Ordering {
   /** The result of `#typesAsked`, until streams ask for other types. */
   #types: string | undefined;
 
-  /** `waited` receives the time for which each type was held back for answers of the client. */
+  /** `waited` receives the time for which each type waited for answers of the client. */
   constructor(times: OrderingTimes = defaultOrderingTimes, waited?: StageWaited | undefined) {
     this.times = times;
     this.#waited = waited;
@@ -148,7 +148,7 @@ export class Ordering {
   }
 
   /**
-   * Whether `stageOf` may hold anything back: a fast check. Most changes remove nothing, bring no new cluster, and name
+   * Whether `stageOf` may let anything wait: a fast check. Most changes remove nothing, bring no new cluster, and name
    * nothing while clusters warm on another stream.
    */
   #mayWait({ subscribers: mine }: OrderedStream, wanted: Snapshot): boolean {

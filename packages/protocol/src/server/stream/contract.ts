@@ -107,7 +107,8 @@ export interface Stream {
    */
   held(known: readonly [Snapshot, ...Snapshot[]]): HeldSnapshot;
   /**
-   * True if the client uses exactly its part of the newest given snapshot: nothing is due, in flight or held back.
+   * True if the client uses exactly its part of the newest given snapshot: nothing is due or in flight, and nothing
+   * waits.
    */
   readonly isSettled: boolean;
 }

@@ -33,7 +33,7 @@ interface Course {
    * Names that the stage holds back. A client that asks anew for one of them is neither sent it nor told that it does
    * not exist.
    */
-  readonly heldBack: ReadonlySet<ResourceName> | undefined;
+  readonly waiting: ReadonlySet<ResourceName> | undefined;
   readonly snapshot: Snapshot;
   readonly node: Node;
   /** Milliseconds. */
@@ -101,7 +101,7 @@ export class Delivery<Asked extends Request, Kind extends Subscriber> {
     return sending.response;
   }
 
-  #respond(subscriber: Kind, { target: current, heldBack, snapshot, node, now }: Course): OutgoingResponse | undefined {
+  #respond(subscriber: Kind, { target: current, waiting, snapshot, node, now }: Course): OutgoingResponse | undefined {
     const { type } = subscriber;
     const { options, told, warming, subscribers, surroundings } = this.#context;
     this.#rules.settleClaims(subscriber, current, surroundings);
@@ -118,10 +118,10 @@ export class Delivery<Asked extends Request, Kind extends Subscriber> {
     }
     const undecided = undecidedIn(subscriber, current);
     if (options.variant === "sotw" && mustWait(subscriber, undecided)) return undefined;
-    // A name that is held back stays pending until it may be sent, like an undecided one: neither may be called absent.
+    // A name that waits stays pending until it may be sent, like an undecided one: neither may be called absent.
     const later = among(
       subscriber.sent.pending,
-      heldBack === undefined ? undecided : new Set([...undecided, ...heldBack]),
+      waiting === undefined ? undecided : new Set([...undecided, ...waiting]),
     );
     const absenceUnsaid = isAbsenceUnsaid(type, node);
     const about = { variant: options.variant, absenceUnsaid, errors };

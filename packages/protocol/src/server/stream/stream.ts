@@ -199,11 +199,11 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
       for (const subscriber of this.#ordered) {
         if (asksForUnknown(subscriber, this.#unknown)) continue;
         const target = ordering?.targetOf(subscriber, stage, snapshot, this.#now) ?? snapshot.of(subscriber.type);
-        const heldBack = stage.heldBack.get(subscriber.type.typeUrl);
+        const waiting = stage.waiting.get(subscriber.type.typeUrl);
         const {
           used: { acked },
         } = subscriber;
-        const course = { target, heldBack, snapshot, node, now: this.#now };
+        const course = { target, waiting, snapshot, node, now: this.#now };
         const response = this.#delivery.bring(subscriber, course) ?? this.#delivery.heartbeat(subscriber, this.#now);
         if (response === undefined) {
           if (subscriber.used.acked !== acked) moved = [...(moved ?? []), subscriber];
