@@ -16,8 +16,8 @@ export interface TypeOnStream {
 }
 
 /**
- * The state of a resource in the proto's words. CSDS calls a resource in flight STALE. That is our state `sent`, not our
- * `stale`.
+ * The state of a resource in the proto's words. CSDS calls a resource in flight STALE. That is our state `sent`, not
+ * our `stale`.
  */
 const configStatuses: Readonly<Record<ResourceState, ConfigStatus>> = {
   synced: ConfigStatus.SYNCED,
