@@ -53,9 +53,9 @@ describe("the time from the publication of a change to its ACK", () => {
       const lag = () => server.nodes()[0]?.streams[0]?.types[0]?.lag;
       const until = (date: Date | undefined) =>
         Math.round((date?.getTime() ?? Date.now()) - (lag()?.from.getTime() ?? 0));
-      // Dates are whole milliseconds.
+      // From the first publication, and not from the second one. The server's clock stands still, and dates do not.
       const now = until(undefined);
-      assert.ok(now >= 2_498 && now <= 3_000, `while it is not acknowledged, its lag grows: ${now}`);
+      assert.ok(now >= 2_300 && now <= 4_000, `while it is not acknowledged, its lag grows: ${now}`);
       raw.resume();
       await acknowledge(server, stream, "cluster");
       assert.deepEqual(lagsOf(server)["cluster all"]?.[0], 1);
