@@ -6,8 +6,8 @@ import type { LayerUpdate, Source, SourceSink } from "../contracts/source.js";
 import type { ServerOptions, XdsServer } from "../contracts/xds-server.js";
 import { createServer } from "../create-server.js";
 import type { GroupSettings } from "../settings/group-settings.js";
-import { KeptSource } from "../stores/kept-source.js";
-import { createMemoryStore } from "../stores/memory-store.js";
+import { KeptSource } from "../stores/kept/kept-source.js";
+import { createMemoryStore } from "../stores/tables/memory-store.js";
 import { cluster, loadAssignment, routeConfiguration, routedListener } from "../testing/test-resources.js";
 import { waitFor } from "../testing/wait-for.js";
 

@@ -7,7 +7,7 @@ import type { RolloutAction } from "../contracts/rollout-sharing.js";
 import { type Rollout, type RolloutOutcome, shownAtMost } from "../contracts/rollout-status.js";
 import type { ViewStats } from "../contracts/stats.js";
 import { fullSettings, type RolloutSettings } from "../settings/rollout-settings.js";
-import { inTime } from "../stores/in-time.js";
+import { inTime } from "../stores/basics/in-time.js";
 import { GroupView, type GroupViewContext } from "./group-view.js";
 import type { Member, ViewClient } from "./member.js";
 import type { QuarantineEntry } from "./quarantine.js";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { fullSettings } from "../../settings/rollout-settings.js";
-import { createMemoryStore } from "../../stores/memory-store.js";
+import { createMemoryStore } from "../../stores/tables/memory-store.js";
 import { newCourse } from "../course.js";
 import { courseKey, courses } from "./record.js";
 import { type NextRecord, RecordStore } from "./record-store.js";

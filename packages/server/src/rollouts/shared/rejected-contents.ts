@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Clock, Finding, ResourceName, TypeUrl, Version } from "@xdskit/api";
 import type { SharedEntry, SharedKeys, SharedSession, StoreWatch } from "../../contracts/shared-keys.js";
-import { findingOf } from "../../stores/table-shared.js";
+import { findingOf } from "../../stores/tables/table-shared.js";
 import { rejectedKey, rejectedPrefix } from "./record.js";
 
 /** A content that a client of some server rejected. */

@@ -9,8 +9,8 @@ import {
 } from "@xdskit/api";
 import { idOf } from "../../basics/id-of.js";
 import type { RolloutAction, RolloutLed, RolloutSharing, SharedRollouts } from "../../contracts/rollout-sharing.js";
-import { decodeStored } from "../../stores/stored-content.js";
-import { findingOf } from "../../stores/table-shared.js";
+import { decodeStored } from "../../stores/basics/stored-content.js";
+import { findingOf } from "../../stores/tables/table-shared.js";
 import { type Course, ended, halted, isOver, resumed } from "../course.js";
 import { type CountJson, countJson, nobodyThere } from "./count-json.js";
 import type { GroupShare, GroupSide, Prepared, PreparedResource } from "./group-side.js";

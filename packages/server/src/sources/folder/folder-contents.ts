@@ -13,15 +13,15 @@ import {
 import { type FileBytes, readWholeFile } from "@xdskit/api/disk";
 import type { LayerUpdate } from "../../contracts/source.js";
 import { AddressClaims } from "./address-claims.js";
-import { eachOf } from "./each-of.js";
 import { type FolderGroup, type FolderLimits, isWithin, type LayerFolder } from "./folder-options.js";
 import type { AdoptedFile } from "./folder-summary.js";
 import { type JudgedFiles, type Judgement, judgeFiles, judgeSkipping } from "./judgement.js";
 import type { NamedResource } from "./kept-names.js";
 import { type IndexedChange, LayerIndex } from "./layer-index.js";
-import type { ScannedFile } from "./list-folder.js";
 import { ReadingThread } from "./reading-thread/reading-thread.js";
-import type { Scan } from "./scan.js";
+import { eachOf } from "./scanning/each-of.js";
+import type { ScannedFile } from "./scanning/list-folder.js";
+import type { Scan } from "./scanning/scan.js";
 import { usablePart } from "./skipping.js";
 
 /** The state of one file. */

@@ -7,7 +7,7 @@ import { boundedFindings, hasErrors, sameFindings } from "./folder-findings.js";
 import type { Round } from "./folder-reader.js";
 import type { FolderSummary } from "./folder-summary.js";
 import type { Judgement } from "./judgement.js";
-import { type ExpectedFolders, missingFolders } from "./missing-folders.js";
+import { type ExpectedFolders, missingFolders } from "./scanning/missing-folders.js";
 import { type ChangeSummary, summaryOf } from "./summary-of-change.js";
 
 export interface FolderPublicationOptions extends ExpectedFolders {

@@ -1,11 +1,11 @@
 import { stat } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { inodeOf, linksUnchanged } from "@xdskit/api/disk";
-import { Changes } from "./changes.js";
 import type { FolderContents, FolderReading } from "./folder-contents.js";
 import { sameFindings } from "./folder-findings.js";
-import type { FolderWatcher } from "./folder-watcher.js";
-import { type Scan, type ScanOptions, scanFolder } from "./scan.js";
+import { Changes } from "./scanning/changes.js";
+import type { FolderWatcher } from "./scanning/folder-watcher.js";
+import { type Scan, type ScanOptions, scanFolder } from "./scanning/scan.js";
 
 /** The longest wait for files that are written in place, in multiples of `writeSettleMs`, from the first change on. */
 const mostWriteSettles = 20;

@@ -6,9 +6,9 @@ import { FolderContents } from "./folder-contents.js";
 import { checkFolderOptions, defaultFolderLimits, type FolderSourceOptions, layerFolders } from "./folder-options.js";
 import { FolderPublication } from "./folder-publication.js";
 import { FolderReader } from "./folder-reader.js";
-import { FolderWatcher } from "./folder-watcher.js";
-import { pollWaitMs } from "./poll-wait.js";
-import { Settling } from "./settling.js";
+import { FolderWatcher } from "./scanning/folder-watcher.js";
+import { pollWaitMs } from "./scanning/poll-wait.js";
+import { Settling } from "./scanning/settling.js";
 
 /**
  * A source that serves the resource files of a folder and follows its changes.

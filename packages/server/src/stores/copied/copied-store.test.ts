@@ -5,8 +5,8 @@ import { type Finding, XdskitError } from "@xdskit/api";
 import type { CopiedKeys } from "../../contracts/copied-keys.js";
 import type { SharedEntry } from "../../contracts/shared-keys.js";
 import type { Revision, Store, StoredResource } from "../../contracts/store.js";
-import { createMemoryStore } from "../memory-store.js";
-import { describeStore } from "../store-contract.js";
+import { describeStore } from "../suite/store-contract.js";
+import { createMemoryStore } from "../tables/memory-store.js";
 import { CopiedStore } from "./copied-store.js";
 import { StoreCopy } from "./store-copy.js";
 

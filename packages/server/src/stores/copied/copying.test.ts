@@ -4,7 +4,7 @@ import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promi
 import type { CopiedKeys } from "../../contracts/copied-keys.js";
 import type { SharedPut } from "../../contracts/shared-keys.js";
 import type { CommitResult, Store, StoredResource } from "../../contracts/store.js";
-import { createMemoryStore } from "../memory-store.js";
+import { createMemoryStore } from "../tables/memory-store.js";
 import { Copying } from "./copying.js";
 import { StoreCopy } from "./store-copy.js";
 

@@ -1,0 +1,66 @@
+import type { Revision, RevisionId, Store, StoredChange, StoredKey, StoredResource } from "../../contracts/store.js";
+import type { LayerName } from "../../settings/group-settings.js";
+
+/** Beyond so many revisions, or changes, reading all that a layer holds costs less. */
+const mostRevisions = 100;
+const mostChanges = 1_000;
+
+/** The changes that others made to a layer. */
+export interface Followed {
+  readonly layer: LayerName;
+  /** `replace`: the layer holds exactly `upsert`. `patch`: only these resources differ from the known revision. */
+  readonly kind: "replace" | "patch";
+  readonly upsert: readonly StoredResource[];
+  readonly remove: readonly StoredKey[];
+  /** What was made in between, oldest first, with the new head; with `replace` only that. */
+  readonly revisions: readonly Revision[];
+}
+
+/** Reads what became of a layer after a revision that somebody knows. The cost follows what changed. */
+export async function followedSince(store: Store, known: Revision | undefined, head: Revision): Promise<Followed> {
+  const { layer } = head;
+  return (
+    (known && (await patchSince(store, known, head))) ?? {
+      ...{ layer, kind: "replace", upsert: await store.read(head.id), remove: [], revisions: [head] },
+    }
+  );
+}
+
+/** Undefined: it is too far, or retention has removed what is in between. */
+async function patchSince(store: Store, known: Revision, head: Revision): Promise<Followed | undefined> {
+  const revisions = await lineBetween(store, known.id, head, known.number);
+  if (revisions === undefined) return undefined;
+  const newest = new Map<string, StoredChange>();
+  for (const { id, upserted, removed } of revisions) {
+    if (newest.size + upserted + removed > mostChanges) return undefined;
+    for (const change of await store.changes(id)) newest.set(JSON.stringify([change.type, change.key]), change);
+  }
+  const upsert: StoredResource[] = [];
+  const remove: StoredKey[] = [];
+  for (const { type, key, to } of newest.values()) {
+    if (to === undefined) {
+      remove.push({ type, key });
+      continue;
+    }
+    const bytes = await store.content(type, key, to);
+    if (bytes === undefined) return undefined;
+    upsert.push({ type, key, version: to, bytes });
+  }
+  return { layer: head.layer, kind: "patch", upsert, remove, revisions };
+}
+
+async function lineBetween(
+  store: Store,
+  known: RevisionId,
+  head: Revision,
+  number: number,
+): Promise<readonly Revision[] | undefined> {
+  const line: Revision[] = [];
+  let at: Revision | undefined = head;
+  while (at !== undefined && at.id !== known) {
+    if (at.number <= number || line.length === mostRevisions) return undefined;
+    line.unshift(at);
+    at = at.parent === undefined ? undefined : await store.revision(at.parent);
+  }
+  return at === undefined ? undefined : line;
+}

@@ -1,0 +1,86 @@
+import type { Registry, Resource, ResourceTypes } from "@xdskit/api";
+import { idOf } from "../../basics/id-of.js";
+import type { LayerUpdate, StepBack } from "../../contracts/source.js";
+import type { Revision, Store } from "../../contracts/store.js";
+import { decodeStored } from "./stored-content.js";
+
+/** A client that was away for more than so many revisions gets the newest at once. */
+const mostSteps = 10;
+/** So many changes of resources are read, but always the newest revision's: a start must not wait for more. */
+const mostChanges = 2_000;
+
+type RevisionReading = { readonly types: ResourceTypes; readonly registry: Registry };
+
+/** The content of a layer at a step, as far as a later revision changed it. */
+type HeldContent = Map<string, Resource | undefined>;
+
+/** Walks back from what layers hold now, which is their heads' content, through the revisions before. */
+export async function stepsBack(
+  store: Store,
+  now: readonly LayerUpdate[],
+  reading: RevisionReading,
+): Promise<readonly StepBack[]> {
+  const held = new Map(now.map(({ layer, upsert }): [string, HeldContent] => [layer, new Map(upsert.map(withId))]));
+  const steps: StepBack[] = [];
+  let changes = 0;
+  for (const revisions of await commits(store, [...held.keys()])) {
+    changes += revisions.reduce((sum, { upserted, removed }) => sum + upserted + removed, 0);
+    if (steps.length > 0 && changes > mostChanges) break;
+    const step: { back: LayerUpdate[]; forward: LayerUpdate[] } = { back: [], forward: [] };
+    for (const revision of revisions) {
+      const ways = await waysOf(store, revision, held.get(revision.layer) ?? new Map(), reading);
+      if (ways === undefined) return steps;
+      step.back.push(ways.back);
+      step.forward.push(ways.forward);
+    }
+    steps.push(step);
+  }
+  return steps;
+}
+
+/** The newest commits that changed something that was there: the revisions of each, newest first. */
+async function commits(store: Store, layers: readonly string[]): Promise<readonly (readonly Revision[])[]> {
+  const byTime = new Map<number, Revision[]>();
+  for (const layer of layers) {
+    for (const revision of await store.history(layer, { limit: mostSteps }))
+      if (revision.parent !== undefined && revision.upserted + revision.removed > 0)
+        byTime.set(revision.time, [...(byTime.get(revision.time) ?? []), revision]);
+  }
+  return [...byTime]
+    .sort(([one], [other]) => other - one)
+    .slice(0, mostSteps)
+    .map(([, revisions]) => revisions);
+}
+
+/** From after a revision to before it, and back. Undefined: a content is not there any more. */
+async function waysOf(
+  store: Store,
+  { id, layer }: Revision,
+  held: HeldContent,
+  reading: RevisionReading,
+): Promise<{ readonly back: LayerUpdate; readonly forward: LayerUpdate } | undefined> {
+  const before: Resource[] = [];
+  const after: Resource[] = [];
+  for (const { type, key, from } of await store.changes(id)) {
+    const name = idOf({ type: { typeUrl: type }, key });
+    const now = held.get(name);
+    if (now !== undefined) after.push(now);
+    const bytes = from === undefined ? undefined : await store.content(type, key, from);
+    if (from !== undefined && bytes === undefined) return undefined;
+    const was = bytes && decodeStored({ type, key, version: from ?? "", bytes }, reading);
+    if (was !== undefined) before.push(was);
+    held.set(name, was);
+  }
+  return {
+    back: { layer, kind: "patch", upsert: before, remove: keysOf(after) },
+    forward: { layer, kind: "patch", upsert: after, remove: keysOf(before) },
+  };
+}
+
+function withId(resource: Resource): readonly [string, Resource] {
+  return [idOf(resource), resource];
+}
+
+function keysOf(resources: readonly Resource[]): NonNullable<LayerUpdate["remove"]> {
+  return resources.map(({ type, key }) => ({ type, name: key }));
+}

@@ -1,0 +1,99 @@
+import type { Finding } from "@xdskit/api";
+import type { Revision, Store } from "../../contracts/store.js";
+import type { LayerName } from "../../settings/group-settings.js";
+
+/** A layer that has an older head in its store than was known. */
+export interface WentBack {
+  readonly layer: LayerName;
+  readonly known: Revision;
+  /** Undefined: the store does not have the layer. */
+  readonly head: Revision | undefined;
+}
+
+/**
+ * The layers whose heads went back, because the store was restored from a backup. `moved`: the heads that it told. It
+ * may have told them before a newer one was written here, so it is asked where a known head is not among them.
+ */
+export async function whatWentBack(
+  store: Pick<Store, "head">,
+  knownHeads: readonly Revision[],
+  moved: readonly Revision[],
+): Promise<readonly WentBack[]> {
+  const back: WentBack[] = [];
+  for (const known of knownHeads) {
+    const { layer } = known;
+    const told = moved.find((head) => head.layer === layer);
+    if (told !== undefined && (told.id === known.id || told.number > known.number)) continue;
+    const head = await store.head(layer);
+    if (head === undefined || (head.id !== known.id && head.number <= known.number)) back.push({ layer, known, head });
+  }
+  return back;
+}
+
+/** Tells people of it. */
+export function wentBackFinding({ layer, known, head }: WentBack): Finding {
+  const now = head === undefined ? "does not have it" : `has its revision ${head.number}`;
+  const message = `layer ${layer} was at revision ${known.number}, and the store ${now}: was it restored from a backup?`;
+  return { code: "XDSKIT_STORE", severity: "warning", message };
+}
+
+/** After a failure it is looked again, in milliseconds. */
+const retryMs = 5_000;
+
+/** Hears of layers that went back. */
+export interface WentBackListener {
+  back(layers: readonly WentBack[]): void;
+  failed(error: unknown): void;
+}
+
+/** Looks each time that a store tells its heads whether they went back. A look that failed is made again. */
+export class WentBackLooks {
+  readonly #store: Pick<Store, "head">;
+  readonly #listener: WentBackListener;
+  /** The heads that were looked at last. */
+  #known: readonly Revision[] = [];
+  /** Those that must still be looked at. */
+  #moved: readonly Revision[] | undefined;
+  #isLooking = false;
+  #retry: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(store: Pick<Store, "head">, listener: WentBackListener) {
+    this.#store = store;
+    this.#listener = listener;
+  }
+
+  moved(heads: readonly Revision[]): void {
+    clearTimeout(this.#retry);
+    this.#moved = heads;
+    if (!this.#isLooking) void this.#look();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#retry);
+  }
+
+  async #look(): Promise<void> {
+    this.#isLooking = true;
+    while (this.#moved !== undefined && !this.#isClosed) {
+      const moved = this.#moved;
+      this.#moved = undefined;
+      try {
+        const back = await whatWentBack(this.#store, this.#known, moved);
+        this.#known = moved;
+        if (back.length > 0 && !this.#isClosed) this.#listener.back(back);
+      } catch (error) {
+        this.#failed(moved, error);
+      }
+    }
+    this.#isLooking = false;
+  }
+
+  #failed(moved: readonly Revision[], error: unknown): void {
+    if (this.#isClosed) return;
+    this.#listener.failed(error);
+    // Newer ones are looked at now.
+    if (this.#moved === undefined) this.#retry = setTimeout(() => this.moved(moved), retryMs).unref();
+  }
+}

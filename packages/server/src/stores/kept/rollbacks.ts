@@ -1,0 +1,146 @@
+import type { Resource, Version } from "@xdskit/api";
+import { idOf } from "../../basics/id-of.js";
+import type { LayerUpdate, RolledBack } from "../../contracts/source.js";
+import type { Revision, RevisionId, Store, StoredResource } from "../../contracts/store.js";
+import type { LayerName } from "../../settings/group-settings.js";
+import { mergedUpdates } from "../basics/merged-updates.js";
+
+/** A rollback from before a restart: it goes on if the source has what it had then. */
+interface Remembered {
+  readonly rolledBack: RolledBack;
+  /** The content of the source before the rollback. */
+  readonly own: ReadonlyMap<string, Version>;
+  /** The content that is served. */
+  readonly served: readonly Resource[];
+}
+
+/** Follows which layers of a source serve an older revision, and what the source itself has of them meanwhile. */
+export class Rollbacks {
+  readonly #remembered = new Map<LayerName, Remembered>();
+  readonly #active = new Map<LayerName, { readonly rolledBack: RolledBack; readonly own: readonly Resource[] }>();
+
+  /** Those that ended while the store's head is still the rollback. */
+  readonly #ended = new Set<LayerName>();
+
+  /** Those that hold now. */
+  get active(): readonly RolledBack[] {
+    return Array.from(this.#active.values(), ({ rolledBack }) => rolledBack);
+  }
+
+  /** Whether this revision is served, or was until the source changed. */
+  knows(layer: LayerName, revision: RevisionId): boolean {
+    const { rolledBack } = this.#active.get(layer) ?? this.#remembered.get(layer) ?? {};
+    return rolledBack?.revision === revision || this.#ended.has(layer);
+  }
+
+  /** The source's content of a layer that is rolled back. */
+  ownOf(layer: LayerName): readonly Resource[] | undefined {
+    return this.#active.get(layer)?.own;
+  }
+
+  /** Layers whose next commit must make a revision, even of the same content: else a restart finds the rollback. */
+  get ended(): ReadonlySet<LayerName> {
+    return new Set(this.#ended);
+  }
+
+  /** The head of a layer is a rollback that does not hold. */
+  end(layer: LayerName): void {
+    this.#ended.add(layer);
+  }
+
+  /** The ends of these are in the store. */
+  endsKept(layers: Iterable<LayerName>): void {
+    for (const layer of layers) this.#ended.delete(layer);
+  }
+
+  begin(rolledBack: RolledBack, own: readonly Resource[]): void {
+    this.#ended.delete(rolledBack.layer);
+    this.#active.set(rolledBack.layer, { rolledBack, own });
+  }
+
+  /** Finds the rollbacks that held when the server stopped. */
+  async remember(
+    store: Store,
+    heads: readonly Revision[],
+    decode: (stored: StoredResource) => Resource,
+  ): Promise<void> {
+    for (const head of heads) {
+      const rolledBack = rolledBackBy(head);
+      const own = rolledBack && (await ownBefore(store, head));
+      if (rolledBack === undefined || own === undefined) continue;
+      this.#remembered.set(head.layer, {
+        rolledBack,
+        own: new Map(own.map((one) => [idOf({ type: { typeUrl: one.type }, key: one.key }), one.version])),
+        served: (await store.read(head.id)).map(decode),
+      });
+    }
+  }
+
+  /**
+   * The updates to serve for these of the source: its own content of the layers that it changes, but the older content
+   * of a layer if the source starts with the content that was rolled back.
+   */
+  served(updates: readonly LayerUpdate[]): readonly LayerUpdate[] {
+    return updates.map((update) => {
+      const remembered = this.#remembered.get(update.layer);
+      if (remembered !== undefined && isSame(update, remembered.own))
+        return { layer: update.layer, kind: "replace", upsert: remembered.served };
+      const own = this.ownOf(update.layer);
+      if (own !== undefined && changesNothing(update, own)) return { ...update, upsert: [], remove: [] };
+      if (own === undefined || update.kind === "replace") return update;
+      return mergedUpdates([{ layer: update.layer, kind: "replace", upsert: own }], [update])[0] ?? update;
+    });
+  }
+
+  /** Called once what `served` gave for these updates is applied. True if other layers are rolled back now. */
+  applied(updates: readonly LayerUpdate[]): boolean {
+    let isOther = false;
+    for (const update of updates) {
+      const { layer } = update;
+      const active = this.ownOf(layer);
+      if (active !== undefined && changesNothing(update, active)) continue;
+      const remembered = this.#remembered.get(layer);
+      this.#remembered.delete(layer);
+      if (remembered !== undefined && isSame(update, remembered.own)) {
+        this.begin(remembered.rolledBack, update.upsert);
+        isOther = true;
+      } else {
+        const wasActive = this.#active.delete(layer);
+        if (wasActive || remembered !== undefined) this.end(layer);
+        isOther ||= wasActive;
+      }
+    }
+    return isOther;
+  }
+}
+
+/** Undefined: it is no rollback. */
+export function rolledBackBy({ id, layer, cause, time }: Revision): RolledBack | undefined {
+  return cause.kind === "rollback" ? { layer, revision: id, to: cause.to, time } : undefined;
+}
+
+/**
+ * The content of the source when a layer was rolled back. Undefined: history does not go back so far, and the source
+ * counts as changed.
+ */
+export async function ownBefore(store: Store, head: Revision): Promise<readonly StoredResource[] | undefined> {
+  let before: Revision | undefined = head;
+  while (before?.cause.kind === "rollback")
+    before = before.parent === undefined ? undefined : await store.revision(before.parent);
+  return before && (await store.read(before.id));
+}
+
+/** A source may say again what it said: it has not changed then. */
+function changesNothing({ kind, upsert, remove = [] }: LayerUpdate, own: readonly Resource[]): boolean {
+  if (kind === "replace") return false;
+  const held = new Map(own.map((one) => [idOf(one), one.version]));
+  const names = new Set(own.map(({ type, name }) => idOf({ type, key: name })));
+  return (
+    upsert.every((one) => held.get(idOf(one)) === one.version) &&
+    remove.map(({ type, name }) => idOf({ type, key: name })).every((id) => !held.has(id) && !names.has(id))
+  );
+}
+
+function isSame({ kind, upsert }: LayerUpdate, own: ReadonlyMap<string, Version>): boolean {
+  return kind === "replace" && upsert.length === own.size && upsert.every((one) => own.get(idOf(one)) === one.version);
+}

@@ -1,4 +1,0 @@
-import { createMemoryStore } from "./memory-store.js";
-import { describeStore } from "./store-contract.js";
-
-describeStore({ name: "memory", create: createMemoryStore });

@@ -1,0 +1,247 @@
+import { randomBytes } from "node:crypto";
+import { type Finding, XdskitError } from "@xdskit/api";
+import type {
+  SharedEntry,
+  SharedKeys,
+  SharedListener,
+  SharedPut,
+  SharedSession,
+  SharedSessionOptions,
+  SharedVersion,
+  StoreWatch,
+} from "../../contracts/shared-keys.js";
+import { checkShared } from "./shared-limits.js";
+import { onChange, type TablePoll } from "./table-poll.js";
+import type { Reader, Tables, Writer } from "./tables.js";
+
+/** An entry of the table `shared`. */
+interface StoredEntry {
+  readonly value: string;
+  readonly version: SharedVersion;
+  readonly session: string | undefined;
+}
+
+/** An entry of the table `sessions`: until when it is alive, in milliseconds since 1970. */
+interface Alive {
+  readonly until: number;
+}
+
+/** In `meta`: counts what was written into `shared`. */
+const countKey = "shared";
+
+/**
+ * Values that the processes of one machine share. A session is a time in a table, which its process moves on; they all
+ * read one clock.
+ */
+export class TableShared implements SharedKeys {
+  readonly #tables: Tables;
+  readonly #poll: TablePoll;
+  readonly #sessions = new Set<TableSession>();
+
+  constructor(tables: Tables, poll: TablePoll) {
+    this.#tables = tables;
+    this.#poll = poll;
+  }
+
+  async list(prefix: string): Promise<readonly SharedEntry[]> {
+    return this.#tables.read((reader) => entriesIn(reader, prefix));
+  }
+
+  async put({ key, value, expected, session }: SharedPut): Promise<SharedVersion | undefined> {
+    checkShared(key, value);
+    return await this.#write((writer) => {
+      if (session !== undefined && !isAlive(writer, session.id)) throw sessionIsOver();
+      const found = liveEntry(writer, key);
+      if (expected !== "any" && found?.version !== expected) return undefined;
+      const version = count(writer);
+      writer.put("shared", key, { value, version, session: session?.id } satisfies StoredEntry);
+      return version;
+    });
+  }
+
+  async remove(key: string, expected: SharedVersion | "any"): Promise<boolean> {
+    return await this.#write((writer) => {
+      const found = liveEntry(writer, key);
+      if (found === undefined) return true;
+      if (expected !== "any" && found.version !== expected) return false;
+      count(writer);
+      writer.remove("shared", key);
+      return true;
+    });
+  }
+
+  async session(options: SharedSessionOptions): Promise<SharedSession> {
+    const session: TableSession = await TableSession.open(options, (work) => this.#write(work), {
+      over: () => this.#sessions.delete(session),
+    });
+    this.#sessions.add(session);
+    return session;
+  }
+
+  watch(prefix: string, listener: SharedListener): StoreWatch {
+    const look = onChange(this.#tables, {
+      signature: (reader) => `${reader.get("meta", countKey)} ${this.#living(reader)}`,
+      read: (reader) => entriesIn(reader, prefix),
+      tell: onlyOthers((entries) => listener.changed(entries)),
+      away: (error) => listener.away(findingOf(error)),
+    });
+    return { close: this.#poll.add(look) };
+  }
+
+  /** Ends the sessions of this process. */
+  async close(): Promise<void> {
+    await Promise.allSettled([...this.#sessions].map((session) => session.close()));
+  }
+
+  /** The sessions that are alive. Those that are not are cleared away. */
+  #living(reader: Reader): string {
+    const now = Date.now();
+    const living: string[] = [];
+    let isAnyOver = false;
+    for (const [id, { until }] of reader.range<Alive>("sessions", "")) {
+      if (until > now) living.push(id);
+      else isAnyOver = true;
+    }
+    // What cannot be cleared away now is not seen either way.
+    if (isAnyOver) setImmediate(() => void this.#write(clearAway).catch(() => {}));
+    return living.join(" ");
+  }
+
+  async #write<T>(work: (writer: Writer) => T): Promise<T> {
+    const result = await this.#tables.write(work);
+    this.#poll.nudge();
+    return result;
+  }
+}
+
+type Write = <T>(work: (writer: Writer) => T) => Promise<T>;
+
+class TableSession implements SharedSession {
+  readonly id: string;
+  readonly #options: SharedSessionOptions;
+  readonly #write: Write;
+  readonly #over: () => void;
+  #until: number;
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  private constructor(id: string, until: number, options: SharedSessionOptions, write: Write, over: () => void) {
+    this.id = id;
+    this.#until = until;
+    this.#options = options;
+    this.#write = write;
+    this.#over = over;
+    this.#goOn();
+  }
+
+  static async open(options: SharedSessionOptions, write: Write, { over }: { over(): void }): Promise<TableSession> {
+    const id = randomBytes(16).toString("base64url");
+    const until = Date.now() + options.ttlMs;
+    await write((writer) => writer.put("sessions", id, { until } satisfies Alive));
+    return new TableSession(id, until, options, write, over);
+  }
+
+  get isOver(): boolean {
+    return this.#isClosed || Date.now() >= this.#until;
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#end();
+    await this.#write((writer) => {
+      removeSession(writer, this.id);
+    });
+  }
+
+  #goOn(): void {
+    this.#timer = setTimeout(() => void this.#renew(), this.#options.ttlMs / 3).unref();
+  }
+
+  async #renew(): Promise<void> {
+    const until = Date.now() + this.#options.ttlMs;
+    try {
+      const isRenewed = await this.#write((writer) => {
+        if (!isAlive(writer, this.id)) return false;
+        writer.put("sessions", this.id, { until } satisfies Alive);
+        return true;
+      });
+      if (this.#isClosed) return;
+      if (!isRenewed) return this.#lost();
+      this.#until = until;
+    } catch {
+      if (this.#isClosed) return;
+      if (this.isOver) return this.#lost();
+    }
+    this.#goOn();
+  }
+
+  #lost(): void {
+    this.#end();
+    this.#options.lost();
+  }
+
+  #end(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    this.#over();
+  }
+}
+
+function isAlive(reader: Reader, session: string): boolean {
+  return (reader.get<Alive>("sessions", session)?.until ?? 0) > Date.now();
+}
+
+/** Undefined too where its session is over. */
+function liveEntry(reader: Reader, key: string): StoredEntry | undefined {
+  const held = reader.get<StoredEntry>("shared", key);
+  return held?.session === undefined || isAlive(reader, held.session) ? held : undefined;
+}
+
+function entriesIn(reader: Reader, prefix: string): readonly SharedEntry[] {
+  const found: SharedEntry[] = [];
+  for (const [key] of reader.range<StoredEntry>("shared", prefix)) {
+    const held = liveEntry(reader, key);
+    if (held !== undefined) found.push({ key, value: held.value, version: held.version });
+  }
+  return found;
+}
+
+function count(writer: Writer): SharedVersion {
+  const number = (writer.get<number>("meta", countKey) ?? 0) + 1;
+  writer.put("meta", countKey, number);
+  return `${number}`;
+}
+
+function clearAway(writer: Writer): void {
+  const now = Date.now();
+  const over = [...writer.range<Alive>("sessions", "")].filter(([, { until }]) => until <= now);
+  for (const [id] of over) removeSession(writer, id);
+}
+
+function removeSession(writer: Writer, session: string): void {
+  writer.remove("sessions", session);
+  const own = [...writer.range<StoredEntry>("shared", "")].filter(([, held]) => held.session === session);
+  for (const [key] of own) writer.remove("shared", key);
+  if (own.length > 0) count(writer);
+}
+
+/** Leaves out what was told before: other entries changed, or other sessions. */
+function onlyOthers(tell: (entries: readonly SharedEntry[]) => void): (entries: readonly SharedEntry[]) => void {
+  let told: string | undefined;
+  return (entries) => {
+    const now = entries.map(({ key, version }) => `${key} ${version}`).join("\n");
+    if (now === told) return;
+    told = now;
+    tell(entries);
+  };
+}
+
+function sessionIsOver(): XdskitError {
+  return XdskitError.of("XDSKIT_STORE", "its session is over");
+}
+
+/** The finding about a store that cannot be read. */
+export function findingOf(error: unknown): Finding {
+  const [first] = error instanceof XdskitError ? error.findings : [];
+  return first ?? { code: "XDSKIT_STORE", severity: "error", message: (error as Error).message };
+}
