@@ -198,7 +198,11 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
   }
 
   #tellAbsent(): void {
-    for (const event of this.#absent?.take(this.#stream.newest) ?? []) this.#stream.step(event);
+    const { newest } = this.#stream;
+    for (const event of this.#absent?.take(newest) ?? []) this.#stream.step(event);
+    // The machine has the newest snapshot and was told every absent name. Names that are left exist in that snapshot:
+    // forget them.
+    if (newest !== undefined && newest === this.newest) this.#absent = undefined;
   }
 
   #wantsWork(lane: "answers" | "changes"): void {
@@ -214,10 +218,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
     if (this.#over) return;
     try {
       this.#giveSnapshot();
-      this.#tellAbsent();
-      // The machine has the newest snapshot and was told every absent name. Names that are left exist in that snapshot:
-      // forget them.
-      if (this.newest !== undefined && this.#stream.newest === this.newest) this.#absent = undefined;
+      if (this.#absent !== undefined) this.#tellAbsent();
       const now = this.#now;
       while (this.#room && !this.#over) {
         const response = this.#stream.next(now);
