@@ -25,7 +25,7 @@ const retryMs = 1_000;
 const readAtOnce = 64;
 /** Other servers may be faster so many times: then something is wrong. */
 const mostConflicts = 20;
-/** A start reads records and their lists so often while others replace them. */
+/** How often a start reads records and lists again while others keep replacing them. */
 const mostReads = 5;
 
 interface Preparing {
@@ -46,6 +46,8 @@ export class SharedRolloutHub implements SharedRollouts {
   readonly #rejected: RejectedContents;
   readonly #sides = new Map<string, Set<GroupSide>>();
   readonly #preparing = new Map<string, Preparing>();
+  /** The preparation of all records that is under way. */
+  #preparingAll: Promise<void> | undefined;
   readonly #proposing = new Set<string>();
   readonly #timers = new Set<() => void>();
   #isClosed = false;
@@ -90,17 +92,26 @@ export class SharedRolloutHub implements SharedRollouts {
   }
 
   /**
-   * Reads what nodes have that the rollouts under way have not reached, also those that began or changed since this was
-   * read last. Call it before nodes are told something: they would get what is held back from them at other servers.
+   * Reads what nodes have that the rollouts under way have not reached, including those that began or changed since the
+   * last read. Call it before nodes are told something: they would get what is held back from them at other servers.
    */
-  async prepare(): Promise<void> {
+  prepare(): Promise<void> {
+    this.#preparingAll ??= this.#prepareAll().finally(() => {
+      this.#preparingAll = undefined;
+      // A start may not have waited for all of it. What could not be read is read again.
+      for (const { group } of this.#records.all) if (this.#sides.has(group)) this.#heardPrepared(group);
+    });
+    return this.#preparingAll;
+  }
+
+  async #prepareAll(): Promise<void> {
+    const isMissing = (record: RolloutRecord) => isHolding(record) && !this.#isPrepared(record);
     try {
       for (let tries = 0; tries < mostReads && !this.#isClosed; tries += 1) {
-        const missing = this.#records.all.filter((record) => isHolding(record) && !this.#isPrepared(record));
-        if (missing.length === 0) return;
-        // A list that is gone by now is one of a record that was replaced.
+        if (!this.#records.all.some(isMissing)) return;
+        // If a list is gone, its record has been replaced since.
         if (tries > 0) await this.#records.read();
-        await Promise.all(missing.map((record) => this.#prepare(record)));
+        await Promise.all(this.#records.all.filter(isMissing).map((record) => this.#prepare(record)));
       }
     } catch (error) {
       this.#trouble(findingOf(error));
