@@ -10,9 +10,9 @@ interface Waiting {
 }
 
 /**
- * Transactions that are on the disk before their writers hear of it.
+ * Transactions whose writers are told only once they are on the disk.
  *
- * LMDB's package gives several that come at once to the disk together. The next ones wait here until those are safe:
+ * LMDB's package writes transactions that arrive together in one go. The next ones wait here until those are safe:
  * `flushed` is about the newest ones, and is never answered if a newer one fails, as it does on a full disk.
  */
 export class DurableWrites {
@@ -20,7 +20,7 @@ export class DurableWrites {
   readonly #file: string;
   #waiting: Waiting[] = [];
   #underWay: Promise<void> | undefined;
-  /** The newest transaction failed. LMDB's package would wait for it without end when it closes. */
+  /** The newest transaction failed. LMDB's package would wait for it forever on close. */
   #isFailed = false;
 
   /** `file`: for errors. */

@@ -69,7 +69,8 @@ export interface Source {
    */
   retry?(): void;
   /**
-   * Resolves once all that others had written when it was called is applied. Rejects if that cannot be learned now.
+   * Resolves once everything that others had written by the time of the call is applied. Rejects if it cannot be read
+   * now.
    * Asked when a client comes from another server with content that this one does not know.
    */
   catchUp?(): Promise<void>;

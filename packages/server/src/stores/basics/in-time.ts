@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-/** A start waits at most so many milliseconds for a slow store, each time that it waits. */
+/** The longest that a start waits for a slow store each time, in milliseconds. */
 const mostMs = 2_000;
 
 /** Settles as the work does, or resolves once a start must not wait any longer: then `late` is aborted. */

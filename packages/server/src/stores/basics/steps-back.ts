@@ -14,11 +14,15 @@ type RevisionReading = { readonly types: ResourceTypes; readonly registry: Regis
 /** The content of a layer at a step, as far as a later revision changed it. */
 type HeldContent = Map<string, Resource | undefined>;
 
-/** Walks back from what layers hold now, which is their heads' content, through the revisions before. */
+/**
+ * Walks back from what layers hold now, which is their heads' content, through the revisions before. Gives up soon
+ * after `late` is aborted.
+ */
 export async function stepsBack(
   store: Store,
   now: readonly LayerUpdate[],
   reading: RevisionReading,
+  late?: AbortSignal,
 ): Promise<readonly StepBack[]> {
   const held = new Map(now.map(({ layer, upsert }): [string, HeldContent] => [layer, new Map(upsert.map(withId))]));
   const steps: StepBack[] = [];
@@ -28,7 +32,7 @@ export async function stepsBack(
     if (steps.length > 0 && changes > mostChanges) break;
     const step: { back: LayerUpdate[]; forward: LayerUpdate[] } = { back: [], forward: [] };
     for (const revision of revisions) {
-      const ways = await waysOf(store, revision, held.get(revision.layer) ?? new Map(), reading);
+      const ways = await waysOf(store, revision, held.get(revision.layer) ?? new Map(), reading, late);
       if (ways === undefined) return steps;
       step.back.push(ways.back);
       step.forward.push(ways.forward);
@@ -52,16 +56,18 @@ async function commits(store: Store, layers: readonly string[]): Promise<readonl
     .map(([, revisions]) => revisions);
 }
 
-/** From after a revision to before it, and back. Undefined: a content is not there any more. */
+/** From after a revision to before it, and back. Undefined: a content is not there any more, or it is too late. */
 async function waysOf(
   store: Store,
   { id, layer }: Revision,
   held: HeldContent,
   reading: RevisionReading,
+  late: AbortSignal | undefined,
 ): Promise<{ readonly back: LayerUpdate; readonly forward: LayerUpdate } | undefined> {
   const before: Resource[] = [];
   const after: Resource[] = [];
   for (const { type, key, from } of await store.changes(id)) {
+    if (late?.aborted === true) return undefined;
     const name = idOf({ type: { typeUrl: type }, key });
     const now = held.get(name);
     if (now !== undefined) after.push(now);

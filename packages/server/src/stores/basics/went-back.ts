@@ -37,7 +37,7 @@ export function wentBackFinding({ layer, known, head }: WentBack): Finding {
   return { code: "XDSKIT_STORE", severity: "warning", message };
 }
 
-/** After a failure it is looked again, in milliseconds. */
+/** How long after a failure it looks again, in milliseconds. */
 const retryMs = 5_000;
 
 /** Hears of layers that went back. */

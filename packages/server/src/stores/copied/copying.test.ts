@@ -145,7 +145,7 @@ describe("a store that is being copied", () => {
       return { kind: "conflict", layer: layers[0]?.layer ?? "", head: undefined };
     };
     const copy = new StoreCopy(changed(machine, { commit: instead }));
-    const wasFaster = { code: "XDSKIT_STORE", message: /other servers of this machine wrote it/ };
+    const wasFaster = { code: "XDSKIT_STORE", message: /other servers of this machine wrote to it/ };
     await assert.rejects(copy.take(far, await far.heads()), wasFaster);
     const entries = [{ key: "x/kept/a", value: "1", version: "1" }];
     await assert.rejects(copy.takeShared(far, keys, entries), wasFaster);

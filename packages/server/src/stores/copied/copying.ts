@@ -91,7 +91,7 @@ export class Copying {
       this.#isCalled = false;
       await this.#take();
     }
-    // In the same turn as the last look: whoever calls later begins anew.
+    // Reset in the same turn as the last look, so that a later call starts a new run.
     this.#running = undefined;
   }
 
@@ -110,7 +110,7 @@ export class Copying {
         await this.#copy.take(this.#from, heads);
         this.#hasHeads = true;
       }
-      // A part of it is no copy.
+      // Half a copy is not a copy.
       if (this.#hasHeads && this.#hasEntries) await this.#copy.isNewest();
       if (this.#hasProblem) this.#problem(undefined);
       this.#hasProblem = false;

@@ -54,8 +54,8 @@ export class StoreCopy {
   }
 
   /**
-   * The other store has these heads now. The cost follows what changed. Rejects with XDSKIT_STORE where others that
-   * write the copy were faster again and again.
+   * The other store has these heads now. The cost follows what changed. Rejects with XDSKIT_STORE if other
+   * writers of the copy keep getting there first.
    */
   async take(from: Store, heads: readonly Revision[]): Promise<void> {
     for (let tries = 0; tries < mostConflicts; tries += 1) {
@@ -146,7 +146,7 @@ export class StoreCopy {
     return (await this.#store.heads()).filter(({ layer }) => !layer.startsWith(namedLayers));
   }
 
-  /** All that is copied is the newest until now. */
+  /** Everything in the copy is up to date as of now. */
   async isNewest(): Promise<void> {
     await this.#store.shared.put({ key: seenKey, value: `${Date.now()}`, expected: "any" });
   }
@@ -164,6 +164,6 @@ function copied({ layer, message }: Revision): Revision {
 }
 
 function othersWereFaster(): XdskitError {
-  const message = `other servers of this machine wrote it at the same time, ${mostConflicts} times`;
+  const message = `other servers of this machine wrote to it at the same time, ${mostConflicts} times`;
   return XdskitError.of("XDSKIT_STORE", message);
 }

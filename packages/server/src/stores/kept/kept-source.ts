@@ -142,7 +142,7 @@ export class KeptSource implements Source {
     });
     await Promise.race([begun, isRestored]);
     if (this.#isLive) await this.#resumeInTime(sink, await hadHead);
-    await inTime(() => this.#follows());
+    if (!this.#isClosing) await inTime(() => this.#follows());
     // Where something is served already, the server goes on although the source's own start failed.
     begun.catch((error) => {
       if (!this.#isClosing) this.#options.onProblem(findingsOf(error));

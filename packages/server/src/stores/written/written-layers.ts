@@ -188,7 +188,7 @@ export class WrittenLayers implements Source {
   /** Says what the layers held before: clients may come back with that. */
   async #resume(sink: SourceSink, late: AbortSignal): Promise<void> {
     if (sink.resume === undefined || late.aborted) return;
-    const steps = await stepsBack(this.store, this.#served(), this.#options);
+    const steps = await stepsBack(this.store, this.#served(), this.#options, late);
     if (steps.length > 0 && !late.aborted) sink.resume(steps);
   }
 
@@ -213,6 +213,7 @@ export class WrittenLayers implements Source {
   }
 
   async #readNewer(): Promise<void> {
+    if (this.layers.length === 0) return;
     // The copy of a store that is away would not tell.
     if (this.#away !== undefined) throw new XdskitError([this.#away.finding]);
     const heads = await this.store.heads();

@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { createResource, envoyRegistry, resourceTypes } from "@xdskit/api";
+import { cluster } from "../../testing/test-resources.js";
+import { createMemoryStore } from "../tables/memory-store.js";
+import { stepsBack } from "./steps-back.js";
+import { encodeStored } from "./stored-content.js";
+
+const layer = "own";
+const reading = { types: resourceTypes, registry: envoyRegistry() };
+const info = { author: "me", cause: { kind: "api", caller: "" }, message: "", time: 1 } as const;
+
+/** A store in which a cluster has changed twice, and the content of its head. */
+async function changedTwice() {
+  const store = await createMemoryStore();
+  let parent: string | undefined;
+  for (const version of ["1", "2", "3"]) {
+    const upsert = [encodeStored(createResource(cluster("a", version)))];
+    const result = await store.commit([{ layer, parent, kind: "patch", upsert }], { ...info, time: Number(version) });
+    assert.ok(result.kind === "committed");
+    parent = result.heads[0]?.id;
+  }
+  return { store, now: [{ layer, kind: "replace", upsert: [createResource(cluster("a", "3"))] }] as const };
+}
+
+describe("the steps back from what layers hold", () => {
+  it("lead through the revisions before, the newest first", async () => {
+    const { store, now } = await changedTwice();
+    const steps = await stepsBack(store, now, reading);
+    const held = steps.map(({ back }) => back[0]?.upsert[0]?.version);
+    assert.deepEqual(held, [createResource(cluster("a", "2")).version, createResource(cluster("a", "1")).version]);
+  });
+
+  it("end where nobody waits for them any more", async () => {
+    const { store, now } = await changedTwice();
+    const late = new AbortController();
+    let read = 0;
+    const slow = new Proxy(store, {
+      get(target, name) {
+        const value: unknown = Reflect.get(target, name);
+        if (name !== "content") return typeof value === "function" ? value.bind(target) : value;
+        return async (...asked: Parameters<typeof store.content>) => {
+          read += 1;
+          late.abort();
+          return await store.content(...asked);
+        };
+      },
+    });
+    assert.equal((await stepsBack(slow, now, reading, late.signal)).length, 1);
+    assert.equal(read, 1);
+  });
+});
