@@ -198,8 +198,9 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
   }
 
   #tellAbsent(): void {
+    if (this.#absent === undefined) return;
     const { newest } = this.#stream;
-    for (const event of this.#absent?.take(newest) ?? []) this.#stream.step(event);
+    for (const event of this.#absent.take(newest)) this.#stream.step(event);
     // The machine has the newest snapshot and was told every absent name. Names that are left exist in that snapshot:
     // forget them.
     if (newest !== undefined && newest === this.newest) this.#absent = undefined;
@@ -218,7 +219,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
     if (this.#over) return;
     try {
       this.#giveSnapshot();
-      if (this.#absent !== undefined) this.#tellAbsent();
+      this.#tellAbsent();
       const now = this.#now;
       while (this.#room && !this.#over) {
         const response = this.#stream.next(now);
@@ -400,7 +401,11 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
     const isRestart = membership.earlier.length > 0;
     if (order === undefined) return undefined;
     const changed = () => this.#wantsWork("changes");
-    const known = () => [...membership.recent, ...membership.earlier];
+    const known = () => {
+      // Its target may be a view, or older than what was published since its last turn.
+      const newest = membership.newest();
+      return [...(newest === undefined ? [] : [newest]), ...membership.recent, ...membership.earlier];
+    };
     const { clock, catchUp } = this.#context;
     return new Resumption({ clock, stream: this.#stream, known, changed, catchUp, isRestart });
   }
