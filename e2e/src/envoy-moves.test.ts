@@ -1,19 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ResourceText } from "./harness/config-folder.js";
+import { someVariants } from "./harness/effort.js";
 import { startEnvoy } from "./harness/envoy.js";
 import { startHttpBackend } from "./harness/http-backend.js";
 import { type Load, startLoad } from "./harness/load.js";
 import { peer } from "./harness/peers.js";
 import { freePort } from "./harness/ports.js";
-import {
-  cluster,
-  configSource,
-  httpListener,
-  loadAssignment,
-  routeConfiguration,
-  variants,
-} from "./harness/resources.js";
+import { cluster, configSource, httpListener, loadAssignment, routeConfiguration } from "./harness/resources.js";
 import { createScene } from "./harness/scene.js";
 import { startServed } from "./harness/served.js";
 import { eventually } from "./harness/wait.js";
@@ -29,7 +23,7 @@ interface World {
   readonly backend: string;
 }
 
-for (const variant of variants) {
+for (const variant of someVariants) {
   test(`Envoy while everything moves, ${variant}`, { timeout: 300_000 }, async (t) => {
     const path = peer("envoy", t);
     if (path === undefined) return;

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testEnvoy, unifiedMux, unifiedMuxFeature } from "./envoy-suite.js";
 import type { Files, ResourceText } from "./harness/config-folder.js";
+import { isLong } from "./harness/effort.js";
 import { startHttpBackend } from "./harness/http-backend.js";
 import { metric } from "./harness/metrics.js";
 import { cluster, httpListener, loadAssignment, rejectedAssignment, routeConfiguration } from "./harness/resources.js";
@@ -21,7 +22,7 @@ interface World {
   readonly more?: { readonly clusters?: readonly ResourceText[]; readonly endpoints?: readonly ResourceText[] };
 }
 
-testEnvoy("ads-sotw", { unifiedMux: true });
+if (isLong) testEnvoy("ads-sotw", { unifiedMux: true });
 testEnvoy("ads-delta", { unifiedMux: true });
 
 for (const variant of ["ads-sotw", "ads-delta"] as const) {

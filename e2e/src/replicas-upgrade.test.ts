@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { Changes } from "./harness/changes.js";
+import { isLong } from "./harness/effort.js";
 import { startMesh } from "./harness/mesh.js";
 import type { MeshServer } from "./harness/mesh-server.js";
 import { peer } from "./harness/peers.js";
@@ -26,7 +27,7 @@ async function spread(server: MeshServer): Promise<readonly number[]> {
 
 const title = "A rolling upgrade of all servers under traffic";
 /** Played by `npm run test:long`: a request fails now and then, see docs/replicas.md. */
-if (Number(process.env.EFFORT ?? 1) > 3) test(title, { timeout: 400_000 }, upgrade);
+if (isLong) test(title, { timeout: 400_000 }, upgrade);
 else test(title, { skip: "needs some minutes: EFFORT=10 node scripts/test.mjs e2e/src/replicas-upgrade.test.ts" });
 
 async function upgrade(t: TestContext): Promise<void> {

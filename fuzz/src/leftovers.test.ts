@@ -55,9 +55,9 @@ const mostObjects = 4;
 const mostNameSets = 40;
 
 for (const { target, runs, counted } of [
-  { target: server, runs: 300, counted: { Session } },
-  { target: wire, runs: 80, counted: { LoadSession } },
-  { target: rest, runs: 100, counted: { HeldPoll } },
+  { target: server, runs: 150, counted: { Session } },
+  { target: wire, runs: 40, counted: { LoadSession } },
+  { target: rest, runs: 50, counted: { HeldPoll } },
 ]) {
   test(`thousands of hostile clients leave nothing behind: ${target.name}`, async (context) => {
     // One server for all inputs: its session is opened once and lent.
