@@ -1,7 +1,7 @@
 // A hook of Node's module loader: a compiled file that imports another package's `src/…js` gets that package's
 // `dist/…js`. Helpers that several packages' tests share are reached by their path: no published package has them.
 import { existsSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { compiledOf } from "./compiled-tests.mjs";
 
 export async function resolve(specifier, context, next) {
@@ -10,7 +10,7 @@ export async function resolve(specifier, context, next) {
     const path = fileURLToPath(url);
     const compiled = compiledOf(path);
     if (compiled !== path && !existsSync(path) && existsSync(compiled))
-      return { url: new URL(`file://${compiled}`).href, shortCircuit: true };
+      return { url: pathToFileURL(compiled).href, shortCircuit: true };
   }
   return next(specifier, context);
 }
