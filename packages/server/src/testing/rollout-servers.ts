@@ -10,6 +10,7 @@ import type { GroupSettings } from "../settings/group-settings.js";
 import { createMemoryStore } from "../stores/tables/memory-store.js";
 import { WrittenLayers } from "../stores/written/written-layers.js";
 import { createMemoryTransport } from "../transports/memory/memory-transport.js";
+import { lent } from "./changed.js";
 import { type JudgingClient, type JudgingOptions, judgingClient } from "./judging-client.js";
 import { manualClock } from "./manual-clock.js";
 import { cluster } from "./test-resources.js";
@@ -175,15 +176,4 @@ function mortal(
       for (const session of sessions) await session.close();
     },
   };
-}
-
-/** The same store for somebody who closes it, while others go on with it. */
-export function lent(store: Store): Store {
-  return new Proxy(store, {
-    get(target, name) {
-      if (name === "close") return async () => {};
-      const value: unknown = Reflect.get(target, name);
-      return typeof value === "function" ? value.bind(target) : value;
-    },
-  });
 }

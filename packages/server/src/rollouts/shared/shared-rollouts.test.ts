@@ -3,6 +3,7 @@ import { describe, it, type TestContext } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Store } from "../../contracts/store.js";
 import type { RolloutSettings } from "../../settings/rollout-settings.js";
+import { changed } from "../../testing/changed.js";
 import type { JudgingClient } from "../../testing/judging-client.js";
 import { type RolloutServer, RolloutServers } from "../../testing/rollout-servers.js";
 import { positionOf } from "../share.js";
@@ -56,13 +57,7 @@ function slowIn(servers: RolloutServers, ms: number): Store {
     await delay(ms);
     return await servers.store.content(...asked);
   };
-  return new Proxy(servers.store, {
-    get(target, name) {
-      if (name === "content") return content;
-      const value: unknown = Reflect.get(target, name);
-      return typeof value === "function" ? value.bind(target) : value;
-    },
-  });
+  return changed(servers.store, { content });
 }
 
 const inOrder = (wanted: readonly string[]) => ids.filter((id) => wanted.includes(id));

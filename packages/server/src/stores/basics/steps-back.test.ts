@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createResource, envoyRegistry, resourceTypes } from "@xdskit/api";
+import { changed } from "../../testing/changed.js";
 import { cluster } from "../../testing/test-resources.js";
 import { createMemoryStore } from "../tables/memory-store.js";
 import { stepsBack } from "./steps-back.js";
@@ -35,17 +36,12 @@ describe("the steps back from what layers hold", () => {
     const { store, now } = await changedTwice();
     const late = new AbortController();
     let read = 0;
-    const slow = new Proxy(store, {
-      get(target, name) {
-        const value: unknown = Reflect.get(target, name);
-        if (name !== "content") return typeof value === "function" ? value.bind(target) : value;
-        return async (...asked: Parameters<typeof store.content>) => {
-          read += 1;
-          late.abort();
-          return await store.content(...asked);
-        };
-      },
-    });
+    const content: typeof store.content = async (...asked) => {
+      read += 1;
+      late.abort();
+      return await store.content(...asked);
+    };
+    const slow = changed(store, { content });
     assert.equal((await stepsBack(slow, now, reading, late.signal)).length, 1);
     assert.equal(read, 1);
   });

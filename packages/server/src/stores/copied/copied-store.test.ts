@@ -5,6 +5,7 @@ import { type Finding, XdskitError } from "@xdskit/api";
 import type { CopiedKeys } from "../../contracts/copied-keys.js";
 import type { SharedEntry } from "../../contracts/shared-keys.js";
 import type { Revision, Store, StoredResource } from "../../contracts/store.js";
+import { lent } from "../../testing/changed.js";
 import { describeStore } from "../suite/store-contract.js";
 import { createMemoryStore } from "../tables/memory-store.js";
 import { CopiedStore } from "./copied-store.js";
@@ -35,17 +36,6 @@ async function memory(t: TestContext): Promise<Store> {
   const store = await createMemoryStore();
   t.after(() => store.close());
   return store;
-}
-
-/** The same store for somebody who closes it, while others go on with it. */
-function lent(store: Store): Store {
-  return new Proxy(store, {
-    get(target, name) {
-      if (name === "close") return async () => {};
-      const value: unknown = Reflect.get(target, name);
-      return typeof value === "function" ? value.bind(target) : value;
-    },
-  });
 }
 
 /** What a server of a machine has of a store that may be away. */

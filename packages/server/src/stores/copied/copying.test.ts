@@ -4,6 +4,7 @@ import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promi
 import type { CopiedKeys } from "../../contracts/copied-keys.js";
 import type { SharedPut } from "../../contracts/shared-keys.js";
 import type { CommitResult, Store, StoredResource } from "../../contracts/store.js";
+import { changed } from "../../testing/changed.js";
 import { createMemoryStore } from "../tables/memory-store.js";
 import { Copying } from "./copying.js";
 import { StoreCopy } from "./store-copy.js";
@@ -37,16 +38,6 @@ async function eventually(what: string, isSo: () => Promise<boolean> | boolean):
     assert.ok(tries < 1_000, what);
     await delay(10);
   }
-}
-
-/** The same store, with other ways to do some of its work. */
-function changed<T extends object>(target: T, instead: Partial<T>): T {
-  return new Proxy(target, {
-    get(_, name) {
-      const value: unknown = Reflect.get(instead, name) ?? Reflect.get(target, name);
-      return typeof value === "function" && !(name in instead) ? value.bind(target) : value;
-    },
-  });
 }
 
 /** A machine whose disk is slow: a write of a key that begins so ends when it is let go. */

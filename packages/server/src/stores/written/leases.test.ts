@@ -4,6 +4,7 @@ import { createResource, envoyRegistry, type Finding, resourceTypes } from "@xds
 import type { LayerWrite } from "../../contracts/layer-writer.js";
 import type { Store } from "../../contracts/store.js";
 import { createServer } from "../../create-server.js";
+import { changed } from "../../testing/changed.js";
 import { manualClock } from "../../testing/manual-clock.js";
 import { cluster } from "../../testing/test-resources.js";
 import { createMemoryStore } from "../tables/memory-store.js";
@@ -177,13 +178,11 @@ describe("a lease", () => {
   it("tries again where its end cannot be kept, and says so", async () => {
     const store = await createMemoryStore();
     let isFull = false;
-    const full = new Proxy(store, {
-      get(target, key) {
-        const value: unknown = Reflect.get(target, key, target);
-        if (key === "commit" && isFull) return () => Promise.reject(new Error("disk full"));
-        return typeof value === "function" ? value.bind(target) : value;
-      },
-    });
+    const commit: Store["commit"] = async (...asked) => {
+      if (isFull) throw new Error("disk full");
+      return await store.commit(...asked);
+    };
+    const full = changed(store, { commit });
     const { lease, pass, names, problems, server } = await started(full);
     const id = await lease(5_000, one);
     isFull = true;

@@ -5,6 +5,7 @@ import type { LayerWrite } from "../../contracts/layer-writer.js";
 import type { Source, SourceSink } from "../../contracts/source.js";
 import type { Revision, Store } from "../../contracts/store.js";
 import { createServer } from "../../create-server.js";
+import { changed } from "../../testing/changed.js";
 import { manualClock } from "../../testing/manual-clock.js";
 import { cluster } from "../../testing/test-resources.js";
 import { waitFor } from "../../testing/wait-for.js";
@@ -74,17 +75,6 @@ async function renewedAtBoth(one: Started, other: Started, id: string): Promise<
     await other.pass(0);
   }
   assert.ok(left() > before, "the other one hears of renewals");
-}
-
-/** The same, with another way to share values. */
-function sharingBy(store: Store, shared: Store["shared"]): Store {
-  return new Proxy(store, {
-    get(target, key) {
-      if (key === "shared") return shared;
-      const value: unknown = Reflect.get(target, key, target);
-      return typeof value === "function" ? value.bind(target) : value;
-    },
-  });
 }
 
 describe("servers of one store", () => {
@@ -186,7 +176,7 @@ describe("servers of one store", () => {
         return typeof value === "function" ? value.bind(target) : value;
       },
     });
-    const [a, b] = [await started(t, sharingBy(store, shared)), await started(t, store)];
+    const [a, b] = [await started(t, changed(store, { shared })), await started(t, store)];
     const result = await a.written.write(write({ upsert: [one], lease: { ttlMs: 2_000 } }));
     assert.ok(result.kind === "written" && result.lease !== undefined);
     const { id } = result.lease;

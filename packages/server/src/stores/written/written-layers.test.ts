@@ -5,6 +5,7 @@ import type { LayerWrite } from "../../contracts/layer-writer.js";
 import type { SourceSink, StepBack } from "../../contracts/source.js";
 import type { HeadsListener, Store } from "../../contracts/store.js";
 import { createServer } from "../../create-server.js";
+import { changed } from "../../testing/changed.js";
 import { cluster, routeConfiguration } from "../../testing/test-resources.js";
 import { waitFor } from "../../testing/wait-for.js";
 import { encodeStored } from "../basics/stored-content.js";
@@ -43,17 +44,6 @@ async function started(store: Store, meanwhile: () => Promise<unknown> = async (
   await server.addSource({ name: written.name, start, close: () => written.close() });
   const held = () => [...(server.layerSnapshot(layer)?.of(one.type) ?? [])].map(({ name }) => name).sort();
   return { server, written, problems, held, resumed };
-}
-
-/** The same store, with other ways to do some of its work. */
-function changed(store: Store, instead: Partial<Store>): Store {
-  return new Proxy(store, {
-    get(target, name) {
-      if (name in instead) return Reflect.get(instead, name);
-      const value: unknown = Reflect.get(target, name);
-      return typeof value === "function" ? value.bind(target) : value;
-    },
-  });
 }
 
 /** A store that can be replaced by what a backup had of it. */
@@ -146,18 +136,12 @@ describe("written layers", () => {
     const server = createServer({});
     let commits = 0;
     let failing = -1;
-    const failingStore = new Proxy(store, {
-      get(target, key) {
-        const value: unknown = Reflect.get(target, key, target);
-        if (key === "commit") {
-          return (...args: Parameters<Store["commit"]>) => {
-            commits += 1;
-            return commits === failing ? Promise.reject(new Error("disk full")) : target.commit(...args);
-          };
-        }
-        return typeof value === "function" ? value.bind(target) : value;
-      },
-    });
+    const commit: Store["commit"] = async (...asked) => {
+      commits += 1;
+      if (commits === failing) throw new Error("disk full");
+      return await store.commit(...asked);
+    };
+    const failingStore = changed(store, { commit });
     const problems: Finding[] = [];
     const written = new WrittenLayers({
       ...{ store: failingStore, server, layers: [layer], types: resourceTypes, registry: envoyRegistry() },
