@@ -166,6 +166,7 @@ export {
 export { createFolderSource } from "./sources/folder/folder-source.js";
 export type { AdoptedFile, FolderSummary, SkippedCounts } from "./sources/folder/folder-summary.js";
 export { createMemorySource, type MemorySource } from "./sources/memory/memory-source.js";
+export { storeFinding } from "./stores/basics/store-finding.js";
 export { decodeStored, encodeStored } from "./stores/basics/stored-content.js";
 export { CopiedStore, type CopiedStoreOptions } from "./stores/copied/copied-store.js";
 export { StoreCopy } from "./stores/copied/store-copy.js";

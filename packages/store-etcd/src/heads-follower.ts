@@ -1,5 +1,6 @@
-import { type Finding, XdskitError } from "@xdskit/api";
+import type { Finding } from "@xdskit/api";
 import type { HeadsListener, Revision, RevisionId } from "@xdskit/server";
+import { storeFinding } from "@xdskit/server";
 import { eachAtOnce } from "./in-parts.js";
 import type { StateListener, WatchedState } from "./watching.js";
 
@@ -59,8 +60,7 @@ export class HeadsFollower implements StateListener {
   /** Where a newer state has come, that is told instead: retention may have removed what an older head was. */
   #readLater(heads: WatchedState["heads"], error: unknown): void {
     if (this.#newest !== undefined || this.#isClosed) return;
-    const [finding] = error instanceof XdskitError ? error.findings : [];
-    this.away(finding ?? { code: "XDSKIT_STORE", severity: "error", message: (error as Error).message });
+    this.away(storeFinding(error));
     this.#retry = setTimeout(() => this.changed({ heads, shared: [] }), retryMs).unref();
   }
 }

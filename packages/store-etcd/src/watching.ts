@@ -1,5 +1,6 @@
-import { type Finding, XdskitError } from "@xdskit/api";
+import type { Finding } from "@xdskit/api";
 import type { StoreWatch } from "@xdskit/server";
+import { storeFinding } from "@xdskit/server";
 import type { EtcdClient } from "./client/etcd-client.js";
 import type { KeyValue } from "./client/messages.js";
 import { endOf, type Keys } from "./keys.js";
@@ -158,10 +159,8 @@ export class Watching {
   #away(error: unknown): void {
     if (this.#isAway) return;
     this.#isAway = true;
-    const [finding] = error instanceof XdskitError ? error.findings : [];
-    const message = error instanceof Error ? error.message : String(error);
-    for (const listener of this.#listeners.keys())
-      listener.away(finding ?? { code: "XDSKIT_STORE", severity: "error", message });
+    const finding = storeFinding(error);
+    for (const listener of this.#listeners.keys()) listener.away(finding);
   }
 
   /** Keeps a watch open at the member that answers. */

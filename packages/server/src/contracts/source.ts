@@ -70,8 +70,7 @@ export interface Source {
   retry?(): void;
   /**
    * Resolves once everything that others had written by the time of the call is applied. Rejects if it cannot be read
-   * now.
-   * Asked when a client comes from another server with content that this one does not know.
+   * now. Asked when a client comes from another server with content that this one does not know.
    */
   catchUp?(): Promise<void>;
   close(): Promise<void>;

@@ -1,5 +1,4 @@
-import { type Finding, XdskitError } from "@xdskit/api";
-import type { Cause, Revision, Store, StoreAway } from "@xdskit/server";
+import { type Cause, type Revision, type Store, type StoreAway, storeFinding } from "@xdskit/server";
 
 /** What became of a commit: another writer may have been sooner (`conflict`). */
 type Result = "committed" | "conflict" | "failed";
@@ -49,7 +48,7 @@ export function countedStore(store: Store): { readonly store: Store; readonly nu
       return result;
     } catch (error) {
       note(info.cause.kind, "failed");
-      failing = { since: failing?.since ?? Date.now(), finding: findingOf(error) };
+      failing = { since: failing?.since ?? Date.now(), finding: storeFinding(error) };
       throw error;
     }
   };
@@ -86,9 +85,4 @@ export function countedStore(store: Store): { readonly store: Store; readonly nu
       revisions: Array.from(revisions, ([layer, number]) => ({ layer, number })),
     }),
   };
-}
-
-function findingOf(error: unknown): Finding {
-  const [finding] = error instanceof XdskitError ? error.findings : [];
-  return finding ?? { code: "XDSKIT_STORE", severity: "error", message: (error as Error).message };
 }

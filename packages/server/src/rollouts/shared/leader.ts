@@ -1,7 +1,7 @@
 import type { Clock, Finding } from "@xdskit/api";
 import type { RolloutPeer } from "../../contracts/rollout-sharing.js";
 import type { SharedKeys, SharedSession, StoreWatch } from "../../contracts/shared-keys.js";
-import { findingOf } from "../../stores/tables/table-shared.js";
+import { storeFinding } from "../../stores/basics/store-finding.js";
 import { type Course, decide, dueIn, ended, isOver } from "../course.js";
 import { type CountJson, countIn, silentCount } from "./count-json.js";
 import type { ServerCount } from "./group-side.js";
@@ -129,7 +129,7 @@ export class Leader {
     this.#looked = this.#options.clock.now();
     this.#running = this.#round()
       .catch((error: unknown) => {
-        this.#options.problem(findingOf(error));
+        this.#options.problem(storeFinding(error));
         return retryMs;
       })
       .then((afterMs) => {

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Clock, Finding, ResourceName, TypeUrl, Version } from "@xdskit/api";
 import type { SharedEntry, SharedKeys, SharedSession, StoreWatch } from "../../contracts/shared-keys.js";
-import { findingOf } from "../../stores/tables/table-shared.js";
+import { storeFinding } from "../../stores/basics/store-finding.js";
 import { rejectedKey, rejectedPrefix } from "./record.js";
 
 /** A content that a client of some server rejected. */
@@ -99,7 +99,7 @@ export class RejectedContents {
     if (this.#isClosed || this.#writing !== undefined) return;
     this.#writing = this.#writeAll()
       .catch((error: unknown) => {
-        this.#options.problem(findingOf(error));
+        this.#options.problem(storeFinding(error));
         this.#stop = this.#options.clock.after(retryMs, () => this.#write());
       })
       .finally(() => {

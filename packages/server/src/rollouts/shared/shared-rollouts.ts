@@ -9,8 +9,8 @@ import {
 } from "@xdskit/api";
 import { idOf } from "../../basics/id-of.js";
 import type { RolloutAction, RolloutLed, RolloutSharing, SharedRollouts } from "../../contracts/rollout-sharing.js";
+import { storeFinding } from "../../stores/basics/store-finding.js";
 import { decodeStored } from "../../stores/basics/stored-content.js";
-import { findingOf } from "../../stores/tables/table-shared.js";
 import { type Course, ended, halted, isOver, resumed } from "../course.js";
 import { type CountJson, countJson, nobodyThere } from "./count-json.js";
 import type { GroupShare, GroupSide, Prepared, PreparedResource } from "./group-side.js";
@@ -80,12 +80,12 @@ export class SharedRolloutHub implements SharedRollouts {
   /** Reads the records, and what nodes have that their rollouts have not reached. */
   static async open(sharing: RolloutSharing, clock: Clock, types: ResourceTypes): Promise<SharedRolloutHub> {
     const hub = new SharedRolloutHub(sharing, clock, types);
-    const rejected = hub.#rejected.read().catch((error: unknown) => hub.#trouble(findingOf(error)));
+    const rejected = hub.#rejected.read().catch((error: unknown) => hub.#trouble(storeFinding(error)));
     try {
       // While the store is away, a copy of it may have these.
       await hub.#records.read();
     } catch (error) {
-      hub.#trouble(findingOf(error));
+      hub.#trouble(storeFinding(error));
     }
     await Promise.all([hub.prepare(), rejected]);
     return hub;
@@ -114,7 +114,7 @@ export class SharedRolloutHub implements SharedRollouts {
         await Promise.all(this.#records.all.filter(isMissing).map((record) => this.#prepare(record)));
       }
     } catch (error) {
-      this.#trouble(findingOf(error));
+      this.#trouble(storeFinding(error));
     }
   }
 
@@ -156,7 +156,7 @@ export class SharedRolloutHub implements SharedRollouts {
 
   /** An order that somebody gave by hand could not be written. */
   failed(error: unknown): void {
-    this.#trouble(findingOf(error));
+    this.#trouble(storeFinding(error));
   }
 
   join(group: string, side: GroupSide): GroupShare {
@@ -263,7 +263,7 @@ export class SharedRolloutHub implements SharedRollouts {
     const known = this.#preparing.get(group);
     if (known?.of === preparedFor(record)) return known.prepared;
     void this.#prepare(record)
-      .catch((error: unknown) => this.#trouble(findingOf(error)))
+      .catch((error: unknown) => this.#trouble(storeFinding(error)))
       .then(() => this.#heardPrepared(group));
     return undefined;
   }
@@ -328,7 +328,7 @@ export class SharedRolloutHub implements SharedRollouts {
       }
       this.#trouble(undefined);
     } catch (error) {
-      this.#trouble(findingOf(error));
+      this.#trouble(storeFinding(error));
       this.#later(async () => {
         await this.#records.read().catch(() => {});
         void this.#propose(group);

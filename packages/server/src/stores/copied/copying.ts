@@ -1,7 +1,8 @@
-import { type Finding, XdskitError } from "@xdskit/api";
+import type { Finding } from "@xdskit/api";
 import type { CopiedKeys } from "../../contracts/copied-keys.js";
 import type { SharedEntry, StoreWatch } from "../../contracts/shared-keys.js";
 import type { Revision, Store } from "../../contracts/store.js";
+import { storeFinding } from "../basics/store-finding.js";
 import type { StoreCopy } from "./store-copy.js";
 
 /** So often the copy says that it is still the newest, in milliseconds. */
@@ -122,8 +123,7 @@ export class Copying {
   }
 
   #failed(error: Error): void {
-    const [finding] = error instanceof XdskitError ? error.findings : [];
-    const message = `no copy of ${this.#from.name} is kept here: ${finding?.message ?? error.message}`;
+    const message = `no copy of ${this.#from.name} is kept here: ${storeFinding(error).message}`;
     if (!this.#hasProblem && !this.#isClosed) this.#problem({ code: "XDSKIT_STORE", severity: "warning", message });
     this.#hasProblem = true;
     if (!this.#isClosed) this.#retry = setTimeout(() => this.#run(), retryMs).unref();

@@ -13,6 +13,7 @@ import { Queue } from "../basics/queue.js";
 import { refuse } from "../basics/refuse.js";
 import { retentionNow } from "../basics/retention-now.js";
 import { stepsBack } from "../basics/steps-back.js";
+import { storeFindings } from "../basics/store-finding.js";
 import { decodeStored, encodeStored } from "../basics/stored-content.js";
 import { type WentBack, WentBackLooks, wentBackFinding } from "../basics/went-back.js";
 import { ownBefore, Rollbacks, rolledBackBy } from "./rollbacks.js";
@@ -100,7 +101,7 @@ export class KeptSource implements Source {
     this.#options = options;
     this.#looks = new WentBackLooks(options.store, {
       back: (layers) => this.#keepAgain(layers),
-      failed: (error) => options.onProblem(findingsOf(error)),
+      failed: (error) => options.onProblem(storeFindings(error)),
     });
   }
 
@@ -114,7 +115,7 @@ export class KeptSource implements Source {
       const heads = (await store.heads()).filter(({ layer }) => layers.includes(layer));
       await this.#rollbacks.remember(store, heads, (stored) => decodeStored(stored, this.#options));
     } catch (error) {
-      onProblem(findingsOf(error));
+      onProblem(storeFindings(error));
     }
   }
 
@@ -145,7 +146,7 @@ export class KeptSource implements Source {
     if (!this.#isClosing) await inTime(() => this.#follows());
     // Where something is served already, the server goes on although the source's own start failed.
     begun.catch((error) => {
-      if (!this.#isClosing) this.#options.onProblem(findingsOf(error));
+      if (!this.#isClosing) this.#options.onProblem(storeFindings(error));
     });
   }
 
@@ -282,7 +283,7 @@ export class KeptSource implements Source {
       await this.#rollbackQueue
         .run(() => this.#followRollback(head, rolledBack))
         .catch((error) => {
-          if (!this.#isClosing) this.#options.onProblem(findingsOf(error));
+          if (!this.#isClosing) this.#options.onProblem(storeFindings(error));
         });
     });
     await Promise.all(followed);
@@ -340,7 +341,7 @@ export class KeptSource implements Source {
       onRestored?.(heads);
       return true;
     } catch (error) {
-      onProblem(findingsOf(error));
+      onProblem(storeFindings(error));
       return false;
     }
   }
@@ -376,7 +377,7 @@ export class KeptSource implements Source {
       const steps = await stepsBack(store, first, this.#options);
       if (steps.length > 0 && this.#first === first && !late.aborted) sink.resume(steps);
     } catch (error) {
-      onProblem(findingsOf(error));
+      onProblem(storeFindings(error));
     }
   }
 
@@ -400,13 +401,13 @@ export class KeptSource implements Source {
         this.#hasProblem = false;
       } catch (error) {
         this.#hasProblem = true;
-        onProblem(findingsOf(error));
+        onProblem(storeFindings(error));
         // Later changes must not be kept without this one.
         this.#pending = mergedUpdates(updates, this.#pending);
         if (!this.#isClosing) this.#retry = setTimeout(() => this.#keep([]), retryMs).unref();
         break;
       }
-      await store.retain(retentionNow(this.#options)).catch((error) => onProblem(findingsOf(error)));
+      await store.retain(retentionNow(this.#options)).catch((error) => onProblem(storeFindings(error)));
     }
     this.#writing = undefined;
   }
@@ -437,9 +438,4 @@ export class KeptSource implements Source {
     }
     throw XdskitError.of("XDSKIT_STORE", `another writer was faster ${mostConflicts} times: a revision is missing`);
   }
-}
-
-function findingsOf(error: unknown): readonly Finding[] {
-  if (error instanceof XdskitError) return error.findings;
-  return [{ code: "XDSKIT_STORE", severity: "error", message: (error as Error).message }];
 }

@@ -15,13 +15,14 @@ import type {
   StoredResource,
 } from "../../contracts/store.js";
 import type { LayerName } from "../../settings/group-settings.js";
+import { storeFinding } from "../basics/store-finding.js";
 import { commitLayers } from "./table-commit.js";
 import { holdsContent, putContent } from "./table-contents.js";
 import { aheadPrefix, contentKey, hashOf, newAheadMark, resourceHash } from "./table-keys.js";
 import { onChange, TablePoll } from "./table-poll.js";
 import { changesOf, findRevision, headOf, type IndexEntry, known, revisionOf } from "./table-reading.js";
 import { forgetOld, oldIn } from "./table-retention.js";
-import { findingOf, TableShared } from "./table-shared.js";
+import { TableShared } from "./table-shared.js";
 import type { Reader, Tables } from "./tables.js";
 
 /** So many resources are looked at, or written, at once: others get a turn in between. */
@@ -153,7 +154,7 @@ export class RevisionStore implements Store {
       signature: (reader) => [...reader.range<RevisionId>("heads", "")].join(" "),
       read: headsOf,
       tell: (heads) => listener.moved(heads),
-      away: (error) => listener.away(findingOf(error)),
+      away: (error) => listener.away(storeFinding(error)),
     });
     return { close: this.#poll.add(look) };
   }

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { type Finding, XdskitError } from "@xdskit/api";
+import { XdskitError } from "@xdskit/api";
 import type {
   SharedEntry,
   SharedKeys,
@@ -10,6 +10,7 @@ import type {
   SharedVersion,
   StoreWatch,
 } from "../../contracts/shared-keys.js";
+import { storeFinding } from "../basics/store-finding.js";
 import { checkShared } from "./shared-limits.js";
 import { onChange, type TablePoll } from "./table-poll.js";
 import type { Reader, Tables, Writer } from "./tables.js";
@@ -83,7 +84,7 @@ export class TableShared implements SharedKeys {
       signature: (reader) => `${reader.get("meta", countKey)} ${this.#living(reader)}`,
       read: (reader) => entriesIn(reader, prefix),
       tell: onlyOthers((entries) => listener.changed(entries)),
-      away: (error) => listener.away(findingOf(error)),
+      away: (error) => listener.away(storeFinding(error)),
     });
     return { close: this.#poll.add(look) };
   }
@@ -238,10 +239,4 @@ function onlyOthers(tell: (entries: readonly SharedEntry[]) => void): (entries: 
 
 function sessionIsOver(): XdskitError {
   return XdskitError.of("XDSKIT_STORE", "its session is over");
-}
-
-/** The finding about a store that cannot be read. */
-export function findingOf(error: unknown): Finding {
-  const [first] = error instanceof XdskitError ? error.findings : [];
-  return first ?? { code: "XDSKIT_STORE", severity: "error", message: (error as Error).message };
 }

@@ -21,6 +21,7 @@ import { Queue } from "../basics/queue.js";
 import { refuse } from "../basics/refuse.js";
 import { retentionNow } from "../basics/retention-now.js";
 import { stepsBack } from "../basics/steps-back.js";
+import { storeFindings } from "../basics/store-finding.js";
 import { decodeStored } from "../basics/stored-content.js";
 import { wentBackFinding, whatWentBack } from "../basics/went-back.js";
 import { LeaseBook, type TimeLeft } from "../leases/lease-book.js";
@@ -466,8 +467,6 @@ export class WrittenLayers implements Source {
   }
 
   #problem(error: unknown, what = ""): void {
-    const unknown = { code: "XDSKIT_STORE", severity: "error", message: (error as Error).message } as const;
-    const findings: readonly Finding[] = error instanceof XdskitError ? error.findings : [unknown];
-    this.#options.onProblem(findings.map((finding) => ({ ...finding, message: what + finding.message })));
+    this.#options.onProblem(storeFindings(error).map((finding) => ({ ...finding, message: what + finding.message })));
   }
 }

@@ -1,0 +1,13 @@
+import { type Finding, XdskitError } from "@xdskit/api";
+
+/** What an error of a store says: its findings, or else its message under XDSKIT_STORE. */
+export function storeFindings(error: unknown): readonly Finding[] {
+  if (error instanceof XdskitError && error.findings.length > 0) return error.findings;
+  const message = error instanceof Error ? error.message : String(error);
+  return [{ code: "XDSKIT_STORE", severity: "error", message }];
+}
+
+/** The first finding of an error of a store, or its message as one, under XDSKIT_STORE. */
+export function storeFinding(error: unknown): Finding {
+  return storeFindings(error)[0] as Finding;
+}
