@@ -9,7 +9,7 @@ const effort = process.argv[2] ?? "50";
 const isRandom = (file) => /\b(effort|playSeeds)\b/.test(readFileSync(file, "utf8"));
 const isLeftOut = (file) => /harness\/effort\.js/.test(readFileSync(file, "utf8"));
 // Fuzzing is a separate step below.
-const random = ["packages"].flatMap(testFiles).filter(isRandom);
+const random = testFiles("packages").filter(isRandom);
 const source = ["--conditions=@xdskit/source", "--import", "tsx"];
 const steps = [
   {
@@ -24,7 +24,7 @@ const steps = [
   },
   {
     what: "end-to-end tests of which the suite leaves something out: links that go down, a rolling upgrade, variants",
-    args: ["scripts/test.mjs", ...["e2e"].flatMap(testFiles).filter(isLeftOut)],
+    args: ["scripts/test.mjs", ...testFiles("e2e").filter(isLeftOut)],
     env: { EFFORT: "10", CI: "true" },
   },
   {

@@ -1,7 +1,7 @@
 // A process that commits without end, and prints each revision that the store acknowledged:
-// `node writer.js DIRECTORY LAYER[,LAYER…] [BYTES] [RESOURCES]`. "open" is the line before all commits, "begin" the one
-// before each of them. A commit of each layer is under way at any time. After the third one that is refused it closes
-// the store and ends.
+// `node writer.js DIRECTORY LAYER[,LAYER…] [BYTES] [RESOURCES]`. It prints "open" before the first commit, and "begin"
+// before each. A commit of each layer is under way at any time. After three refused commits it closes the store and
+// ends.
 import { openLmdbStore } from "../open-lmdb-store.js";
 
 /** `resources`: each commit changes so many. */
