@@ -4,8 +4,9 @@
 //   --spec   a line for each test, as for a single file; several files have a line each
 import { spawn } from "node:child_process";
 import { availableParallelism } from "node:os";
+import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { compiledTest } from "./testing/compiled-tests.mjs";
+import { compiledTest, namesSources } from "./testing/compiled-tests.mjs";
 import { testFiles } from "./testing/test-files.mjs";
 
 const all = ["packages", "dashboard", "fuzz", "e2e", "bench", "examples", "scripts"];
@@ -31,9 +32,16 @@ const reporter = flags.includes("--spec") || files.length === 1 ? "spec" : "file
 const concurrency = availableParallelism() + 1;
 console.log(`Running ${files.length} test files${isBuilt ? " as built" : ""}, ${concurrency} at a time`);
 const run = isBuilt ? files.map(compiledTest) : files;
+// See `testing/load-typescript.mjs`.
+const naming = isBuilt && {
+  XDSKIT_TESTS_NAMING_SOURCES: run
+    .filter(namesSources)
+    .map((file) => resolve(file))
+    .join("\n"),
+};
 const child = spawn(
   process.execPath,
   [...loading, here("testing/run-files.mjs"), String(concurrency), reporter, ...run],
-  { stdio: "inherit" },
+  { stdio: "inherit", env: { ...process.env, ...naming } },
 );
 child.on("exit", (code, signal) => process.exit(signal ? 1 : (code ?? 1)));

@@ -15,30 +15,40 @@ export function compiledOf(file) {
  */
 export function compiledTest(file) {
   const compiled = compiledOf(file);
-  if (compiled === file || !existsSync(compiled) || reachesSources(resolve(compiled))) return file;
+  if (compiled === file || !existsSync(compiled)) return file;
+  if (!reachedFrom(compiled).every(existsSync)) return file;
   return /^\/\/ From sources\b/m.test(readFileSync(file, "utf8")) ? file : compiled;
+}
+
+/**
+ * Whether a compiled test, or a file that it reaches, imports another package's `src/`. Only these tests need
+ * `built-sources.mjs`, which makes a process start half as fast.
+ */
+export function namesSources(compiled) {
+  return reachedFrom(compiled).some((file) => importsOf(file).some(({ isSource }) => isSource));
+}
+
+/** The file, and all that it imports by their paths, also in circles. */
+function reachedFrom(file) {
+  const reached = new Set([resolve(file)]);
+  for (const each of reached) for (const { path } of importsOf(each)) reached.add(path);
+  return [...reached];
 }
 
 const known = new Map();
 
-/**
- * Whether a compiled file, or one that it imports, imports TypeScript: a test may reach into another package's `src/`.
- */
-function reachesSources(file) {
-  const before = known.get(file);
-  if (before !== undefined) return before;
-  // Files may import each other in circles: a file that is being checked decides nothing.
-  known.set(file, false);
-  const found = !existsSync(file) || importsOf(file).some(reachesSources);
+function importsOf(file) {
+  const found = known.get(file) ?? readImports(file);
   known.set(file, found);
   return found;
 }
 
-function importsOf(file) {
-  if (!file.endsWith(".js")) return [];
-  const targets = [...readFileSync(file, "utf8").matchAll(imported)].map(([, target]) =>
-    resolve(dirname(file), target),
-  );
-  // `built-sources.mjs` gives it the compiled file of another package's source.
-  return targets.map((target) => (existsSync(target) ? target : compiledOf(target)));
+function readImports(file) {
+  if (!file.endsWith(".js") || !existsSync(file)) return [];
+  return Array.from(readFileSync(file, "utf8").matchAll(imported), ([, target]) => {
+    const path = resolve(dirname(file), target);
+    const isSource = !existsSync(path);
+    // `built-sources.mjs` gives it the compiled file of another package's source.
+    return { path: isSource ? compiledOf(path) : path, isSource };
+  });
 }

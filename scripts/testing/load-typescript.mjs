@@ -2,10 +2,11 @@
 // sources.
 import { register } from "node:module";
 
-if (process.argv[1]?.endsWith(".ts")) {
+const [, file = ""] = process.argv;
+if (file.endsWith(".ts")) {
   register("./source-condition.mjs", import.meta.url);
   const { register: registerTypeScript } = await import("tsx/esm/api");
   registerTypeScript();
-} else {
+} else if (process.env.XDSKIT_TESTS_NAMING_SOURCES?.split("\n").includes(file)) {
   register("./built-sources.mjs", import.meta.url);
 }
