@@ -12,7 +12,7 @@ export interface RolloutPeer {
 /** What rollouts of several servers are shared with. */
 export interface RolloutSharing {
   /** Has the rollouts in its shared keys, and the contents from before in its revisions. */
-  readonly store: Pick<Store, "shared" | "content">;
+  readonly store: Pick<Store, "shared" | "content" | "heads">;
   /** Reads the contents. */
   readonly registry: Registry;
   /** What the others call this server. */

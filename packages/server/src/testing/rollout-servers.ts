@@ -10,13 +10,13 @@ import type { GroupSettings } from "../settings/group-settings.js";
 import { createMemoryStore } from "../stores/tables/memory-store.js";
 import { WrittenLayers } from "../stores/written/written-layers.js";
 import { createMemoryTransport } from "../transports/memory/memory-transport.js";
-import { lent } from "./changed.js";
+import { changed, lent } from "./changed.js";
 import { type JudgingClient, type JudgingOptions, judgingClient } from "./judging-client.js";
 import { manualClock } from "./manual-clock.js";
 import { cluster } from "./test-resources.js";
 
 const reading = { types: resourceTypes, registry: envoyRegistry() };
-const info = { author: "me", cause: { kind: "api", caller: "" }, message: "", time: 1 } as const;
+const by = { author: "me", cause: { kind: "api", caller: "" }, message: "" } as const;
 
 /** One of several servers of a store. */
 export interface RolloutServer {
@@ -70,7 +70,7 @@ export class RolloutServers {
     const peers = () => this.#all.filter((each) => each.isMember && each.name !== name).map(peerOf);
     const shared = await server.shareRollouts({
       ...{ replica: name, peers, registry: reading.registry, problem: () => {} },
-      store: { shared: keys.shared, content: (...asked) => store.content(...asked) },
+      store: changed(store, { shared: keys.shared }),
     });
     const written = new WrittenLayers({
       ...{ store: lent(store), server, retention: { revisions: 100, since: 0 }, ...reading, layers: ["own"] },
@@ -94,6 +94,7 @@ export class RolloutServers {
           if (content === undefined) remove.push({ type: clusterType, name: each });
           else upsert.push(createResource(cluster(each, content)));
         }
+        const info = { ...by, time: Date.now() };
         const result = await written.write({ layer: "own", upsert, remove, replace: false, info });
         assert.equal(result.kind, "written");
       },

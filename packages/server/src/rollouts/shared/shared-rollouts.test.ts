@@ -228,6 +228,30 @@ describe("a rollout of several servers", () => {
     assert.deepEqual([...seen], ["1"]);
   });
 
+  it("holds back at a server that starts between a change and the record of its rollout", async (t) => {
+    const servers = await RolloutServers.create({ rollout: { steps: [{ count: 1 }], soakMs: 600_000 } });
+    t.after(() => servers.close());
+    const { shared } = servers.store;
+    let isFirst = true;
+    const put: typeof shared.put = async (one) => {
+      if (isFirst && one.key.startsWith("rollouts/course/")) await delay(300);
+      isFirst &&= !one.key.startsWith("rollouts/course/");
+      return await shared.put(one);
+    };
+    const first = await servers.start(changed(servers.store, { shared: changed(shared, { put }) }));
+    await first.write({ a: "1" });
+    const [reached = "", other = ""] = ids;
+    const client = first.connect({ id: reached });
+    await servers.until("it has what was there first", () => client.held.get("a") === "1");
+    await first.write({ a: "2" });
+    const late = await servers.start();
+    const moved = late.connect({ id: other });
+    await delay(500);
+    await servers.until("the first one has it", () => client.held.get("a") === "2");
+    await servers.until("the other one has something", () => moved.held.size > 0);
+    assert.equal(moved.held.get("a"), "1");
+  });
+
   it("takes back at a server that did not wait for a slow store what the rollout has not reached", async (t) => {
     const { servers, one, state } = await fleetOf(t, { steps: [{ count: 1 }], soakMs: 600_000 }, 1);
     const late = await servers.start(slowIn(servers, 2_500), async () => {

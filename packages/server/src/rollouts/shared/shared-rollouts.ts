@@ -25,6 +25,11 @@ const retryMs = 1_000;
 const readAtOnce = 64;
 /** Other servers may be faster so many times: then something is wrong. */
 const mostConflicts = 20;
+/**
+ * A change is in the store before the record of its rollout. So many milliseconds after a change, a start waits for its
+ * record. Servers whose clocks differ by more do not wait.
+ */
+const freshMs = 2_000;
 /** How often a start reads records and lists again while others keep replacing them. */
 const mostReads = 5;
 
@@ -46,6 +51,8 @@ export class SharedRolloutHub implements SharedRollouts {
   readonly #rejected: RejectedContents;
   readonly #sides = new Map<string, Set<GroupSide>>();
   readonly #preparing = new Map<string, Preparing>();
+  /** Called at each record that is heard. */
+  readonly #waiting = new Set<() => void>();
   /** The preparation of all records that is under way. */
   #preparingAll: Promise<void> | undefined;
   readonly #proposing = new Set<string>();
@@ -87,7 +94,7 @@ export class SharedRolloutHub implements SharedRollouts {
     } catch (error) {
       hub.#trouble(storeFinding(error));
     }
-    await Promise.all([hub.prepare(), rejected]);
+    await Promise.all([hub.#prepareAll(), rejected]);
     return hub;
   }
 
@@ -96,12 +103,42 @@ export class SharedRolloutHub implements SharedRollouts {
    * last read. Call it before nodes are told something: they would get what is held back from them at other servers.
    */
   prepare(): Promise<void> {
-    this.#preparingAll ??= this.#prepareAll().finally(() => {
+    this.#preparingAll ??= this.#prepareNewest().finally(() => {
       this.#preparingAll = undefined;
       // A start may not have waited for all of it. What could not be read is read again.
       for (const { group } of this.#records.all) if (this.#sides.has(group)) this.#heardPrepared(group);
     });
     return this.#preparingAll;
+  }
+
+  async #prepareNewest(): Promise<void> {
+    await this.#recordsOfFresh().catch((error: unknown) => this.#trouble(storeFinding(error)));
+    await this.#prepareAll();
+  }
+
+  /** Waits for the records of changes that were made just now. */
+  async #recordsOfFresh(): Promise<void> {
+    const heads = await this.#sharing.store.heads();
+    const changedAt = Math.max(...heads.map(({ time }) => time));
+    const started = Date.now();
+    if (changedAt > started + freshMs) return;
+    const leftMs = () => Math.min(changedAt, started) + freshMs - Date.now();
+    const isRecorded = (group: string) => (this.#records.of(group)?.since ?? 0) >= changedAt;
+    while (leftMs() > 0 && ![...this.#sides.keys()].every(isRecorded) && !this.#isClosed)
+      await this.#nextRecord(leftMs());
+  }
+
+  /** Resolves at the next record, or after so many milliseconds. */
+  async #nextRecord(withinMs: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const done = () => {
+        this.#waiting.delete(done);
+        clearTimeout(timer);
+        resolve();
+      };
+      const timer = setTimeout(done, withinMs);
+      this.#waiting.add(done);
+    });
   }
 
   async #prepareAll(): Promise<void> {
@@ -225,6 +262,7 @@ export class SharedRolloutHub implements SharedRollouts {
   async #close(): Promise<void> {
     this.#isClosed = true;
     for (const stop of this.#timers) stop();
+    for (const done of this.#waiting) done();
     this.#records.close();
     await Promise.all([this.#leader.close(), this.#rejected.close()]);
   }
@@ -249,6 +287,7 @@ export class SharedRolloutHub implements SharedRollouts {
 
   #heard(group: string): void {
     if (this.#isClosed) return;
+    for (const done of this.#waiting) done();
     // A record is heard while the hub is made.
     queueMicrotask(() => {
       if (this.#isClosed) return;
