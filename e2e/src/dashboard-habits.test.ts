@@ -27,22 +27,29 @@ test("the habits of the dashboard", { timeout: 400_000 }, async (t) => {
   await mkdir(empty);
   const idle = await serve(scene, empty, { args: ["--state", join(scene.directory, "idle"), "--allow-empty"] });
 
-  await scene.step("what is empty says the next step", async () => {
-    const shown = await openDashboard(browser, idle.admin);
-    for (const [place, text] of [
-      ["fleet", "No node is connected yet."],
-      ["config", "Nothing is served yet."],
-      ["history?layer=api", "There is no revision yet."],
-      ["problems", "Nothing is wrong."],
-      ["config/nowhere", "There is no group nowhere."],
-    ] as const) {
-      await shown.goTo(place);
-      await shown.page.getByText(text).waitFor();
-      await mustBeAccessible(shown, place);
-    }
-    assert.deepEqual(shown.faults, []);
-    await shown.page.context().close();
-  });
+  for (const [width, height] of [
+    [1280, 860],
+    [360, 740],
+  ] as const)
+    await scene.step(`what is empty says the next step, ${width} px`, async () => {
+      const shown = await openDashboard(browser, idle.admin, { viewport: { width, height } });
+      for (const [place, text] of [
+        ["fleet", "No node is connected yet."],
+        ["config", "Nothing is served yet."],
+        ["history?layer=api", "There is no revision yet."],
+        ["problems", "Nothing is wrong."],
+        ["config/nowhere", "There is no group nowhere."],
+        ["node/nobody", "Search the fleet for it"],
+        ["nowhere", "There is no such page"],
+      ] as const) {
+        await shown.goTo(place);
+        await shown.page.getByText(text).waitFor();
+        await mustBeAccessible(shown, place);
+        await mustFit(shown, place);
+      }
+      assert.deepEqual(shown.faults, []);
+      await shown.page.context().close();
+    });
 
   const folder = await createConfigFolder(scene.directory, shopFiles());
   const rollout = { steps: [{ count: 1 }], soak: "1h" };
@@ -197,6 +204,8 @@ async function lookAround(shown: DashboardPage, what: string): Promise<void> {
     await mustFit(shown, `${name}, ${what}`);
   };
   await goTo("history");
+  await page.locator(".history-row .result .state").first().waitFor();
+  await look("the history");
   await page.getByRole("link", { name: "folder 1", exact: true }).click();
   await page.getByRole("heading", { name: /folder 1/ }).waitFor();
   await look("a revision");
@@ -214,7 +223,8 @@ async function lookAround(shown: DashboardPage, what: string): Promise<void> {
   await page.locator("textarea").fill(stringify(shopCluster("planned")));
   await page.getByRole("button", { name: "What would it do?" }).click();
   await page.getByRole("heading", { name: /It changes/ }).waitFor();
-  await look("a plan");
+  await page.getByRole("heading", { name: "Rollouts" }).waitFor();
+  await look("a plan and rollouts");
   await page.getByRole("heading", { name: "Change", exact: true }).click();
   await page.keyboard.press("?");
   await page.getByRole("dialog", { name: "Keys" }).waitFor();

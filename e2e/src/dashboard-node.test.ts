@@ -5,11 +5,13 @@ import { test } from "node:test";
 import type { ClusterLoadAssignment } from "@xdskit/api/envoy/config/endpoint/v3/endpoint";
 import { createClient } from "@xdskit/client";
 import { stringify } from "yaml";
-import { createAuthority } from "../../packages/api/src/testing/certificates.js";
+import { type Certificate, createAuthority } from "../../packages/api/src/testing/certificates.js";
+import { keepAnswers, mustNotTell } from "./dashboard/answers.js";
 import { type DashboardPage, mustBeAccessible, mustFit, openDashboard, startBrowser } from "./dashboard/browser.js";
 import { shopFiles } from "./dashboard/shop.js";
 import { changeByApi } from "./harness/api-change.js";
-import { createConfigFolder } from "./harness/config-folder.js";
+import { createConfigFolder, type ResourceText } from "./harness/config-folder.js";
+import { typeUrl } from "./harness/resources.js";
 import { createScene } from "./harness/scene.js";
 import { eventually } from "./harness/wait.js";
 import { serve } from "./harness/xdskit.js";
@@ -39,6 +41,7 @@ test("the dashboard's page of a node that rejects, over mutual TLS", { timeout: 
   const state = join(scene.directory, "state");
   const server = await serve(scene, folder.path, { args: ["--settings", settings, "--state", state] });
   const shown = clients.issue("edge-1", "DNS:edge-1.shop.test");
+  let takesSecrets = true;
   const client = createClient({
     servers: [
       {
@@ -58,6 +61,7 @@ test("the dashboard's page of a node that rejects, over mutual TLS", { timeout: 
         const { endpoints } = message as ClusterLoadAssignment;
         return endpoints.some(({ loadBalancingWeight = 0 }) => loadBalancingWeight >= 9) ? words : undefined;
       },
+      secret: () => (takesSecrets ? undefined : "it cannot be loaded"),
     },
   });
   scene.onEnd(() => client.close());
@@ -207,7 +211,92 @@ test("the dashboard's page of a node that rejects, over mutual TLS", { timeout: 
     );
     assert.deepEqual([...faults], []);
   });
+
+  await scene.step("is told no secret, whatever is looked at, changed, rejected or refused", async () => {
+    const authority = createAuthority("of the shop");
+    const [runs, rejected, another, pasted] = [1, 2, 3, 4].map(() => authority.issue("shop.test")) as [
+      ...[Certificate, Certificate, Certificate, Certificate],
+    ];
+    const stateOf = async () => (await api<{ readonly state: string }>("nodes/edge-1/resources/secret/shop")).state;
+    const told = await keepAnswers(dashboard);
+    const hidden = () => page.locator("main, dialog").getByText("[redacted]").first().waitFor();
+    client.watch("secret", "shop", { onChanged() {} });
+    await folder.put({ "secrets.yaml": [tlsSecret("shop", runs)] });
+    await eventually("the secret", async () => (await stateOf()) === "synced");
+    await goTo("node/edge-1/secret/shop");
+    await hidden();
+    takesSecrets = false;
+    await folder.put({ "secrets.yaml": [tlsSecret("shop", rejected)] });
+    await eventually("the rejection", async () => (await stateOf()) === "rejected");
+    await page.locator("blockquote").getByText("it cannot be loaded").waitFor();
+    await hidden();
+    await goTo("config/all/secret/shop");
+    await hidden();
+    await goTo(`config?contents=true&q=${encodeURIComponent(rejected.key.split("\n")[1]?.slice(0, 30) ?? "")}`);
+    await page.getByText("No resource fits.").waitFor();
+
+    const { revisions } = await api<{ readonly revisions: readonly { readonly id: string }[] }>(
+      "revisions?layer=folder",
+    );
+    const [newest = "", before = ""] = revisions.map(({ id }) => id);
+    await goTo(`history?from=${before}&to=${newest}`);
+    await hidden();
+    await goTo(`history/${before}`);
+    await hidden();
+    await page.getByRole("button", { name: "Roll back to this" }).click();
+    await page
+      .getByRole("dialog")
+      .getByText(/It changes/)
+      .waitFor();
+    await hidden();
+    await page.keyboard.press("Escape");
+
+    await goTo("change");
+    const look = async (secret: ResourceText) => {
+      await page.locator("textarea").fill(stringify(secret));
+      await page.getByRole("button", { name: "What would it do?" }).click();
+    };
+    await look(tlsSecret("pasted", { ...pasted, key: another.key }));
+    await page.locator(".failure", { hasText: "is not the key of" }).waitFor();
+    await look(tlsSecret("pasted", pasted));
+    await page.locator(".changed .line.added", { hasText: "[redacted]" }).waitFor();
+    await page.getByPlaceholder("Why?").fill("a certificate");
+    await page.getByRole("button", { name: "Apply" }).click();
+    await page.getByRole("heading", { name: /api \d+/ }).waitFor();
+    await hidden();
+    // A file is refused, and another one cannot even be read.
+    await folder.put({ "refused.yaml": [tlsSecret("refused", { ...runs, key: another.key })] });
+    const odd = `"@type": ${secretType}\nname: odd\ntls_certificate:\n  private_key: ${JSON.stringify(runs.key)}\n`;
+    await folder.putText("odd.yaml", odd);
+    for (const place of ["change", "problems"]) {
+      await goTo(place);
+      for (const file of ["refused.yaml", "odd.yaml"]) await page.getByText(file).first().waitFor();
+    }
+    await goTo("fleet");
+    await page.getByText("1 node shown").waitFor();
+
+    const all = await told();
+    const paths = [/nodes\/edge-1\/resources\/secret/, /groups\/all\/resources\/secret/, /revisions\//, /diff\?/];
+    for (const path of [...paths, /rollback\?/, /changes\?/])
+      assert.ok(
+        all.some((one) => path.test(one.path) && one.text.includes("[redacted]")),
+        String(path),
+      );
+    assert.ok(all.some(({ path }) => path === "event"));
+    // A certificate is told, and would be missed: what was kept is all of it.
+    assert.throws(() => mustNotTell([runs.certificate], all));
+    const keys = [runs, rejected, another, pasted, own, shown].map(({ key }) => key);
+    mustNotTell(keys, all);
+    assert.deepEqual([...faults], []);
+  });
 });
+
+const secretType = typeUrl("envoy.extensions.transport_sockets.tls.v3.Secret");
+
+function tlsSecret(name: string, { certificate, key }: Pick<Certificate, "certificate" | "key">): ResourceText {
+  const [chain, own] = [certificate, key].map((text) => ({ inline_string: text }));
+  return { "@type": secretType, name, tls_certificate: { certificate_chain: chain, private_key: own } };
+}
 
 /** The places of the two contents, in pixels of the window. */
 async function besideEachOther({ page }: DashboardPage) {

@@ -62,6 +62,15 @@ test("the dashboard of two servers, of which one falls silent", { timeout: 180_0
     await goTo("fleet");
     await notice.waitFor({ state: "detached", timeout: 60_000 });
     await eventually("all nodes", () => page.getByText("7 nodes shown").isVisible(), { withinMs: 60_000 });
+  });
+
+  await scene.step("says that the store is away and what to do, as long as it is", async () => {
+    await etcd.members[0]?.kill();
+    await goTo("problems");
+    const card = page.locator(".problem-error", { hasText: "The store is not what it should be" });
+    await card.getByText("Look at the disk or at etcd.").waitFor({ timeout: 60_000 });
+    await etcd.members[0]?.start();
+    await card.waitFor({ state: "detached", timeout: 60_000 });
     assert.deepEqual([...faults], []);
   });
 });

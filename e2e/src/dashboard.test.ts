@@ -20,6 +20,7 @@ const views = [
   ["node/shop-envoy", "text=What happened"],
   ["config", "text=public-routes"],
   ["config/all/route/public-routes", "h3:text-is('Who uses what')"],
+  ["config/all/endpoint/payments", "h3:text-is('Endpoints')"],
   ["config/all?graph=all", "h2:text-is('Who uses what')"],
   ["change", "textarea"],
   ["history", "table"],
@@ -83,6 +84,14 @@ test("the dashboard, with a real Envoy that rejects", { timeout: 400_000 }, asyn
     const { errors, warnings } = (await api("problems")) as { readonly errors: number; readonly warnings: number };
     await page.waitForFunction(`document.title === "(${errors + warnings}) Problems · xdskit"`);
     await page.getByText("Fix what the client names in its words").waitFor();
+  });
+
+  await scene.step("the revision says who rejected it, and why", async () => {
+    await goTo("history");
+    await page.locator(".history-row", { hasText: "folder 2" }).getByText("1 rejected").waitFor();
+    await page.getByRole("link", { name: "folder 2", exact: true }).click();
+    const reason = page.locator(".finding-error", { hasText: "drop_overloads" });
+    await reason.getByRole("link", { name: "shop-envoy" }).waitFor();
   });
 
   await scene.step("a rollback from the page shows what it does, and the Envoy has it then", async () => {

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import { stringify } from "yaml";
-import { openDashboard, startBrowser } from "./dashboard/browser.js";
+import { mustFit, openDashboard, startBrowser } from "./dashboard/browser.js";
 import { createConfigFolder, type ResourceText } from "./harness/config-folder.js";
 import { startEnvoy } from "./harness/envoy.js";
 import { startGrpcBackend } from "./harness/grpc-backend.js";
@@ -112,6 +112,8 @@ for (const variant of ["ads-delta", "per-type-sotw"] as const) {
         await goTo(`node/${encodeURIComponent(nodes[0]?.id ?? "")}`);
         await page.getByRole("heading", { name: "Load that it reports" }).waitFor();
         await page.getByRole("row", { name: /^web/ }).waitFor();
+        await page.setViewportSize({ width: 360, height: 740 });
+        await mustFit({ page, goTo, faults }, "a node that reports its load");
         assert.deepEqual(faults, []);
       });
     await scene.step("counts what it drops, by category", async () => {

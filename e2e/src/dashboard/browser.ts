@@ -33,14 +33,17 @@ export async function openDashboard(
   const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, ...options });
   const page = await context.newPage();
   const faults: string[] = [];
+  const isDescribed = await describedRequests(admin);
   page.on("pageerror", ({ message }) => faults.push(`error: ${message}`));
   page.on("console", (said) => {
     // What is not there (404) is an answer, and the browser calls each an error.
     if (said.type() === "error" && !said.text().includes("status of 4")) faults.push(`console: ${said.text()}`);
   });
   page.on("request", (request) => {
-    const { host, protocol } = new URL(request.url());
+    const { host, protocol, pathname } = new URL(request.url());
     if (protocol !== "data:" && host !== admin) faults.push(`a request to ${host}`);
+    else if (pathname.startsWith("/api/") && !isDescribed(request.method(), pathname))
+      faults.push(`${request.method()} ${pathname} is not in the OpenAPI document`);
   });
   await page.addInitScript({ content: tellBreaches });
   const goTo = async (place: string) => {
@@ -49,6 +52,18 @@ export async function openDashboard(
   };
   await goTo("");
   return { page, goTo, faults };
+}
+
+/** Whether the server's OpenAPI document has such a request: the page lives on the documented API alone. */
+async function describedRequests(admin: string): Promise<(method: string, path: string) => boolean> {
+  const { paths } = (await (await fetch(`http://${admin}/api/v1/openapi.json`)).json()) as {
+    readonly paths: Readonly<Record<string, object>>;
+  };
+  const described = Object.entries(paths).flatMap(([path, methods]) => {
+    const pattern = new RegExp(`^${path.replaceAll(".", "\\.").replaceAll(/\{\w+\}/g, "[^/]+")}$`);
+    return Object.keys(methods).map((method) => ({ method: method.toUpperCase(), pattern }));
+  });
+  return (method, path) => described.some((one) => one.method === method && one.pattern.test(path));
 }
 
 const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
@@ -79,9 +94,15 @@ function axeSource(): Promise<string> {
   return source;
 }
 
-/** Fails where the page is wider than the screen. */
+const scrollsSideways = `[...document.querySelectorAll("body *")]
+  .filter((one) => !one.matches(".graph, .code, .code *, textarea, pre"))
+  .filter((one) => /auto|scroll/.test(getComputedStyle(one).overflowX) && one.scrollWidth > one.clientWidth + 1)
+  .map((one) => one.tagName + " " + one.className + ": " + one.scrollWidth + " px in " + one.clientWidth)`;
+
+/** Fails where the page is wider than the screen, or where one must scroll sideways to read what is no code. */
 export async function mustFit({ page }: DashboardPage, what: string): Promise<void> {
   const wide = await page.evaluate<number>("document.documentElement.scrollWidth");
   const screen = await page.evaluate<number>("innerWidth");
   assert.ok(wide <= screen, `${what}: ${wide} px on a screen of ${screen}`);
+  assert.deepEqual(await page.evaluate(scrollsSideways), [], what);
 }

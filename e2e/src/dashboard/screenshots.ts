@@ -4,7 +4,8 @@ import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { Browser } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
+import { changeByApi } from "../harness/api-change.js";
 import { createConfigFolder } from "../harness/config-folder.js";
 import { startEnvoy } from "../harness/envoy.js";
 import { peer, root } from "../harness/peers.js";
@@ -28,13 +29,13 @@ const settings = `groups:
     folders: [.]
 `;
 
-/** A place, and what is there once it is drawn. */
+/** A place, what is there once it is drawn, and how high its picture may be, in pixels. */
 const pictures = [
-  ["fleet", "fleet", ".virtual .node-row a"],
-  ["node", "node/edge-berlin-1", "blockquote"],
-  ["configuration", "config/edge?graph=all", ".graph-box"],
-  ["history", "history", "td .state"],
-  ["problems", "problems", ".problem"],
+  ["fleet", "fleet", ".virtual .node-row a", 820],
+  ["node", "node/edge-berlin-1", "blockquote", 960],
+  ["configuration", "config/edge?graph=all", ".graph-box", 820],
+  ["history", "history", "td .state", 960],
+  ["problems", "problems", ".problem", 1_080],
 ] as const;
 
 /** Of a fleet that somebody looks at: most nodes, and those that answer nothing for a while. */
@@ -69,6 +70,7 @@ test("the pictures of the dashboard", { timeout: 600_000 }, async (t) => {
   // A first change that all take, and one that the Envoy and a few others reject.
   await folder.put({ "clusters.yaml": [shopCluster("cart", 2), ...(files["clusters.yaml"] ?? []).slice(1)] });
   await eventually("a revision", async () => ((await states("revisions")) as Revisions).revisions.length > 1);
+  await changeByPeople(admin);
   const [cart, ...others] = files["endpoints.yaml"] ?? [];
   if (cart === undefined) throw new Error("the shop has no endpoints");
   const { policy } = rejectedAssignment("cart");
@@ -87,17 +89,52 @@ test("the pictures of the dashboard", { timeout: 600_000 }, async (t) => {
   await mkdir(images, { recursive: true });
   for (const colorScheme of ["light", "dark"] as const) {
     const { page, goTo } = await openDashboard(browser, admin, { colorScheme, viewport: { width: 1280, height: 820 } });
-    for (const [name, place, sign] of pictures) {
+    for (const [name, place, sign, most] of pictures) {
       await goTo(place);
       await page.locator(sign).first().waitFor();
       // Pictures show what stays, and not what blinks.
       await page.waitForTimeout(700);
+      await fitWindow(page, most);
       await page.screenshot({ path: join(images, `dashboard-${name}-${colorScheme}.png`) });
     }
     await page.context().close();
   }
   await pictureOfChange(scene, browser);
 });
+
+/** Changes with a reason, of which one was no good. */
+async function changeByPeople(admin: string): Promise<void> {
+  const canary = {
+    ...shopCluster("reviews", 2),
+    name: "reviews-canary",
+    eds_cluster_config: undefined,
+    type: "STRICT_DNS",
+  };
+  const changes = [
+    { upsert: [shopCluster("search", 3)], author: "Ada", message: "Search answers late on Mondays: wait for it" },
+    { upsert: [canary], author: "Grace", message: "A canary of the reviews" },
+  ];
+  for (const change of changes) {
+    const answer = await changeByApi({ admin }, change);
+    if (!answer.ok) throw new Error(await answer.text());
+  }
+  const { revisions } = (await (await fetch(`http://${admin}/api/v1/revisions?layer=api`)).json()) as Revisions;
+  const answer = await fetch(`http://${admin}/api/v1/layers/api/rollback`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ to: revisions.at(-1)?.id, author: "Ada", message: "The canary answers errors" }),
+  });
+  if (!answer.ok) throw new Error(await answer.text());
+}
+
+/** As high as what is shown, within bounds: no picture is half empty. */
+async function fitWindow(page: Page, most: number): Promise<void> {
+  const content = await page.evaluate<number>(
+    "document.querySelector('main').lastElementChild.getBoundingClientRect().bottom",
+  );
+  await page.setViewportSize({ width: 1280, height: Math.round(Math.min(most, Math.max(480, content + 24))) });
+  await page.waitForTimeout(300);
+}
 
 /** What a change of the quickstart would do: a third service. */
 async function pictureOfChange(scene: Scene, browser: Browser): Promise<void> {
@@ -155,7 +192,7 @@ interface Summary {
 }
 
 interface Revisions {
-  readonly revisions: readonly unknown[];
+  readonly revisions: readonly { readonly id: string }[];
 }
 
 function play(scene: Scene, grpc: string, cluster: string, id: string, nodes: number): Process {

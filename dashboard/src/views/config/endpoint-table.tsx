@@ -34,7 +34,7 @@ export function EndpointTable({ endpoints }: { readonly endpoints: readonly Endp
     <>
       <h3>Endpoints</h3>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: who has no mouse must be able to scroll. */}
-      <section class="scroll" aria-label="Endpoints" tabIndex={0}>
+      <section class="scroll stack" aria-label="Endpoints" tabIndex={0}>
         <table>
           <thead>
             <tr>
@@ -59,8 +59,12 @@ export function EndpointTable({ endpoints }: { readonly endpoints: readonly Endp
                   <Health health={health} />
                 </td>
                 <td class="nowrap">{zone}</td>
-                <td class="number">{priority}</td>
-                <td class="number">{weight ?? ""}</td>
+                <td class="number" data-label="Priority">
+                  {priority}
+                </td>
+                <td class="number" data-label={weight === undefined ? undefined : "Weight"}>
+                  {weight ?? ""}
+                </td>
               </tr>
             ))}
           </tbody>

@@ -76,7 +76,7 @@ function RevisionList({ layer }: { readonly layer: string }) {
         </Empty>
       ) : (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: who has no mouse must be able to scroll.
-        <section class="panel scroll" aria-label="Revisions" tabIndex={0}>
+        <section class="panel scroll stack" aria-label="Revisions" tabIndex={0}>
           <table>
             <Head />
             <tbody>

@@ -39,12 +39,14 @@ export function RevisionRow({
       <td class="nowrap">
         <Time at={time} />
       </td>
-      <td class="author">{author}</td>
+      <td class="author" data-label="by">
+        {author}
+      </td>
       <td class="words">
         {message === "" ? causeText(revision) : message}
         {message === "" ? null : <small class="below">{causeText(revision)}</small>}
       </td>
-      <td class="nowrap" title={`${upserted} added or changed, ${removed} removed`}>
+      <td class="nowrap size" title={`${upserted} added or changed, ${removed} removed`}>
         +{upserted} −{removed}
       </td>
       <td class="result">

@@ -1,10 +1,22 @@
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { after, before, describe, it } from "node:test";
 import { createClient, type XdsClient } from "@xdskit/client";
-import { eventually } from "../testing/command.js";
+import { commandFile, eventually, type Running, start } from "../testing/command.js";
 import { clusterYaml } from "../testing/folder.js";
 import { inProcess, inProcessEnds } from "../testing/in-process.js";
 import { type Served, served } from "../testing/served.js";
+
+/** util-linux's program that gives a command a terminal. */
+const hasScript = spawnSync("script", ["--version"]).status === 0;
+const [home, showCursor] = ["\u001b[H", "\u001b[?25h"];
+
+/** Starts a command on a terminal. `env` are arguments of `env`. */
+function onTerminal(env: string, ...args: readonly string[]): Running {
+  const words = [process.execPath, ...process.execArgv, commandFile, ...args].map((word) => `'${word}'`).join(" ");
+  const line = `stty rows 12 cols 100; exec env ${env} TERM=xterm ${words}`;
+  return start("script", ["-qefc", line, "/dev/null"], "pipe");
+}
 
 describe("xdskit top, at a real server", () => {
   let server: Served;
@@ -84,4 +96,32 @@ describe("xdskit top, at a real server", () => {
     assert.equal(wrong.status, 2);
     assert.match(wrong.err, /--server must be HOST:PORT/);
   });
+
+  const commands = [["top"], ["status", "--watch"]];
+  const skip = hasScript ? false : "there is no program `script`";
+  for (const [env, isColoured] of [
+    ["-u NO_COLOR", true],
+    ["NO_COLOR=1", false],
+  ] as const) {
+    it(`draws its page anew on a terminal ${isColoured ? "in colour" : "without colours for NO_COLOR"}`, {
+      skip,
+    }, async () => {
+      await Promise.all(
+        commands.map(async (command) => {
+          await using watching = onTerminal(env, ...command, "--server", server.admin, "--interval", "500ms");
+          const pages = async () => watching.out().split(home).slice(1);
+          const [, last = ""] = await eventually(pages, (drawn) => drawn.length > 2);
+          for (const one of ["2 nodes", "1 rejected", "1 synced", "picky", "good"])
+            assert.ok(last.includes(one), `${one}: ${last}`);
+          assert.equal(last.includes("\u001b[31m1 rejected\u001b[39m"), isColoured, last);
+          assert.equal(last.includes("\u001b[3") || last.includes("\u001b[1m"), isColoured, last);
+          // Ctrl-C.
+          watching.input("\u0003");
+          const { status, out } = await watching.ended();
+          assert.equal(status, 0, out);
+          assert.ok(out.split(home).at(-1)?.includes(showCursor), out);
+        }),
+      );
+    });
+  }
 });
