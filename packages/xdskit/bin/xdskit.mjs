@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { statSync } from "node:fs";
+import * as nodeModule from "node:module";
 
 // While the modules load there is nothing to end in order, and a stop is no failure. Once the command listens for it
 // itself, it says what becomes of it.
@@ -9,6 +10,8 @@ const early = (signal) => {
 process.on("SIGTERM", early).on("SIGINT", early);
 // What gRPC's client says of its connections comes as errors of ours; GRPC_VERBOSITY=DEBUG shows all of it.
 process.env.GRPC_VERBOSITY ??= "NONE";
+// From Node 22 on, later starts need not compile the modules again.
+nodeModule.enableCompileCache?.();
 const { main } = await import(program()).catch((error) => {
   if (error.code !== "ERR_MODULE_NOT_FOUND") throw error;
   console.error(`xdskit: ${error.message}\nIn a checkout, build it first: npm ci && npm run build`);
