@@ -4,9 +4,8 @@
 //   --spec   a line for each test, as for a single file; several files have a line each
 import { spawn } from "node:child_process";
 import { availableParallelism } from "node:os";
-import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { compiledTest, namesSources } from "./testing/compiled-tests.mjs";
+import { compiledTest } from "./testing/compiled-tests.mjs";
 import { testFiles } from "./testing/test-files.mjs";
 
 const all = ["packages", "dashboard", "fuzz", "e2e", "bench", "examples", "scripts"];
@@ -27,21 +26,14 @@ const loading = isBuilt
   ? ["--import", here("testing/load-typescript.mjs")]
   : ["--conditions=@xdskit/source", "--import", "tsx"];
 const reporter = flags.includes("--spec") || files.length === 1 ? "spec" : "files";
-// Each file is a separate process. Many wait most of the time, for timers and for programs that start: one process more
-// than there are processors keeps all of these busy.
+// Many tests wait most of the time, for timers and for programs that start: one process more than there are processors
+// keeps all of these busy.
 const concurrency = availableParallelism() + 1;
 console.log(`Running ${files.length} test files${isBuilt ? " as built" : ""}, ${concurrency} at a time`);
 const run = isBuilt ? files.map(compiledTest) : files;
-// See `testing/load-typescript.mjs`.
-const naming = isBuilt && {
-  XDSKIT_TESTS_NAMING_SOURCES: run
-    .filter(namesSources)
-    .map((file) => resolve(file))
-    .join("\n"),
-};
 const child = spawn(
   process.execPath,
   [...loading, here("testing/run-files.mjs"), String(concurrency), reporter, ...run],
-  { stdio: "inherit", env: { ...process.env, ...naming } },
+  { stdio: "inherit" },
 );
 child.on("exit", (code, signal) => process.exit(signal ? 1 : (code ?? 1)));

@@ -3,8 +3,11 @@
 import { relative } from "node:path";
 import { spec } from "node:test/reporters";
 
-/** `count`: the number of files. The last lines are node:test's counts, and the failures again. */
-export function fileProgress(count) {
+/**
+ * `count`: the number of processes. `names`: what those that several files share are called. The last lines are
+ * node:test's counts, and the failures again.
+ */
+export function fileProgress(count, names) {
   const started = performance.now();
   return async function* report(events) {
     const details = new spec();
@@ -14,7 +17,7 @@ export function fileProgress(count) {
       const { type, data } = event;
       if (type === "test:complete" && data.name === data.file) {
         ended += 1;
-        yield `${progress(ended)} ${sourceOf(relative(process.cwd(), data.file))}, ${seconds(data.details.duration_ms)}\n`;
+        yield `${progress(ended)} ${nameOf(data.file)}, ${seconds(data.details.duration_ms)}\n`;
       }
       details.write(event);
       const text = details.read();
@@ -23,6 +26,10 @@ export function fileProgress(count) {
     details.end();
     for await (const text of details) yield text;
   };
+
+  function nameOf(file) {
+    return sourceOf(names.get(file) ?? relative(process.cwd(), file));
+  }
 
   function progress(ended) {
     return `[${String(ended).padStart(String(count).length)}/${count} ${seconds(performance.now() - started)}]`;
@@ -36,6 +43,6 @@ function isTold({ type, data }) {
 }
 
 /** Its name on the command line. */
-const sourceOf = (file) => file.replace(/(^|\/)dist\/(.*)\.js$/, "$1src/$2.ts");
+const sourceOf = (file) => file.replace(/(^|\/)dist\/(\S*)\.js\b/, "$1src/$2.ts");
 
 const seconds = (milliseconds) => `${(milliseconds / 1000).toFixed(1)} s`;

@@ -1,17 +1,27 @@
-// Runs test files, each in a separate process that gets the options of this one: see `../test.mjs`, which starts it.
+// Runs test files in processes that get the options of this one: see `../test.mjs`, which starts it.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { run } from "node:test";
 import { spec } from "node:test/reporters";
+import { namesSources } from "./compiled-tests.mjs";
 import { fileProgress } from "./file-progress.mjs";
+import { sharedProcesses } from "./shared-processes.mjs";
+import { spread } from "./spread.mjs";
 
 const [concurrency, reporter, ...files] = process.argv.slice(2);
+const folder = mkdtempSync(join(tmpdir(), "xdskit-tests-"));
+process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 // Servers keep their state there, and not among the user's files.
-process.env.XDG_STATE_HOME = mkdtempSync(join(tmpdir(), "xdskit-state-"));
-process.on("exit", () => rmSync(process.env.XDG_STATE_HOME, { recursive: true, force: true }));
+process.env.XDG_STATE_HOME = join(folder, "state");
+const processes = reporter === "spec" ? { run: files, names: new Map() } : sharedProcesses(files, folder);
+// See `load-typescript.mjs`.
+process.env.XDSKIT_TESTS_NAMING_SOURCES = processes.run
+  .filter(namesSources)
+  .map((file) => resolve(file))
+  .join("\n");
 const events = run({
-  files: files.map((file) => resolve(file)),
+  files: spread(processes.run).map((file) => resolve(file)),
   concurrency: Number(concurrency),
   // A file that does not end, such as one whose test failed before it closed its server, fails and holds up no other.
   timeout: 20 * 60_000,
@@ -19,4 +29,5 @@ const events = run({
 events.on("test:fail", () => {
   process.exitCode = 1;
 });
-events.compose(reporter === "spec" ? new spec() : fileProgress(files.length)).pipe(process.stdout);
+const report = reporter === "spec" ? new spec() : fileProgress(processes.run.length, processes.names);
+events.compose(report).pipe(process.stdout);
