@@ -39,7 +39,8 @@ function becomes(server: string, id: string, expected: readonly string[]): Promi
       assert.deepEqual(brief(found), expected);
       return found;
     },
-    { withinMs: 40_000, everyMs: 300 },
+    // Each look starts a command.
+    { withinMs: 40_000, everyMs: 1_000 },
   );
 }
 

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { changeByApi } from "./harness/api-change.js";
 import { createConfigFolder } from "./harness/config-folder.js";
+import { isLong } from "./harness/effort.js";
 import { startEnvoy } from "./harness/envoy.js";
 import { startHttpBackend } from "./harness/http-backend.js";
 import { startLoad } from "./harness/load.js";
@@ -16,7 +17,7 @@ import { serve } from "./harness/xdskit.js";
 
 /** `SEED=7` kills at the moments of a run before. */
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 1_000_000));
-const kills = 5;
+const kills = isLong ? 5 : 2;
 
 for (const variant of ["ads-sotw", "ads-delta"] as const) {
   test(`Envoy whose server is killed at any moment of a change, ${variant}`, { timeout: 240_000 }, async (t) => {

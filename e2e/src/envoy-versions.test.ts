@@ -3,6 +3,7 @@ import { execFile } from "node:child_process";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { createConfigFolder, type ResourceText } from "./harness/config-folder.js";
+import { isLong } from "./harness/effort.js";
 import { startEnvoy } from "./harness/envoy.js";
 import { startHttpBackend } from "./harness/http-backend.js";
 import { peer } from "./harness/peers.js";
@@ -73,7 +74,7 @@ async function validate(directory: string, version: string): Promise<ValidateRep
   return JSON.parse(stdout) as ValidateReport;
 }
 
-for (const minor of [36, 37, 38, 39, 40] as const) {
+for (const minor of isLong ? ([36, 37, 38, 39, 40] as const) : ([36, 39, 40] as const)) {
   test(`the server's log names what Envoy 1.${minor} does not know`, { timeout: 180_000 }, async (t) => {
     const path = peer(minor === 40 ? "envoy" : `envoy-1.${minor}`, t);
     if (path === undefined) return;

@@ -165,7 +165,7 @@ describe("a rollout of servers on one etcd", () => {
       });
       await nodes.allHave(2);
     });
-    // Who has it has it for good, and never more than the steps say.
+    // A node that has it keeps it, and never more nodes have it than the steps say.
     assert.ok(seen.includes(1), `${seen}`);
     assert.deepEqual(back, []);
     assert.ok(seen.filter((count) => count > 1 && count < 4).length <= 2, `${seen}`);

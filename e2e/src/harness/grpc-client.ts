@@ -30,7 +30,7 @@ export interface GrpcClient {
    * own.
    */
   failures(): readonly string[];
-  /** Who answered the last `count` calls. */
+  /** The backends that answered the last `count` calls. */
   lastBackends(count: number): readonly string[];
 }
 

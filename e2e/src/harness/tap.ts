@@ -80,7 +80,7 @@ function* methods(): Iterable<readonly [path: string, isDelta: boolean]> {
   }
 }
 
-/** What cannot be read passes all the same. */
+/** Bytes that cannot be read pass all the same. */
 function told(tell: () => string): string {
   try {
     return tell();
