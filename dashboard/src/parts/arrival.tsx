@@ -54,7 +54,7 @@ function NotListed({ data: { counts, nodes } }: { readonly data: ArrivalData }) 
   );
 }
 
-/** Who has not acknowledged, by reason. */
+/** The nodes that have not acknowledged, by reason. */
 function Reasons({ nodes }: Pick<ArrivalData, "nodes">) {
   const reasons = new Map<string, ArrivalData["nodes"][number][]>();
   for (const node of nodes) {

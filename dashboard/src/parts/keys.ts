@@ -6,7 +6,7 @@ import { useEffect } from "preact/hooks";
  */
 export type Keys = Readonly<Record<string, (target: EventTarget | null) => unknown>>;
 
-/** So long the second key may take, in milliseconds. */
+/** The longest that the second key may take, in milliseconds. */
 const pauseMs = 1_000;
 
 /** Makes keys do something while this is shown. Keys that somebody types into a field do nothing. */

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 
-/** So long after the last key the search begins. */
+/** How long after the last key the search begins, in milliseconds. */
 const pauseMs = 200;
 
 /** A field for a search. `/` leads here, Escape leaves it. */

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 
 /** Rows before and after what is seen. */
 const beyond = 6;
-/** So many rows are exchanged at once. */
+/** How many rows are exchanged at once. */
 const step = 4;
 /** What stands over the first row that is seen: the page's head and the table's, in pixels. */
 const headHeight = 90;

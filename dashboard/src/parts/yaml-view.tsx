@@ -85,7 +85,7 @@ export function YamlText({
   );
 }
 
-/** So many lines around a difference are shown. */
+/** How many lines to show around a difference. */
 export const context = 3;
 
 /** What differs between two contents. Null: there is none on that side. */

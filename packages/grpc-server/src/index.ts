@@ -2,7 +2,7 @@ export type { GrpcCall, GrpcCallHandler, GrpcMethod, GrpcRefusal, GrpcRequest } 
 export type { UseLimits } from "./calls/client-use.js";
 export { defaultGrpcLimits, type GrpcLimits } from "./calls/limits.js";
 export { lastWordMs } from "./connection/connection-end.js";
-export type { RemakableBytes as Again } from "./connection/outgoing-queue.js";
+export type { RemakableBytes } from "./connection/outgoing-queue.js";
 export { backlog, createGrpcServer, type GrpcServer, type GrpcServerOptions, type ListenAt } from "./grpc-server.js";
 export { type GrpcCode, grpcCode } from "./messages/grpc-code.js";
 export { followHandshakes, type HandshakeFailed, handshakeMs } from "./sockets/handshakes.js";

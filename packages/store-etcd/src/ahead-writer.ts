@@ -13,7 +13,7 @@ const leaseSeconds = 60;
 const renewMs = 20_000;
 /** What a mark holds. */
 export const markValue = "1";
-/** So many entries are one value, below etcd's limit of a request also where names are long. */
+/** The most entries in one value: below etcd's limit of a request also where names are long. */
 const mostPart = { bytes: 512 * 1024, operations: 5_000 } as const;
 
 /**

@@ -22,7 +22,7 @@ export function* inParts<T>(
   if (part.length > 0) yield part;
 }
 
-/** So many requests are under way at once. */
+/** The most requests under way at once. */
 const atOnce = 8;
 
 /** Calls `work` for each, several at once; resolves to the results in the order of the list. */

@@ -8,7 +8,7 @@ import { endOf, type Keys } from "./keys.js";
 import type { Manifests } from "./manifests.js";
 
 const text = new TextDecoder();
-/** So many keys are listed with one request. */
+/** The most keys to list with one request. */
 const pageKeys = 10_000;
 
 /**

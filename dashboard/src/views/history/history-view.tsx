@@ -14,7 +14,7 @@ import type { RevisionPage } from "./find-revision.js";
 import { RevisionRow } from "./revision-row.js";
 import { RevisionView } from "./revision-view.js";
 
-/** So many come at once. */
+/** How many come at once. */
 const pageSize = 50;
 /** How far clients are with a revision costs the server a look at each node: older ones are asked for by a button. */
 const resultsOf = 8;

@@ -126,7 +126,7 @@ function Facts({ row }: { readonly row: NodeRow }) {
   );
 }
 
-/** Who its certificate says that it is. */
+/** The identity in its certificate. */
 function Certificate({
   certificate: { subject, names, validTo },
 }: {

@@ -10,7 +10,7 @@ const freshMs = 500;
  * time.
  */
 const restFactor = 10;
-/** So many nodes are looked at in one turn. */
+/** The most nodes to look at in one turn. */
 const nodesInTurn = 1_000;
 
 /** All nodes at one moment. */

@@ -24,7 +24,7 @@ const stages = createRoute({
   responses: { 200: json(revisionStagesSchema, "The stages of each group"), ...problems(404, 503) },
 });
 
-/** Who looks at a revision asks again and again. */
+/** A page that shows a revision asks again and again. */
 const mostKept = 8;
 
 /** The route of stages. Returns what is said of the nodes with streams to this server. */

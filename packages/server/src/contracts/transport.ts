@@ -35,7 +35,7 @@ export interface Call {
 /** A call of a discovery method. */
 export interface DiscoveryCall extends Call {
   readonly method: Method;
-  /** Who the client's certificate says that it is. Left out, or undefined: it showed none. */
+  /** The identity in the client's certificate. Left out, or undefined: it showed none. */
   readonly identity?: (() => PeerIdentity | undefined) | undefined;
 }
 

@@ -49,7 +49,7 @@ export class UnknownOutcome extends Error {}
 const otherMemberMayAnswer: ReadonlySet<number> = new Set([status.UNAVAILABLE, status.DEADLINE_EXCEEDED]);
 /** Every member is tried so often before a call fails. */
 const rounds = 2;
-/** So many tokens are asked for anew for one call: users and roles may change meanwhile. */
+/** How often one call may ask for a new token: users and roles may change meanwhile. */
 const mostTokens = 3;
 /** Calls in progress may take so many milliseconds more until their connections are closed. */
 const closeMs = 30_000;

@@ -1,6 +1,6 @@
 import { userInfo } from "node:os";
 
-/** Who runs this process, as the author of a change. */
+/** The user who runs this process, as the author of a change. */
 export function userName(): string {
   try {
     return userInfo().username;

@@ -29,7 +29,10 @@ export interface PeeringOptions {
 
 /** A server that does not say for so many milliseconds what its nodes answer is asked again. */
 const countsMs = 2_000;
-/** Who does not answer, and is not known to be gone, may have renewed a lease: it counts for so many milliseconds. */
+/**
+ * How long a server counts that does not answer and is not known to be gone, in milliseconds: it may have renewed a
+ * lease.
+ */
 const perhapsMs = 3_000;
 /** It is tried again to join the others after so many milliseconds. */
 const retryMs = 1_000;

@@ -31,7 +31,7 @@ it("serves over TLS, to who has a certificate where that is asked for, and half 
   const address = await server.listenOn(transport, "127.0.0.1:0");
   const [, port = ""] = address.split(":");
   const text = "x".repeat(500_000);
-  /** Who each client that was answered is, as the server says. */
+  /** The identity of each client that was answered, as the server says. */
   const identities: (PeerIdentity | undefined)[] = [];
   server.config.set([create(ClusterSchema, { name: "a", altStatName: text })]);
   const ca = Buffer.from(authority.certificate);

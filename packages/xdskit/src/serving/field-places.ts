@@ -4,7 +4,7 @@ import { fieldPlaces } from "../files/field-places.js";
 
 /** A larger file is not read again for a line: that takes the server too long. */
 const mostBytes = 1024 * 1024;
-/** Who looks at a page asks for the same again and again. */
+/** An open page asks for the same again and again. */
 const mostKept = 50;
 
 /**

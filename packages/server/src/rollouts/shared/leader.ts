@@ -23,12 +23,12 @@ export interface LeaderOptions {
 
 const leaderKey = "rollouts/leader";
 const ttlMs = 6_000;
-/** So often all servers are asked while a rollout waits, in milliseconds, and while nothing but time must pass. */
+/** How often to ask all servers while a rollout waits, and while only time must pass, in milliseconds. */
 const oftenMs = 200;
 const seldomMs = 1_000;
 /** Nodes answer one after the other: they are not asked anew for each. */
 const leastMs = 50;
-/** After so many milliseconds what did not work is tried again. */
+/** How long after a failure to try again, in milliseconds. */
 const retryMs = 1_000;
 
 interface Seen {

@@ -14,7 +14,7 @@ type ToldRecords = ReadonlyMap<string, KnownRecord>;
 /** The parts with which a change is written. */
 export type NextRecord = Omit<RolloutRecord, "group" | "writes">;
 
-/** So many characters of a list go into one value. */
+/** The most characters of a list in one value. */
 const mostPart = 400_000;
 
 /**

@@ -28,7 +28,7 @@ export interface ChangedResource {
   readonly wanted?: Version | undefined;
 }
 
-/** So many changes are remembered. */
+/** The most changes to remember. */
 const mostPast = 20;
 
 /** A digest of what a change does: two servers with the same one hold the same back from the same nodes. */

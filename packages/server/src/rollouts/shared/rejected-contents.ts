@@ -40,7 +40,7 @@ interface HeardValue {
 
 const ttlMs = 6_000;
 const retryMs = 1_000;
-/** So many contents of a group are told, each with so much of the client's message. */
+/** The most contents of a group that are told, and the most characters of each client's message. */
 const mostContents = 500;
 const mostMessage = 200;
 

@@ -21,13 +21,13 @@ import { type RejectedContent, RejectedContents } from "./rejected-contents.js";
 
 /** How long after a failed read or write it is tried again, in milliseconds. */
 const retryMs = 1_000;
-/** So many contents are read at once. */
+/** The most contents to read at once. */
 const readAtOnce = 64;
-/** Other servers may be faster so many times: then something is wrong. */
+/** How often other servers may be faster, before something is wrong. */
 const mostConflicts = 20;
 /**
- * A change is in the store before the record of its rollout. So many milliseconds after a change, a start waits for its
- * record. Servers whose clocks differ by more do not wait.
+ * How long after a change a start waits for the record of its rollout, in milliseconds: the change is in the store
+ * before. Servers whose clocks differ by more do not wait.
  */
 const freshMs = 2_000;
 /** How often a start reads records and lists again while others keep replacing them. */

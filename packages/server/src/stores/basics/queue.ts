@@ -7,7 +7,7 @@ export class Queue {
   #last: Promise<unknown> = Promise.resolve();
   #isClosed = false;
 
-  /** So many tasks may wait; further ones are refused. */
+  /** The most tasks that may wait. Further ones are refused. */
   constructor(most: number) {
     this.#most = most;
   }

@@ -6,7 +6,7 @@ import { decodeStored } from "./stored-content.js";
 
 /** A client that was away for more than so many revisions gets the newest at once. */
 const mostSteps = 10;
-/** So many changes of resources are read, but always the newest revision's: a start must not wait for more. */
+/** The most changes of resources to read beyond the newest revision's: a start must not wait for more. */
 const mostChanges = 2_000;
 
 type RevisionReading = { readonly types: ResourceTypes; readonly registry: Registry };

@@ -5,7 +5,7 @@ import type { Revision, Store } from "../../contracts/store.js";
 import { storeFinding } from "../basics/store-finding.js";
 import type { StoreCopy } from "./store-copy.js";
 
-/** So often the copy says that it is still the newest, in milliseconds. */
+/** How often the copy notes that it is still the newest, in milliseconds. */
 const stillMs = 60_000;
 /** How long after a failure it tries again to copy, in milliseconds. */
 const retryMs = 5_000;

@@ -15,6 +15,7 @@ import { retentionNow } from "../basics/retention-now.js";
 import { stepsBack } from "../basics/steps-back.js";
 import { storeFindings } from "../basics/store-finding.js";
 import { decodeStored, encodeStored } from "../basics/stored-content.js";
+import { watchHeads } from "../basics/watch-heads.js";
 import { type WentBack, WentBackLooks, wentBackFinding } from "../basics/went-back.js";
 import { ownBefore, Rollbacks, rolledBackBy } from "./rollbacks.js";
 
@@ -56,10 +57,10 @@ export type RollbackTerms = Pick<LayerWrite, "expected" | "condition" | "info">;
 /** How long after a failed write it is tried again, in milliseconds. */
 const retryMs = 5_000;
 
-/** So many rollbacks may wait. */
+/** The most rollbacks that may wait. */
 const mostRollbacks = 100;
 
-/** Another writer may move a head in between so many times: then the revision is given up. */
+/** How often another writer may move a head in between, before the revision is given up. */
 const mostConflicts = 10;
 
 /**
@@ -152,12 +153,9 @@ export class KeptSource implements Source {
 
   /** Resolves once what the store told first is served, or once it says that it is away. */
   #follows(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#watch = this.#options.store.watch({
-        moved: (heads) => void this.#hear(heads).then(resolve),
-        away: () => resolve(),
-      });
-    });
+    const { watch, first } = watchHeads(this.#options.store, { take: (heads) => this.#hear(heads), away: () => {} });
+    this.#watch = watch;
+    return first;
   }
 
   /** The layers that serve an older revision until the source changes them. */

@@ -1,7 +1,7 @@
 import { XdskitError } from "@xdskit/api";
 import type { LayerName } from "../../settings/group-settings.js";
 
-/** So many refusals are looked into in one turn: what is left is tried in a later one. */
+/** The most refusals to look into in one turn. The others are tried in a later one. */
 const mostRefusals = 20;
 
 /** The options of ended leases. */

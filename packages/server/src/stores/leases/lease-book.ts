@@ -8,10 +8,10 @@ import { EndedLeases } from "./ended-leases.js";
 import { LeaseRenewals } from "./lease-renewals.js";
 import { LayerLeases, type LeaseChanges, leaseLayerOf, newLeaseId } from "./leases.js";
 
-/** So many leases are named in one message. */
+/** The most leases that one message names. */
 const mostNamed = 10;
 
-/** So many leases there may be. */
+/** The most leases that there may be. */
 const mostLeases = 10_000;
 
 /** After so many milliseconds it is tried again to remove what a lease held. */

@@ -25,7 +25,7 @@ const batchMs = 1_000;
 const soonMs = 3_000;
 /** A renewal waits at most so long until the others are told, in milliseconds. */
 const patienceMs = 3_000;
-/** So many batches are there to be read: who missed one gives all leases their whole time. */
+/** How many batches are kept. A server that missed one gives all leases their whole time. */
 const mostBatches = 4;
 const prefix = "leases/renewed/";
 

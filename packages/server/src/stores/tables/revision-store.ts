@@ -25,7 +25,7 @@ import { forgetOld, oldIn } from "./table-retention.js";
 import { TableShared } from "./table-shared.js";
 import type { Reader, Tables } from "./tables.js";
 
-/** So many resources are looked at, or written, at once: others get a turn in between. */
+/** The most resources to look at, or to write, at once: others get a turn in between. */
 const partSize = 1_000;
 
 /**

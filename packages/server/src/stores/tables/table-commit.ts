@@ -20,7 +20,7 @@ interface Difference extends StoredChange {
   readonly resource: StoredResource | undefined;
 }
 
-/** So many changes of a revision are one value. */
+/** The most changes of a revision in one value. */
 const changesInPart = 500;
 /**
  * Makes a commit within one transaction. `ahead`: its mark, if its contents have been written ahead of it. Throws,

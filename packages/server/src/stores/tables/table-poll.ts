@@ -1,7 +1,7 @@
 import type { Reader, Tables } from "./tables.js";
 
 /**
- * So many milliseconds pass until what another process wrote is seen. A database has no way to call; to look costs a
+ * How often to look for the writes of other processes, in milliseconds. A database has no way to call; to look costs a
  * few microseconds.
  */
 const pollMs = 100;

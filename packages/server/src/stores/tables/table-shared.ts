@@ -103,7 +103,7 @@ export class TableShared implements SharedKeys {
       if (until > now) living.push(id);
       else isAnyOver = true;
     }
-    // What cannot be cleared away now is not seen either way.
+    // A value that cannot be cleared away now is not seen either way.
     if (isAnyOver) setImmediate(() => void this.#write(clearAway).catch(() => {}));
     return living.join(" ");
   }

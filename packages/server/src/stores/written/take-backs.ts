@@ -2,7 +2,7 @@ import type { Clock, Finding } from "@xdskit/api";
 import type { CommitInfo, LayerCommit, Revision, Store } from "../../contracts/store.js";
 import type { LayerName } from "../../settings/group-settings.js";
 
-/** So many times another process may write in between. */
+/** How often another process may write in between. */
 const mostConflicts = 10;
 
 /** After so many milliseconds it is tried again. */

@@ -23,6 +23,7 @@ import { retentionNow } from "../basics/retention-now.js";
 import { stepsBack } from "../basics/steps-back.js";
 import { storeFindings } from "../basics/store-finding.js";
 import { decodeStored } from "../basics/stored-content.js";
+import { watchHeads } from "../basics/watch-heads.js";
 import { wentBackFinding, whatWentBack } from "../basics/went-back.js";
 import { LeaseBook, type TimeLeft } from "../leases/lease-book.js";
 import { TakeBacks, takeBackFailed } from "./take-backs.js";
@@ -65,13 +66,13 @@ export interface StoreAway {
   readonly finding: Finding;
 }
 
-/** Another process may move a head in between so many times: then a change is given up. */
+/** How often another process may move a head in between, before a change is given up. */
 const mostConflicts = 30;
 
-/** Writers that meet again and again wait up to so many milliseconds more with each try. */
+/** How much longer writers that meet again and again wait with each try, at most, in milliseconds. */
 const moreWaitMs = 2;
 
-/** So many writers may wait. */
+/** The most writers that may wait. */
 const mostWaiting = 1_000;
 
 /** The watch may tell of a head from before the last write here. */
@@ -170,20 +171,19 @@ export class WrittenLayers implements Source {
 
   /** Resolves once what the store told first is served, or once it says that it is away. */
   #follows(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#watch = this.store.watch({
-        moved: (heads) => {
-          if (this.#away !== undefined) this.#options.onAway?.(undefined);
-          this.#away = undefined;
-          void this.#hear(heads).then(resolve);
-        },
-        away: (finding) => {
-          this.#away = { since: Date.now(), finding };
-          this.#options.onAway?.(finding);
-          resolve();
-        },
-      });
+    const { watch, first } = watchHeads(this.store, {
+      take: async (heads) => {
+        if (this.#away !== undefined) this.#options.onAway?.(undefined);
+        this.#away = undefined;
+        await this.#hear(heads);
+      },
+      away: (finding) => {
+        this.#away = { since: Date.now(), finding };
+        this.#options.onAway?.(finding);
+      },
     });
+    this.#watch = watch;
+    return first;
   }
 
   /** Says what the layers held before: clients may come back with that. */
