@@ -104,7 +104,7 @@ export async function startMesh(parts: MeshOptions): Promise<Mesh> {
   const histories = [writer, steps].map((one) => ({ writer: one, recorded: new RecordedHistory(one.layer) }));
   const mesh: Mesh = {
     ...{ etcd, servers, load, routes, writer, rollouts, bench },
-    isWhole: (what, withinMs) => isWhole(servers, nodes + staged + 2, what, withinMs),
+    isWhole: (what, withinMs) => isWhole(mesh, nodes + staged + 2, what, withinMs),
     async readHistory() {
       for (const { recorded } of histories) await Promise.all(servers.map((server) => recorded.read(server)));
     },
@@ -130,11 +130,27 @@ export async function startMesh(parts: MeshOptions): Promise<Mesh> {
 
 /**
  * Servers ask clients to go to others, so some are on their way at most moments: each node must have been synced once
- * since this began, and every server must answer for all.
+ * since every server had the last write, and every server must answer for all.
  */
-async function isWhole(servers: readonly MeshServer[], size: number, what: string, withinMs: number): Promise<void> {
+async function isWhole(
+  { servers, writer }: Pick<Mesh, "servers" | "writer">,
+  size: number,
+  what: string,
+  withinMs: number,
+): Promise<void> {
   const synced = new Set<string>();
+  const newest = writer.acknowledged.at(-1)?.revision;
+  let isNewest = false;
   const look = async () => {
+    // The nodes of a server that is behind are synced with what is old.
+    if (!isNewest) {
+      const heads = await Promise.all(servers.map(async (server) => (await server.head(writer.layer))?.id));
+      assert.deepEqual(
+        heads,
+        servers.map(() => newest),
+      );
+      isNewest = true;
+    }
     const all = await Promise.all(servers.map((server) => server.ask<Summary>("fleet/summary")));
     const isHeard = all.every(({ silent }) => silent.length === 0);
     if (isHeard && all.every(({ states }) => states.synced === size)) return true;
