@@ -175,12 +175,16 @@ test("the dashboard, with a real Envoy that rejects", { timeout: 400_000 }, asyn
     });
   }
 
-  await scene.step("nothing is wider than a screen of 360 px", async () => {
+  await scene.step("nothing is wider than a screen of 360 px, or cut on one of 768", async () => {
     const small = await openDashboard(browser, server.admin, { viewport: { width: 360, height: 740 } });
     for (const [view, sign] of views) {
       await small.goTo(view);
       await small.page.locator(sign).first().waitFor();
       await mustFit(small, view);
+      // A tablet.
+      await small.page.setViewportSize({ width: 768, height: 740 });
+      await mustFit(small, `${view}, 768 px`);
+      await small.page.setViewportSize({ width: 360, height: 740 });
     }
     assert.deepEqual(small.faults, []);
     await small.page.context().close();

@@ -99,10 +99,21 @@ const scrollsSideways = `[...document.querySelectorAll("body *")]
   .filter((one) => /auto|scroll/.test(getComputedStyle(one).overflowX) && one.scrollWidth > one.clientWidth + 1)
   .map((one) => one.tagName + " " + one.className + ": " + one.scrollWidth + " px in " + one.clientWidth)`;
 
+/** What a panel or the window cuts off on one side: nobody can scroll to what lies left of them. */
+const sticksOut = `[...document.querySelectorAll("header *, main *, dialog *")]
+  .filter((one) => one.closest(".graph, .code, .hidden, thead, .skip") === null && one.getClientRects().length > 0)
+  .filter((one) => {
+    const { left, right } = one.getBoundingClientRect();
+    const around = (one.parentElement.closest(".panel, dialog") ?? document.documentElement).getBoundingClientRect();
+    return left < around.left - 1 || right > around.right + 1;
+  })
+  .map((one) => one.tagName + " " + one.className + ": " + one.textContent.slice(0, 80))`;
+
 /** Fails where the page is wider than the screen, or where one must scroll sideways to read what is no code. */
 export async function mustFit({ page }: DashboardPage, what: string): Promise<void> {
   const wide = await page.evaluate<number>("document.documentElement.scrollWidth");
   const screen = await page.evaluate<number>("innerWidth");
   assert.ok(wide <= screen, `${what}: ${wide} px on a screen of ${screen}`);
   assert.deepEqual(await page.evaluate(scrollsSideways), [], what);
+  assert.deepEqual(await page.evaluate(sticksOut), [], what);
 }

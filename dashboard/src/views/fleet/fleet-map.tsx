@@ -105,8 +105,8 @@ function Group({
 }) {
   const [first, last] = [columns[0]?.first ?? "", columns.at(-1)?.last ?? ""];
   return (
-    <div class="map-group" style={{ flexGrow: columns.length }}>
-      <p class="map-group-name">
+    <div class="map-group" style={{ flexGrow: columns.length, "--columns": columns.length }}>
+      <p class="map-group-name" title={name}>
         <a href={fleetLink({ ...filters, group: name, from: "", to: "" })}>{name}</a> {counted(nodes, "node")}
       </p>
       <ul class="map-columns" aria-label={`${counted(nodes, "node")} of ${name} by type`}>

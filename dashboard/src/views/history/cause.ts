@@ -1,7 +1,7 @@
 import type { Revision } from "../../api/types.js";
 
-/** Why a revision was made, in a few words. */
-export function causeText({ cause }: Revision): string {
+/** Why a revision was made, in a few words. `nameOf` knows other revisions by their ids. */
+export function causeText({ cause }: Revision, nameOf: (id: string) => string | undefined = () => undefined): string {
   const { kind } = cause;
   switch (kind) {
     case "files": {
@@ -12,7 +12,7 @@ export function causeText({ cause }: Revision): string {
     case "api":
       return `over the API from ${String(cause.caller)}`;
     case "rollback":
-      return `a rollback to ${String(cause.to).slice(0, 12)}`;
+      return `a rollback to ${nameOf(String(cause.to)) ?? String(cause.to).slice(0, 12)}`;
     case "lease-ended":
       return "a lease ended";
     default:

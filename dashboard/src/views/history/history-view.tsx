@@ -39,6 +39,7 @@ function RevisionList({ layer }: { readonly layer: string }) {
   const known = new Set(newest.map(({ id }) => id));
   const revisions = [...newest, ...older.revisions.filter(({ id }) => !known.has(id))];
   const names = revisions.map(({ layer: of, number }) => `${of} ${number}`);
+  const nameOf = (id: string) => names[revisions.findIndex((one) => one.id === id)];
   const choose = ({ layer: of, number }: Revision) => setPair((before) => chosen(before, `${of} ${number}`, names));
   const current = useCursor(
     revisions.length,
@@ -89,6 +90,7 @@ function RevisionList({ layer }: { readonly layer: string }) {
                   isCurrent={index === current}
                   choose={() => choose(revision)}
                   isAsked={index < resultsOf}
+                  nameOf={nameOf}
                 />
               ))}
             </tbody>

@@ -14,6 +14,7 @@ export function RevisionRow({
   isCurrent,
   choose,
   isAsked,
+  nameOf,
 }: {
   readonly revision: Revision;
   readonly isHead: boolean;
@@ -22,9 +23,12 @@ export function RevisionRow({
   choose(): void;
   /** How far clients are with it is asked for without that somebody presses a button. */
   readonly isAsked: boolean;
+  /** The name of a revision that is listed, too. */
+  nameOf(id: string): string | undefined;
 }) {
   const [isWanted, setWanted] = useState(false);
   const { id, layer, number, time, author, message, upserted, removed } = revision;
+  const cause = causeText(revision, nameOf);
   return (
     <tr class={`history-row${isChosen ? " chosen" : ""}${isCurrent ? " current" : ""}`}>
       <td>
@@ -43,8 +47,8 @@ export function RevisionRow({
         {author}
       </td>
       <td class="words">
-        {message === "" ? causeText(revision) : message}
-        {message === "" ? null : <small class="below">{causeText(revision)}</small>}
+        {message === "" ? cause : message}
+        {message === "" ? null : <small class="below">{cause}</small>}
       </td>
       <td class="nowrap size" title={`${upserted} added or changed, ${removed} removed`}>
         +{upserted} −{removed}
