@@ -11,7 +11,7 @@ export function Arrival({ revision }: { readonly revision: string }) {
   if (data === undefined) return null;
   const { acknowledged, rejected, pending } = data.counts;
   const total = acknowledged + rejected + pending;
-  if (total === 0) return <p class="quiet">No connected client asks for something of it.</p>;
+  if (total === 0) return <p class="quiet">No connected client asks for something of it, or it was replaced since.</p>;
   return (
     <div class="progress" role="status">
       <p>

@@ -36,7 +36,7 @@ function StageCounts({
   readonly counts: RevisionStages["groups"][number]["stages"][number]["counts"];
 }) {
   const total = acknowledged + rejected + pending;
-  if (total === 0) return <p class="quiet">No connected client asks for something of it.</p>;
+  if (total === 0) return <p class="quiet">No connected client asks for something of it, or it was replaced since.</p>;
   const parts = [
     `${numberText(acknowledged)} of ${counted(total, "node")} acknowledged`,
     ...(pending > 0 ? [`${numberText(pending)} pending`] : []),

@@ -15,7 +15,7 @@ import { rejectedAssignment } from "../harness/resources.js";
 import { createScene, type Scene } from "../harness/scene.js";
 import { eventually } from "../harness/wait.js";
 import { serve, startBench } from "../harness/xdskit.js";
-import { openDashboard, startBrowser } from "./browser.js";
+import { type DashboardPage, openDashboard, startBrowser } from "./browser.js";
 import { shopCluster, shopFiles } from "./shop.js";
 
 const images = join(root, "docs/images");
@@ -29,13 +29,15 @@ const settings = `groups:
     folders: [.]
 `;
 
+const schemes = ["light", "dark"] as const;
+
 /** A place, what is there once it is drawn, and how high its picture may be, in pixels. */
 const pictures = [
   ["fleet", "fleet", ".virtual .node-row a", 820],
+  ["problems", "problems", ".problem", 1_080],
+  ["history", "history", "td .state", 960],
   ["node", "node/edge-berlin-1", "blockquote", 820],
   ["configuration", "config/edge?graph=all", ".graph-box", 820],
-  ["history", "history", "td .state", 960],
-  ["problems", "problems", ".problem", 1_080],
 ] as const;
 
 /** Of a fleet that somebody looks at: most nodes, and those that answer nothing for a while. */
@@ -71,38 +73,45 @@ test("the pictures of the dashboard", { timeout: 600_000 }, async (t) => {
   await folder.put({ "clusters.yaml": [shopCluster("cart", 2), ...(files["clusters.yaml"] ?? []).slice(1)] });
   await eventually("a revision", async () => ((await states("revisions")) as Revisions).revisions.length > 1);
   await changeByPeople(admin);
-  const pending = async () => ((await states("fleet/summary")) as Summary).states.pending;
-  await eventually("all took what they take", async () => (await pending()) === 0, { withinMs: 120_000 });
   const [cart, ...others] = files["endpoints.yaml"] ?? [];
   if (cart === undefined) throw new Error("the shop has no endpoints");
   const { policy } = rejectedAssignment("cart");
-  // They answer nothing now: the picture shows what waits, too.
+  await mkdir(images, { recursive: true });
+  const window = { viewport: { width: 1280, height: 820 } };
+  const shown = await Promise.all(
+    schemes.map(async (scheme) => ({
+      scheme,
+      ...(await openDashboard(browser, admin, { ...window, colorScheme: scheme })),
+    })),
+  );
+  // They answer nothing now: the picture shows what waits, too. Soon they are called stale.
   process.kill(slow.pid, "SIGSTOP");
   scene.onEnd(() => void process.kill(slow.pid, "SIGCONT"));
   await folder.put({ "endpoints.yaml": [{ ...cart, policy }, ...others] });
   await eventually(
     "the rejections",
     async () => {
-      const { pending, rejected } = ((await states("fleet/summary")) as Summary).states;
-      return pending <= slowNodes && rejected > 1;
+      const { state } = (await states("nodes/edge-berlin-1/summary")) as { readonly state: string };
+      const { pending } = ((await states("fleet/summary")) as Summary).states;
+      return state === "rejected" && pending > 0 && pending <= slowNodes;
     },
     { withinMs: 120_000 },
   );
-  await mkdir(images, { recursive: true });
-  for (const colorScheme of ["light", "dark"] as const) {
-    const { page, goTo } = await openDashboard(browser, admin, { colorScheme, viewport: { width: 1280, height: 820 } });
-    for (const [name, place, sign, most] of pictures) {
-      await goTo(place);
-      await page.locator(sign).first().waitFor();
-      // Pictures show what stays, and not what blinks.
-      await page.waitForTimeout(700);
-      await fitWindow(page, most);
-      await page.screenshot({ path: join(images, `dashboard-${name}-${colorScheme}.png`) });
-    }
-    await page.context().close();
-  }
+  for (const picture of pictures) for (const one of shown) await takePicture(one, picture);
   await pictureOfChange(scene, browser);
 });
+
+async function takePicture(
+  { scheme, page, goTo }: DashboardPage & { readonly scheme: string },
+  [name, place, sign, most]: (typeof pictures)[number],
+): Promise<void> {
+  await goTo(place);
+  await page.locator(sign).first().waitFor();
+  // Pictures show what stays, and not what blinks.
+  await page.waitForTimeout(500);
+  await fitWindow(page, most);
+  await page.screenshot({ path: join(images, `dashboard-${name}-${scheme}.png`) });
+}
 
 /** Changes with a reason, of which one was no good. */
 async function changeByPeople(admin: string): Promise<void> {
@@ -114,22 +123,37 @@ async function changeByPeople(admin: string): Promise<void> {
     const answer = await changeByApi({ admin }, change);
     if (!answer.ok) throw new Error(await answer.text());
   }
-  const { revisions } = (await (await fetch(`http://${admin}/api/v1/revisions?layer=api`)).json()) as Revisions;
+  const get = async <T>(path: string) => (await (await fetch(`http://${admin}/api/v1/${path}`)).json()) as T;
+  const { revisions } = await get<Revisions>("revisions?layer=api");
   const answer = await fetch(`http://${admin}/api/v1/layers/api/rollback`, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ to: revisions.at(-1)?.id, author: "Ada", message: "Reviews pile up: back to one second" }),
   });
   if (!answer.ok) throw new Error(await answer.text());
+  const arrivals = revisions.map(({ id }) => `revisions/${id}/arrival`);
+  await eventually(
+    "all took what they take",
+    async () => {
+      const counts = await Promise.all(arrivals.map(async (path) => (await get<Arrival>(path)).counts));
+      return counts.every(({ pending }) => pending === 0);
+    },
+    { withinMs: 120_000 },
+  );
 }
 
 /** As high as what is shown, within bounds: no picture is half empty. */
 async function fitWindow(page: Page, most: number): Promise<void> {
-  const content = await page.evaluate<number>(
-    "document.querySelector('main').lastElementChild.getBoundingClientRect().bottom",
-  );
-  await page.setViewportSize({ width: 1280, height: Math.round(Math.min(most, Math.max(480, content + 24))) });
-  await page.waitForTimeout(300);
+  const bottom = "document.querySelector('main').lastElementChild.getBoundingClientRect().bottom";
+  // What comes with further answers makes it higher.
+  for (let before = 0, tries = 0; tries < 10; tries += 1) {
+    const content = await page.evaluate<number>(bottom);
+    const height = Math.round(Math.min(most, Math.max(480, content + 24)));
+    if (height === before) return;
+    before = height;
+    await page.setViewportSize({ width: 1280, height });
+    await page.waitForTimeout(300);
+  }
 }
 
 /** What a change of the quickstart would do: a third service. */
@@ -139,7 +163,7 @@ async function pictureOfChange(scene: Scene, browser: Browser): Promise<void> {
   await symlink(join(root, "examples/quickstart/config"), quickstart);
   scene.onEnd(() => rm(quickstart, { force: true }));
   const { admin } = await serve(scene, quickstart, { args: ["--state", "off"] });
-  for (const colorScheme of ["light", "dark"] as const) {
+  for (const colorScheme of schemes) {
     const viewport = { width: 1280, height: 1100 };
     const { page, goTo } = await openDashboard(browser, admin, { colorScheme, viewport });
     await goTo("change");
@@ -186,6 +210,10 @@ virtual_hosts:
 
 interface Summary {
   readonly states: Readonly<Record<"synced" | "pending" | "rejected", number>>;
+}
+
+interface Arrival {
+  readonly counts: { readonly pending: number };
 }
 
 interface Revisions {

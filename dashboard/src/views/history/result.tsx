@@ -4,7 +4,15 @@ import { signOf } from "../../parts/state.js";
 import { numberText } from "../../text/counts.js";
 
 /** In one line how far clients are with a revision. */
-export function Result({ path, isLive }: { readonly path: string; readonly isLive: boolean }) {
+export function Result({
+  path,
+  isLive,
+  isHead,
+}: {
+  readonly path: string;
+  readonly isLive: boolean;
+  readonly isHead: boolean;
+}) {
   const { data, error } = useLive<Arrival>(path, isLive ? "always" : "once");
   if (data === undefined) return error === undefined ? <small>…</small> : <small>not known</small>;
   const { acknowledged, rejected, pending } = data.counts;
@@ -14,7 +22,8 @@ export function Result({ path, isLive }: { readonly path: string; readonly isLiv
     ["synced", acknowledged, "acknowledged"],
   ] as const;
   const told = parts.filter(([, count]) => count > 0);
-  if (told.length === 0) return <small>asked for by nobody</small>;
+  // What was replaced since is asked for by nobody, too.
+  if (told.length === 0) return <small>{isHead ? "asked for by nobody" : "no node runs it now"}</small>;
   return (
     <>
       {told.map(([state, count, word]) => (

@@ -55,7 +55,7 @@ export function RevisionRow({
       </td>
       <td class="result">
         {isAsked || isWanted ? (
-          <Result path={`revisions/${pathOf(id)}/arrival`} isLive={isAsked} />
+          <Result path={`revisions/${pathOf(id)}/arrival`} isLive={isAsked} isHead={isHead} />
         ) : (
           <button type="button" class="small" onClick={() => setWanted(true)}>
             How far?
