@@ -1,4 +1,4 @@
-import type { Revision, RevisionId, Store, StoredChange, StoredKey, StoredResource } from "../../contracts/store.js";
+import type { Revision, Store, StoredChange, StoredKey, StoredResource } from "../../contracts/store.js";
 import type { LayerName } from "../../settings/group-settings.js";
 
 /** Beyond so many revisions, or changes, reading all that a layer holds costs less. */
@@ -28,7 +28,7 @@ export async function followedSince(store: Store, known: Revision | undefined, h
 
 /** Undefined: it is too far, or retention has removed what is in between. */
 async function patchSince(store: Store, known: Revision, head: Revision): Promise<Followed | undefined> {
-  const revisions = await lineBetween(store, known.id, head, known.number);
+  const revisions = await revisionsSince(store, known, head);
   if (revisions === undefined) return undefined;
   const newest = new Map<string, StoredChange>();
   for (const { id, upserted, removed } of revisions) {
@@ -49,18 +49,22 @@ async function patchSince(store: Store, known: Revision, head: Revision): Promis
   return { layer: head.layer, kind: "patch", upsert, remove, revisions };
 }
 
-async function lineBetween(
-  store: Store,
-  known: RevisionId,
+/**
+ * The revisions of a layer after one that somebody knows, or from the first one on; oldest first, with the head.
+ * Undefined: there are too many, retention has removed some of them, or the head does not come after the known one.
+ */
+export async function revisionsSince(
+  store: Pick<Store, "revision">,
+  known: Revision | undefined,
   head: Revision,
-  number: number,
 ): Promise<readonly Revision[] | undefined> {
   const line: Revision[] = [];
   let at: Revision | undefined = head;
-  while (at !== undefined && at.id !== known) {
-    if (at.number <= number || line.length === mostRevisions) return undefined;
+  while (at !== undefined && at.id !== known?.id) {
+    if (at.number <= (known?.number ?? 0) || line.length === mostRevisions) return undefined;
     line.unshift(at);
-    at = at.parent === undefined ? undefined : await store.revision(at.parent);
+    if (at.parent === undefined) return known === undefined ? line : undefined;
+    at = await store.revision(at.parent);
   }
   return at === undefined ? undefined : line;
 }

@@ -18,6 +18,7 @@ import { decodeStored, encodeStored } from "../basics/stored-content.js";
 import { watchHeads } from "../basics/watch-heads.js";
 import { type WentBack, WentBackLooks, wentBackFinding } from "../basics/went-back.js";
 import { ownBefore, Rollbacks, rolledBackBy } from "./rollbacks.js";
+import { ToldRevisions } from "./told-revisions.js";
 
 /** The options of a kept source. */
 export interface KeptSourceOptions {
@@ -43,7 +44,7 @@ export interface KeptSourceOptions {
   readonly onRestored?: ((revisions: readonly Revision[]) => void) | undefined;
   /** The reasons for which the server would refuse a change (`checkChange`). A rollback asks before it is kept. */
   readonly check?: ((updates: readonly LayerUpdate[]) => readonly Finding[]) | undefined;
-  /** A new revision is in the store. */
+  /** A new revision of its layers is in the store, whichever server of the store has written it. */
   readonly onRevision?: ((revision: Revision) => void) | undefined;
   /** Other layers serve an older revision now: after a rollback, and when the source has changed a layer since. */
   readonly onRolledBack?: ((rolledBack: readonly RolledBack[]) => void) | undefined;
@@ -92,6 +93,7 @@ export class KeptSource implements Source {
   #sink: SourceSink | undefined;
   #watch: StoreWatch | undefined;
   readonly #looks: WentBackLooks;
+  readonly #revisions: ToldRevisions;
   /** Counts the changes of the source. */
   #changes = 0;
 
@@ -100,6 +102,7 @@ export class KeptSource implements Source {
     this.name = source.name;
     if (source.retry !== undefined) this.retry = () => source.retry?.();
     this.#options = options;
+    this.#revisions = new ToldRevisions(options.store, (revision) => options.onRevision?.(revision));
     this.#looks = new WentBackLooks(options.store, {
       back: (layers) => this.#keepAgain(layers),
       failed: (error) => options.onProblem(storeFindings(error)),
@@ -253,7 +256,7 @@ export class KeptSource implements Source {
       if (made === undefined || made.id === head?.id) return { kind: "written", head: made, isNew: false };
       if (this.#changes !== changes) {
         // The source was faster. What it has is served, and becomes the newest revision. This one stays in history.
-        this.#options.onRevision?.(made);
+        this.#revisions.tell(made);
         this.#rollbacks.end(layer);
         this.#pending = mergedUpdates([{ layer, kind: "replace", upsert: own }], this.#pending);
         return { kind: "conflict", head: made };
@@ -261,7 +264,7 @@ export class KeptSource implements Source {
       this.#pending = [{ layer, kind: "replace", upsert: own }];
       this.#sink?.apply([update]);
       this.#pending = [];
-      this.#options.onRevision?.(made);
+      this.#revisions.tell(made);
       this.#rollbacks.begin({ layer, revision: made.id, to, time: made.time }, own);
       this.#rolledBackNow();
       return { kind: "written", head: made, isNew: true };
@@ -271,7 +274,10 @@ export class KeptSource implements Source {
     }
   }
 
-  /** Another server of the store may have rolled a layer back: then it is served here, too. Resolves once it is. */
+  /**
+   * Another server of the store may have rolled a layer back: then it is served here, too. Resolves once it is, and
+   * once what others have made is told.
+   */
   async #hear(heads: readonly Revision[]): Promise<void> {
     const own = heads.filter(({ layer }) => this.#options.layers.includes(layer));
     this.#looks.moved(own);
@@ -284,7 +290,7 @@ export class KeptSource implements Source {
           if (!this.#isClosing) this.#options.onProblem(storeFindings(error));
         });
     });
-    await Promise.all(followed);
+    await Promise.all([...followed, this.#revisions.hear(own)]);
   }
 
   /** A store that was restored from a backup does not have what is served. */
@@ -312,7 +318,7 @@ export class KeptSource implements Source {
       rolledBack,
       own.map((stored) => decodeStored(stored, this.#options)),
     );
-    this.#options.onRevision?.(head);
+    this.#revisions.tell(head);
     this.#rolledBackNow();
   }
 
@@ -430,7 +436,7 @@ export class KeptSource implements Source {
       this.#rollbacks.endsKept(contents.map(({ layer }) => layer).filter((layer) => ended.has(layer)));
       for (const [index, { parent }] of commits.entries()) {
         const head = result.heads[index];
-        if (head !== undefined && head.id !== parent) this.#options.onRevision?.(head);
+        if (head !== undefined && head.id !== parent) this.#revisions.tell(head);
       }
       return;
     }

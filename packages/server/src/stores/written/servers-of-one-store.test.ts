@@ -96,6 +96,36 @@ describe("servers of one store", () => {
     ]);
   });
 
+  it("each tells of each revision of a source once, whoever wrote it, and of none from before its start", async (t) => {
+    const store = await createMemoryStore();
+    const numbers = ({ kept }: Started) => kept.map(({ number }) => number);
+    const a = await started(t, store);
+    await waitFor("the first revision is kept", () => a.kept.length === 1);
+    const b = await started(t, store);
+    for (const [upsert, number] of [
+      [[two], 2],
+      [[one, two], 3],
+    ] as const) {
+      // The second one then has no difference to write.
+      a.change(...upsert);
+      await waitFor("the first one tells of it", () => a.kept.at(-1)?.number === number);
+      b.change(...upsert);
+      await waitFor("the other one tells of it, too", () => b.kept.at(-1)?.number === number);
+    }
+    b.change(one);
+    await waitFor("both tell of the last one", () => [a, b].every(({ kept }) => kept.at(-1)?.number === 4));
+    const [first] = await store.history("source", { limit: 1 });
+    await a.keptSource.rollBack("source", first?.parent ?? "", { info, expected: undefined });
+    await waitFor("both tell of the rollback", () => [a, b].every(({ kept }) => kept.at(-1)?.number === 5));
+    assert.deepEqual(
+      [numbers(a), numbers(b)],
+      [
+        [1, 2, 3, 4, 5],
+        [2, 3, 4, 5],
+      ],
+    );
+  });
+
   it("many changes of both at once leave both with the same", async (t) => {
     const store = await createMemoryStore();
     const [a, b] = [await started(t, store), await started(t, store)];
