@@ -10,13 +10,14 @@ import { runningApi } from "./testing/running-api.js";
 const typeUrl = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
 
 /** Two servers, of which the first asks the second. */
-async function twoServers() {
+async function twoServers(answering: () => void = () => {}) {
   const folder = [createResource(create(ClusterSchema, { name: "a" }))];
   const two = await runningApi({ folder });
   const asked: string[] = [];
   let failure: Error | undefined;
   const ask = async (question: string, about: unknown) => {
     asked.push(question);
+    answering();
     if (failure !== undefined) throw failure;
     return JSON.parse(JSON.stringify(await two.answers[question]?.(about as never)));
   };
@@ -63,6 +64,23 @@ describe("the fleet of several servers", () => {
     assert.deepEqual((await get("nodes/both")).body.silent, silent);
     const { body } = await get("nodes");
     assert.deepEqual([body.nodes.map(({ id }: { id: string }) => id).sort(), body.silent], [["both", "here"], silent]);
+  });
+
+  it("is looked at again soon, however long a server did not answer", async (t) => {
+    let now = performance.now();
+    const { one, two, get, asked, fail } = await twoServers(() => {
+      now += 3_000;
+    });
+    await using _ = one;
+    await using __ = two;
+    t.mock.method(performance, "now", () => now);
+    const silent = async () => (await get("fleet/summary")).body.silent.length;
+    const looks = () => asked.filter((question) => question === "fleet.rows").length;
+    fail(new Error("it did not answer within 3 s"));
+    assert.deepEqual([await silent(), await silent(), looks()], [1, 1, 1]);
+    fail(undefined);
+    now += 1_000;
+    assert.deepEqual([await silent(), looks()], [0, 2]);
   });
 
   it("is given in pages, for which each server is asked once", async () => {

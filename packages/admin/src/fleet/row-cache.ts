@@ -6,8 +6,7 @@ import { rowOf } from "./row.js";
 /** Rows are renewed after so many milliseconds, */
 const freshMs = 500;
 /**
- * and after so many times the duration of the last look, so that readers never take more than a tenth of the server's
- * time.
+ * and after so many times the work of the last look, so that readers never take more than a tenth of the server's time.
  */
 const restFactor = 10;
 /** The most nodes to look at in one turn. */
@@ -23,7 +22,7 @@ export interface RowsAsOf {
   readonly silent: readonly Silent[];
 }
 
-/** The same, with how long the look took, in milliseconds. */
+/** The same, with how long this server worked for it, in milliseconds. */
 export interface Looked extends RowsAsOf {
   readonly worked: number;
 }
