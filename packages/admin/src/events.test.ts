@@ -105,4 +105,27 @@ describe("streams of events", () => {
     await assert.rejects(fresh.getReader().read(), /too slow/);
     streams.close();
   });
+
+  it("send reset to a reader that comes back for more bytes than may wait for it, and then what is new", async () => {
+    const ring = new EventRing();
+    const streams = new EventStreams(ring);
+    const start = ring.last;
+    const read = async (reader: ReadableStreamDefaultReader<Uint8Array>) =>
+      Buffer.from((await reader.read()).value ?? []).toString();
+    // 1.8 MB each.
+    const big = { text: "é".repeat(900_000) };
+    ring.add("problem", big);
+    const some = streams.open(start).getReader();
+    assert.match(await read(some), /^event: problem$/m);
+    for (let count = 0; count < 2; count += 1) ring.add("problem", big);
+    const late = streams.open(start).getReader();
+    const text = await read(late);
+    assert.match(text, /^event: reset$/m);
+    assert.ok(text.includes(`id: ${ring.last}\n`));
+    assert.doesNotMatch(text, /^event: problem$/m);
+    ring.add("node", { node: "a" });
+    assert.match(await read(late), /^event: node$/m);
+    assert.equal(streams.readers, 2);
+    streams.close();
+  });
 });

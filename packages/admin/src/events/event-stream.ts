@@ -5,6 +5,8 @@ import { type ApiEvent, type EventRing, missed as missedData } from "./event-rin
 const mostReaders = 100;
 /** The bytes that may wait for a slow reader. With more, the reader is cut off, and resumes later where it was. */
 const mostWaiting = 4 * 1024 * 1024;
+/** The bytes of missed events that a reader is sent when it comes back. The rest is for what comes meanwhile. */
+const mostMissed = mostWaiting / 2;
 /** A comment after so much silence keeps the connection open. */
 const heartbeatMs = 15_000;
 
@@ -38,7 +40,7 @@ export class EventStreams {
     if (this.#readers.size >= mostReaders)
       throw ApiProblem.of(503, "XDSKIT_BUSY", `${mostReaders} others read events already`);
     const missed = last === undefined ? [] : this.#ring.after(last);
-    const start = missed === undefined ? resetText(this.#ring.last) : missed.map(textOf).join("");
+    const start = (missed && textOfMissed(missed)) ?? resetText(this.#ring.last);
     let reader: Reader | undefined;
     return new ReadableStream<Uint8Array>(
       {
@@ -92,6 +94,19 @@ export class EventStreams {
 
 function textOf({ id, kind, data }: ApiEvent): string {
   return `id: ${id}\nevent: ${kind}\ndata: ${JSON.stringify(data)}\n\n`;
+}
+
+/** Undefined: it is too much for a reader to wait for, and would be again each time that it comes back. */
+function textOfMissed(events: readonly ApiEvent[]): string | undefined {
+  const texts: string[] = [];
+  let bytes = 0;
+  for (const event of events) {
+    const text = textOf(event);
+    bytes += Buffer.byteLength(text);
+    if (bytes > mostMissed) return undefined;
+    texts.push(text);
+  }
+  return texts.join("");
 }
 
 /** Events are missing: a reader must look at everything again. */
