@@ -51,13 +51,14 @@ export function createGroupLayer({ source, held, changed, report }: GroupLayerOp
         if (resource !== undefined) changes.push({ type, name: resource.key, resource });
       }
       for (const name of removed) changes.push({ type, name: canonicalName(name), resource: undefined });
-      held.take(changes, "if named", serve);
+      held.take(changes, { removals: "if named", endsRollback: true }, serve);
     },
     /** A single resource; undefined: it does not exist. A waiting resource that names it keeps it. */
     single(type: ResourceType, name: ResourceName, received: ReceivedResource | undefined) {
       const resource = received && servedAs(received, report);
       if (received !== undefined && resource === undefined) return;
-      held.take([{ type, name: canonicalName(name), resource }], "if named by what waits", serve);
+      const change = { type, name: canonicalName(name), resource };
+      held.take([change], { removals: "if named by what waits", endsRollback: true }, serve);
     },
   };
 }

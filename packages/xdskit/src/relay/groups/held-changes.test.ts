@@ -59,11 +59,13 @@ function served(mostMs: number, ...resources: readonly object[]) {
   let snapshot = updateSnapshot(emptySnapshot(), { upsert: resourcesOf(...resources) });
   const log: string[] = [];
   const findings: Finding[] = [];
+  let isRolledBack = false;
   const changes = new HeldChanges({
     snapshot: () => snapshot,
     mayCome: ({ type }) => type === clusterType.typeUrl,
     types: resourceTypes,
     mostMs,
+    isRolledBack: () => isRolledBack,
     report: (found) => void findings.push(...found),
   });
   const serve = (served: readonly OriginChange[]) => {
@@ -72,18 +74,34 @@ function served(mostMs: number, ...resources: readonly object[]) {
     const remove = served.filter(({ resource }) => resource === undefined);
     snapshot = updateSnapshot(snapshot, { upsert, remove });
   };
+  const serveOfLayer = (served: readonly OriginChange[]) => {
+    isRolledBack = false;
+    serve(served);
+  };
   return {
+    /** An older revision is served, until a change of the layer. */
+    rollBack(): void {
+      isRolledBack = true;
+    },
     changes,
     log,
     findings,
     /** One change of the origin. */
     put(...texts: readonly object[]) {
       const upserted = resourcesOf(...texts).map((resource) => ({ type: resource.type, name: resource.key, resource }));
-      changes.take(upserted, "if named", serve);
+      changes.take(upserted, { removals: "if named", endsRollback: true }, serveOfLayer);
+    },
+    /** One resource that a client asked for by name. */
+    supply(text: object) {
+      const [resource] = resourcesOf(text);
+      assert.ok(resource !== undefined);
+      const change = { type: resource.type, name: resource.key, resource };
+      changes.take([change], { removals: "if named by what waits", endsRollback: false }, serve);
     },
     remove(type: typeof clusterType, ...names: readonly string[]) {
       const removed = names.map((name) => ({ type, name, resource: undefined }));
-      changes.take(removed, type === clusterType ? "if named" : "if named by what waits", serve);
+      const removals = type === clusterType ? "if named" : "if named by what waits";
+      changes.take(removed, { removals, endsRollback: true }, serveOfLayer);
     },
     targetOf: (name: string) => snapshot.of(resourceTypes.find("route")!).get(name)?.references[0]?.name,
   };
@@ -204,6 +222,45 @@ describe("a resource that is held back", () => {
     remove(clusterType, "b");
     put(route("r", "b"));
     assert.deepEqual(log, ["r", "-r", "r", "b", "-r", "-b"]);
+    changes.close();
+  });
+});
+
+describe("changes that are held back when an older revision is served", () => {
+  const later = () => new Promise((resolve) => setTimeout(resolve, 100));
+
+  it("wait on until the origin changes something", async () => {
+    const { changes, log, put, remove, rollBack } = served(20, cluster("a"), cluster("b"), route("r", "a"));
+    remove(clusterType, "a");
+    put(route("new", "c"));
+    rollBack();
+    changes.look();
+    await later();
+    assert.deepEqual(log, []);
+    put(route("r", "b"));
+    await becomes(() => log.join(), "r,-a,new");
+    changes.close();
+  });
+
+  it("are not served after newer ones of the same resource", async () => {
+    const { changes, log, put, remove, rollBack, targetOf } = served(20, cluster("a"), cluster("b"), route("r", "a"));
+    remove(clusterType, "a");
+    put(route("r", "c"));
+    rollBack();
+    put(cluster("a", "2s"), route("r", "b"));
+    await later();
+    put(cluster("c"));
+    assert.deepEqual([log, targetOf("r")], [["a r", "c"], "b"]);
+    changes.close();
+  });
+
+  it("are served in their time all the same if a client asked for them by name", async () => {
+    const { changes, log, remove, rollBack, supply } = served(20, cluster("a"), route("r", "a"));
+    remove(clusterType, "a");
+    supply(route("asked", "c"));
+    rollBack();
+    await becomes(() => log.join(), "asked");
+    assert.equal(changes.isWaiting(clusterType, "a"), true);
     changes.close();
   });
 });

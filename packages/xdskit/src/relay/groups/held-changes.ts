@@ -21,6 +21,17 @@ export interface OriginChange {
 /** Serves changes: all of them at once. */
 export type Serve = (changes: readonly OriginChange[]) => void;
 
+/** What there is to know of changes. */
+export interface ChangesKind {
+  /**
+   * The references that hold back a removal: all of them, or only those of waiting resources, which must keep
+   * everything that they name.
+   */
+  readonly removals: "if named" | "if named by what waits";
+  /** While an older revision is served, they bring the origin's own content back. */
+  readonly endsRollback: boolean;
+}
+
 export interface HeldChangesOptions {
   /** The resources that are served now. */
   snapshot(): Snapshot | undefined;
@@ -29,13 +40,16 @@ export interface HeldChangesOptions {
   readonly types: Pick<ResourceTypes, "byTypeUrl">;
   /** The longest wait in milliseconds; 0: no change waits. */
   readonly mostMs: number;
-  /** What is served is not what the origin has: it cannot tell what a change must wait for. */
+  /**
+   * What is served is not what the origin has: it cannot tell what a change must wait for. Changes that wait already go
+   * on waiting: the rollback ends only when the origin changes something, and not because their time is over.
+   */
   isRolledBack?(): boolean;
   /** Told of changes that are served because their time is over. */
   report(findings: readonly Finding[]): void;
 }
 
-interface Waiting extends OriginChange {
+interface Waiting extends OriginChange, Pick<ChangesKind, "endsRollback"> {
   readonly serve: Serve;
   /** By `performance.now()`. */
   readonly until: number;
@@ -74,6 +88,7 @@ export class HeldChanges {
     const left = new Set(this.#waiting.keys());
     const findings: Finding[] = [];
     for (const [key, each] of this.#waiting) {
+      if (this.#rests(each)) continue;
       if (each.until > now) break;
       left.delete(key);
       const message = each.resource === undefined ? this.#stillNamedMessage(each) : this.#stillMissingMessage(each);
@@ -162,9 +177,16 @@ export class HeldChanges {
     return staying;
   }
 
-  /** Serves all waiting changes except those in `staying`. */
+  /** Whether it waits for the end of a rollback. */
+  #rests({ endsRollback }: Waiting): boolean {
+    return endsRollback && this.#options.isRolledBack?.() === true;
+  }
+
+  /** Serves all waiting changes except those in `staying`, and those that rest. */
   #release(...staying: readonly ReadonlySet<string>[]): void {
-    const over = [...this.#waiting].filter(([key]) => !staying.some((keys) => keys.has(key)));
+    const over = [...this.#waiting].filter(
+      ([key, each]) => !this.#rests(each) && !staying.some((keys) => keys.has(key)),
+    );
     const byWay = new Map<Serve, OriginChange[]>();
     for (const [key, each] of over) {
       this.#waiting.delete(key);
@@ -179,7 +201,12 @@ export class HeldChanges {
   }
 
   #arm(): void {
-    const [first] = this.#waiting.values();
+    let first: Waiting | undefined;
+    for (const each of this.#waiting.values()) {
+      if (this.#rests(each)) continue;
+      first = each;
+      break;
+    }
     clearTimeout(this.#timer);
     this.#timer = first && setTimeout(this.#expire, Math.max(0, first.until - performance.now()));
   }
@@ -231,12 +258,15 @@ export class HeldChanges {
 
   /**
    * Takes changes of the origin. `serve` is called at once with all changes that need not wait, and later for each of
-   * the others. `removals` says which references hold back a removal: all of them, or only those of waiting resources,
-   * which must keep everything that they name.
+   * the others.
    */
-  take(changes: readonly OriginChange[], removals: "if named" | "if named by what waits", serve: Serve): void {
-    if (this.#options.mostMs === 0 || this.#options.isRolledBack?.() === true) {
+  take(changes: readonly OriginChange[], { removals, endsRollback }: ChangesKind, serve: Serve): void {
+    if (this.#options.mostMs === 0) {
       serve(changes);
+      return;
+    }
+    if (this.#options.isRolledBack?.() === true) {
+      this.#takeAtOnce(changes, serve);
       return;
     }
     if (this.#vain.size > 0) {
@@ -253,7 +283,7 @@ export class HeldChanges {
     const until = performance.now() + this.#options.mostMs;
     for (const { type, name, resource } of changes) {
       const missing = resource === undefined ? noReferences : this.#missingOf(resource);
-      fresh.set(changeKey(type.typeUrl, name), { type, name, resource, serve, until, missing });
+      fresh.set(changeKey(type.typeUrl, name), { type, name, resource, endsRollback, serve, until, missing });
     }
     // A removal waits if another waiting resource names it. A change that depends on waiting changes goes together with
     // them, below.
@@ -285,6 +315,16 @@ export class HeldChanges {
     // Names that clients ask for come one by one, thousands in one turn: the waiting changes are checked once for all.
     if (removals !== "if named") this.lookLater();
     else if (now.length > 0 || isWaitedFor) this.look();
+  }
+
+  #takeAtOnce(changes: readonly OriginChange[], serve: Serve): void {
+    // They are newer than what waits.
+    for (const { type, name } of changes) this.#waiting.delete(changeKey(type.typeUrl, name));
+    serve(changes);
+    if (this.#waiting.size === 0 || this.#options.isRolledBack?.() === true) return;
+    // They have ended the rollback.
+    this.#arm();
+    this.look();
   }
 
   /** Whether the last change of a resource is not served yet. */

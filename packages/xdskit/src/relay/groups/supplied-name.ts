@@ -15,6 +15,9 @@ export interface SuppliedNameContext {
   isClosed(): boolean;
 }
 
+/** They are served beside the layer that may be rolled back. */
+const suppliedKind = { removals: "if named by what waits", endsRollback: false } as const;
+
 /**
  * A name that clients ask for; the origin is asked as long as they do. Clients decide how many names there are, so it
  * keeps little and is a class, whose functions all share.
@@ -50,7 +53,7 @@ export class SuppliedName extends NameWatch {
 
   #take(resource: Resource | undefined): void {
     const change = { type: this.type, name: canonicalName(this.name), resource };
-    this.#context.held.take([change], "if named by what waits", () => this.#say(resource));
+    this.#context.held.take([change], suppliedKind, () => this.#say(resource));
   }
 
   #say(resource: Resource | undefined): void {
