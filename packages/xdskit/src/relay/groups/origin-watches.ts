@@ -1,4 +1,4 @@
-import { canonicalName, type ResourceName, type ResourceType, type XdskitError } from "@xdskit/api";
+import { canonicalName, globOf, type ResourceName, type ResourceType, type XdskitError } from "@xdskit/api";
 import type { Collection, ResourceWatcher, Watch, XdsClient } from "@xdskit/client";
 import type { ReceivedResource } from "@xdskit/protocol";
 import { createLingeringWatches } from "./lingering-watches.js";
@@ -40,8 +40,10 @@ export function createOriginWatches(
   return {
     isWanted(type: ResourceType, name: ResourceName): boolean {
       if (singles.get(type)?.has(name) === true) return true;
-      const names = collections.get(type)?.keys() ?? [];
-      return [...names].some((glob) => name.startsWith(glob.slice(0, -1)));
+      const watched = collections.get(type);
+      if (watched === undefined || watched.size === 0) return false;
+      const glob = globOf(name);
+      return watched.has("*") || (glob !== undefined && watched.has(glob));
     },
     /**
      * Asks for one name. After a cancel the watch ends at once, or when the origin is back, so that its resource is not
@@ -52,7 +54,7 @@ export function createOriginWatches(
       watch.start(context);
     },
     collection(type: ResourceType, name: ResourceName, { changed, ended }: MembersWatcher): () => void {
-      countUp(collections, type, name, 1);
+      countUp(collections, type, canonicalName(name), 1);
       const members = new Set<ResourceName>();
       const watch = client.watchCollection(type.typeUrl, name, {
         onChanged(collection) {
@@ -65,7 +67,7 @@ export function createOriginWatches(
       });
       return () => {
         watch.cancel();
-        countUp(collections, type, name, -1);
+        countUp(collections, type, canonicalName(name), -1);
         if (closed) return;
         ended([...members]);
         letGo(type);
