@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { create } from "@bufbuild/protobuf";
 import { createResource } from "@xdskit/api";
 import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
-import { createMemoryStore } from "@xdskit/server";
+import { createMemoryStore, encodeStored, type Revision } from "@xdskit/server";
 import { cluster, runningApi } from "./testing/running-api.js";
 
 const resource = (name: string, seconds = 1) =>
@@ -45,6 +45,46 @@ describe("revisions", () => {
     );
     assert.equal((await api.ask("GET", "revisions?layer=none")).status, 404);
     assert.equal((await api.ask("GET", "revisions/none")).status, 404);
+  });
+
+  it("of a layer are listed by number, and none is lost on a page, whatever the clocks of its writers say", async () => {
+    const store = await createMemoryStore();
+    // Older versions of the store took the time that a writer said.
+    const timesOf: Readonly<Record<string, readonly number[]>> = { api: [1_500, 100, 900], under: [1_000, 2_000, 50] };
+    const written = (revision: Revision) => ({
+      ...revision,
+      time: timesOf[revision.layer]?.[revision.number - 1] ?? revision.time,
+    });
+    const read = store.history.bind(store);
+    store.history = async (...asked) => (await read(...asked)).map(written);
+    await using api = await runningApi({ store });
+    const said = { author: "me", cause: { kind: "api", caller: "" }, message: "" } as const;
+    for (const index of [0, 1, 2]) {
+      for (const layer of Object.keys(timesOf)) {
+        const upsert = [encodeStored(resource(`c${index}`))];
+        const parent = (await store.head(layer))?.id;
+        await store.commit([{ layer, kind: "patch", upsert, parent }], { ...said, time: 1 });
+      }
+    }
+    await history(api, "folder", 1);
+    const pages = async (query: string) => {
+      const found: string[] = [];
+      for (let after = ""; found.length < 20; ) {
+        const { body } = await api.ask("GET", `revisions?limit=1${query}${after}`);
+        for (const { layer, number } of body.revisions) found.push(`${layer} ${number}`);
+        if (body.next === undefined) break;
+        after = `&after=${body.next}`;
+      }
+      return found;
+    };
+    assert.deepEqual(await pages("&layer=api"), ["api 3", "api 2", "api 1"]);
+    const all = ["folder 1", "api 3", "api 2", "api 1", "under 3", "under 2", "under 1"];
+    assert.deepEqual(await pages(""), all);
+    const { revisions } = (await api.ask("GET", "revisions")).body;
+    assert.deepEqual(
+      revisions.map(({ layer, number }: Record<string, string>) => `${layer} ${number}`),
+      all,
+    );
   });
 
   it("are compared page by page, with the counts of all differences", async () => {

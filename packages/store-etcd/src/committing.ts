@@ -1,6 +1,6 @@
 import { XdskitError } from "@xdskit/api";
 import type { CommitInfo, CommitResult, LayerCommit, Revision, StoredChange, StoredResource } from "@xdskit/server";
-import { leasesAfter, revisionId } from "@xdskit/server/tables";
+import { leasesAfter, revisionId, timeAfter } from "@xdskit/server/tables";
 import { AheadWriter, markValue } from "./ahead-writer.js";
 import { type EtcdClient, UnknownOutcome } from "./client/etcd-client.js";
 import type { Operation } from "./client/messages.js";
@@ -63,12 +63,15 @@ export class Committing {
   async #commit(layers: readonly LayerCommit[], info: CommitInfo): Promise<CommitResult | undefined> {
     if (layers.length > mostLayers)
       throw XdskitError.of("XDSKIT_STORE", `a change of ${layers.length} layers: etcd takes ${mostLayers} at once`);
-    const planned: Planned[] = [];
-    for (const commit of layers) {
-      const before = await this.#head(commit.layer);
-      if (before?.id !== commit.parent) return { kind: "conflict", layer: commit.layer, head: before };
-      planned.push(await this.#plan(commit, before, info));
+    const befores: (Revision | undefined)[] = [];
+    for (const { layer, parent } of layers) {
+      const before = await this.#head(layer);
+      if (before?.id !== parent) return { kind: "conflict", layer, head: before };
+      befores.push(before);
     }
+    const said = { ...info, time: timeAfter(befores, info.time) };
+    const planned: Planned[] = [];
+    for (const [index, commit] of layers.entries()) planned.push(await this.#plan(commit, befores[index], said));
     if (planned.every(({ revision }) => revision === undefined))
       return { kind: "committed", heads: planned.map(({ before }) => before) };
     const writer = new AheadWriter(this.#client, this.#keys);

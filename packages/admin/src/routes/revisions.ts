@@ -1,7 +1,8 @@
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
 import { inTurns, type Resource } from "@xdskit/api";
-import { decodeStored, type Revision, type Store } from "@xdskit/server";
+import { decodeStored, type Store } from "@xdskit/server";
 import { changesBetween, changesJson, countsOf, type ResourceChange } from "../answers/changes.js";
+import { historyOf } from "../answers/history-of.js";
 import { pageBehindCursor } from "../answers/page.js";
 import { previewsBetween, stagesOf } from "../answers/stages.js";
 import type { ApiContext } from "../context/api-context.js";
@@ -112,12 +113,7 @@ export function revisionRoutes(app: OpenAPIHono, context: ApiContext): void {
   app.openapi(list, async (c) => {
     const { layer, limit: most, after: cursor } = c.req.valid("query");
     const layers = layer === undefined ? context.options.layers : [context.layer(layer)];
-    const from = cursor === undefined ? undefined : (await context.revision(cursor)).revision;
-    const found: Revision[] = [];
-    for (const { layer: name, store } of layers) {
-      if (store !== undefined) found.push(...(await historyOf(store, name, most + 1, from)));
-    }
-    found.sort(newestFirst);
+    const found = await historyOf(layers, most + 1, cursor === undefined ? undefined : await context.revision(cursor));
     const revisions = found.slice(0, most);
     const next = found.length > most ? { next: revisions.at(-1)?.id } : {};
     return c.json({ revisions: revisions.map((one) => context.revisionJson(one)), ...next }, 200);
@@ -205,28 +201,4 @@ async function contentsOf(
   const other = context.revisionJson(revision).layer;
   const message = `revision ${id} is of layer ${JSON.stringify(other)}, and not of ${JSON.stringify(name)}`;
   throw ApiProblem.of(409, "XDSKIT_REVISION_UNKNOWN", message);
-}
-
-/** The newest revisions of a layer after one in the order of a list, which may be of another layer. */
-async function historyOf(
-  store: Store,
-  layer: string,
-  most: number,
-  after: Revision | undefined,
-): Promise<readonly Revision[]> {
-  if (after === undefined) return store.history(layer, { limit: most });
-  if (after.layer === layer) return store.history(layer, { limit: most, before: after.number });
-  const found: Revision[] = [];
-  let before: number | undefined;
-  while (found.length < most) {
-    const page = await store.history(layer, { limit: most, ...(before === undefined ? {} : { before }) });
-    if (page.length === 0) break;
-    found.push(...page.filter((one) => newestFirst(after, one) < 0));
-    before = page.at(-1)?.number;
-  }
-  return found.slice(0, most);
-}
-
-function newestFirst(a: Revision, b: Revision): number {
-  return b.time - a.time || (a.layer < b.layer ? -1 : a.layer > b.layer ? 1 : 0) || b.number - a.number;
 }

@@ -46,7 +46,7 @@ export interface Revision {
   readonly parent: RevisionId | undefined;
   /** 1 for the first revision of its layer, and one more for each that follows. */
   readonly number: number;
-  /** In milliseconds since 1970. */
+  /** In milliseconds since 1970. Never before that of its parent. */
   readonly time: number;
   readonly author: string;
   readonly cause: Cause;
@@ -67,7 +67,10 @@ export interface CommitInfo {
   readonly author: string;
   readonly cause: Cause;
   readonly message: string;
-  /** In milliseconds since 1970. */
+  /**
+   * In milliseconds since 1970. Where a head of its layers has a later one, the revisions have that: clocks of writers
+   * differ, and a writer may have waited for another one.
+   */
   readonly time: number;
 }
 

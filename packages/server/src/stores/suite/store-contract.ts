@@ -188,6 +188,25 @@ function itComparesAndSwaps({ withStore }: StoreTester): void {
       assert.equal((await store.history("a", { limit: 10 })).length, 2);
     }));
 
+  it("no revision has a time before its parent's, and those of one commit have the same, whatever its writer says", () =>
+    withStore(async (store) => {
+      const times = [];
+      for (const [version, time] of [5_000, 1_000, 6_000].entries())
+        times.push((await patch(store, "a", [resource("one", `${version}`)], [], info("a change", time))).time);
+      assert.deepEqual(times, [5_000, 5_000, 6_000]);
+      const parents = [(await store.head("a"))?.id, undefined];
+      const upsert = [resource("two", "1")];
+      const commits = ["a", "b"].map(
+        (layer, index) => ({ layer, kind: "patch", upsert, parent: parents[index] }) as const,
+      );
+      const result = await store.commit(commits, info("a change", 2_000));
+      assert.ok(result.kind === "committed");
+      assert.deepEqual(
+        result.heads.map((head) => head?.time),
+        [6_000, 6_000],
+      );
+    }));
+
   it("a wrong parent is a conflict: a layer that is there, one that is not", () =>
     withStore(async (store) => {
       const first = await patch(store, "a", [resource("one", "1")]);

@@ -14,6 +14,11 @@ export function leasesAfter(before: Revision | undefined, cause: Cause): Pick<Re
   return leases === 0 ? {} : { leases };
 }
 
+/** The `time` of the revisions of one commit that follow these heads: time never goes back in a layer. */
+export function timeAfter(heads: readonly (Revision | undefined)[], time: number): number {
+  return Math.max(time, ...heads.map((head) => head?.time ?? time));
+}
+
 /**
  * Whether retention keeps a revision of the line that ends with `head`. All that are newer than a kept one are kept, so
  * only the old end of a line goes, and each revision that is left can be read.

@@ -7,7 +7,7 @@ import type {
   StoredKey,
   StoredResource,
 } from "../../contracts/store.js";
-import { leasesAfter } from "./kept-revisions.js";
+import { leasesAfter, timeAfter } from "./kept-revisions.js";
 import { putContent, refer } from "./table-contents.js";
 import { contentKey, hashOf, numberKey, resourceHash, revisionId } from "./table-keys.js";
 import { headOf, type IndexEntry } from "./table-reading.js";
@@ -38,15 +38,21 @@ export function commitLayers(
     // What was written ahead of it is cleared up when the store is opened: another commit may need it until then.
     return { kind: "conflict", layer, head: headOf(writer, hashOf(layer)) };
   }
-  const heads = layers.map((one) => commitLayer(writer, one, info));
+  const befores = layers.map(({ layer }) => headOf(writer, hashOf(layer)));
+  const said = { ...info, time: timeAfter(befores, info.time) };
+  const heads = layers.map((one, index) => commitLayer(writer, one, befores[index], said));
   if (ahead !== undefined) writer.remove("meta", ahead);
   return { kind: "committed", heads };
 }
 
-function commitLayer(writer: Writer, commit: LayerCommit, info: CommitInfo): Revision | undefined {
+function commitLayer(
+  writer: Writer,
+  commit: LayerCommit,
+  before: Revision | undefined,
+  info: CommitInfo,
+): Revision | undefined {
   const { layer, parent, always = false } = commit;
   const layerHash = hashOf(layer);
-  const before = headOf(writer, layerHash);
   const differences = differencesOf(writer, layerHash, commit);
   if (differences.length === 0 && before !== undefined && !always) return before;
   const changes: StoredChange[] = [];

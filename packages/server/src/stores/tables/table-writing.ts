@@ -8,7 +8,7 @@ export type {
   StoredKey,
   StoredResource,
 } from "../../contracts/store.js";
-export { isKept, leasesAfter } from "./kept-revisions.js";
+export { isKept, leasesAfter, timeAfter } from "./kept-revisions.js";
 export type { OtherThread } from "./revision-store.js";
 export { checkShared } from "./shared-limits.js";
 export { commitLayers } from "./table-commit.js";
