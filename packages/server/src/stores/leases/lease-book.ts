@@ -98,10 +98,17 @@ export class LeaseBook {
     return this.#layers.find((one) => leaseLayerOf(one.layer) === layer);
   }
 
-  /** Reads the leases of the store, and forgets the known ones. A new lease has its whole time. */
+  /**
+   * Reads the leases of the store, and forgets the known ones. A new lease has its whole time. One that is over stays
+   * over: a change by another server does not renew it.
+   */
   load(leases: LayerLeases, head: Revision | undefined, stored: readonly StoredResource[]): void {
+    const known = new Set(leases.ids);
     leases.load(head, stored);
-    for (const { id, ttlMs } of this.all) if (this.#deadlines.left(id) === undefined) this.#deadlines.set(id, ttlMs);
+    for (const id of leases.ids) {
+      const isNew = !known.has(id) && this.#deadlines.left(id) === undefined;
+      if (isNew) this.#deadlines.set(id, leases.get(id)?.ttlMs ?? 0);
+    }
     this.#joinOthers();
   }
 

@@ -196,6 +196,33 @@ describe("servers of one store", () => {
     await waitFor("it has its whole time", () => b.written.lease(id)?.leftMs === 60_000);
   });
 
+  it("a lease that is over ends although another server changes the leases of its layer just then", async (t) => {
+    const store = await createMemoryStore();
+    let before: (() => Promise<unknown>) | undefined;
+    const commit: Store["commit"] = async (...asked) => {
+      const other = before;
+      before = undefined;
+      await other?.();
+      return await store.commit(...asked);
+    };
+    const [a, b] = [await started(t, changed(store, { commit })), await started(t, store)];
+    const leased = async () => {
+      const result = await a.written.write(write({ upsert: [one], lease: { ttlMs: 30_000 } }));
+      assert.ok(result.kind === "written" && result.lease !== undefined);
+      before = () => b.written.write(write({ upsert: [two], lease: { ttlMs: 90_000 } }));
+      return result.lease.id;
+    };
+    const removed = await leased();
+    await waitFor("the other one has it", () => b.holds("own") === "one");
+    await a.written.endLease(removed);
+    assert.deepEqual([a.holds("own"), a.written.lease(removed), before], ["two", undefined, undefined]);
+    const expired = await leased();
+    await waitFor("the other one has both", () => b.holds("own") === "two,one" || b.holds("own") === "one,two");
+    await a.pass(30_001);
+    await waitFor("it is over", () => a.written.lease(expired) === undefined);
+    assert.deepEqual([a.holds("own"), before], ["two", undefined]);
+  });
+
   it("a lease is not called renewed where the others cannot hear of it", async (t) => {
     const store = await createMemoryStore();
     let isFull = false;
