@@ -1,9 +1,17 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
 import { type Finding, type Registry, type ResourceTypes, XdskitError } from "@xdskit/api";
 import type { LayerWrite, LayerWritten } from "../../contracts/layer-writer.js";
 import type { StoreWatch } from "../../contracts/shared-keys.js";
 import type { LayerUpdate, RolledBack, Source, SourceSink } from "../../contracts/source.js";
-import type { CommitInfo, LayerCommit, Retention, Revision, RevisionId, Store } from "../../contracts/store.js";
+import type {
+  CommitInfo,
+  LayerCommit,
+  Retention,
+  Revision,
+  RevisionId,
+  Store,
+  StoredResource,
+} from "../../contracts/store.js";
 import type { XdsServer } from "../../contracts/xds-server.js";
 import type { LayerName } from "../../settings/group-settings.js";
 import { heldBy } from "../basics/held-by.js";
@@ -58,6 +66,9 @@ export type RollbackTerms = Pick<LayerWrite, "expected" | "condition" | "info">;
 /** How long after a failed write it is tried again, in milliseconds. */
 const retryMs = 5_000;
 
+/** How long after another server's rollback could not be read it is tried again, in milliseconds. */
+const followAgainMs = 1_000;
+
 /** The most rollbacks that may wait. */
 const mostRollbacks = 100;
 
@@ -90,6 +101,8 @@ export class KeptSource implements Source {
   #writing: Promise<void> | undefined;
   readonly #rollbacks = new Rollbacks();
   readonly #rollbackQueue = new Queue(mostRollbacks);
+  /** Rollbacks by other servers that are not served here yet. */
+  readonly #following = new Set<RevisionId>();
   #sink: SourceSink | undefined;
   #watch: StoreWatch | undefined;
   readonly #looks: WentBackLooks;
@@ -281,16 +294,25 @@ export class KeptSource implements Source {
   async #hear(heads: readonly Revision[]): Promise<void> {
     const own = heads.filter(({ layer }) => this.#options.layers.includes(layer));
     this.#looks.moved(own);
-    const followed = own.map(async (head) => {
-      const rolledBack = rolledBackBy(head);
-      if (rolledBack === undefined || this.#rollbacks.knows(head.layer, head.id)) return;
-      await this.#rollbackQueue
-        .run(() => this.#followRollback(head, rolledBack))
-        .catch((error) => {
-          if (!this.#isClosing) this.#options.onProblem(storeFindings(error));
-        });
-    });
-    await Promise.all([...followed, this.#revisions.hear(own)]);
+    await Promise.all([...own.map((head) => this.#followInTurn(head)), this.#revisions.hear(own)]);
+  }
+
+  /** A rollback that cannot be read now is read later: the store may not tell of it again. */
+  async #followInTurn(head: Revision): Promise<void> {
+    const rolledBack = rolledBackBy(head);
+    if (rolledBack === undefined || this.#following.has(head.id)) return;
+    this.#following.add(head.id);
+    for (let tries = 0; !this.#isClosing && !this.#rollbacks.knows(head.layer, head.id); tries += 1) {
+      try {
+        await this.#rollbackQueue.run(() => this.#followRollback(head, rolledBack));
+        break;
+      } catch (error) {
+        if (this.#isClosing) break;
+        if (tries === 0) this.#options.onProblem(storeFindings(error));
+        await delay(followAgainMs, undefined, { ref: false });
+      }
+    }
+    this.#following.delete(head.id);
   }
 
   /** A store that was restored from a backup does not have what is served. */
@@ -305,6 +327,8 @@ export class KeptSource implements Source {
 
   async #followRollback(head: Revision, rolledBack: RolledBack): Promise<void> {
     const { store } = this.#options;
+    // What is not kept yet comes first: if the source has changed since, that ends the rollback.
+    this.#keep([]);
     await this.#writing;
     const changes = this.#changes;
     if (this.#isPaused || this.#rollbacks.knows(head.layer, head.id)) return;
@@ -427,10 +451,16 @@ export class KeptSource implements Source {
       const commits: LayerCommit[] = [];
       for (const content of contents) {
         const head = await store.head(content.layer);
+        if (head !== undefined && (await this.#isFromBefore(head, content))) {
+          // A start did not know the rollback, because the store was away.
+          void this.#followInTurn(head);
+          continue;
+        }
         // Another server of the store may have ended it.
         const always = ended.has(content.layer) && head?.cause.kind === "rollback";
         commits.push({ ...content, parent: head?.id, always });
       }
+      if (commits.length === 0) return;
       const result = await store.commit(commits, info);
       if (result.kind !== "committed") continue;
       this.#rollbacks.endsKept(contents.map(({ layer }) => layer).filter((layer) => ended.has(layer)));
@@ -441,5 +471,15 @@ export class KeptSource implements Source {
       return;
     }
     throw XdskitError.of("XDSKIT_STORE", `another writer was faster ${mostConflicts} times: a revision is missing`);
+  }
+
+  /** Whether a layer is rolled back at the other servers, and the source has what it had then: it has not changed. */
+  async #isFromBefore(head: Revision, { kind, upsert }: Omit<LayerCommit, "parent">): Promise<boolean> {
+    if (kind !== "replace" || rolledBackBy(head) === undefined || this.#rollbacks.knows(head.layer, head.id))
+      return false;
+    const own = await ownBefore(this.#options.store, head);
+    const idsOf = (stored: readonly StoredResource[]) =>
+      stored.map(({ type, key, version }) => JSON.stringify([type, key, version])).sort();
+    return own !== undefined && idsOf(own).join() === idsOf(upsert).join();
   }
 }

@@ -1,14 +1,16 @@
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
-import { createResource, envoyRegistry, resourceTypes } from "@xdskit/api";
+import { createResource, envoyRegistry, type Finding, resourceTypes, XdskitError } from "@xdskit/api";
 import type { LayerWrite } from "../../contracts/layer-writer.js";
 import type { Source, SourceSink } from "../../contracts/source.js";
 import type { Revision, Store } from "../../contracts/store.js";
 import { createServer } from "../../create-server.js";
-import { changed } from "../../testing/changed.js";
+import { changed, lent } from "../../testing/changed.js";
 import { manualClock } from "../../testing/manual-clock.js";
 import { cluster } from "../../testing/test-resources.js";
 import { waitFor } from "../../testing/wait-for.js";
+import { CopiedStore } from "../copied/copied-store.js";
+import { StoreCopy } from "../copied/store-copy.js";
 import { KeptSource } from "../kept/kept-source.js";
 import type { TimeLeft } from "../leases/lease-book.js";
 import { createMemoryStore } from "../tables/memory-store.js";
@@ -26,7 +28,12 @@ function write(changes: Partial<LayerWrite>): LayerWrite {
 type Started = Awaited<ReturnType<typeof started>>;
 
 /** A server with a layer that is written, and one that a source fills. */
-async function started(t: TestContext, store: Store, timeLeft?: TimeLeft) {
+async function started(
+  t: TestContext,
+  store: Store,
+  timeLeft?: TimeLeft,
+  problem: (findings: readonly Finding[]) => void = (findings) => assert.fail(JSON.stringify(findings)),
+) {
   const server = createServer({ groups: [{ name: "all", match: {}, layers: ["source", "own"] }] });
   const clock = manualClock();
   const heard: [string, boolean][] = [];
@@ -49,7 +56,7 @@ async function started(t: TestContext, store: Store, timeLeft?: TimeLeft) {
     ...{ source, store, retention, ...reading, layers: ["source"] },
     describe: () => info,
     onRevision: (revision) => kept.push(revision),
-    onProblem: (findings) => assert.fail(JSON.stringify(findings)),
+    onProblem: problem,
   });
   await Promise.all([written.load(), keptSource.load()]);
   await Promise.all([server.addSource(written), server.addSource(keptSource)]);
@@ -75,6 +82,24 @@ async function renewedAtBoth(one: Started, other: Started, id: string): Promise<
     await other.pass(0);
   }
   assert.ok(left() > before, "the other one hears of renewals");
+}
+
+async function holdsSoon(what: string, holds: () => Promise<boolean>): Promise<void> {
+  for (let tries = 0; !(await holds()); tries += 1) {
+    assert.ok(tries < 3_000, `in vain: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+/** Makes a second revision of the source's layer, and rolls it back to the first. */
+async function rollBack(store: Store, { change, keptSource }: Started): Promise<void> {
+  await holdsSoon("the first content is kept", async () => (await store.head("source")) !== undefined);
+  change(two);
+  await holdsSoon("the change is kept", async () => (await store.head("source"))?.number === 2);
+  const [, first = assert.fail()] = await store.history("source", { limit: 10 });
+  const back = { ...info, cause: { kind: "rollback", to: first.id } } as const;
+  const { kind } = await keptSource.rollBack("source", first.id, { info: back });
+  assert.equal(kind, "written");
 }
 
 describe("servers of one store", () => {
@@ -267,5 +292,63 @@ describe("servers of one store", () => {
     assert.deepEqual([a.keptSource.rolledBack, b.keptSource.rolledBack], [[], []]);
     // Both have ended it, and one revision says so.
     assert.equal((await store.head("source"))?.number, 4);
+  });
+
+  it("each serves what another one wrote and rolled back once it can be read, though the store tells no more", async (t) => {
+    const store = await createMemoryStore();
+    let isBroken = false;
+    const read: Store["read"] = async (id) => {
+      if (isBroken) throw new Error("a disk is gone");
+      return await store.read(id);
+    };
+    const problems: Finding[] = [];
+    const a = await started(t, store);
+    const b = await started(t, changed(store, { read }), undefined, (found) => void problems.push(...found));
+    b.change(two);
+    isBroken = true;
+    await a.written.write(write({ upsert: [one] }));
+    await waitFor("it says so", () => b.written.away !== undefined);
+    assert.match(b.written.away?.finding.message ?? "", /a disk is gone/);
+    await rollBack(store, a);
+    await waitFor("it says so of the rollback", () => problems.length > 0);
+    assert.deepEqual([b.holds("own"), b.holds("source")], ["", "two"]);
+    isBroken = false;
+    await waitFor("it serves both", () => b.holds("own") === "one" && b.holds("source") === "one");
+    await waitFor("it says that it can", () => b.written.away === undefined);
+    assert.deepEqual(
+      problems.map(({ message }) => message),
+      ["a disk is gone"],
+    );
+  });
+
+  it("a rollback holds at one that started while the store was away, with the content from before it", async (t) => {
+    const store = await createMemoryStore();
+    const a = await started(t, store);
+    await rollBack(store, a);
+    const machine = await createMemoryStore();
+    const opened = async (open: () => Promise<Store>) => {
+      const copied = await CopiedStore.open({
+        ...{ name: "far", open, copy: new StoreCopy(lent(machine)) },
+        problem: (finding) => finding && assert.fail(finding.message),
+      });
+      t.after(() => copied.close());
+      return copied;
+    };
+    await opened(async () => lent(store));
+    const copy = new StoreCopy(lent(machine));
+    await holdsSoon("it is copied", async () => (await copy.heads()).length > 0 && (await copy.seen()) !== undefined);
+    let isBack = false;
+    const late = await opened(async () =>
+      isBack ? lent(store) : Promise.reject(XdskitError.of("XDSKIT_STORE", "no")),
+    );
+    const b = await started(t, late, undefined, () => {});
+    b.change(two);
+    assert.equal(b.holds("source"), "two");
+    isBack = true;
+    await waitFor("it follows the rollback", () => b.holds("source") === "one");
+    assert.deepEqual(b.keptSource.rolledBack, a.keptSource.rolledBack);
+    assert.equal((await store.head("source"))?.cause.kind, "rollback");
+    b.change(one, two);
+    await holdsSoon("its change ends it", async () => (await store.head("source"))?.number === 4);
   });
 });

@@ -21,7 +21,7 @@ import { Queue } from "../basics/queue.js";
 import { refuse } from "../basics/refuse.js";
 import { retentionNow } from "../basics/retention-now.js";
 import { stepsBack } from "../basics/steps-back.js";
-import { storeFindings } from "../basics/store-finding.js";
+import { storeFinding, storeFindings } from "../basics/store-finding.js";
 import { decodeStored } from "../basics/stored-content.js";
 import { watchHeads } from "../basics/watch-heads.js";
 import { wentBackFinding, whatWentBack } from "../basics/went-back.js";
@@ -69,6 +69,9 @@ export interface StoreAway {
 /** How often another process may move a head in between, before a change is given up. */
 const mostConflicts = 30;
 
+/** After so many milliseconds it is tried again to read what others wrote. */
+const retryMs = 1_000;
+
 /** How much longer writers that meet again and again wait with each try, at most, in milliseconds. */
 const moreWaitMs = 2;
 
@@ -105,11 +108,14 @@ export class WrittenLayers implements Source {
   #sink: SourceSink | undefined;
   #watch: StoreWatch | undefined;
   #away: StoreAway | undefined;
+  /** Since when what others wrote cannot be read, although the store tells of it. */
+  #behind: StoreAway | undefined;
   #lastCatchUp: Promise<void> = Promise.resolve();
   /** The catch-up that has not begun yet. */
   #nextCatchUp: Promise<void> | undefined;
-  /** The heads that the store told last, until they are looked at. */
+  /** The heads that the store told last, until they are followed. */
   #moved: readonly Revision[] | undefined;
+  #hearing: Promise<void> | undefined;
 
   constructor(options: WrittenLayersOptions) {
     const { layers, store, types, clock = systemClock, timeLeft } = options;
@@ -223,7 +229,7 @@ export class WrittenLayers implements Source {
 
   /** Since when the store cannot be read, and why; undefined: it can. What is served stays meanwhile. */
   get away(): StoreAway | undefined {
-    return this.#away;
+    return this.#away ?? this.#behind;
   }
 
   /** Waits for changes that are under way. */
@@ -373,21 +379,42 @@ export class WrittenLayers implements Source {
     }
   }
 
-  /** The store tells of its heads: what others wrote is served in its turn. Resolves once it is, or cannot be. */
-  async #hear(heads: readonly Revision[]): Promise<void> {
-    const isWaiting = this.#moved !== undefined;
+  /** The store tells of its heads: what others wrote is served in its turn. Resolves once it is. */
+  #hear(heads: readonly Revision[]): Promise<void> {
     this.#moved = heads;
-    if (isWaiting) return;
+    this.#hearing ??= this.#followMoved().finally(() => {
+      this.#hearing = undefined;
+    });
+    return this.#hearing;
+  }
+
+  /** What cannot be read now is read later: the store may not tell of it again. */
+  async #followMoved(): Promise<void> {
     const look = async () => {
       const moved = this.#moved ?? [];
-      this.#moved = undefined;
       await this.#follow(moved, isNewer);
       await this.#goBack(moved);
+      if (this.#moved === moved) this.#moved = undefined;
     };
-    await this.#queue.run(look).catch((error) => {
-      this.#moved = undefined;
-      if (!this.#queue.isClosed) this.#problem(error);
-    });
+    while (this.#moved !== undefined && !this.#queue.isClosed) {
+      try {
+        await this.#queue.run(look);
+        if (this.#behind !== undefined) this.#options.onAway?.(undefined);
+        this.#behind = undefined;
+      } catch (error) {
+        if (this.#queue.isClosed) return;
+        this.#isBehind(error);
+        await delay(retryMs, undefined, { ref: false });
+      }
+    }
+  }
+
+  /** Said once, until it is over. */
+  #isBehind(error: unknown): void {
+    if (this.#behind !== undefined) return;
+    const finding = storeFinding(error);
+    this.#behind = { since: Date.now(), finding };
+    this.#options.onAway?.(finding);
   }
 
   /** A store that was restored from a backup has older heads. What it has now is served. */
