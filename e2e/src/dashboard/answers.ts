@@ -21,12 +21,20 @@ export async function keepAnswers({ page }: DashboardPage): Promise<() => Promis
     const body = response === null ? "" : await response.text();
     return { path: pathname + search, text: `${JSON.stringify(response?.headers())}\n${body}` };
   };
-  page.on("requestfinished", (request) => void answers.push(answerTo(request)));
+  // A browser forgets the answers of a page that it leaves: those of the page before are not asked for.
+  const url = page.url();
+  await page.goto("about:blank");
+  page.on("requestfinished", (request) => {
+    const answer = answerTo(request);
+    answers.push(answer);
+    // It is reported by those who ask for all.
+    answer.catch(() => {});
+  });
   // The stream of events never ends: the browser's debugger tells each of them.
   const debug = await page.context().newCDPSession(page);
   await debug.send("Network.enable");
   debug.on("Network.eventSourceMessageReceived", ({ data }) => void events.push({ path: "event", text: data }));
-  await page.reload();
+  await page.goto(url);
   return async () => [...(await Promise.all(answers)), ...events];
 }
 
