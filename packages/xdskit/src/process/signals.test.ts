@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
+import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { commandFile, start, within } from "../testing/command.js";
 import { clusterYaml, testFolder } from "../testing/folder.js";
 import { listenForStop } from "./signals.js";
+import { untilStopped } from "./until-stopped.js";
 
 test("the first signal asks for an orderly end, and the second ends the process at once", async (context) => {
   const exit = context.mock.method(process, "exit", (() => {}) as typeof process.exit);
@@ -65,4 +68,39 @@ test("a SIGTERM for npx, which only ends npm's shell, ends the server too", asyn
     throw error;
   }
   assert.match(npm.err(), /stopping: streams are ended/);
+});
+
+test("a command that looks again and again keeps nothing of what it found before", async () => {
+  setFlagsFromString("--expose-gc");
+  const collect: () => void = runInNewContext("gc");
+  const looks: WeakRef<object>[] = [];
+  let left = 0;
+  const look = async () => {
+    await turn();
+    collect();
+    left = looks.filter((found) => found.deref() !== undefined).length;
+    const found = {};
+    looks.push(new WeakRef(found));
+    return found;
+  };
+  await untilStopped({}, 1, look, () => (looks.length < 20 ? "again" : "end"));
+  // The newest ones may still be on the stack.
+  assert.ok(left <= 3, `${left} of ${looks.length - 1} are left`);
+});
+
+test("a command that looks again and again ends with its reader, and does not wait for a look", async () => {
+  let shown = 0;
+  let leave = () => {};
+  const closed = new Promise<void>((resolve) => {
+    leave = resolve;
+  });
+  const look = () => (shown === 2 ? new Promise<void>(() => setImmediate(leave)) : Promise.resolve());
+  await within(
+    untilStopped({ closed }, 1, look, () => {
+      shown += 1;
+      return "again";
+    }),
+    () => "the command has ended",
+  );
+  assert.equal(shown, 2);
 });

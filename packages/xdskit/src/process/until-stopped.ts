@@ -13,14 +13,27 @@ export async function untilStopped<Found>(
 ): Promise<void> {
   const signals = listenForStop();
   const stopped = new AbortController();
-  const stop = Promise.race([signals.stop, ...(closed === undefined ? [] : [closed])]).then(() => stopped.abort());
+  const { signal } = stopped;
+  void Promise.race([signals.stop, ...(closed === undefined ? [] : [closed])]).then(() => stopped.abort());
   try {
-    while (!stopped.signal.aborted) {
-      const found = await Promise.race([look().then((value) => ({ value })), stop]);
+    while (!signal.aborted) {
+      const found = await foundBefore(signal, look());
       if (found === undefined || show(found.value) === "end") return;
-      await delay(intervalMs, undefined, { signal: stopped.signal }).catch(() => {});
+      await delay(intervalMs, undefined, { signal }).catch(() => {});
     }
   } finally {
     signals.release();
   }
+}
+
+/**
+ * What a look found, or undefined if the signal comes first. It leaves nothing behind: a promise that lasts would keep
+ * every `Promise.race` with it, and what each of them found.
+ */
+function foundBefore<Found>(signal: AbortSignal, looking: Promise<Found>): Promise<{ value: Found } | undefined> {
+  return new Promise((resolve, reject) => {
+    const stop = () => resolve(undefined);
+    signal.addEventListener("abort", stop);
+    looking.then((value) => resolve({ value }), reject).finally(() => signal.removeEventListener("abort", stop));
+  });
 }
