@@ -3,10 +3,10 @@ import { type ApiAnswer, sendRequest } from "./http-request.js";
 
 /** A running server's HTTP API. */
 export interface ApiClient {
-  /** Its address as the user named it, for messages. */
+  /** Its address as the user named it, without a password, for messages. */
   readonly server: string;
-  /** Resolves to the JSON of the answer. Rejects with an ApiError. */
-  get<T>(path: string): Promise<T>;
+  /** Resolves to the JSON of the answer. Rejects with an ApiError. `withinMs`: another time than that of the client. */
+  get<T>(path: string, withinMs?: number): Promise<T>;
   post<T>(path: string, body?: object, headers?: Readonly<Record<string, string>>): Promise<T>;
   /** The same for a page that is not JSON, such as that of the metrics. */
   text(path: string): Promise<string>;
@@ -22,15 +22,21 @@ export interface ApiClientOptions {
   readonly timeoutMs: number;
 }
 
+/** What a request may have besides its path. */
+interface Asked {
+  readonly body?: object | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly withinMs?: number | undefined;
+}
+
 /** Speaks to a server's API. Connects with the first request. */
-export function createApiClient({ server, timeoutMs }: ApiClientOptions): ApiClient {
-  const shown = server.href.replace(/\/$/, "");
+export function createApiClient({ server, timeoutMs: usualMs }: ApiClientOptions): ApiClient {
+  const shown = shownUrl(server);
   const closed = new AbortController();
   const send = async (
     method: "GET" | "POST",
     path: string,
-    body?: object,
-    headers?: Readonly<Record<string, string>>,
+    { body, headers, withinMs: timeoutMs = usualMs }: Asked = {},
   ): Promise<string> => {
     const url = new URL(`${server.pathname.replace(/\/$/, "")}${path}`, server);
     let answer: ApiAnswer;
@@ -52,9 +58,17 @@ export function createApiClient({ server, timeoutMs }: ApiClientOptions): ApiCli
   };
   return {
     server: shown,
-    get: (path) => ask("GET", path),
+    get: (path, withinMs) => ask("GET", path, { withinMs }),
     text: (path) => send("GET", path),
-    post: (path, body, headers) => ask("POST", path, body, headers),
+    post: (path, body, headers) => ask("POST", path, { body, headers }),
     close: () => closed.abort(),
   };
+}
+
+/** A name and a password in a URL are for the server alone. */
+function shownUrl(server: URL): string {
+  const shown = new URL(server);
+  shown.username = "";
+  shown.password = "";
+  return shown.href.replace(/\/$/, "");
 }

@@ -29,7 +29,11 @@ export class ApiError extends Error {
 export function unreachable(server: string, error: unknown, timeoutMs: number): ApiError {
   if (error instanceof RequestTimeout) return new ApiError(`${server} did not answer within ${timeoutMs / 1000} s`);
   const { code = "", message } = error as NodeJS.ErrnoException;
-  if (code.startsWith("HPE_") || code === "ECONNRESET")
+  if (code === "ECONNRESET")
+    return new ApiError(
+      `${server} ended the connection before it answered: it may stop or start just now, or it is no admin address`,
+    );
+  if (code.startsWith("HPE_"))
     return new ApiError(`${server} does not speak HTTP/1.1: is it the admin address of a server? serve prints it`);
   if (code === "ECONNREFUSED")
     return new ApiError(

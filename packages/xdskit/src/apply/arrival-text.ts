@@ -1,4 +1,4 @@
-import type { NodeArrivalView } from "../api-client/api-types.js";
+import type { ArrivalView, NodeArrivalView } from "../api-client/api-types.js";
 import type { Paint } from "../output/colours.js";
 import { counted } from "../output/counts.js";
 import { printable } from "../output/printable.js";
@@ -7,7 +7,11 @@ import type { WaitResult } from "./wait-for-nodes.js";
 const mostNodes = 20;
 
 /** How many nodes acknowledged a change, who rejected it with which words, and who is silent. */
-export function arrivalText({ result, arrival }: WaitResult, timeoutMs: number, paint: Paint): string {
+export function arrivalText(
+  { result, arrival }: { readonly result: WaitResult["result"]; readonly arrival: ArrivalView },
+  timeoutMs: number,
+  paint: Paint,
+): string {
   const { acknowledged, rejected, pending } = arrival.counts;
   const all = acknowledged + rejected + pending;
   const servers = (arrival.uncounted ?? []).map(

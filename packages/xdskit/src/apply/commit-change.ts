@@ -1,13 +1,12 @@
 import type { Finding } from "@xdskit/api";
 import type { ApiClient } from "../api-client/api-client.js";
-import { ApiError } from "../api-client/api-error.js";
 import type { ChangeAnswer, RevisionView } from "../api-client/api-types.js";
 import { changeCounts, changeLines } from "../changes/change-summary.js";
 import { changesText } from "../changes/changes-text.js";
 import { type KnownMessages, servedChanges } from "../changes/served-changes.js";
 import { shortId } from "../changes/short-id.js";
 import { groupStagesText } from "../changes/stages-text.js";
-import { describeFinding } from "../output/failure.js";
+import { describeFinding, reportFailure } from "../output/failure.js";
 import { jsonText } from "../output/json-text.js";
 import { printable } from "../output/printable.js";
 import { paintOf, type Terminal } from "../output/terminal.js";
@@ -29,6 +28,8 @@ export interface CommitOptions {
 
 /** Where a change went. */
 export interface Committed {
+  /** The command, for messages. */
+  readonly command: string;
   readonly layer: string;
   readonly answer: ChangeAnswer;
   /** With places in files. */
@@ -57,7 +58,7 @@ export interface CommitOutcome {
 /** Waits for nodes if asked, and says in text what a change did, or would do. Prints no JSON. */
 export async function outcomeOf(
   client: ApiClient,
-  { layer, answer, warnings, known }: Committed,
+  { command, layer, answer, warnings, known }: Committed,
   options: CommitOptions,
   terminal: Terminal,
 ): Promise<CommitOutcome> {
@@ -73,14 +74,15 @@ export async function outcomeOf(
   }
   if (dryRun) return { status: changes.length === 0 ? exitStatus.ok : exitStatus.differs, document: answer };
   if (wait === undefined || answer.revision === null) return { status: exitStatus.ok, document: answer };
-  const waited = await waitForNodes(client, answer.revision.id, wait, timeout).catch((error: unknown) => {
-    if (!(error instanceof ApiError)) throw error;
-    throw new ApiError(`the change is made, but who has it cannot be asked: ${error.message}`, error);
-  });
-  if (output === "text") terminal.out(arrivalText(waited, timeout, paint));
+  const { result, arrival, problem } = await waitForNodes(client, answer.revision.id, wait, timeout);
+  if (output === "text" && arrival !== undefined) terminal.out(arrivalText({ result, arrival }, timeout, paint));
+  if (problem !== undefined) {
+    const unknown = "the change is made, but it is not known which nodes have it";
+    reportFailure(terminal, command, `${unknown}: ${problem.message}`);
+  }
   return {
-    status: waited.result === "acknowledged" ? exitStatus.ok : exitStatus.failed,
-    document: { ...answer, result: waited.result, arrival: waited.arrival },
+    status: result === "acknowledged" ? exitStatus.ok : exitStatus.failed,
+    document: { ...answer, result, arrival: arrival ?? null },
   };
 }
 

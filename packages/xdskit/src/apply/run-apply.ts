@@ -50,7 +50,7 @@ export async function runApply(options: ApplyOptions, terminal: Terminal): Promi
 function committed(answer: ChangeAnswer, input: Input, layer: string) {
   const told = new Set(input.findings.map(findingKey));
   const warnings = findingsInFiles(answer.findings, input).filter((finding) => !told.has(findingKey(finding)));
-  return { layer, answer, warnings, known: input };
+  return { command: "apply", layer, answer, warnings, known: input };
 }
 
 /** The same finding, wherever it was made. */

@@ -34,7 +34,8 @@ export async function runDelete(options: DeleteOptions, terminal: Terminal): Pro
       mustBeThere(would, asked, options);
       return dryRun ? would : await sendChange(client, layer, change, head);
     });
-    return await reportChange(client, { layer, answer, warnings: answer.findings }, options, terminal);
+    const committed = { command: "delete", layer, answer, warnings: answer.findings };
+    return await reportChange(client, committed, options, terminal);
   });
 }
 

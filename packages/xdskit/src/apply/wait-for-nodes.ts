@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { ApiClient } from "../api-client/api-client.js";
+import { ApiError } from "../api-client/api-error.js";
 import type { ArrivalView } from "../api-client/api-types.js";
 
 /** How many of the nodes that a change concerns must acknowledge it: all of them, or this percentage. */
@@ -7,19 +8,25 @@ export type WaitFor = { readonly percent: number };
 
 /** How a wait ended. */
 export interface WaitResult {
-  /** `timeout`: too few nodes had answered when the time was over. */
+  /** `timeout`: too few nodes had answered when the time was over, or the server did not say who has. */
   readonly result: "acknowledged" | "rejected" | "timeout";
-  readonly arrival: ArrivalView;
+  /** The last answer of the server; undefined: there was none. */
+  readonly arrival: ArrivalView | undefined;
+  /** Why the server did not say it at the end. */
+  readonly problem?: ApiError | undefined;
 }
 
 const shortestPauseMs = 100;
 const longestPauseMs = 1_000;
 /** After a rejection the other nodes have so long to answer, so that it can be said who is silent. */
 const afterRejectionMs = 1_000;
+/** The server has so long for its last answer, where it gave others before. */
+const lastAnswerMs = 250;
 
 /**
  * Waits until enough nodes have acknowledged a revision, one rejects it, or the time is over. It is not enough while a
- * server of the store does not say how far its nodes are. Rejects with an ApiError.
+ * server of the store does not say how far its nodes are. A server that is away or starts again is asked again; one
+ * that refuses the question is not.
  */
 export async function waitForNodes(
   client: ApiClient,
@@ -27,21 +34,40 @@ export async function waitForNodes(
   { percent }: WaitFor,
   timeoutMs: number,
 ): Promise<WaitResult> {
-  const start = performance.now();
+  const end = performance.now() + timeoutMs;
+  const path = `/api/v1/revisions/${encodeURIComponent(revision)}/arrival`;
+  let arrival: ArrivalView | undefined;
   let rejectedAt: number | undefined;
   for (let pauseMs = shortestPauseMs; ; pauseMs = Math.min(longestPauseMs, pauseMs * 1.5)) {
-    const arrival = await client.get<ArrivalView>(`/api/v1/revisions/${encodeURIComponent(revision)}/arrival`);
-    const { acknowledged, rejected, pending } = arrival.counts;
-    const isWhole = (arrival.uncounted ?? []).length === 0;
-    const now = performance.now();
-    if (rejected > 0) {
-      rejectedAt ??= now;
-      if (pending === 0 || now - rejectedAt > afterRejectionMs) return { result: "rejected", arrival };
-    } else if (isWhole && acknowledged >= Math.ceil(((acknowledged + pending) * percent) / 100)) {
-      return { result: "acknowledged", arrival };
+    let problem: ApiError | undefined;
+    try {
+      arrival = await client.get<ArrivalView>(path, Math.max(lastAnswerMs, Math.ceil(end - performance.now())));
+      const verdict = verdictOn(arrival, percent);
+      if (verdict === "acknowledged") return { result: verdict, arrival };
+      if (verdict === "rejected") {
+        rejectedAt ??= performance.now();
+        const isLate = performance.now() - rejectedAt > afterRejectionMs;
+        if (arrival.counts.pending === 0 || isLate) return { result: verdict, arrival };
+      }
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      problem = error;
     }
-    const left = start + timeoutMs - now;
-    if (left <= 0) return { result: rejected > 0 ? "rejected" : "timeout", arrival };
-    await delay(Math.min(pauseMs, left));
+    const leftMs = end - performance.now();
+    if (leftMs <= 0 || (problem !== undefined && isRefusal(problem)))
+      return { result: (arrival?.counts.rejected ?? 0) > 0 ? "rejected" : "timeout", arrival, problem };
+    await delay(Math.min(pauseMs, leftMs));
   }
+}
+
+function verdictOn({ counts, uncounted = [] }: ArrivalView, percent: number): WaitResult["result"] | undefined {
+  const { acknowledged, rejected, pending } = counts;
+  if (rejected > 0) return "rejected";
+  const isEnough = acknowledged >= Math.ceil(((acknowledged + pending) * percent) / 100);
+  return isEnough && uncounted.length === 0 ? "acknowledged" : undefined;
+}
+
+/** It would be the same answer again; 408 and 429 ask for patience. */
+function isRefusal({ status = 0 }: ApiError): boolean {
+  return status >= 400 && status < 500 && status !== 408 && status !== 429;
 }

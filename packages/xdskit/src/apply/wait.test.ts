@@ -3,7 +3,8 @@ import { describe, test } from "node:test";
 import { createClient } from "@xdskit/client";
 import { eventually } from "../testing/command.js";
 import { clusterYaml } from "../testing/folder.js";
-import { inProcess } from "../testing/in-process.js";
+import { inProcess, inProcessEnds } from "../testing/in-process.js";
+import { type Broken, passing } from "../testing/passing.js";
 import { served } from "../testing/served.js";
 
 describe("xdskit apply", () => {
@@ -56,5 +57,60 @@ describe("xdskit apply", () => {
     } finally {
       for (const client of clients) await client.close();
     }
+  });
+});
+
+describe("a wait for nodes", () => {
+  const isArrival = (path: string) => path.includes("/arrival");
+  const nothing = async () => {};
+
+  test("goes on while the server is away or starts again", async () => {
+    await using server = await served({ "c.yaml": clusterYaml("folder") });
+    const faults: (Broken | undefined)[] = [{ status: 503 }, "cut", { status: 502 }];
+    await using proxy = await passing(server.admin, nothing, (path) => (isArrival(path) ? faults.shift() : undefined));
+    const file = await server.file("w.yaml", clusterYaml("web"));
+    const { status, out, err } = await inProcessEnds("apply", "-f", file, "--wait", "--server", proxy.url);
+    assert.deepEqual([status, err, faults.length], [0, "", 0]);
+    assert.match(out, /\nno node has a stream that this change concerns\n$/);
+  });
+
+  test("ends with the time although the server does not answer, and says what was changed", async () => {
+    const settings = "layers:\n- { name: low, place: under }\n- { name: high, place: over }\n";
+    await using server = await served({ "c.yaml": clusterYaml("folder"), "xdskit.yaml": settings });
+    await using proxy = await passing(server.admin, nothing, (path) => (isArrival(path) ? "silent" : undefined));
+    const wait = ["--wait", "--timeout", "500ms", "--server", proxy.url];
+    const asked = /^xdskit \w+: the change is made, but it is not known which nodes have it: .* did not answer within /;
+    for (const name of ["low", "high"]) {
+      const file = await server.file("w.yaml", clusterYaml(name));
+      const more = ["--layer", name, ...wait];
+      const applied = await inProcessEnds("apply", "-f", file, "--output", "json", ...more);
+      assert.equal(applied.status, 1);
+      assert.match(applied.err, asked);
+      const { revision, changed, result, arrival } = JSON.parse(applied.out);
+      assert.deepEqual([revision.layer, changed.length, result, arrival], [name, 1, "timeout", null]);
+    }
+    const backup = await server.file("backup.json", (await server.run("export")).out);
+    for (const name of ["low", "high"]) await server.run("delete", "cluster", name, "--layer", name);
+    const text = await inProcessEnds("import", backup, ...wait);
+    assert.equal(text.status, 1);
+    assert.match(text.err, asked);
+    assert.deepEqual(text.out.match(/^revision .*$/gm)?.length, 2, "the second layer is restored, too");
+    for (const name of ["low", "high"]) await server.run("delete", "cluster", name, "--layer", name);
+    const { layers } = JSON.parse((await inProcessEnds("import", backup, "--output", "json", ...wait)).out);
+    assert.deepEqual(
+      layers.map(({ layer, result }: { layer: string; result: string }) => [layer, result]),
+      [
+        ["low", "timeout"],
+        ["high", "timeout"],
+      ],
+    );
+  });
+
+  test("is not begun where the server cuts the connection before it answers, and the error says so", async () => {
+    await using proxy = await passing("http://127.0.0.1:1", nothing, () => "cut");
+    const { status, out, err } = await inProcessEnds("history", "--server", proxy.url);
+    assert.deepEqual([status, out], [1, ""]);
+    assert.match(err, /^xdskit history: \S+ ended the connection before it answered: /);
+    assert.doesNotMatch(err, /does not speak HTTP/);
   });
 });

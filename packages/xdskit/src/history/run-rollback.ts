@@ -23,7 +23,8 @@ export function runRollback(options: RollbackOptions, terminal: Terminal): Promi
     const layer = to === undefined ? (options.layer ?? (await onlyLayer(client))) : layerOf(to, options.layer);
     const body = { to: to?.id, message: options.message, author: userName(), dryRun: options.dryRun };
     const answer = await postChange(client, `${layerPath(layer)}/rollback`, body);
-    return await reportChange(client, { layer, answer, warnings: answer.findings }, options, terminal);
+    const committed = { command: "rollback", layer, answer, warnings: answer.findings };
+    return await reportChange(client, committed, options, terminal);
   });
 }
 

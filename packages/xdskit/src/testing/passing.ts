@@ -6,14 +6,23 @@ export interface Passing extends AsyncDisposable {
   readonly url: string;
 }
 
+/** What becomes of a request that does not reach the server: a status, no answer ever, or a cut connection. */
+export type Broken = { readonly status: number } | "silent" | "cut";
+
 /**
  * Passes requests on to a server. `answered` runs after the server has answered a body, and before that is passed back.
+ * `broken` says which requests do not reach the server.
  */
 export async function passing(
   server: string,
   answered: (body: { readonly dryRun?: boolean }) => Promise<void>,
+  broken: (path: string) => Broken | undefined = () => undefined,
 ): Promise<Passing> {
   const http = createServer(async (request, response) => {
+    const fault = broken(request.url ?? "");
+    if (fault === "silent") return;
+    if (fault === "cut") return void request.socket.destroy();
+    if (fault !== undefined) return void response.writeHead(fault.status).end();
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const body = Buffer.concat(chunks);

@@ -1,4 +1,4 @@
-import { type Finding, type Resource, readResources, typesOfMessages, XdskitError } from "@xdskit/api";
+import { type Finding, type Registry, type Resource, readResources, typesOfMessages, XdskitError } from "@xdskit/api";
 import type { ApiClient } from "../api-client/api-client.js";
 import { ApiError } from "../api-client/api-error.js";
 import type { LayerView } from "../api-client/api-types.js";
@@ -12,6 +12,7 @@ import { describeFinding, reportFailure } from "../output/failure.js";
 import { jsonText } from "../output/json-text.js";
 import { paintOf, type Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
+import { isMissingFile } from "../process/missing-file.js";
 import { registryWith } from "../settings/descriptors.js";
 import { type ExportFile, parseExport } from "./export-file.js";
 
@@ -32,14 +33,15 @@ interface LayerToImport {
  */
 export async function runImport(options: ImportOptions, terminal: Terminal): Promise<number> {
   let file: ExportFile;
+  let registry: Registry;
   try {
+    registry = await registryWith(options.descriptors);
     file = parseExport(Buffer.from(await bytesOfInput(options.file)).toString("utf8"), options.file);
   } catch (error) {
     if (!(error instanceof XdskitError)) throw error;
     reportFailure(terminal, "import", error);
-    return error.code === "XDSKIT_FILE_UNREADABLE" ? exitStatus.usage : exitStatus.failed;
+    return isMissingFile(error, [options.file, ...options.descriptors]) ? exitStatus.usage : exitStatus.failed;
   }
-  const registry = await registryWith(options.descriptors);
   const types = typesOfMessages(registry, []);
   const read = file.layers.map(({ name, resources }) => {
     const bytes = Buffer.from(JSON.stringify({ resources }));
@@ -64,15 +66,19 @@ export async function runImport(options: ImportOptions, terminal: Terminal): Pro
     for (const layer of layers) tried.push({ layer, answer: await send(layer, true) });
     let status: number = exitStatus.ok;
     const documents: object[] = [];
-    for (const { layer, answer: trial } of tried) {
-      const answer = options.dryRun ? trial : await send(layer, false);
-      const known = { registry, types };
-      const committed = { layer: layer.name, answer, warnings: answer.findings, known };
-      const outcome = await outcomeOf(client, committed, options, terminal);
-      documents.push({ layer: layer.name, ...outcome.document });
-      status = Math.max(status, outcome.status);
+    try {
+      for (const { layer, answer: trial } of tried) {
+        const answer = options.dryRun ? trial : await send(layer, false);
+        const known = { registry, types };
+        const committed = { command: "import", layer: layer.name, answer, warnings: answer.findings, known };
+        const outcome = await outcomeOf(client, committed, options, terminal);
+        documents.push({ layer: layer.name, ...outcome.document });
+        status = Math.max(status, outcome.status);
+      }
+    } finally {
+      // Also where a later layer fails: these are changed.
+      if (options.output === "json" && documents.length > 0) terminal.out(jsonText({ layers: documents }));
     }
-    if (options.output === "json") terminal.out(jsonText({ layers: documents }));
     return status;
   });
 }
