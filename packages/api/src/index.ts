@@ -71,6 +71,7 @@ export {
 } from "./names/xdstp.js";
 export type { Adoption } from "./reading/adoption-record.js";
 export type { PositionedResource } from "./reading/file-reading.js";
+export { leavesSecretOut } from "./redact/left-out-secrets.js";
 export { createRedactedBody, type RedactedBody } from "./redact/redacted-resource.js";
 export { redactErrorText, redacted, redactJson } from "./redact/secret-text.js";
 export type { Reference } from "./references/reference.js";

@@ -6,6 +6,7 @@ import { describe as textOf } from "../errors/errors.js";
 import { readResources } from "../files/resource-file.js";
 import { envoyRegistry } from "../registry/registry.js";
 import { readableJson } from "../writing/readable-json.js";
+import { leavesSecretOut } from "./left-out-secrets.js";
 
 const tls = "envoy.extensions.transport_sockets.tls.v3";
 const secret = `type.googleapis.com/${tls}.Secret`;
@@ -73,5 +74,28 @@ describe("a resource that was written without its secrets", () => {
     assert.match(struct({ deep: ["[redacted]"] }), /\["mine"\]\["value"\]\["deep"\]\[0\]/);
     assert.match(struct('{"token":"[redacted]"}'), /XDSKIT_SECRET_LEFT_OUT/);
     assert.equal(struct("a text that says [redacted] is what it shows"), "web");
+  });
+});
+
+describe("JSON that was written without its secrets", () => {
+  const base64 = (text: string) => Buffer.from(text).toString("base64");
+
+  it("is found by a secret inside a longer text, and by bytes that end or begin anywhere", () => {
+    const lacking = ["[redacted]", "http://u:[redacted]@h", '{"token":"[redacted]"}', "-----END-----\n[redacted]\n"];
+    for (const text of lacking) {
+      for (const value of [text, ...["\n", "a\n", "ab\n"].map((before) => base64(before + text))])
+        assert.ok(leavesSecretOut({ list: [1, null, { deep: value }] }), value);
+    }
+    for (const text of ["", "[redacted] is only a word", base64("a [redacted] word"), "W3JlZGFjdGVkX is no base64"])
+      assert.ok(!leavesSecretOut({ text }), text);
+  });
+
+  it("is refused by a reader wherever in the bytes the secret was", () => {
+    for (const before of ["\n", "a\n", "ab\n"]) {
+      const secret = { "@type": `type.googleapis.com/${tls}.Secret`, name: "one" };
+      const genericSecret = { secret: { inlineBytes: base64(`${before}[redacted]\n`) } };
+      const text = JSON.stringify({ ...secret, genericSecret });
+      assert.match(read("a.json", text).join(), /generic_secret.secret.inline_bytes.*XDSKIT_SECRET_LEFT_OUT/, before);
+    }
   });
 });

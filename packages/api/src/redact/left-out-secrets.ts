@@ -50,15 +50,29 @@ function isLeftOut(text: string): boolean {
   return text.includes(redacted) && /^\s*\[redacted\]\s*$|:\[redacted\]@|"\[redacted\]\\?"/m.test(text);
 }
 
-/** How `[redacted]` begins in base64, and a PEM key around it. */
-const inBase64 = "W3JlZGFjdGVkX";
+/**
+ * Whether JSON that may be shown has such a field, also as bytes in base64. It knows no schema, so it takes a text that
+ * looks like base64 for bytes.
+ */
+export function leavesSecretOut(json: unknown): boolean {
+  if (typeof json === "string")
+    return isLeftOut(json) || (isMarkedInBase64(json) && isLeftOut(Buffer.from(json, "base64").toString("latin1")));
+  return typeof json === "object" && json !== null && Object.values(json).some(leavesSecretOut);
+}
+
+/** `[redacted]` in base64, behind any number of other bytes. */
+const inBase64 = ["W3JlZGFjdGVkX", "tyZWRhY3RlZF", "bcmVkYWN0ZWRd"];
+
+function isMarkedInBase64(text: string | Buffer): boolean {
+  return inBase64.some((mark) => text.includes(mark));
+}
 
 /**
  * Whether something in a file may contain such a field. It checks texts only, as `mayLeaveOutSecrets` does for the
  * whole file.
  */
 export function mayLackSecrets(json: unknown): boolean {
-  if (typeof json === "string") return json.includes(redacted) || json.includes(inBase64);
+  if (typeof json === "string") return json.includes(redacted) || isMarkedInBase64(json);
   if (typeof json !== "object" || json === null) return false;
   for (const key in json) if (mayLackSecrets((json as Readonly<Record<string, unknown>>)[key])) return true;
   return false;
@@ -67,5 +81,5 @@ export function mayLackSecrets(json: unknown): boolean {
 /** Whether a file may contain such fields. A cheap search of its bytes rules out nearly all files. */
 export function mayLeaveOutSecrets(bytes: Uint8Array): boolean {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return buffer.includes(redacted) || buffer.includes(inBase64);
+  return buffer.includes(redacted) || isMarkedInBase64(buffer);
 }

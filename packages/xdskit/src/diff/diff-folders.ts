@@ -4,6 +4,7 @@ import type { Terminal } from "../output/terminal.js";
 import { type ComparedFolders, compareFolders, type FoldersToCompare } from "../plan/compare-folders.js";
 import { type ComparisonOutput, printComparison } from "../plan/comparison-output.js";
 import { exitStatus } from "../process/exit-status.js";
+import { isMissingFile } from "../process/missing-file.js";
 
 /** The options of `diff` with two folders. */
 export type DiffFoldersOptions = FoldersToCompare & ComparisonOutput;
@@ -18,7 +19,9 @@ export async function diffFolders(options: DiffFoldersOptions, terminal: Termina
     compared = await compareFolders(options);
   } catch (error) {
     reportFailure(terminal, "diff", error);
-    return isWrongUsage(error, options) ? exitStatus.usage : exitStatus.failed;
+    const named = [options.settings, ...options.descriptors];
+    const isWrongUsage = !(error instanceof XdskitError) || isMissingFile(error, named);
+    return isWrongUsage ? exitStatus.usage : exitStatus.failed;
   }
   printComparison(compared, options, terminal);
   return differs(compared) ? exitStatus.differs : exitStatus.ok;
@@ -27,12 +30,4 @@ export async function diffFolders(options: DiffFoldersOptions, terminal: Termina
 /** Groups may differ though no resource does, such as in the order of their folders. */
 function differs({ changes, groups }: ComparedFolders): boolean {
   return changes.length > 0 || groups.some((group) => group.kind !== "planned" || group.plan.stages.length > 0);
-}
-
-/** What was named on the command line is not there. */
-function isWrongUsage(error: unknown, { settings, descriptors }: DiffFoldersOptions): boolean {
-  if (!(error instanceof XdskitError)) return true;
-  const file = error.findings[0]?.file ?? "";
-  if (error.code === "XDSKIT_FILE_UNREADABLE") return settings === file || descriptors.includes(file);
-  return error.code === "XDSKIT_FOLDER_MISSING";
 }

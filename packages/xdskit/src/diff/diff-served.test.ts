@@ -14,6 +14,11 @@ describe("xdskit diff of a folder and a running server", () => {
     await using server = await served({ "c.yaml": clusterYaml("a"), "d.yaml": clusterYaml("b") });
     const file = await server.file("more.yaml", clusterYaml("applied"));
     assert.equal((await server.run("apply", "-f", file)).status, 0);
+    for (const named of ["--settings", "--descriptors"]) {
+      const missing = await server.run("diff", server.folder.path, named, "nowhere");
+      assert.deepEqual([missing.status, missing.out], [2, ""], named);
+      assert.match(missing.err, /nowhere: .*there is no such file/);
+    }
     const same = await server.run("diff", server.folder.path);
     assert.deepEqual([same.status, same.out, same.err], [0, "nothing differs\n", ""]);
     await using other = await testFolder({ "all.yaml": `${clusterYaml("a", "2s")}---\n${clusterYaml("new")}` });

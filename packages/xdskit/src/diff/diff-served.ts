@@ -13,6 +13,7 @@ import type { ShownChange } from "../changes/shown-change.js";
 import { describeFinding, reportFailure } from "../output/failure.js";
 import { paintOf, type Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
+import { isMissingFile } from "../process/missing-file.js";
 import { type CheckedDirectory, checkDirectory } from "../validate/check-directory.js";
 import { compareByVersion } from "./compare-by-version.js";
 
@@ -27,8 +28,8 @@ export interface DiffServedOptions {
 
 /**
  * Prints what would differ if a running server served this folder. Resolves to the exit status: 0 if nothing, 3 if
- * something, 1 if the folder has errors, if the server would refuse it, or if no server answers, 2 if the folder is not
- * there. What differs is printed also if the server would refuse it.
+ * something, 1 if the folder has errors, if the server would refuse it, or if no server answers, 2 if the folder or
+ * a named file is not there. What differs is printed also if the server would refuse it.
  */
 export async function diffServed(options: DiffServedOptions, terminal: Terminal): Promise<number> {
   let folder: CheckedDirectory;
@@ -37,7 +38,8 @@ export async function diffServed(options: DiffServedOptions, terminal: Terminal)
   } catch (error) {
     if (!(error instanceof XdskitError)) throw error;
     reportFailure(terminal, "diff", error);
-    return error.code === "XDSKIT_FOLDER_MISSING" ? exitStatus.usage : exitStatus.failed;
+    const named = [options.settings, ...options.descriptors];
+    return isMissingFile(error, named) ? exitStatus.usage : exitStatus.failed;
   }
   const errors = folder.findings.filter(({ severity }) => severity === "error");
   const [first, ...more] = errors;

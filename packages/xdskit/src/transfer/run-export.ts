@@ -1,4 +1,4 @@
-import { type Resource, resourceTypes, typesOfMessages, XdskitError } from "@xdskit/api";
+import { leavesSecretOut, type Resource, resourceTypes, typesOfMessages, XdskitError } from "@xdskit/api";
 import { decodeStored } from "@xdskit/server";
 import type { ApiClient } from "../api-client/api-client.js";
 import { ApiError } from "../api-client/api-error.js";
@@ -12,9 +12,9 @@ import { reportFailure } from "../output/failure.js";
 import { printable } from "../output/printable.js";
 import type { Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
+import { isMissingFile } from "../process/missing-file.js";
 import { registryWith } from "../settings/descriptors.js";
 import { type ExportedLayer, type ExportFile, exportFormat } from "./export-file.js";
-import { holdsRedacted } from "./holds-redacted.js";
 import { readFromState } from "./read-state.js";
 
 /** The options of `export`. */
@@ -53,7 +53,7 @@ export function runExport(options: ExportOptions, terminal: Terminal): Promise<n
     } catch (error) {
       if (!(error instanceof XdskitError)) throw error;
       reportFailure(terminal, "export", error);
-      return exitStatus.failed;
+      return isMissingFile(error, options.descriptors) ? exitStatus.usage : exitStatus.failed;
     }
     if (redacted.length > 0) terminal.err(`xdskit export: ${printable(leftOutText(redacted))}\n`);
     return exitStatus.ok;
@@ -93,7 +93,7 @@ async function listedLayers(
     for (const layer of layers) read.push({ layer, listed: await listResources(client, layer.name) });
     const after = await writableLayers(client, asked);
     if (heads(after) === heads(layers)) {
-      for (const { listed } of read) for (const one of listed) if (holdsRedacted(one.resource)) leftOut(titleOf(one));
+      for (const { listed } of read) for (const one of listed) if (leavesSecretOut(one.resource)) leftOut(titleOf(one));
       return read.map(({ layer: { name, head }, listed }) => {
         return { name, revision: head?.id ?? null, resources: listed.map(({ resource }) => resource) };
       });
@@ -105,12 +105,12 @@ async function listedLayers(
 
 /** All layers with their secrets: the server says which revisions they have, and its state what is in these. */
 async function wholeLayers(client: ApiClient, options: ExportOptions): Promise<readonly ExportedLayer[]> {
+  const registry = await registryWith(options.descriptors);
   const layers = await writableLayers(client, options.layer);
   const contents = await readFromState(
     options.state,
     layers.flatMap(({ head }) => head?.id ?? []),
   );
-  const registry = await registryWith(options.descriptors);
   const types = typesOfMessages(registry, []);
   const form = createSentForm(registry);
   return layers.map(({ name, head }) => {

@@ -113,6 +113,29 @@ describe("xdskit export and import", () => {
     assert.deepEqual([done.status, done.out.split("\n")[0]], [0, '~ secret "own"']);
   });
 
+  test("leave secrets inside longer texts out, and say so, too", async () => {
+    const cluster = (name: string, value: string) =>
+      `${clusterYaml(name)}metadata: { filter_metadata: { own: { value: '${value}' } } }\n`;
+    const certificate = "-----BEGIN CERTIFICATE-----\nMIIC\n-----END CERTIFICATE-----\n";
+    const key = "-----BEGIN PRIVATE KEY-----\nUzNDUjNU\n-----END PRIVATE KEY-----\n";
+    const body = `{ inline_bytes: ${Buffer.from(certificate + key).toString("base64")} }`;
+    const route = `{ match: { prefix: / }, direct_response: { status: 200, body: ${body} } }`;
+    const bundle = `"@type": type.googleapis.com/envoy.config.route.v3.RouteConfiguration
+name: bundle
+virtual_hosts: [{ name: all, domains: ["*"], routes: [${route}] }]
+`;
+    const texts = [cluster("url", "http://me:UzNDUjNU@host/"), cluster("json", '{"token":"UzNDUjNU"}'), bundle];
+    await begin(clusterYaml("a"), cluster("word", "[redacted] is only a word here"), ...texts);
+    const { status, out, err } = await server.run("export");
+    assert.equal(status, 0);
+    assert.doesNotMatch(out, /UzNDUjNU/);
+    assert.match(err, /^xdskit export: the secrets of 3 resources are left out/);
+    for (const name of ["url", "json", "bundle"]) assert.match(err, new RegExp(`"${name}"`));
+    const refused = await server.run("import", await server.file("backup.json", out));
+    assert.equal(refused.status, 1);
+    assert.equal(refused.err.match(/XDSKIT_SECRET_LEFT_OUT/g)?.length, 3, refused.err);
+  });
+
   test("keep secrets with --show-secrets, in a file that only its owner can read", async () => {
     await begin(clusterYaml("a"), secret, wrapped, variant("prod", "1s"));
     const file = await server.file("old.json", "old");
@@ -161,6 +184,15 @@ describe("xdskit export and import", () => {
       assert.match(err, expected);
     }
     assert.equal((await server.run("import", "nowhere.json")).status, 2);
+    const file = await server.file("good.json", (await server.run("export")).out);
+    for (const args of [
+      ["import", file],
+      ["export", file, "--show-secrets"],
+    ]) {
+      const missing = await inProcessEnds(...args, "--server", server.admin, "--descriptors", "nowhere.pb");
+      assert.deepEqual([missing.status, missing.out], [2, ""], args.join(" "));
+      assert.match(missing.err, /nowhere\.pb: the descriptor set cannot be read: there is no such file/);
+    }
     assert.equal((await server.run("export", "--layer", "folder")).status, 1);
   });
 });
