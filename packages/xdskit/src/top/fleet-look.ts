@@ -1,6 +1,9 @@
-import type { FleetSummary, NodeRow, NodeRows } from "@xdskit/admin";
+import type { FleetSummary, NodeRow, NodeRows, SourceReport } from "@xdskit/admin";
+import type { SourceTrouble } from "@xdskit/server/status-client";
 import type { ApiClient } from "../api-client/api-client.js";
+import { allNodeRows } from "./fleet-rows.js";
 import { type MetricTotals, metricTotals } from "./metric-totals.js";
+import { sourceTroubles } from "./source-troubles.js";
 
 /** What is wrong, as the API lists it. */
 export interface ProblemLine {
@@ -17,6 +20,8 @@ export interface FleetLook {
   /** How many nodes fit the filter. */
   readonly total: number;
   readonly problems: readonly ProblemLine[];
+  /** Of the sources; empty where nobody asked. */
+  readonly troubles: readonly SourceTrouble[];
   /** Undefined where nobody asked. */
   readonly metrics: MetricTotals | undefined;
 }
@@ -28,22 +33,35 @@ export interface FleetFilter {
   readonly state?: string | undefined;
 }
 
-/** Asks for the summary, the worst nodes, and, for `top`, problems and metrics. Rejects with an ApiError. */
+/** How much to ask for. */
+export interface FleetQuestions {
+  /** The most nodes. */
+  readonly rows: number;
+  /** Problems and metrics. */
+  readonly isTop: boolean;
+  /** What is wrong with the sources. */
+  readonly hasTroubles: boolean;
+}
+
+/** Asks for the summary, the worst nodes, and what else is wanted. Rejects with an ApiError. */
 export async function lookAtFleet(
   client: ApiClient,
   filter: FleetFilter,
-  { rows, isTop }: { readonly rows: number; readonly isTop: boolean },
+  { rows, isTop, hasTroubles }: FleetQuestions,
 ): Promise<FleetLook> {
   const given = Object.entries(filter).filter(([, value]) => value !== undefined) as [string, string][];
   const query = new URLSearchParams(given).toString();
   const and = query === "" ? "" : `&${query}`;
-  const limit = Math.max(1, Math.min(1_000, rows));
-  const [summary, page, found, text] = await Promise.all([
+  const page = (limit: number, offset: number) =>
+    client.get<NodeRows>(`/api/v1/fleet/nodes?sort=worst&limit=${limit}&offset=${offset}${and}`);
+  const [summary, listed, found, text, { sources }] = await Promise.all([
     client.get<FleetSummary>(`/api/v1/fleet/summary?${query}`),
-    client.get<NodeRows>(`/api/v1/fleet/nodes?sort=worst&limit=${limit}${and}`),
+    allNodeRows(page, rows),
     isTop ? client.get<{ readonly problems: readonly ProblemLine[] }>("/api/v1/problems") : { problems: [] },
     isTop ? client.text("/metrics") : undefined,
+    hasTroubles ? client.get<{ readonly sources: readonly SourceReport[] }>("/api/v1/sources") : { sources: [] },
   ]);
   const metrics = text === undefined ? undefined : metricTotals(text);
-  return { summary, rows: page.nodes, total: page.total, problems: found.problems, metrics };
+  const troubles = hasTroubles ? sourceTroubles(sources, summary.silent) : [];
+  return { summary, rows: listed.nodes, total: listed.total, problems: found.problems, troubles, metrics };
 }

@@ -4,6 +4,7 @@ import { createPaint, plain } from "../output/colours.js";
 import { widthOf } from "../output/fit.js";
 import type { FleetLook } from "./fleet-look.js";
 import { fleetPage, roughDuration } from "./fleet-page.js";
+import { allNodeRows } from "./fleet-rows.js";
 
 type Row = FleetLook["rows"][number];
 
@@ -23,6 +24,7 @@ function look(rows: readonly Row[], parts: Partial<FleetLook> = {}): FleetLook {
     rows,
     total: 10_000,
     problems: [{ severity: "error", title: "1 node rejects cluster a", count: 1 }],
+    troubles: [],
     metrics: { at: 0, pushes: 0, lags: new Map() },
     ...parts,
   };
@@ -102,5 +104,31 @@ a       synced    edge   envoy 1.38.0  one      12ms  0
       "1m",
       "2h",
     ]);
+  });
+});
+
+describe("the rows of a fleet", () => {
+  const fleet = Array.from({ length: 2_345 }, (_, index) => row(`n-${index}`, "synced"));
+  /** A page as the API gives it. */
+  const page = async (limit: number, offset: number, all = fleet) => {
+    assert.ok(limit <= 1_000);
+    return { asOf: "2030-01-01T00:00:00.000Z", total: all.length, nodes: all.slice(offset, offset + limit) };
+  };
+
+  it("are all of them, page by page, or as many as are wanted", async () => {
+    const all = await allNodeRows(page, Number.POSITIVE_INFINITY);
+    assert.deepEqual([all.nodes, all.total], [fleet, 2_345]);
+    assert.equal((await allNodeRows(page, 1_500)).nodes.length, 1_500);
+    assert.equal((await allNodeRows(page, 0)).nodes.length, 1);
+  });
+
+  it("have each node once, and an end, though nodes come and go between two pages", async () => {
+    const moved = await allNodeRows(
+      (limit, offset) => page(limit, offset, offset === 0 ? fleet : fleet.toSpliced(0, 0, row("new", "rejected"))),
+      Number.POSITIVE_INFINITY,
+    );
+    assert.equal(new Set(moved.nodes).size, moved.nodes.length);
+    const gone = await allNodeRows((limit, offset) => page(limit, offset, offset === 0 ? fleet : []), 5_000);
+    assert.deepEqual([gone.nodes.length, gone.total], [1_000, 1_000]);
   });
 });

@@ -26,10 +26,8 @@ export interface TopOptions {
   readonly screen: Screen | undefined;
 }
 
-/** Where there is no terminal, `top` lists so many nodes, */
+/** Where there is no terminal, `top` lists so many nodes; `status` lists all. */
 const mostPlain = 20;
-/** and `status` so many. */
-const mostListed = 1_000;
 
 /**
  * Shows the state of a fleet again and again, until a signal comes or the reader is gone. Resolves to the exit status:
@@ -58,8 +56,11 @@ export async function runTop(options: TopOptions, terminal: Terminal): Promise<n
 
 async function look({ filter, screen, command, output }: TopOptions, client: ApiClient) {
   try {
-    const rows = screen?.rows() ?? (command === "status" ? mostListed : mostPlain);
-    return await lookAtFleet(client, filter, { rows, isTop: command === "top" || output === "json" });
+    const isTop = command === "top";
+    const hasTroubles = !isTop && output === "json";
+    const all = isTop ? mostPlain : Number.POSITIVE_INFINITY;
+    const rows = hasTroubles ? all : (screen?.rows() ?? all);
+    return await lookAtFleet(client, filter, { rows, isTop, hasTroubles });
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     return error;
@@ -80,7 +81,8 @@ function shower({ command, output, screen }: TopOptions, client: ApiClient, term
     const rates = last?.metrics && found.metrics && ratesBetween(last.metrics, found.metrics);
     last = found;
     if (output === "json") {
-      terminal.out(`${JSON.stringify(jsonOf(found, client.server, rates))}\n`);
+      const shown = command === "top" ? topJson(found, client.server, rates) : statusJson(found, client.server);
+      terminal.out(`${JSON.stringify(shown)}\n`);
       return true;
     }
     const size = screen && { rows: Math.max(3, screen.rows() - 1), columns: Math.max(20, screen.columns() - 1) };
@@ -94,7 +96,12 @@ function shower({ command, output, screen }: TopOptions, client: ApiClient, term
   return Object.assign(show, { end: () => page.end() });
 }
 
-function jsonOf({ summary, rows, problems }: FleetLook, server: string, rates: MetricRates | undefined): object {
+/** The same keys as over gRPC, and the counts. */
+function statusJson({ summary, rows, troubles }: FleetLook, server: string): object {
+  return { server, at: summary.asOf, troubles, nodes: rows, states: summary.states };
+}
+
+function topJson({ summary, rows, problems }: FleetLook, server: string, rates: MetricRates | undefined): object {
   const { asOf, nodes, states } = summary;
   const { pushesPerSecond = null, lag = null } = rates ?? {};
   return { server, at: asOf, nodes, states, pushesPerSecond, lag, problems, worst: rows };

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { after, before, describe, it } from "node:test";
 import { createClient, type XdsClient } from "@xdskit/client";
 import { commandFile, eventually, type Running, start } from "../testing/command.js";
@@ -86,15 +88,63 @@ describe("xdskit top, at a real server", () => {
     assert.match(err, /^xdskit top: no server runs at http:\/\/127\.0\.0\.1:1: /);
   });
 
+  it("shows no password of its URL, and sends it", async () => {
+    const sent: (string | undefined)[] = [];
+    const http = createServer(({ headers }, response) => {
+      sent.push(headers.authorization);
+      response.writeHead(401).end();
+    });
+    await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
+    try {
+      const host = `127.0.0.1:${(http.address() as AddressInfo).port}`;
+      const { status, err } = await inProcessEnds("top", "--server", `http://me:S3CR3T@${host}`, "--count", "1");
+      assert.equal(status, 1);
+      assert.match(err, new RegExp(`^xdskit top: http://${host} answers 401`));
+      assert.equal(sent[0], `Basic ${Buffer.from("me:S3CR3T").toString("base64")}`);
+    } finally {
+      http.closeAllConnections();
+      http.close();
+    }
+    const withPassword = server.admin.replace("http://", "http://me:S3CR3T@");
+    for (const how of [[], ["--output", "json"]]) {
+      const { status, out } = await inProcessEnds("top", "--server", withPassword, "--count", "1", ...how);
+      assert.equal(status, 0);
+      assert.doesNotMatch(out, /S3CR3T|me:/);
+    }
+  });
+
   it("is what status shows of an admin listener, in the words of the dashboard", async () => {
     const { status, out } = await inProcessEnds("status", "--server", server.admin);
     assert.equal(status, 0);
     assert.match(out, /^2 nodes: 1 rejected, 0 stale, 0 pending, 1 synced/);
     assert.match(out, /^NODE +STATE +GROUP +CLIENT +LAG +BEHIND +WHY$/m);
     assert.match(out, /^picky +rejected +all +xdskit \S+ +- /m);
+    const json = JSON.parse((await inProcessEnds("status", "--server", server.admin, "--json")).out);
+    assert.deepEqual(Object.keys(json), ["server", "at", "troubles", "nodes", "states"]);
+    assert.deepEqual(
+      json.nodes.map(({ id, state }: { id: string; state: string }) => `${id} ${state}`),
+      ["picky rejected", "good synced"],
+    );
+    assert.deepEqual([json.server, json.troubles, json.states.rejected], [server.admin, [], 1]);
     const wrong = await inProcessEnds("status", "--server", server.admin, "good");
     assert.equal(wrong.status, 2);
     assert.match(wrong.err, /--server must be HOST:PORT/);
+  });
+
+  it("says in the JSON of status which sources have errors", async () => {
+    await server.folder.write("bad.yaml", "no: resource\n");
+    try {
+      const { troubles } = await eventually(
+        async () => JSON.parse((await inProcessEnds("status", "--server", server.admin, "--json")).out),
+        (json) => json.troubles.length > 0,
+      );
+      const [{ source, kind, message }] = troubles;
+      assert.deepEqual([troubles.length, kind], [1, "errors"]);
+      assert.match(source, /^folder /);
+      assert.match(message, /bad\.yaml/);
+    } finally {
+      await server.folder.write("bad.yaml", "");
+    }
   });
 
   const commands = [["top"], ["status", "--watch"]];

@@ -1,0 +1,28 @@
+import type { FleetSummary, SourceReport } from "@xdskit/admin";
+import { XdskitError } from "@xdskit/api";
+import type { SourceTrouble } from "@xdskit/server/status-client";
+
+/** Sources whose newest content is not served, and servers that do not answer, as `status` over gRPC tells of them. */
+export function sourceTroubles(
+  sources: readonly SourceReport[],
+  silent: FleetSummary["silent"],
+): readonly SourceTrouble[] {
+  const all = [
+    ...sources.flatMap(ofSource),
+    ...silent.map(({ replica, reason }): SourceTrouble => ({ source: replica, kind: "silent", message: reason })),
+  ];
+  // Several servers may read the same.
+  return [...new Map(all.map((one) => [JSON.stringify(one), one])).values()];
+}
+
+function ofSource({ name: source, findings, rolledBack }: SourceReport): readonly SourceTrouble[] {
+  const [first, ...more] = findings.filter(({ severity }) => severity === "error");
+  const troubles: SourceTrouble[] = [];
+  if (first !== undefined)
+    troubles.push({ source, kind: "errors", message: new XdskitError([first, ...more]).message });
+  if (rolledBack != null) {
+    const message = `revision ${rolledBack.to} is served since ${rolledBack.time}, after a rollback`;
+    troubles.push({ source, kind: "rolled-back", message });
+  }
+  return troubles;
+}
