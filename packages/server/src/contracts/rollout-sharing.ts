@@ -42,6 +42,11 @@ export interface SharedRollouts {
     action: RolloutAction,
     options?: { readonly id?: number | undefined; readonly reason?: string | undefined },
   ): Promise<RolloutLed>;
+  /**
+   * When the oldest rollout began that is under way, or was rolled back: it needs what was there before. In
+   * milliseconds since 1970. 0: the records are not read yet, and any may be there. Undefined: there is none.
+   */
+  readonly neededSince: number | undefined;
   /** Another server leads from now on. */
   close(): Promise<void>;
 }

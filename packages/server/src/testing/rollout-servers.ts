@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { setImmediate as turn } from "node:timers/promises";
-import { createResource, envoyRegistry, type Resource, resourceTypes } from "@xdskit/api";
+import { createResource, envoyRegistry, type Finding, type Resource, resourceTypes } from "@xdskit/api";
 import type { RolloutPeer, SharedRollouts } from "../contracts/rollout-sharing.js";
 import type { SharedKeys, SharedPut, SharedSession } from "../contracts/shared-keys.js";
 import type { Store } from "../contracts/store.js";
@@ -27,6 +27,8 @@ export interface RolloutServer {
   /** Whether the others know it, and whether it answers them. */
   isMember: boolean;
   isSilent: boolean;
+  /** What went wrong with its rollouts. */
+  readonly problems: readonly Finding[];
   connect(options: JudgingOptions): JudgingClient;
   /** Cluster `a` and others get these contents, at all servers; undefined: it goes. */
   write(contents: Readonly<Record<string, string | undefined>>): Promise<void>;
@@ -68,8 +70,10 @@ export class RolloutServers {
     const server = createServer({ clock, groups: [{ name: "edge", match: {}, layers: ["own"], ...this.#group }] });
     const keys = mortal(store.shared, (put) => this.puts.push(put));
     const peers = () => this.#all.filter((each) => each.isMember && each.name !== name).map(peerOf);
+    const problems: Finding[] = [];
+    const problem = (finding: Finding | undefined) => void (finding && problems.push(finding));
     const shared = await server.shareRollouts({
-      ...{ replica: name, peers, registry: reading.registry, problem: () => {} },
+      ...{ replica: name, peers, registry: reading.registry, problem },
       store: changed(store, { shared: keys.shared }),
     });
     const written = new WrittenLayers({
@@ -85,7 +89,7 @@ export class RolloutServers {
       await server.close({ timeoutMs: 100 });
     };
     const started: RolloutServer = {
-      ...{ name, server, shared, clock, isMember: true, isSilent: false },
+      ...{ name, server, shared, clock, problems, isMember: true, isSilent: false },
       connect: (options) => judgingClient(transport, address, options),
       async write(contents) {
         const upsert: Resource[] = [];

@@ -23,6 +23,7 @@ import type { Settings } from "../settings/schema.js";
 import { groupNames, layersOf, serverOptions, serverTls } from "../settings/server-settings.js";
 import type { StoreUrl } from "../settings/store-url.js";
 import { layerInApi } from "../settings/written-layers.js";
+import type { KeptHistory } from "../state/retention.js";
 import { RevisionEvents } from "../state/revision-events.js";
 import { stateOfFolder } from "../state/state.js";
 import { apiLayers, type FilledLayer, openServedState } from "../state/written-state.js";
@@ -129,7 +130,7 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
   const peering: Peering = peeringOf(options, serving, { store, tls, log, written });
   serving.closers.unshift(() => peering.close());
   if (settings.rebalance !== "off" && peering.isPossible) serving.closers.unshift(rebalanced(server, peering, log));
-  const rollouts = await sharedRollouts(server, peering, { store, registry, log, url: options.store });
+  const rollouts = await sharedRollouts(server, peering, { store, registry, log, history, url: options.store });
   if (rollouts !== undefined) serving.closers.unshift(() => rollouts.close());
   const layers = [...apiLayers(settings, written, filledBy(folder, settings), { store, isDurable })];
   const live: LiveSettings = new LiveSettings(
@@ -219,17 +220,22 @@ async function sharedRollouts(
     store,
     registry,
     log,
+    history,
     url,
   }: {
     readonly store: Store | undefined;
     readonly registry: Registry;
     readonly log: Log;
+    readonly history: KeptHistory;
     readonly url: StoreUrl | undefined;
   },
 ) {
   if (store === undefined || (url?.kind === "etcd" && !peering.isPossible)) return undefined;
   const problem = (finding: Finding | undefined) => finding && logFinding(log, finding);
-  return await server.shareRollouts({ store, registry, problem, replica: peering.name, peers: peering.rolloutPeers });
+  const { name: replica, rolloutPeers: peers } = peering;
+  const rollouts = await server.shareRollouts({ store, registry, problem, replica, peers });
+  history.share(rollouts);
+  return rollouts;
 }
 
 /** The layers of the folder, as the API shows them. */

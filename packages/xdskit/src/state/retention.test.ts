@@ -59,12 +59,28 @@ describe("the history of a running server", () => {
     const startedAt = new Date(Date.now() - 25.5 * day);
     for (const [state, kept] of [
       ["halted", 25],
+      ["rolled-back", 25],
       ["completed", 10],
     ] as const) {
       const store = await storeOf(30, 30);
       const history = historyOf(store, { state, startedAt });
       await history.use({ revisions: 1, age: day });
       assert.equal(await countOf(store), kept, state);
+      history.close();
+    }
+  });
+
+  it("keeps what a rollout of all servers of the store needs, before this server's groups know it", async () => {
+    for (const [neededSince, kept] of [
+      [Date.now() - 25.5 * day, 25],
+      [0, 30],
+      [undefined, 10],
+    ] as const) {
+      const store = await storeOf(30, 30);
+      const history = historyOf(store);
+      history.share({ neededSince });
+      await history.use({ revisions: 1, age: day });
+      assert.equal(await countOf(store), kept);
       history.close();
     }
   });

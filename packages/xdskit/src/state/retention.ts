@@ -1,4 +1,4 @@
-import type { Retention, RolloutState, Store, XdsServer } from "@xdskit/server";
+import type { Retention, RolloutState, SharedRollouts, Store, XdsServer } from "@xdskit/server";
 import type { Settings } from "../settings/schema.js";
 
 type StateSettings = Settings["state"];
@@ -20,7 +20,8 @@ const beforeRolloutMs = 600_000;
 /** History grows old while nothing changes, too: it is looked at every so many milliseconds. */
 const lookMs = 3_600_000;
 
-const over: ReadonlySet<RolloutState> = new Set(["completed", "rolled-back", "withdrawn"] as const);
+/** What was rolled back stays from nodes: they need what was there before. */
+const over: ReadonlySet<RolloutState> = new Set(["completed", "withdrawn"] as const);
 
 interface KeptHistoryOptions {
   readonly settings: StateSettings;
@@ -38,6 +39,7 @@ export class KeptHistory {
   readonly #options: KeptHistoryOptions;
   readonly #timer: NodeJS.Timeout | undefined;
   #settings: StateSettings;
+  #shared: Pick<SharedRollouts, "neededSince"> | undefined;
 
   constructor(options: KeptHistoryOptions) {
     const { store, settings, everyMs = lookMs } = options;
@@ -52,10 +54,17 @@ export class KeptHistory {
     const began = this.#options.server
       .rollouts()
       .filter(({ state }) => !over.has(state))
-      .map(({ startedAt }) => startedAt.getTime() - beforeRolloutMs);
-    const inUseSince = began.length === 0 ? undefined : Math.min(...began);
+      .map(({ startedAt }) => startedAt.getTime());
+    const needed = this.#shared?.neededSince;
+    if (needed !== undefined) began.push(needed);
+    const inUseSince = began.length === 0 ? undefined : Math.min(...began) - beforeRolloutMs;
     return { revisions, leases, since: Date.now() - age, least: leastRevisions, inUseSince };
   };
+
+  /** Rollouts are one for all servers of the store: they are known before this one's groups are. */
+  share(rollouts: Pick<SharedRollouts, "neededSince">): void {
+    this.#shared = rollouts;
+  }
 
   /** Other settings are in use now. */
   async use(settings: StateSettings): Promise<void> {

@@ -16,12 +16,7 @@ const next: NextRecord = {
 async function afterThreeWrites(t: TestContext) {
   const store = await createMemoryStore();
   const { shared } = store;
-  const open = () =>
-    new RecordStore(
-      shared,
-      () => {},
-      () => {},
-    );
+  const open = () => new RecordStore(shared, { heard() {}, told() {}, away() {} });
   const [one, two] = [open(), open()];
   t.after(async () => {
     one.close();

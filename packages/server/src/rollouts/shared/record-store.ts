@@ -14,6 +14,16 @@ type ToldRecords = ReadonlyMap<string, KnownRecord>;
 /** The parts with which a change is written. */
 export type NextRecord = Omit<RolloutRecord, "group" | "writes">;
 
+/** Hears of records. */
+export interface RecordListener {
+  /** The record of this group is another one now. */
+  heard(group: string): void;
+  /** The store has told all records. */
+  told(): void;
+  /** It cannot be read. */
+  away(finding: Finding): void;
+}
+
 /** The most characters of a list in one value. */
 const mostPart = 400_000;
 
@@ -29,16 +39,17 @@ export class RecordStore {
   #isRead = false;
   #lookingAgain: Promise<void> | undefined;
 
-  constructor(shared: SharedKeys, heard: (group: string) => void, away: (finding: Finding) => void) {
+  constructor(shared: SharedKeys, listener: RecordListener) {
     this.#shared = shared;
-    this.#heard = heard;
+    this.#heard = (group) => listener.heard(group);
     const changed = (entries: readonly SharedEntry[]) => {
+      listener.told();
       const told = recordsIn(entries);
       this.#take(told);
       // The listener of the store is told when it cannot be read.
       if (this.#isBehind(told)) this.#lookAgain().catch(() => {});
     };
-    this.#watch = shared.watch(courses, { changed, away });
+    this.#watch = shared.watch(courses, { changed, away: (finding) => listener.away(finding) });
   }
 
   of(group: string): RolloutRecord | undefined {

@@ -87,6 +87,7 @@ describe("a rollout of several servers", () => {
     await state("rolled-back");
     for (const { server } of servers.all) assert.equal(server.quarantines().length, 1);
     const late = await servers.start();
+    assert.equal(late.shared.neededSince, one().server.rollouts()[0]?.startedAt.getTime());
     assert.deepEqual(
       late.server.quarantines().map(({ name, cause }) => `${name} ${cause}`),
       ["a rolled-back"],
@@ -98,6 +99,26 @@ describe("a rollout of several servers", () => {
     await state("completed");
     await use("3", [...ids, "late"]);
     for (const { server } of servers.all) assert.equal(server.quarantines().length, 0);
+    assert.equal(late.shared.neededSince, undefined);
+  });
+
+  it("says that the store lost what it keeps, also after another problem", async (t) => {
+    const { servers, one, state } = await fleetOf(t, { steps: [{ count: 1 }], soakMs: 100_000 });
+    await one().write({ a: "2" });
+    await state("soaking");
+    const { store } = servers;
+    let isAway = true;
+    const list: Store["shared"]["list"] = async (prefix) => {
+      if (isAway) throw new Error("nobody answers");
+      return await store.shared.list(prefix);
+    };
+    const lossy = changed(store, { shared: changed(store.shared, { list }), content: async () => undefined });
+    const { problems } = await servers.start(lossy, async () => {
+      isAway = false;
+    });
+    const said = (text: string) => problems.filter(({ message }) => message.includes(text)).length;
+    await servers.until("it is said", () => said("keeps a as before, but the store does not have that any more") > 0);
+    assert.deepEqual([said("nobody answers"), said("any more")], [1, 1]);
   });
 
   it("is rolled back for good, until the quarantine is lifted at any server", async (t) => {

@@ -18,11 +18,14 @@ import { Leader } from "./leader.js";
 import { type ChangedResource, changeOf, preparedFor, type RolloutRecord } from "./record.js";
 import { RecordStore } from "./record-store.js";
 import { type RejectedContent, RejectedContents } from "./rejected-contents.js";
+import { Troubles } from "./troubles.js";
 
 /** How long after a failed read or write it is tried again, in milliseconds. */
 const retryMs = 1_000;
 /** The most contents to read at once. */
 const readAtOnce = 64;
+/** The most resources that one message names. */
+const mostNamed = 10;
 /** How often other servers may be faster, before something is wrong. */
 const mostConflicts = 20;
 /**
@@ -59,18 +62,19 @@ export class SharedRolloutHub implements SharedRollouts {
   readonly #timers = new Set<() => void>();
   #isClosed = false;
   #closing: Promise<void> | undefined;
-  #hasProblem = false;
+  readonly #troubles: Troubles;
 
   private constructor(sharing: RolloutSharing, clock: Clock, types: ResourceTypes) {
     this.#sharing = sharing;
     this.#clock = clock;
     this.#types = types;
+    this.#troubles = new Troubles(sharing.problem);
     const { shared } = sharing.store;
-    this.#records = new RecordStore(
-      shared,
-      (group) => this.#heard(group),
-      (finding) => this.#trouble(finding),
-    );
+    this.#records = new RecordStore(shared, {
+      heard: (group) => this.#heard(group),
+      told: () => this.#troubles.over(),
+      away: (finding) => this.#trouble(finding),
+    });
     this.#rejected = new RejectedContents({
       ...{ shared, clock, problem: (finding: Finding) => this.#trouble(finding) },
       heard: (group) => {
@@ -158,6 +162,12 @@ export class SharedRolloutHub implements SharedRollouts {
   #isPrepared(record: RolloutRecord): boolean {
     const known = this.#preparing.get(record.group);
     return known?.of === preparedFor(record) && known.prepared !== undefined;
+  }
+
+  get neededSince(): number | undefined {
+    if (!this.#records.isRead) return 0;
+    const began = this.#records.all.filter(isHolding).map(({ startedAt }) => startedAt);
+    return began.length === 0 ? undefined : Math.min(...began);
   }
 
   recordOf(group: string): RolloutRecord | undefined {
@@ -327,16 +337,18 @@ export class SharedRolloutHub implements SharedRollouts {
     if (list === undefined) return;
     const isCompleted = record.course.phase === "completed";
     const prepared = new Map<string, PreparedResource>();
+    const missing: ResourceName[] = [];
     const read = async ({ type: typeUrl, key, from, wanted }: ChangedResource) => {
       const type = this.#types.byTypeUrl(typeUrl)?.type;
       const version = isCompleted ? wanted : from;
       const resource = version === undefined ? undefined : await this.content({ typeUrl, key, version });
-      if (version !== undefined && resource === undefined) this.#missing(key);
+      if (version !== undefined && resource === undefined) missing.push(key);
       if (type === undefined || (version !== undefined && resource === undefined)) return;
       prepared.set(idOf({ type, key }), { type, key, from, wanted, resource });
     };
     for (let at = 0; at < list.length; at += readAtOnce) await Promise.all(list.slice(at, at + readAtOnce).map(read));
     preparing.prepared = prepared;
+    if (missing.length > 0) this.#missing(missing);
   }
 
   /** A content that the store has; undefined: it has it no more. */
@@ -347,8 +359,9 @@ export class SharedRolloutHub implements SharedRollouts {
     return decodeStored({ type: typeUrl, key, version, bytes }, { types: this.#types, registry });
   }
 
-  #missing(key: ResourceName): void {
-    const message = `a rollout keeps ${key} as it was, but the store does not have that any more: nodes get the newest`;
+  #missing(keys: readonly ResourceName[]): void {
+    const names = keys.slice(0, mostNamed).join(", ") + (keys.length > mostNamed ? `, … (${keys.length})` : "");
+    const message = `a rollout keeps ${names} as before, but the store does not have that any more: nodes get the newest`;
     this.#trouble({ code: "XDSKIT_STORE", severity: "warning", message });
   }
 
@@ -365,7 +378,7 @@ export class SharedRolloutHub implements SharedRollouts {
         // Those who hear of it answer first.
         await Promise.resolve();
       }
-      this.#trouble(undefined);
+      this.#troubles.over();
     } catch (error) {
       this.#trouble(storeFinding(error));
       this.#later(async () => {
@@ -391,11 +404,8 @@ export class SharedRolloutHub implements SharedRollouts {
     this.#timers.add(stop);
   }
 
-  #trouble(finding: Finding | undefined): void {
-    if (this.#isClosed || (finding === undefined && !this.#hasProblem)) return;
-    if (finding !== undefined && this.#hasProblem) return;
-    this.#hasProblem = finding !== undefined;
-    this.#sharing.problem(finding);
+  #trouble(finding: Finding): void {
+    if (!this.#isClosed) this.#troubles.tell(finding);
   }
 }
 

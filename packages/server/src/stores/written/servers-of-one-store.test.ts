@@ -304,6 +304,7 @@ describe("servers of one store", () => {
     const problems: Finding[] = [];
     const a = await started(t, store);
     const b = await started(t, changed(store, { read }), undefined, (found) => void problems.push(...found));
+    await holdsSoon("the first content is kept", async () => (await store.head("source")) !== undefined);
     b.change(two);
     isBroken = true;
     await a.written.write(write({ upsert: [one] }));
