@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Revision } from "@xdskit/server";
+import { type Revision, storeFinding } from "@xdskit/server";
 import { HeadsFollower } from "./heads-follower.js";
 import type { WatchedState } from "./watching.js";
 
@@ -37,6 +37,23 @@ describe("a follower of heads", () => {
     t.mock.timers.tick(10_000);
     await nextTurn();
     assert.deepEqual(heard, ["no member answers", "newer"]);
+  });
+
+  it("says once that heads cannot be read, however often it tries", async (t) => {
+    const { follower, heard, reading } = followed(t);
+    follower.away(storeFinding(new Error("no member answers")));
+    for (let tries = 0; tries < 3; tries += 1) {
+      follower.changed(state("a"));
+      await nextTurn();
+      t.mock.timers.tick(10_000);
+      await nextTurn();
+    }
+    assert.deepEqual(heard, ["no member answers"]);
+    reading.isPossible = true;
+    follower.changed(state("a"));
+    await nextTurn();
+    follower.away(storeFinding(new Error("away again")));
+    assert.deepEqual(heard, ["no member answers", "a", "away again"]);
   });
 
   it("tells heads that could not be read once they can be", async (t) => {

@@ -18,6 +18,7 @@ export class HeadsFollower implements StateListener {
   #newest: WatchedState["heads"] | undefined;
   #retry: NodeJS.Timeout | undefined;
   #telling = false;
+  #isAway = false;
   #isClosed = false;
 
   constructor(read: (id: RevisionId) => Promise<Revision>, listener: HeadsListener) {
@@ -32,7 +33,9 @@ export class HeadsFollower implements StateListener {
   }
 
   away(finding: Finding): void {
-    if (!this.#isClosed) this.#listener.away(finding);
+    if (this.#isClosed || this.#isAway) return;
+    this.#isAway = true;
+    this.#listener.away(finding);
   }
 
   close(): void {
@@ -49,7 +52,9 @@ export class HeadsFollower implements StateListener {
         const ids = heads.map(({ value }) => text.decode(value));
         const revisions = await eachAtOnce(ids, async (id) => this.#known.get(id) ?? (await this.#read(id)));
         this.#known = new Map(revisions.map((revision) => [revision.id, revision]));
-        if (!this.#isClosed) this.#listener.moved(revisions.toSorted((a, b) => (a.layer < b.layer ? -1 : 1)));
+        if (this.#isClosed) break;
+        this.#isAway = false;
+        this.#listener.moved(revisions.toSorted((a, b) => (a.layer < b.layer ? -1 : 1)));
       } catch (error) {
         this.#readLater(heads, error);
       }

@@ -3,6 +3,7 @@ import type { StoreWatch } from "@xdskit/server";
 import { storeFinding } from "@xdskit/server";
 import type { EtcdClient } from "./client/etcd-client.js";
 import type { KeyValue } from "./client/messages.js";
+import { mostInRequest } from "./in-parts.js";
 import { endOf, type Keys } from "./keys.js";
 
 /**
@@ -58,7 +59,8 @@ export class Watching {
   #state: WatchedState | undefined;
   /** The store's revision of the state, and the cluster that has it. */
   #at: Position | undefined;
-  #isAway = false;
+  /** Why the store is away. */
+  #away: Finding | undefined;
   #looking: Promise<void> | undefined;
   #isCalled = false;
 
@@ -69,6 +71,12 @@ export class Watching {
 
   add(range: WatchedRange, listener: StateListener): StoreWatch {
     this.#listeners.set(listener, { range, told: undefined });
+    const away = this.#away;
+    // Not before the caller has its watch.
+    if (away !== undefined)
+      queueMicrotask(() => {
+        if (this.#away === away && this.#listeners.has(listener)) listener.away(away);
+      });
     this.#poll ??= setInterval(() => this.look(), pollMs).unref();
     this.look();
     return {
@@ -90,6 +98,8 @@ export class Watching {
     clearInterval(this.#poll);
     clearTimeout(this.#reopen);
     this.#poll = undefined;
+    // Nobody looks any more whether it still is.
+    this.#away = undefined;
     this.#unwatch();
   }
 
@@ -103,11 +113,11 @@ export class Watching {
         if (wentBack) this.#unwatch();
         this.#at = at;
         this.#state = state;
-        this.#tell(wentBack || this.#isAway);
-        this.#isAway = false;
+        this.#tell(wentBack || this.#away !== undefined);
+        this.#away = undefined;
         this.#follow();
       } catch (error) {
-        this.#away(error);
+        this.#tellAway(error);
       }
     }
     this.#looking = undefined;
@@ -118,15 +128,41 @@ export class Watching {
     return this.#at !== undefined && (revision < this.#at.revision || cluster !== this.#at.cluster);
   }
 
-  /** Reads the heads, and of what is shared the names first: most looks find nothing new. */
+  /** Reads the heads, and of what is shared the names first: most looks find little that is new. */
   async #read(): Promise<{ readonly at: Position; readonly state: WatchedState }> {
     const known = this.#state;
     if (known !== undefined) {
       const { at, state } = await this.#ranges(true);
-      const isSame = ranges.every((range) => signatureOf(range, known) === signatureOf(range, state));
-      if (isSame && !this.#wentBack(at)) return { at, state: known };
+      if (!this.#wentBack(at)) {
+        if (ranges.every((range) => signatureOf(range, known) === signatureOf(range, state)))
+          return { at, state: known };
+        const shared = await this.#withValues(state.shared, known.shared, at);
+        if (shared !== undefined) return { at, state: { heads: state.heads, shared } };
+      }
     }
     return await this.#ranges(false);
+  }
+
+  /**
+   * These entries with their values, as they were at that moment; only those are read that are not known. Undefined:
+   * too many are not, or one was written again meanwhile.
+   */
+  async #withValues(
+    names: readonly KeyValue[],
+    known: readonly KeyValue[],
+    { cluster }: Position,
+  ): Promise<readonly KeyValue[] | undefined> {
+    const found = new Map(known.map((entry) => [entry.key, entry]));
+    const compare = names.filter(({ key, writtenAt }) => found.get(key)?.writtenAt !== writtenAt);
+    if (compare.length > mostInRequest.operations) return undefined;
+    if (compare.length > 0) {
+      const operations = compare.map(({ key }) => ({ kind: "range", range: { key } }) as const);
+      const unchanged = compare.map(({ key, writtenAt }) => ({ key, writtenAt }));
+      const answer = await this.#client.transaction({ compare: unchanged, operations }, lookMs);
+      if (!answer.succeeded || answer.cluster !== cluster) return undefined;
+      for (const entry of answer.ranges.flatMap((range) => range.found)) found.set(entry.key, entry);
+    }
+    return names.map((name) => found.get(name.key) ?? name);
   }
 
   async #ranges(namesOfShared: boolean): Promise<{ readonly at: Position; readonly state: WatchedState }> {
@@ -156,10 +192,10 @@ export class Watching {
     }
   }
 
-  #away(error: unknown): void {
-    if (this.#isAway) return;
-    this.#isAway = true;
+  #tellAway(error: unknown): void {
+    if (this.#away !== undefined) return;
     const finding = storeFinding(error);
+    this.#away = finding;
     for (const listener of this.#listeners.keys()) listener.away(finding);
   }
 
