@@ -36,13 +36,22 @@ export async function readContents(
   names: readonly ContentName[],
 ): Promise<readonly (Uint8Array | undefined)[]> {
   const wanted = names.map(({ type, key, version }) => contentKey(type, key, version));
-  const { count } = await client.range({ key: keys.contents(), end: endOf(keys.contents()), countOnly: true });
-  // One by one costs about three times as much as reading along.
-  const found = count < 3 * wanted.length ? await allContents(client, keys) : await someContents(client, keys, wanted);
+  const found = (await areMost(client, keys, wanted))
+    ? await allContents(client, keys)
+    : await someContents(client, keys, wanted);
   return wanted.map((content) => {
     const parts = found.get(content);
     return parts?.length === 1 ? parts[0] : parts && Buffer.concat(parts);
   });
+}
+
+/** Whether it costs less to read all contents. */
+async function areMost(client: EtcdClient, keys: Keys, wanted: readonly string[]): Promise<boolean> {
+  // One request has them; etcd would go through all keys to count them.
+  if (wanted.length <= mostInRequest.operations) return false;
+  const { count } = await client.range({ key: keys.contents(), end: endOf(keys.contents()), countOnly: true });
+  // One by one costs about three times as much as reading along.
+  return count < 3 * wanted.length;
 }
 
 type Found = Map<string, Uint8Array[]>;
