@@ -154,6 +154,28 @@ describe("a store in etcd", () => {
     }
   });
 
+  it("collects what writers left that were too late once there are many of them", { timeout: 60_000 }, async (t) => {
+    const etcd = await cluster(t, { size: 1 });
+    if (etcd === undefined) return;
+    const stores = [await opened(t, etcd), await opened(t, etcd)];
+    const [store = assert.fail()] = stores;
+    const marks = () => keysBelow(etcd, t).filter((key) => key.includes("/ahead/"));
+    for (let round = 0; marks().length === 0; round += 1) {
+      assert.ok(round < 50, "nobody was too late");
+      const parent = (await store.head("a"))?.id;
+      const upsert = (index: number) => [resource(`${index}`, `${round}`)];
+      await Promise.all(
+        stores.map((one, index) => one.commit([{ layer: "a", parent, kind: "patch", upsert: upsert(index) }], info)),
+      );
+    }
+    const left = marks();
+    assert.equal(await store.retain({ revisions: 1_000, since: 0 }), 0);
+    assert.deepEqual(marks(), left);
+    for (let number = 0; number < 20; number += 1) control(etcd, t, "put", `${prefix}/ahead/late${number}`, "lost");
+    await store.retain({ revisions: 1_000, since: 0 });
+    assert.deepEqual(marks(), []);
+  });
+
   it("writes a change again whose writer was taken for dead", { timeout: 60_000 }, async (t) => {
     const etcd = await cluster(t, { size: 1 });
     if (etcd === undefined) return;

@@ -13,6 +13,8 @@ const leaseSeconds = 60;
 const renewMs = 20_000;
 /** What a mark holds. */
 export const markValue = "1";
+/** What it holds once another writer was faster. */
+export const lostValue = "lost";
 /** The most entries in one value: below etcd's limit of a request also where names are long. */
 const mostPart = { bytes: 512 * 1024, operations: 5_000 } as const;
 
@@ -64,6 +66,12 @@ export class AheadWriter {
         return { kind: "put", key: this.#keys.checkpoint(id, index), value: JSON.stringify(part) };
       }),
     );
+  }
+
+  /** Another writer was faster. What was written ahead is collected later, with that of others. */
+  async lost(): Promise<void> {
+    // Without it, it is collected as what a dead writer left: at once.
+    await this.#put([{ kind: "put", key: this.mark, value: lostValue }]).catch(() => {});
   }
 
   /** Ends its mark for life; `mark` goes with the commit, or stays until what was written ahead is collected. */

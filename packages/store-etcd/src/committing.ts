@@ -79,7 +79,10 @@ export class Committing {
     try {
       for (const one of planned) await writeAhead(writer, one);
       const moved = await this.#moveHeads(planned, writer.mark);
-      if (moved !== "moved") return moved;
+      if (moved !== "moved") {
+        if (moved !== undefined) await writer.lost();
+        return moved;
+      }
       for (const { revision, changes, checkpoint } of planned)
         if (revision !== undefined) this.#manifests.committed(revision, changes, checkpoint !== undefined);
       return { kind: "committed", heads: planned.map(({ revision, before }) => revision ?? before) };

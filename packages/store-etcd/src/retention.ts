@@ -1,6 +1,6 @@
 import type { Retention, Revision, RevisionId } from "@xdskit/server";
 import { contentKey, isKept } from "@xdskit/server/tables";
-import { AheadWriter } from "./ahead-writer.js";
+import { AheadWriter, lostValue } from "./ahead-writer.js";
 import type { EtcdClient } from "./client/etcd-client.js";
 import type { KeyValue, Operation, Transaction } from "./client/messages.js";
 import { eachAtOnce, inParts } from "./in-parts.js";
@@ -10,6 +10,8 @@ import type { Manifests } from "./manifests.js";
 const text = new TextDecoder();
 /** The most keys to list with one request. */
 const pageKeys = 10_000;
+/** So many writers that lost a race leave enough to collect: that costs all revisions. */
+const mostLost = 20;
 
 /**
  * Removes the revisions that retention does not keep, and everything that no revision needs: theirs, and what writers
@@ -24,11 +26,12 @@ export async function collect(
   manifests: Manifests,
   retention: Retention,
 ): Promise<number> {
-  const marks = await listed(client, keys.ahead(""));
+  const marks = await listed(client, keys.ahead(""), false);
   const living = new Set((await listed(client, keys.writer(""))).found.map(({ key }) => key.split("/").at(-1)));
   const isAlive = ({ key }: KeyValue) => living.has(key.split("/").at(-1));
   const dead = marks.found.filter((mark) => !isAlive(mark));
-  if (dead.length === 0 && !(await isWorthIt(client, keys, manifests, retention))) return 0;
+  const hasDied = dead.some(({ value }) => text.decode(value) !== lostValue);
+  if (!hasDied && dead.length < mostLost && !(await isWorthIt(client, keys, manifests, retention))) return 0;
   const lines = await histories(client, keys, manifests);
   const old = lines.flatMap((line) => oldIn(line, retention));
   if (old.length === 0 && dead.length === 0) return 0;
