@@ -120,6 +120,23 @@ describe("a store that is away at the start", () => {
     assert.equal((await commit(store, "one", resource("a", "3"))).number, 3);
   });
 
+  it("says why it is away now, where the reason changes", async (t) => {
+    const far = await memory(t);
+    await commit(far, "one", resource("a", "1"));
+    const machine = await machineWithCopy(t, far);
+    let reason = "nobody answers";
+    const store = await opened(t, machine, async () => {
+      throw XdskitError.of("XDSKIT_STORE", reason);
+    });
+    assert.match(store.fromCopy?.message ?? "", /^nobody answers; served is a copy from 20/);
+    reason = "the password is wrong";
+    for (let tries = 0; !store.fromCopy?.message.startsWith(reason); tries += 1) {
+      assert.ok(tries < 1_000, "the first reason stays");
+      await delay(10);
+    }
+    assert.match(store.fromCopy?.message ?? "", /^the password is wrong; served is a copy from 20/);
+  });
+
   it("has the shared keys that a start needs, and the contents that they name", async (t) => {
     const keys: CopiedKeys = {
       prefix: "x/",

@@ -72,10 +72,9 @@ export class CopiedStore implements Store {
         await copy?.close();
         throw error;
       }
-      const reason = error instanceof XdskitError ? error.findings[0]?.message : (error as Error).message;
-      const message = `${reason}; served is a copy from ${new Date(seen).toISOString()}, in ${copy.name}`;
-      store.#finding = { code: "XDSKIT_STORE", severity: "error", message };
-      store.#trying = store.#try();
+      const served = `served is a copy from ${new Date(seen).toISOString()}, in ${copy.name}`;
+      store.#isAwayFor(error, served);
+      store.#trying = store.#try(served);
     }
     return store;
   }
@@ -147,16 +146,23 @@ export class CopiedStore implements Store {
     await this.#reached?.close();
   }
 
-  async #try(): Promise<void> {
+  /** `served`: what is served meanwhile. */
+  async #try(served: string): Promise<void> {
     const { signal } = this.#stopped;
     while (!signal.aborted) {
       await delay(retryMs * (1 + Math.random()), undefined, { signal, ref: false }).catch(() => {});
       if (signal.aborted) return;
-      const store = await this.#options.open().catch(() => undefined);
+      const store = await this.#options.open().catch((error: unknown) => this.#isAwayFor(error, served));
       if (store === undefined) continue;
       this.#arrive(store);
       return;
     }
+  }
+
+  /** The reason may be another one with each try. */
+  #isAwayFor(error: unknown, served: string): undefined {
+    const reason = error instanceof XdskitError ? error.findings[0]?.message : (error as Error).message;
+    this.#finding = { code: "XDSKIT_STORE", severity: "error", message: `${reason}; ${served}` };
   }
 
   #arrive(store: Store): void {
