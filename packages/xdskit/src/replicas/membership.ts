@@ -20,6 +20,8 @@ export interface Replica {
 export interface MembershipOptions {
   readonly shared: SharedKeys;
   readonly self: Replica;
+  /** Is called before the others are told of this server, also when they are told again. It is tried again. */
+  readonly beforeJoin: () => Promise<void>;
   /** A replica that was there is gone: it was stopped, or is taken for dead. */
   readonly gone: (replica: Replica) => void;
   /** Reports that this server cannot make itself known; it tries again. Undefined: the problem is over. */
@@ -69,13 +71,14 @@ export class Membership {
   }
 
   async #join(): Promise<void> {
-    const { shared, self, problem } = this.#options;
+    const { shared, self, beforeJoin, problem } = this.#options;
     let hasProblem = false;
     for (;;) {
       try {
         const lost = () => {
           if (!this.#stopped.signal.aborted) this.#joining = this.#join();
         };
+        await beforeJoin();
         this.#session = await shared.session({ ttlMs, lost });
         const value = JSON.stringify(self);
         await shared.put({ key: prefix + self.id, value, expected: "any", session: this.#session });

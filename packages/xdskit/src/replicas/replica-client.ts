@@ -20,6 +20,9 @@ export interface AskOptions {
   readonly timeoutMs: number;
 }
 
+/** A replica knows another token. */
+export class TokenRefused extends Error {}
+
 /** Asks one replica. Rejects if it does not answer in time, or not as it should. */
 export async function ask(replica: Replica, question: string, asked: unknown, options: AskOptions): Promise<unknown> {
   const { token, timeoutMs } = options;
@@ -67,6 +70,7 @@ async function readAnswer(response: IncomingMessage): Promise<unknown> {
     chunks.push(chunk);
   }
   const body = JSON.parse(Buffer.concat(chunks).toString("utf8")) as { readonly message?: string } | null;
+  if (response.statusCode === 401) throw new TokenRefused(body?.message);
   if (response.statusCode !== 200) throw new Error(body?.message ?? `it answers with status ${response.statusCode}`);
   return body;
 }

@@ -6,7 +6,7 @@ import type { ServerTls } from "@xdskit/server";
 import type { Address } from "@xdskit/server/address";
 import { askPath, mostAskedBytes, type ReplicaAnswers } from "./questions.js";
 import { readReplicaTls } from "./replica-tls.js";
-import { showsToken } from "./replica-token.js";
+import { type ReplicaToken, showsToken } from "./replica-token.js";
 
 /** Where other servers of the store ask: a socket on this machine, or a port. */
 export type ReplicaPlace =
@@ -26,10 +26,10 @@ const renewMs = 10_000;
 /** Answers other servers of the store. Rejects with the system's error when it cannot listen. */
 export async function startReplicaListener(
   place: ReplicaPlace,
-  token: string,
+  token: ReplicaToken,
   answers: ReplicaAnswers,
 ): Promise<ReplicaListener> {
-  const handle: RequestListener = (request, response) => void respond(request, response, token, answers);
+  const handle: RequestListener = (request, response) => void respond(request, response, token.value, answers);
   const { server, scheme, stop } = await serverFor(place, handle);
   server.requestTimeout = 10_000;
   await new Promise<void>((resolve, reject) => {

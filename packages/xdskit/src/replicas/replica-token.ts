@@ -1,18 +1,60 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
+import type { Finding } from "@xdskit/api";
 import type { SharedKeys } from "@xdskit/server";
 
 const key = "replicas/token";
 
-/**
- * The token that the servers of a store show each other: a server that can read the store may ask. The first one makes
- * it. Rejects with XDSKIT_STORE if the store cannot be read.
- */
-export async function replicaToken(shared: SharedKeys): Promise<string> {
+/** The token that the servers of a store show each other: a server that can read the store may ask. */
+export class ReplicaToken {
+  readonly #shared: SharedKeys;
+  readonly #problem: (finding: Finding) => void;
+  #value: string;
+  #restoring: Promise<void> | undefined;
+
+  private constructor(shared: SharedKeys, problem: (finding: Finding) => void, value: string) {
+    this.#shared = shared;
+    this.#problem = problem;
+    this.#value = value;
+  }
+
+  /** The first server makes it. Rejects with XDSKIT_STORE if the store cannot be read. */
+  static async open(shared: SharedKeys, problem: (finding: Finding) => void): Promise<ReplicaToken> {
+    const { value } = await heldOr(shared, randomBytes(32).toString("base64url"));
+    return new ReplicaToken(shared, problem, value);
+  }
+
+  get value(): string {
+    return this.#value;
+  }
+
+  /**
+   * Takes that of the store, and puts its own back where the store has lost it: that may have been restored from a
+   * backup. Says so if one of them was needed. Rejects as the store does.
+   */
+  async restore(): Promise<void> {
+    this.#restoring ??= this.#restore().finally(() => {
+      this.#restoring = undefined;
+    });
+    await this.#restoring;
+  }
+
+  async #restore(): Promise<void> {
+    const { value, isNew } = await heldOr(this.#shared, this.#value);
+    if (!isNew && value === this.#value) return;
+    this.#value = value;
+    const message = isNew
+      ? "the store had lost the token that its servers show each other; this server has put it back"
+      : "the store has another token than the one that this server knew; it uses that one now";
+    this.#problem({ code: "XDSKIT_STORE", severity: "warning", message });
+  }
+}
+
+/** The token of the store, which is this one if it had none. */
+async function heldOr(shared: SharedKeys, own: string): Promise<{ readonly value: string; readonly isNew: boolean }> {
   const [found] = await shared.list(key);
-  if (found !== undefined) return found.value;
-  const value = randomBytes(32).toString("base64url");
-  if ((await shared.put({ key, value, expected: undefined })) !== undefined) return value;
-  return (await shared.list(key))[0]?.value ?? value;
+  if (found !== undefined) return { value: found.value, isNew: false };
+  if ((await shared.put({ key, value: own, expected: undefined })) !== undefined) return { value: own, isNew: true };
+  return { value: (await shared.list(key))[0]?.value ?? own, isNew: false };
 }
 
 /** Whether a request shows it. */

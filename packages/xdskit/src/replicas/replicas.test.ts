@@ -4,6 +4,7 @@ import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import { createMemoryStore, type ServerTls, type SharedKeys } from "@xdskit/server";
 import { createAuthority } from "../../../api/src/testing/certificates.js";
 import { waitFor } from "../../../grpc-server/src/testing/wait-for.js";
@@ -22,6 +23,7 @@ function port(tls?: ServerTls): ReplicaPlace {
 
 async function joined(t: TestContext, shared: SharedKeys, name: string, place: ReplicaPlace) {
   const gone: string[] = [];
+  const said: string[] = [];
   const replicas = await Replicas.join({
     ...{ shared, place, self: { id: name, name, version: "1" } },
     answers: {
@@ -32,7 +34,7 @@ async function joined(t: TestContext, shared: SharedKeys, name: string, place: R
       hang: () => new Promise<never>(() => {}),
     },
     gone: (replica) => gone.push(replica.name),
-    problem: (finding) => assert.equal(finding, undefined),
+    problem: (finding) => said.push(finding?.message ?? "it is over"),
   });
   t.after(() => replicas.close());
   /** The answer of each other server, or the reason why it has none. */
@@ -45,7 +47,7 @@ async function joined(t: TestContext, shared: SharedKeys, name: string, place: R
         ),
       ),
     );
-  return { replicas, gone, askAll, names: () => replicas.others.map((one) => one.name).join() };
+  return { replicas, gone, said, askAll, names: () => replicas.others.map((one) => one.name).join() };
 }
 
 async function store(t: TestContext): Promise<SharedKeys> {
@@ -66,6 +68,7 @@ describe("the servers of a store", () => {
       answered.map((one) => "answer" in one && one.answer),
       ["b greets a", "c greets a"],
     );
+    assert.deepEqual([...a.said, ...b.said, ...c.said], []);
     await b.replicas.close();
     await waitFor("it is gone", () => a.names() === "c" && c.names() === "a");
     assert.deepEqual([a.gone, c.gone], [["b"], ["b"]]);
@@ -99,6 +102,47 @@ describe("the servers of a store", () => {
           .end('"me"');
       });
     assert.deepEqual([await statusOf(), await statusOf("Bearer x")], [401, 401]);
+  });
+
+  it("answer each other again after the store lost their token, and say so", async (t) => {
+    const shared = await store(t);
+    const a = await joined(t, shared, "a", port());
+    const b = await joined(t, shared, "b", port());
+    assert.ok(await shared.remove("replicas/token", "any"));
+    const c = await joined(t, shared, "c", port());
+    const all = [a, b, c];
+    await waitFor("all are known", () => all.map(({ names }) => names()).join(" ") === "b,c a,c a,b");
+    const answered = async () =>
+      (await Promise.all(all.map((one) => one.askAll("greet", "you")))).flat().filter((one) => "answer" in one).length;
+    for (let tries = 0; (await answered()) < 6; tries += 1) {
+      assert.ok(tries < 500, "they refuse each other");
+      await delay(10);
+    }
+    for (const { said } of [a, b]) assert.match(said.join(), /^the store has another token than the one that/);
+    assert.deepEqual(c.said, []);
+  });
+
+  it("put their token back where the store lost it with their sessions", async (t) => {
+    const shared = await store(t);
+    const lost: (() => void)[] = [];
+    const watched: SharedKeys = {
+      list: (prefix) => shared.list(prefix),
+      put: (put) => shared.put(put),
+      remove: (key, expected) => shared.remove(key, expected),
+      watch: (prefix, listener) => shared.watch(prefix, listener),
+      session: (options) => {
+        lost.push(options.lost);
+        return shared.session(options);
+      },
+    };
+    const a = await joined(t, watched, "a", port());
+    await waitFor("it has a session", () => lost.length > 0);
+    const [token] = await shared.list("replicas/token");
+    await shared.remove("replicas/token", "any");
+    lost[0]?.();
+    await waitFor("it says that it is back", () => a.said.length > 0);
+    assert.equal((await shared.list("replicas/token"))[0]?.value, token?.value);
+    assert.match(a.said.join(), /^the store had lost the token/);
   });
 
   it("show each other certificates where clients must show one", async (t) => {

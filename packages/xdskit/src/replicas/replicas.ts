@@ -2,9 +2,9 @@ import type { Finding } from "@xdskit/api";
 import type { ServerTls, SharedKeys } from "@xdskit/server";
 import { Membership, type Replica } from "./membership.js";
 import type { ReplicaAnswers } from "./questions.js";
-import { type AskOptions, ask } from "./replica-client.js";
+import { type AskOptions, ask, TokenRefused } from "./replica-client.js";
 import { type ReplicaPlace, startReplicaListener } from "./replica-listener.js";
-import { replicaToken } from "./replica-token.js";
+import { ReplicaToken } from "./replica-token.js";
 
 /** The options of a server that is one of several. */
 export interface ReplicasOptions {
@@ -18,6 +18,10 @@ export interface ReplicasOptions {
   readonly problem: (finding: Finding | undefined) => void;
 }
 
+interface AskHow extends Pick<AskOptions, "tls"> {
+  readonly token: ReplicaToken;
+}
+
 /** A replica that is silent for so many milliseconds is left out of an answer, which says so. */
 const usualTimeoutMs = 3_000;
 
@@ -25,15 +29,10 @@ const usualTimeoutMs = 3_000;
 export class Replicas {
   readonly self: Replica;
   readonly #membership: Membership;
-  readonly #ask: Omit<AskOptions, "timeoutMs">;
+  readonly #ask: AskHow;
   readonly #stop: () => Promise<void>;
 
-  private constructor(
-    self: Replica,
-    membership: Membership,
-    asking: Omit<AskOptions, "timeoutMs">,
-    stop: () => Promise<void>,
-  ) {
+  private constructor(self: Replica, membership: Membership, asking: AskHow, stop: () => Promise<void>) {
     this.self = self;
     this.#membership = membership;
     this.#ask = asking;
@@ -43,11 +42,11 @@ export class Replicas {
   /** Listens, and makes itself known to the others. Rejects if it cannot listen, or the store cannot be read. */
   static async join(options: ReplicasOptions): Promise<Replicas> {
     const { shared, place, advertise, answers, gone, problem } = options;
-    const token = await replicaToken(shared);
+    const token = await ReplicaToken.open(shared, problem);
     const listener = await startReplicaListener(place, token, answers);
     const address = advertise === undefined ? listener.address : withAuthority(listener.address, advertise);
     const self = { ...options.self, address, since: Date.now() };
-    const membership = new Membership({ shared, self, gone, problem });
+    const membership = new Membership({ shared, self, beforeJoin: () => token.restore(), gone, problem });
     const tls: ServerTls | undefined = place.kind === "port" ? place.tls : undefined;
     return new Replicas(self, membership, { token, tls }, async () => {
       await membership.close();
@@ -66,7 +65,14 @@ export class Replicas {
 
   /** Asks one of the others. Rejects, with a reason for people, if it does not answer in time. */
   async ask(replica: Replica, question: string, asked: unknown, timeoutMs = usualTimeoutMs): Promise<unknown> {
-    return await ask(replica, question, asked, { ...this.#ask, timeoutMs });
+    const { token, tls } = this.#ask;
+    try {
+      return await ask(replica, question, asked, { token: token.value, tls, timeoutMs });
+    } catch (error) {
+      // One of the two has a token that the store has lost. The other one finds out when it asks.
+      if (error instanceof TokenRefused) void token.restore().catch(() => {});
+      throw error;
+    }
   }
 
   /** The others know at once that it is gone. */
