@@ -57,10 +57,10 @@ test("a SIGTERM for npx, which only ends npm's shell, ends the server too", asyn
     "--admin",
     "127.0.0.1:0",
   ]);
-  await npm.seen(/^ready$/m);
   const server = Number((await npm.seen(/^server (\d+)$/m))[1]);
-  npm.kill("SIGTERM");
   try {
+    await npm.seen(/^ready$/m);
+    npm.kill("SIGTERM");
     // Its pipes close only when the server is gone, too.
     await within(npm.ended(), () => `the server goes on\n${npm.err()}`);
   } catch (error) {
