@@ -15,7 +15,12 @@ import { serve, startBench, xdskitCommand } from "./harness/xdskit.js";
 const run = promisify(execFile);
 const nodes = 5;
 
+interface Contents {
+  readonly running: { readonly connect_timeout?: string };
+}
+
 interface RolloutPage {
+  readonly quarantines: readonly { readonly name: string }[];
   readonly rollouts: readonly { readonly state: string; readonly step: number }[];
 }
 
@@ -152,6 +157,23 @@ test("the habits of the dashboard", { timeout: 400_000 }, async (t) => {
     await page.keyboard.press("Escape");
     await lead("Undo", /is taken back from 1 node of edge/);
     await eventually("the end", async () => (await state()) === "rolled-back");
+  });
+
+  await scene.step("a quarantine is lifted only after the page said which nodes get what", async () => {
+    const kept = async () => (await api<RolloutPage>("rollouts")).quarantines.map(({ name }) => name).join();
+    const timeout = async () =>
+      (await api<Contents>("nodes/edge-00000/resources/cluster/cart")).running.connect_timeout;
+    await page.getByText("1 content in quarantine").waitFor();
+    await page.getByRole("button", { name: "Lift" }).click();
+    await page.getByRole("dialog", { name: "Lift: the quarantine of cart" }).waitFor();
+    await mustBeAccessible(large, "the question of a quarantine");
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "hidden" });
+    assert.deepEqual([await kept(), await timeout()], ["cart", "2s"]);
+    await lead("Lift", /All nodes of edge from which it is withheld get this content now, without steps/);
+    await page.getByText("1 content in quarantine").waitFor({ state: "detached" });
+    assert.equal(await kept(), "");
+    await eventually("the content", async () => (await timeout()) === "3s");
   });
 
   await scene.step("any two revisions are compared, by choice and by name", async () => {

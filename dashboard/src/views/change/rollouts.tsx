@@ -1,13 +1,12 @@
 import { useState } from "preact/hooks";
-import { post } from "../../api/request.js";
 import type { Quarantine, Rollout } from "../../api/types.js";
 import { useLive } from "../../api/use-live.js";
-import { Failure } from "../../parts/message.js";
 import { StateBar } from "../../parts/state.js";
 import { Time } from "../../parts/time.js";
 import { linkTo } from "../../router.js";
 import { counted } from "../../text/counts.js";
 import { LeadRollout, type RolloutAction, rolloutActions, rolloutWords } from "./lead-rollout.js";
+import { LiftQuarantine } from "./lift-quarantine.js";
 
 /** Changes that go out by steps, and what is in quarantine. */
 export function Rollouts() {
@@ -15,41 +14,34 @@ export function Rollouts() {
     readonly rollouts: readonly Rollout[];
     readonly quarantines: readonly Quarantine[];
   }>("rollouts");
-  const [error, setError] = useState<Error | undefined>(undefined);
   const [led, setLed] = useState<{ readonly rollout: Rollout; readonly action: RolloutAction } | undefined>(undefined);
+  const [lifted, setLifted] = useState<Quarantine | undefined>(undefined);
   if (data === undefined || (data.rollouts.length === 0 && data.quarantines.length === 0)) return null;
-  const act = (path: string) =>
-    post(path).then(
-      () => {
-        setError(undefined);
-        renew();
-      },
-      (problem) => setError(problem as Error),
-    );
   return (
     <>
       <h2>Rollouts</h2>
-      {error === undefined ? null : <Failure error={error} />}
       {data.rollouts.map((rollout) => (
         <RolloutPanel key={rollout.group} rollout={rollout} lead={(action) => setLed({ rollout, action })} />
       ))}
       {led === undefined ? null : <LeadRollout {...led} done={renew} close={() => setLed(undefined)} />}
+      {lifted === undefined ? null : (
+        <LiftQuarantine quarantine={lifted} done={renew} close={() => setLifted(undefined)} />
+      )}
       {data.quarantines.length === 0 ? null : (
         <section class="panel" aria-label="Quarantine">
           <h3>{counted(data.quarantines.length, "content")} in quarantine</h3>
           <ul class="findings">
-            {data.quarantines.slice(0, 50).map(({ group, type, name, cause, message }) => (
-              <li key={`${group} ${type} ${name}`}>
-                <b>{name}</b> <small>{`${type} of ${group}: ${message || cause}`}</small>{" "}
-                <button
-                  type="button"
-                  class="small"
-                  onClick={() => void act(`quarantines/lift?${new URLSearchParams({ group, type, name })}`)}
-                >
-                  Lift
-                </button>
-              </li>
-            ))}
+            {data.quarantines.slice(0, 50).map((quarantine) => {
+              const { group, type, name, cause, message } = quarantine;
+              return (
+                <li key={`${group} ${type} ${name}`}>
+                  <b>{name}</b> <small>{`${type} of ${group}: ${message || cause}`}</small>{" "}
+                  <button type="button" class="small" onClick={() => setLifted(quarantine)}>
+                    Lift
+                  </button>
+                </li>
+              );
+            })}
           </ul>
         </section>
       )}
