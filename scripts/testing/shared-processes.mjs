@@ -5,7 +5,8 @@ import { namesSources } from "./compiled-tests.mjs";
 
 const most = 8;
 /** What concerns the whole process: other programs, threads, memory, the environment, clocks. */
-const ownProcess = /child_process|worker_threads|memoryUsage|\bgc\b|process\.(?:env|exit|on|once|chdir)|mock\.timers/;
+const ownProcess =
+  /child_process|worker_threads|memoryUsage|cpuUsage|queryObjects|\bgc\b|process\.(?:env|exit|on|once|chdir)|mock\.timers/;
 const compiledUnit = /^(packages\/[^/]+)\/dist\//;
 /** Most tests of the command start it. */
 const alone = /^packages\/(?:xdskit|store-lmdb)\//;

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { statSync } from "node:fs";
 import * as nodeModule from "node:module";
+import { join } from "node:path";
 
 // While the modules load there is nothing to end in order, and a stop is no failure. Once the command listens for it
 // itself, it says what becomes of it.
@@ -10,8 +11,9 @@ const early = (signal) => {
 process.on("SIGTERM", early).on("SIGINT", early);
 // What gRPC's client says of its connections comes as errors of ours; GRPC_VERBOSITY=DEBUG shows all of it.
 process.env.GRPC_VERBOSITY ??= "NONE";
-// From Node 22 on, later starts need not compile the modules again.
-nodeModule.enableCompileCache?.();
+// From Node 22 on, later starts need not compile the modules again. Nobody else may write into the user's own folder.
+const caches = process.env.XDG_CACHE_HOME || (process.env.HOME && join(process.env.HOME, ".cache"));
+if (caches) nodeModule.enableCompileCache?.(join(caches, "xdskit/modules"));
 const { main } = await import(program()).catch((error) => {
   if (error.code !== "ERR_MODULE_NOT_FOUND") throw error;
   console.error(`xdskit: ${error.message}\nIn a checkout, build it first: npm ci && npm run build`);

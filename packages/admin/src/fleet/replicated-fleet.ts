@@ -102,7 +102,8 @@ function saidOf(silent: readonly Silent[]): { readonly silent?: readonly Silent[
 
 async function lookEverywhere(local: LocalFleet, peers: readonly Peer[]): Promise<Looked> {
   const [own, { answers, silent }] = await Promise.all([local.all(), peersRows(peers)]);
-  // To wait for the others is no work: one that does not answer must not make the rows old.
+  // Waiting for the others does not count, nor does reading their answers, which cannot be told apart from it: a server
+  // that does not answer must not make the rows old.
   const began = performance.now();
   const rows = mergedRows([own.rows, ...answers]);
   return { at: own.at, rows, silent, worked: performance.now() - began };

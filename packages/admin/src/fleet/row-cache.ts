@@ -5,9 +5,7 @@ import { rowOf } from "./row.js";
 
 /** Rows are renewed after so many milliseconds, */
 const freshMs = 500;
-/**
- * and after so many times the work of the last look, so that readers never take more than a tenth of the server's time.
- */
+/** and after this many times the work of the last look, so that readers take about a tenth of the server's time. */
 const restFactor = 10;
 /** The most nodes to look at in one turn. */
 const nodesInTurn = 1_000;

@@ -43,8 +43,9 @@ export interface SharedRollouts {
     options?: { readonly id?: number | undefined; readonly reason?: string | undefined },
   ): Promise<RolloutLed>;
   /**
-   * When the oldest rollout began that is under way, or was rolled back: it needs what was there before. In
-   * milliseconds since 1970. 0: the records are not read yet, and any may be there. Undefined: there is none.
+   * When the oldest rollout began that needs what was there before: it is under way, or keeps from nodes what was
+   * rolled back. In milliseconds since 1970. 0: the records are not read yet, and any may be there. Undefined: there is
+   * none.
    */
   readonly neededSince: number | undefined;
   /** Another server leads from now on. */

@@ -116,7 +116,10 @@ export interface HeadsListener {
    * called again, even if nothing moved.
    */
   moved(heads: readonly Revision[]): void;
-  /** The store cannot be read: nothing is heard until `moved` is called again. Called once for each such time. */
+  /**
+   * The store cannot be read: nothing is heard until `moved` is called again. Called once for each such time, and once
+   * more for each further reason.
+   */
   away(finding: Finding): void;
 }
 

@@ -262,6 +262,7 @@ export class GroupView {
         this.#quarantineIs("began", added);
         this.#spread();
       },
+      keepsRolledBack: () => [...this.quarantine].some(({ cause }) => cause === "rolled-back"),
       onlyFromAll: (ids) => {
         const others = [...this.quarantine].filter((each) => each.cause === "rolled-back" && !ids.has(idOf(each)));
         const over = this.#quarantine.delete(others);

@@ -76,6 +76,7 @@ export function createViews(clock: Clock, events: Pick<Events, "emit">) {
     opened(): void {
       isOpen = true;
       for (const group of groups) group.opened();
+      shared.hub?.opened();
     },
     /** `newest` is the group's target in the end; `respread` is called when its pulse may have changed. */
     open(...of: [group: Group, newest: () => Snapshot | undefined, respread: () => void]): ViewedGroup {

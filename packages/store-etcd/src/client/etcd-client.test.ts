@@ -63,8 +63,8 @@ async function lossyProxy(t: TestContext, port: number) {
 describe("the client of etcd", () => {
   it("leaves a connection on which packets are lost, and makes another one", { timeout: 60_000 }, async (t) => {
     const { endpoint, swallow } = await lossyProxy(t, (await member(t)).port);
-    const keepalive = { timeMs: 300, timeoutMs: 300 };
-    const client = new EtcdClient({ endpoints: [endpoint], timeoutMs: 300, keepalive });
+    const keepalive = { timeMs: 1_000, timeoutMs: 1_000 };
+    const client = new EtcdClient({ endpoints: [endpoint], timeoutMs: 1_000, keepalive });
     t.after(() => client.close());
     await client.range({ key: "a" });
     const ended = new Promise<string>((resolve) => {
@@ -84,7 +84,7 @@ describe("the client of etcd", () => {
 
   it("does not come back to a silent member where several calls failed at once", { timeout: 60_000 }, async (t) => {
     const members = [await member(t, { hangs: true }), await member(t), await member(t)];
-    const client = new EtcdClient({ endpoints: members.map(({ endpoint }) => endpoint), timeoutMs: 500 });
+    const client = new EtcdClient({ endpoints: members.map(({ endpoint }) => endpoint), timeoutMs: 3_000 });
     t.after(() => client.close());
     await Promise.all(["a", "b", "c"].map((key) => client.range({ key })));
     assert.equal(client.current, members[1]?.endpoint);

@@ -18,9 +18,11 @@ export interface WaitResult {
 
 const shortestPauseMs = 100;
 const longestPauseMs = 1_000;
-/** After a rejection the other nodes have so long to answer, so that it can be said who is silent. */
+/** How long the other nodes have to answer after a rejection, so that it can be said who is silent. */
 const afterRejectionMs = 1_000;
-/** The server has so long for its last answer, where it gave others before. */
+/** How long the server has for an answer, before it is asked again, in milliseconds. */
+const mostAnswerMs = 5_000;
+/** How long it has for its last answer, where it gave others before. */
 const lastAnswerMs = 250;
 
 /**
@@ -41,18 +43,18 @@ export async function waitForNodes(
   for (let pauseMs = shortestPauseMs; ; pauseMs = Math.min(longestPauseMs, pauseMs * 1.5)) {
     let problem: ApiError | undefined;
     try {
-      arrival = await client.get<ArrivalView>(path, Math.max(lastAnswerMs, Math.ceil(end - performance.now())));
+      const leftMs = Math.ceil(end - performance.now());
+      arrival = await client.get<ArrivalView>(path, Math.min(mostAnswerMs, Math.max(lastAnswerMs, leftMs)));
       const verdict = verdictOn(arrival, percent);
       if (verdict === "acknowledged") return { result: verdict, arrival };
-      if (verdict === "rejected") {
-        rejectedAt ??= performance.now();
-        const isLate = performance.now() - rejectedAt > afterRejectionMs;
-        if (arrival.counts.pending === 0 || isLate) return { result: verdict, arrival };
-      }
+      if (verdict === "rejected" && arrival.counts.pending === 0) return { result: verdict, arrival };
+      rejectedAt = verdict === "rejected" ? (rejectedAt ?? performance.now()) : undefined;
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       problem = error;
     }
+    if (rejectedAt !== undefined && performance.now() - rejectedAt > afterRejectionMs)
+      return { result: "rejected", arrival };
     const leftMs = end - performance.now();
     if (leftMs <= 0 || (problem !== undefined && isRefusal(problem)))
       return { result: (arrival?.counts.rejected ?? 0) > 0 ? "rejected" : "timeout", arrival, problem };

@@ -23,10 +23,14 @@ async function storeOf(revisions: number, days: number): Promise<Store> {
 
 function historyOf(
   store: Store,
-  rollout?: { readonly state: RolloutState; readonly startedAt: Date },
+  rollout?: { readonly state: RolloutState; readonly startedAt: Date; readonly keepsBack?: boolean },
   everyMs?: number,
 ) {
-  const server = { rollouts: () => (rollout === undefined ? [] : [rollout]) } as never;
+  const quarantine = { group: "edge", cause: "rolled-back" };
+  const server = {
+    rollouts: () => (rollout === undefined ? [] : [{ ...rollout, group: "edge" }]),
+    quarantines: () => (rollout?.keepsBack === true ? [quarantine] : []),
+  } as never;
   return new KeptHistory({ settings: undefined, server, store, everyMs, failed: assert.fail });
 }
 
@@ -57,13 +61,14 @@ describe("the history of a running server", () => {
 
   it("keeps what a rollout in progress began with, however old", async () => {
     const startedAt = new Date(Date.now() - 25.5 * day);
-    for (const [state, kept] of [
-      ["halted", 25],
-      ["rolled-back", 25],
-      ["completed", 10],
+    for (const [state, keepsBack, kept] of [
+      ["halted", false, 25],
+      ["rolled-back", true, 25],
+      ["rolled-back", false, 10],
+      ["completed", false, 10],
     ] as const) {
       const store = await storeOf(30, 30);
-      const history = historyOf(store, { state, startedAt });
+      const history = historyOf(store, { state, startedAt, keepsBack });
       await history.use({ revisions: 1, age: day });
       assert.equal(await countOf(store), kept, state);
       history.close();

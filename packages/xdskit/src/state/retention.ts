@@ -3,7 +3,7 @@ import type { Settings } from "../settings/schema.js";
 
 type StateSettings = Settings["state"];
 
-/** History that is kept of each layer by default, and beside it so many revisions that leases made. */
+/** How many revisions of each layer are kept by default, and how many more that leases made. */
 const keptRevisions = 1_000;
 const keptOfLeases = 5_000;
 const keptMs = 90 * 24 * 3_600_000;
@@ -17,15 +17,14 @@ const leastRevisions = 10;
 /** A change is in the store a while before its rollout begins. */
 const beforeRolloutMs = 600_000;
 
-/** History grows old while nothing changes, too: it is looked at every so many milliseconds. */
+/** How often history is looked at, in milliseconds: it grows old while nothing changes, too. */
 const lookMs = 3_600_000;
 
-/** What was rolled back stays from nodes: they need what was there before. */
-const over: ReadonlySet<RolloutState> = new Set(["completed", "withdrawn"] as const);
+const over: ReadonlySet<RolloutState> = new Set(["completed", "withdrawn", "rolled-back"] as const);
 
 interface KeptHistoryOptions {
   readonly settings: StateSettings;
-  readonly server: Pick<XdsServer, "rollouts">;
+  readonly server: Pick<XdsServer, "rollouts" | "quarantines">;
   /** Undefined: no history is kept. */
   readonly store: Store | undefined;
   /** The history could not be looked at. */
@@ -53,7 +52,7 @@ export class KeptHistory {
     const { revisions = keptRevisions, leases = keptOfLeases, age = keptMs } = this.#settings ?? {};
     const began = this.#options.server
       .rollouts()
-      .filter(({ state }) => !over.has(state))
+      .filter(({ state, group }) => !over.has(state) || (state === "rolled-back" && this.#keepsBack(group)))
       .map(({ startedAt }) => startedAt.getTime());
     const needed = this.#shared?.neededSince;
     if (needed !== undefined) began.push(needed);
@@ -74,6 +73,13 @@ export class KeptHistory {
 
   close(): void {
     clearInterval(this.#timer);
+  }
+
+  /** Nodes have what was there before, in place of what was rolled back. */
+  #keepsBack(rolledBack: string): boolean {
+    return this.#options.server
+      .quarantines()
+      .some(({ group, cause }) => group === rolledBack && cause === "rolled-back");
   }
 
   async #look(): Promise<void> {

@@ -24,6 +24,8 @@ export interface GroupSide {
   rejectedHeard(): void;
   /** The record to write now, after this one; undefined: none. */
   proposal(record: RolloutRecord | undefined): Proposal | undefined;
+  /** Whether nodes may still be given, because of a record, what was there before its change. */
+  needsPast(record: RolloutRecord): boolean;
   /** The answers of its nodes to the change of a record; undefined: it does not carry that change out. */
   count(record: RolloutRecord): ServerCount | undefined;
 }

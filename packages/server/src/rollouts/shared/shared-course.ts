@@ -19,6 +19,8 @@ export interface SharedView {
   isDeserted(): boolean;
   /** Each of these goes into quarantine for all, as it is in the newest. */
   keepFromAll(undo: Iterable<Override>): void;
+  /** Whether something that was rolled back is in quarantine. */
+  keepsRolledBack(): boolean;
   /** Of what was rolled back, only this stays in quarantine. */
   onlyFromAll(ids: { has(id: string): boolean }): void;
   /** Clients of other servers rejected other contents now. */
@@ -128,6 +130,11 @@ export class SharedCourse implements GroupSide {
       },
       list: [...machine.brings.list()],
     };
+  }
+
+  needsPast({ course, change }: RolloutRecord): boolean {
+    if (course.phase !== "rolled-back") return !isOver(course);
+    return this.#back !== change || this.#view.keepsRolledBack();
   }
 
   count(record: RolloutRecord): ServerCount | undefined {

@@ -95,6 +95,10 @@ describe("a rollout of several servers", () => {
     clients.push(late.connect({ id: "late" }));
     await servers.until("what was before", () => clients.at(-1)?.held.get("a") === "1");
     assert.deepEqual(using("bad"), []);
+    // Nothing is left that must stay from nodes.
+    await one().write({ a: "1" });
+    const isFree = () => servers.all.every(({ shared }) => shared.neededSince === undefined);
+    await servers.until("history is free", isFree);
     await one().write({ a: "3" });
     await state("completed");
     await use("3", [...ids, "late"]);

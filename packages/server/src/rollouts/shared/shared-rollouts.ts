@@ -32,7 +32,9 @@ const mostConflicts = 20;
  * How long after a change a start waits for the record of its rollout, in milliseconds: the change is in the store
  * before. Servers whose clocks differ by more do not wait.
  */
-const freshMs = 2_000;
+const freshMs = 1_500;
+/** How long a rollout of a group that is not here needs what was there before, in milliseconds: a week. */
+const elsewhereMs = 7 * 24 * 3_600_000;
 /** How often a start reads records and lists again while others keep replacing them. */
 const mostReads = 5;
 
@@ -60,6 +62,7 @@ export class SharedRolloutHub implements SharedRollouts {
   #preparingAll: Promise<void> | undefined;
   readonly #proposing = new Set<string>();
   readonly #timers = new Set<() => void>();
+  #isOpen = false;
   #isClosed = false;
   #closing: Promise<void> | undefined;
   readonly #troubles: Troubles;
@@ -116,11 +119,11 @@ export class SharedRolloutHub implements SharedRollouts {
   }
 
   async #prepareNewest(): Promise<void> {
-    await this.#recordsOfFresh().catch((error: unknown) => this.#trouble(storeFinding(error)));
     await this.#prepareAll();
+    await this.#recordsOfFresh().catch((error: unknown) => this.#trouble(storeFinding(error)));
   }
 
-  /** Waits for the records of changes that were made just now. */
+  /** Waits for the records of changes that were made just now, and reads what each is about. */
   async #recordsOfFresh(): Promise<void> {
     const heads = await this.#sharing.store.heads();
     const changedAt = Math.max(...heads.map(({ time }) => time));
@@ -128,8 +131,10 @@ export class SharedRolloutHub implements SharedRollouts {
     if (changedAt > started + freshMs) return;
     const leftMs = () => Math.min(changedAt, started) + freshMs - Date.now();
     const isRecorded = (group: string) => (this.#records.of(group)?.since ?? 0) >= changedAt;
-    while (leftMs() > 0 && ![...this.#sides.keys()].every(isRecorded) && !this.#isClosed)
+    while (leftMs() > 0 && ![...this.#sides.keys()].every(isRecorded) && !this.#isClosed) {
       await this.#nextRecord(leftMs());
+      await this.#prepareAll();
+    }
   }
 
   /** Resolves at the next record, or after so many milliseconds. */
@@ -166,8 +171,22 @@ export class SharedRolloutHub implements SharedRollouts {
 
   get neededSince(): number | undefined {
     if (!this.#records.isRead) return 0;
-    const began = this.#records.all.filter(isHolding).map(({ startedAt }) => startedAt);
+    const began = this.#records.all.filter((record) => this.#isNeeded(record)).map(({ startedAt }) => startedAt);
     return began.length === 0 ? undefined : Math.min(...began);
+  }
+
+  /** Nodes of this server, or of another one, may have what was there before. */
+  #isNeeded(record: RolloutRecord): boolean {
+    if (!this.#isOpen) return isHolding(record);
+    const side = this.#sideOf(record.group);
+    if (side !== undefined) return side.needsPast(record);
+    // Other servers may have the group still; or it was removed in the middle of its rollout.
+    return !isOver(record.course) && Date.now() - record.since < elsewhereMs;
+  }
+
+  /** From now on nodes are told what there is, and every group is here that has nodes. */
+  opened(): void {
+    this.#isOpen = true;
   }
 
   recordOf(group: string): RolloutRecord | undefined {

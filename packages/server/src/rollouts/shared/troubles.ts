@@ -1,6 +1,7 @@
 import type { Finding } from "@xdskit/api";
+import { withoutNumbers } from "../../stores/basics/store-finding.js";
 
-/** So many different problems are remembered. */
+/** How many different problems are remembered. */
 const mostRemembered = 100;
 
 /** Reports each problem once, until it is over: one does not hide another one. */
@@ -14,10 +15,11 @@ export class Troubles {
   }
 
   tell(finding: Finding): void {
-    if (this.#told.has(finding.message)) return;
+    const about = withoutNumbers(finding);
+    if (this.#told.has(about)) return;
     const [oldest] = this.#told;
     if (this.#told.size >= mostRemembered && oldest !== undefined) this.#told.delete(oldest);
-    this.#told.add(finding.message);
+    this.#told.add(about);
     this.#report(finding);
   }
 

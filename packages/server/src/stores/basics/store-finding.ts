@@ -11,3 +11,8 @@ export function storeFindings(error: unknown): readonly Finding[] {
 export function storeFinding(error: unknown): Finding {
   return storeFindings(error)[0] as Finding;
 }
+
+/** What problems are compared by: errors of the network also say how long each try took. */
+export function withoutNumbers({ message }: Finding): string {
+  return message.replace(/\d+/g, "");
+}

@@ -15,8 +15,9 @@ import type {
   StoredResource,
 } from "../../contracts/store.js";
 import type { LayerName } from "../../settings/group-settings.js";
+import { withoutNumbers } from "../basics/store-finding.js";
 import { Copying } from "./copying.js";
-import { LateShared, lateWatch } from "./late-shared.js";
+import { LateShared, type LateWatch, lateWatch } from "./late-shared.js";
 import type { StoreCopy } from "./store-copy.js";
 
 /** The options of a store with a copy. */
@@ -43,7 +44,7 @@ const retryMs = 1_000;
 export class CopiedStore implements Store {
   readonly shared: LateShared;
   readonly #options: CopiedStoreOptions;
-  readonly #waiting = new Set<(store: Store) => void>();
+  readonly #waiting = new Set<LateWatch<Store>>();
   readonly #stopped = new AbortController();
   #reached: Store | undefined;
   #copying: Copying | undefined;
@@ -162,14 +163,16 @@ export class CopiedStore implements Store {
   /** The reason may be another one with each try. */
   #isAwayFor(error: unknown, served: string): undefined {
     const reason = error instanceof XdskitError ? error.findings[0]?.message : (error as Error).message;
+    const before = withoutNumbers(this.#finding);
     this.#finding = { code: "XDSKIT_STORE", severity: "error", message: `${reason}; ${served}` };
+    if (withoutNumbers(this.#finding) !== before) for (const late of this.#waiting) late.isAway();
   }
 
   #arrive(store: Store): void {
     const { copy, keys, problem } = this.#options;
     this.#reached = store;
     if (copy !== undefined && !this.#stopped.signal.aborted) this.#copying = new Copying(store, copy, problem, keys);
-    for (const begin of this.#waiting) begin(store);
+    for (const { begin } of this.#waiting) begin(store);
     this.#waiting.clear();
     this.shared.reached(store.shared);
   }

@@ -17,7 +17,7 @@ import type {
 export class LateShared implements SharedKeys {
   readonly #away: () => Finding;
   readonly #copied: (prefix: string) => Promise<readonly SharedEntry[]> | undefined;
-  readonly #waiting = new Set<(shared: SharedKeys) => void>();
+  readonly #waiting = new Set<LateWatch<SharedKeys>>();
   #reached: SharedKeys | undefined;
 
   constructor(
@@ -30,7 +30,7 @@ export class LateShared implements SharedKeys {
 
   reached(shared: SharedKeys): void {
     this.#reached = shared;
-    for (const begin of this.#waiting) begin(shared);
+    for (const { begin } of this.#waiting) begin(shared);
     this.#waiting.clear();
   }
 
@@ -61,10 +61,17 @@ export class LateShared implements SharedKeys {
   }
 }
 
+/** A watch that waits until the watched store is reached. */
+export interface LateWatch<Watched> {
+  begin(watched: Watched): void;
+  /** The store is away for another reason now. */
+  isAway(): void;
+}
+
 /** A watch of what may be reached later: until then its listener hears that it is away. */
 export function lateWatch<Watched>(
   reached: Watched | undefined,
-  waiting: Set<(watched: Watched) => void>,
+  waiting: Set<LateWatch<Watched>>,
   listener: { away(finding: Finding): void },
   away: () => Finding,
   watch: (watched: Watched) => StoreWatch,
@@ -72,17 +79,20 @@ export function lateWatch<Watched>(
   if (reached !== undefined) return watch(reached);
   let isClosed = false;
   let begun: StoreWatch | undefined;
-  const begin = (watched: Watched) => {
-    if (!isClosed) begun = watch(watched);
+  const late: LateWatch<Watched> = {
+    begin(watched) {
+      if (!isClosed) begun = watch(watched);
+    },
+    isAway() {
+      if (!isClosed && begun === undefined) listener.away(away());
+    },
   };
-  waiting.add(begin);
-  queueMicrotask(() => {
-    if (!isClosed && begun === undefined) listener.away(away());
-  });
+  waiting.add(late);
+  queueMicrotask(() => late.isAway());
   return {
     close() {
       isClosed = true;
-      waiting.delete(begin);
+      waiting.delete(late);
       begun?.close();
     },
   };

@@ -2,7 +2,7 @@ import type { Revision, RevisionId, Store } from "../../contracts/store.js";
 import type { LayerName } from "../../settings/group-settings.js";
 import { revisionsSince } from "../basics/following.js";
 
-/** So many of the revisions told last are remembered. */
+/** How many of the revisions told last are remembered. */
 const mostRemembered = 1_000;
 
 /** Tells of each new revision of some layers once: those that are made here, and those that the store tells of. */

@@ -184,7 +184,7 @@ export class WrittenLayers implements Source {
         await this.#hear(heads);
       },
       away: (finding) => {
-        this.#away = { since: Date.now(), finding };
+        this.#away = { since: this.#away?.since ?? Date.now(), finding };
         this.#options.onAway?.(finding);
       },
     });
@@ -384,6 +384,8 @@ export class WrittenLayers implements Source {
     this.#moved = heads;
     this.#hearing ??= this.#followMoved().finally(() => {
       this.#hearing = undefined;
+      // They were told after the last look.
+      return this.#moved === undefined || this.#queue.isClosed ? undefined : this.#hear(this.#moved);
     });
     return this.#hearing;
   }
@@ -411,8 +413,9 @@ export class WrittenLayers implements Source {
 
   /** Said once, until it is over. */
   #isBehind(error: unknown): void {
-    if (this.#behind !== undefined) return;
     const finding = storeFinding(error);
+    // Too many writers wait: the store is there.
+    if (this.#behind !== undefined || finding.code === "XDSKIT_BUSY") return;
     this.#behind = { since: Date.now(), finding };
     this.#options.onAway?.(finding);
   }

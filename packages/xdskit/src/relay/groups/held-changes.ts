@@ -217,10 +217,17 @@ export class HeldChanges {
    */
   look(): void {
     if (this.#waiting.size === 0) return;
+    const candidates = this.#awake();
     this.#release(
-      this.#incomplete(this.#waiting),
-      this.#stillNamed(this.#waiting, (key) => !isRemoved(this.#waiting, key)),
+      this.#incomplete(candidates),
+      this.#stillNamed(candidates, (key) => !isRemoved(candidates, key)),
     );
+  }
+
+  /** The waiting changes that do not rest. */
+  #awake(): ReadonlyMap<string, Waiting> {
+    if (this.#options.isRolledBack?.() !== true) return this.#waiting;
+    return new Map([...this.#waiting].filter(([, each]) => !this.#rests(each)));
   }
 
   /** The same, after this turn. */
