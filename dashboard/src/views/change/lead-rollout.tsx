@@ -1,8 +1,6 @@
-import { useState } from "preact/hooks";
 import { pathOf, post } from "../../api/request.js";
 import type { Rollout } from "../../api/types.js";
-import { Dialog } from "../../parts/dialog.js";
-import { Failure } from "../../parts/message.js";
+import { Confirm } from "../../parts/confirm.js";
 import { linkTo } from "../../router.js";
 import { counted } from "../../text/counts.js";
 
@@ -54,24 +52,17 @@ export function LeadRollout({
   done(): void;
   close(): void;
 }) {
-  const [error, setError] = useState<Error | undefined>(undefined);
-  const [isBusy, setBusy] = useState(false);
   const { id, group, resources } = rollout;
-  const lead = async () => {
-    setBusy(true);
-    try {
-      // The id: what was shown may be over, and another one under way.
-      await post(`rollouts/${pathOf(group)}/${action}?${new URLSearchParams({ id: String(id) })}`);
-      done();
-      close();
-    } catch (problem) {
-      setError(problem as Error);
-      setBusy(false);
-    }
-  };
   return (
-    <Dialog title={`${rolloutWords[action]}: the rollout of ${group}`} close={close}>
-      {error === undefined ? null : <Failure error={error} />}
+    <Confirm
+      title={`${rolloutWords[action]}: the rollout of ${group}`}
+      word={rolloutWords[action]}
+      kind={action === "roll-back" ? "danger" : "primary"}
+      // The id: what was shown may be over, and another one under way.
+      run={() => post(`rollouts/${pathOf(group)}/${action}?${new URLSearchParams({ id: String(id) })}`)}
+      done={done}
+      close={close}
+    >
       <p>{outlookOf(action, rollout)}</p>
       <ul class="names">
         {resources.slice(0, mostNames).map(({ type, name }) => (
@@ -81,17 +72,7 @@ export function LeadRollout({
         ))}
         {rollout.changed > mostNames ? <li class="quiet">and {rollout.changed - mostNames} more</li> : null}
       </ul>
-      <div class="form-row dialog-end">
-        <button
-          type="button"
-          class={action === "roll-back" ? "danger" : "primary"}
-          disabled={isBusy}
-          onClick={() => void lead()}
-        >
-          {rolloutWords[action]}
-        </button>
-      </div>
-    </Dialog>
+    </Confirm>
   );
 }
 

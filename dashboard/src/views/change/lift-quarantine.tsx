@@ -1,8 +1,6 @@
-import { useState } from "preact/hooks";
 import { post } from "../../api/request.js";
 import type { Quarantine } from "../../api/types.js";
-import { Dialog } from "../../parts/dialog.js";
-import { Failure } from "../../parts/message.js";
+import { Confirm } from "../../parts/confirm.js";
 import { linkTo } from "../../router.js";
 
 /** Says which nodes get what if a quarantine ends, and ends it only then. */
@@ -15,23 +13,16 @@ export function LiftQuarantine({
   done(): void;
   close(): void;
 }) {
-  const [error, setError] = useState<Error | undefined>(undefined);
-  const [isBusy, setBusy] = useState(false);
   const { group, type, name } = quarantine;
-  const lift = async () => {
-    setBusy(true);
-    try {
-      await post(`quarantines/lift?${new URLSearchParams({ group, type, name })}`);
-      done();
-      close();
-    } catch (problem) {
-      setError(problem as Error);
-      setBusy(false);
-    }
-  };
   return (
-    <Dialog title={`Lift: the quarantine of ${name}`} close={close}>
-      {error === undefined ? null : <Failure error={error} />}
+    <Confirm
+      title={`Lift: the quarantine of ${name}`}
+      word="Lift"
+      kind="danger"
+      run={() => post(`quarantines/lift?${new URLSearchParams({ group, type, name })}`)}
+      done={done}
+      close={close}
+    >
       <p>{reasonOf(quarantine)}</p>
       <p>{outlookOf(quarantine)}</p>
       <ul class="names">
@@ -39,12 +30,7 @@ export function LiftQuarantine({
           <a href={linkTo("config", [group, type, name])}>{name}</a> <small>{type}</small>
         </li>
       </ul>
-      <div class="form-row dialog-end">
-        <button type="button" class="danger" disabled={isBusy} onClick={() => void lift()}>
-          Lift
-        </button>
-      </div>
-    </Dialog>
+    </Confirm>
   );
 }
 

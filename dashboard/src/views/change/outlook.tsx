@@ -1,9 +1,9 @@
-import { useState } from "preact/hooks";
 import { ApiError } from "../../api/request.js";
 import type { ChangeAnswer, Layer } from "../../api/types.js";
 import { Changes, Stages } from "../../parts/changes.js";
 import { Failure, Findings } from "../../parts/message.js";
 import { ReasonFields, type useSaid } from "../../parts/reason.js";
+import { useAct } from "../../parts/use-act.js";
 import { go, linkTo } from "../../router.js";
 import { counted } from "../../text/counts.js";
 import type { JoinedFiles } from "../../text/joined-files.js";
@@ -33,21 +33,16 @@ export function Looked({
   readonly why: ReturnType<typeof useSaid>;
   lookAgain(): void;
 }) {
-  const [error, setError] = useState<Error | undefined>(undefined);
-  const [isBusy, setBusy] = useState(false);
+  const { error, isBusy, act } = useAct();
   const { added, changed, removed } = answer.counts;
   const total = added + changed + removed;
   const hasMoved = (layer.head?.id ?? null) !== head || (error instanceof ApiError && error.status === 412);
   const apply = async () => {
-    setBusy(true);
-    try {
-      const options = { replace, dryRun: false, message: said.reason, author: said.author, head };
-      const { revision } = await sendChange(layer, text, options);
-      go(linkTo("history", revision === null ? [] : [revision.id]));
-    } catch (problem) {
-      setError(placed(problem as Error, text, files));
-      setBusy(false);
-    }
+    const options = { replace, dryRun: false, message: said.reason, author: said.author, head };
+    const { revision } = await sendChange(layer, text, options).catch((problem: Error) => {
+      throw placed(problem, text, files);
+    });
+    go(linkTo("history", revision === null ? [] : [revision.id]));
   };
   return (
     <section class="panel" aria-labelledby="outlook-title">
@@ -69,7 +64,7 @@ export function Looked({
           class="form-row"
           onSubmit={(event) => {
             event.preventDefault();
-            void apply();
+            void act(apply);
           }}
         >
           <ReasonFields said={said} change={change} />

@@ -5,6 +5,7 @@ import { Changes, Stages } from "../../parts/changes.js";
 import { Dialog } from "../../parts/dialog.js";
 import { Failure, Findings, Loading } from "../../parts/message.js";
 import { ReasonFields, useSaid } from "../../parts/reason.js";
+import { useAct } from "../../parts/use-act.js";
 import { go, linkTo } from "../../router.js";
 import { counted } from "../../text/counts.js";
 
@@ -27,25 +28,18 @@ export function Rollback({
   close(): void;
 }) {
   const [answer, setAnswer] = useState<ChangeAnswer | undefined>(undefined);
-  const [error, setError] = useState<Error | undefined>(undefined);
+  const { error, isBusy, act, failed } = useAct();
   const [said, change] = useSaid();
-  const [isBusy, setBusy] = useState(false);
   const ask = (dryRun: boolean) => {
     const { reason, author } = said;
     const body = JSON.stringify({ to: to.id, message: reason, dryRun, ...(author === "" ? {} : { author }) });
     return post<ChangeAnswer>(`layers/${pathOf(to.layer)}/rollback?fields=proto`, body, { ifMatch: from.id });
   };
-  useEffect(() => void ask(true).then(setAnswer, setError), []);
+  useEffect(() => void ask(true).then(setAnswer, failed), []);
   const rollBack = async () => {
-    setBusy(true);
-    try {
-      const { revision } = await ask(false);
-      go(linkTo("history", revision === null ? [] : [revision.id]));
-      close();
-    } catch (problem) {
-      setError(problem as Error);
-      setBusy(false);
-    }
+    const { revision } = await ask(false);
+    go(linkTo("history", revision === null ? [] : [revision.id]));
+    close();
   };
   const { added = 0, changed = 0, removed = 0 } = answer?.counts ?? {};
   const total = added + changed + removed;
@@ -76,7 +70,7 @@ export function Rollback({
             class="form-row"
             onSubmit={(event) => {
               event.preventDefault();
-              void rollBack();
+              void act(rollBack);
             }}
           >
             <ReasonFields said={said} change={change} />
