@@ -1,4 +1,5 @@
 import type { Finding } from "@xdskit/api";
+import { noteIn } from "../../basics/note-in.js";
 import { withoutNumbers } from "../../stores/basics/store-finding.js";
 
 /** How many different problems are remembered. */
@@ -15,12 +16,7 @@ export class Troubles {
   }
 
   tell(finding: Finding): void {
-    const about = withoutNumbers(finding);
-    if (this.#told.has(about)) return;
-    const [oldest] = this.#told;
-    if (this.#told.size >= mostRemembered && oldest !== undefined) this.#told.delete(oldest);
-    this.#told.add(about);
-    this.#report(finding);
+    if (noteIn(this.#told, withoutNumbers(finding), mostRemembered)) this.#report(finding);
   }
 
   over(): void {

@@ -15,7 +15,7 @@ import type {
   StoredResource,
 } from "../../contracts/store.js";
 import type { LayerName } from "../../settings/group-settings.js";
-import { withoutNumbers } from "../basics/store-finding.js";
+import { storeFinding, withoutNumbers } from "../basics/store-finding.js";
 import { Copying } from "./copying.js";
 import { LateShared, type LateWatch, lateWatch } from "./late-shared.js";
 import type { StoreCopy } from "./store-copy.js";
@@ -162,9 +162,9 @@ export class CopiedStore implements Store {
 
   /** The reason may be another one with each try. */
   #isAwayFor(error: unknown, served: string): undefined {
-    const reason = error instanceof XdskitError ? error.findings[0]?.message : (error as Error).message;
     const before = withoutNumbers(this.#finding);
-    this.#finding = { code: "XDSKIT_STORE", severity: "error", message: `${reason}; ${served}` };
+    const message = `${storeFinding(error).message}; ${served}`;
+    this.#finding = { code: "XDSKIT_STORE", severity: "error", message };
     if (withoutNumbers(this.#finding) !== before) for (const late of this.#waiting) late.isAway();
   }
 

@@ -1,3 +1,4 @@
+import { noteIn } from "../../basics/note-in.js";
 import type { Revision, RevisionId, Store } from "../../contracts/store.js";
 import type { LayerName } from "../../settings/group-settings.js";
 import { revisionsSince } from "../basics/following.js";
@@ -22,11 +23,7 @@ export class ToldRevisions {
 
   /** Nothing happens where it was told already. */
   tell(revision: Revision): void {
-    if (this.#told.has(revision.id)) return;
-    const [oldest] = this.#told;
-    if (this.#told.size >= mostRemembered && oldest !== undefined) this.#told.delete(oldest);
-    this.#told.add(revision.id);
-    this.#listener(revision);
+    if (noteIn(this.#told, revision.id, mostRemembered)) this.#listener(revision);
   }
 
   /**
