@@ -27,7 +27,7 @@ async function changedTwice() {
 describe("the steps back from what layers hold", () => {
   it("lead through the revisions before, the newest first", async () => {
     const { store, now } = await changedTwice();
-    const steps = await stepsBack(store, now, reading);
+    const steps = await stepsBack(store, now, reading, new AbortController().signal);
     const held = steps.map(({ back }) => back[0]?.upsert[0]?.version);
     assert.deepEqual(held, [createResource(cluster("a", "2")).version, createResource(cluster("a", "1")).version]);
   });

@@ -22,7 +22,7 @@ export async function stepsBack(
   store: Store,
   now: readonly LayerUpdate[],
   reading: RevisionReading,
-  late?: AbortSignal,
+  late: AbortSignal,
 ): Promise<readonly StepBack[]> {
   const held = new Map(now.map(({ layer, upsert }): [string, HeldContent] => [layer, new Map(upsert.map(withId))]));
   const steps: StepBack[] = [];
@@ -62,12 +62,12 @@ async function waysOf(
   { id, layer }: Revision,
   held: HeldContent,
   reading: RevisionReading,
-  late: AbortSignal | undefined,
+  late: AbortSignal,
 ): Promise<{ readonly back: LayerUpdate; readonly forward: LayerUpdate } | undefined> {
   const before: Resource[] = [];
   const after: Resource[] = [];
   for (const { type, key, from } of await store.changes(id)) {
-    if (late?.aborted === true) return undefined;
+    if (late.aborted) return undefined;
     const name = idOf({ type: { typeUrl: type }, key });
     const now = held.get(name);
     if (now !== undefined) after.push(now);

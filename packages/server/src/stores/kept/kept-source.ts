@@ -402,7 +402,7 @@ export class KeptSource implements Source {
     // Where it could not be kept, the heads are not what is served.
     if (sink.resume === undefined || first === undefined || this.#isRestoring || this.#pending.length > 0) return;
     try {
-      const steps = await stepsBack(store, first, this.#options);
+      const steps = await stepsBack(store, first, this.#options, late);
       if (steps.length > 0 && this.#first === first && !late.aborted) sink.resume(steps);
     } catch (error) {
       onProblem(storeFindings(error));
