@@ -20,7 +20,7 @@ const beforeRolloutMs = 600_000;
 /** How often history is looked at, in milliseconds: it grows old while nothing changes, too. */
 const lookMs = 3_600_000;
 
-const over: ReadonlySet<RolloutState> = new Set(["completed", "withdrawn", "rolled-back"] as const);
+const over: ReadonlySet<RolloutState> = new Set(["completed", "withdrawn"] as const);
 
 interface KeptHistoryOptions {
   readonly settings: StateSettings;
@@ -52,7 +52,7 @@ export class KeptHistory {
     const { revisions = keptRevisions, leases = keptOfLeases, age = keptMs } = this.#settings ?? {};
     const began = this.#options.server
       .rollouts()
-      .filter(({ state, group }) => !over.has(state) || (state === "rolled-back" && this.#keepsBack(group)))
+      .filter(({ state, group }) => (state === "rolled-back" ? this.#keepsBack(group) : !over.has(state)))
       .map(({ startedAt }) => startedAt.getTime());
     const needed = this.#shared?.neededSince;
     if (needed !== undefined) began.push(needed);

@@ -382,11 +382,7 @@ export class WrittenLayers implements Source {
   /** The store tells of its heads: what others wrote is served in its turn. Resolves once it is. */
   #hear(heads: readonly Revision[]): Promise<void> {
     this.#moved = heads;
-    this.#hearing ??= this.#followMoved().finally(() => {
-      this.#hearing = undefined;
-      // They were told after the last look.
-      return this.#moved === undefined || this.#queue.isClosed ? undefined : this.#hear(this.#moved);
-    });
+    this.#hearing ??= this.#followMoved();
     return this.#hearing;
   }
 
@@ -404,11 +400,13 @@ export class WrittenLayers implements Source {
         if (this.#behind !== undefined) this.#options.onAway?.(undefined);
         this.#behind = undefined;
       } catch (error) {
-        if (this.#queue.isClosed) return;
+        if (this.#queue.isClosed) break;
         this.#isBehind(error);
         await delay(retryMs, undefined, { ref: false });
       }
     }
+    // In the same turn as the last look: heads that are told later begin a new one.
+    this.#hearing = undefined;
   }
 
   /** Said once, until it is over. */
