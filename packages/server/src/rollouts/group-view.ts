@@ -206,7 +206,7 @@ export class GroupView {
   /** `after`: it is kept from members that come later than this one, also while its replacement is read. */
   async #keepRejected(shared: SharedRolloutHub, rejected: RejectedContent, after: number): Promise<void> {
     const { type: typeUrl, key, version, instead, node, message, since } = rejected;
-    const good = instead === undefined ? undefined : await shared.content({ typeUrl, key, version: instead });
+    const good = instead === undefined ? undefined : await shared.content(typeUrl, key, instead);
     const type = this.#context.newest()?.sets.get(typeUrl)?.type;
     if (type === undefined || !this.#heard.has(contentId(rejected)) || !this.#isTarget(rejected)) return;
     if (instead !== undefined && good === undefined) return;

@@ -1,4 +1,4 @@
-import type { Finding } from "@xdskit/api";
+import { type Finding, XdskitError } from "@xdskit/api";
 import type { SharedEntry, SharedKeys, SharedVersion, StoreWatch } from "../../contracts/shared-keys.js";
 import { type ChangedResource, courseKey, courses, listPrefix, type RolloutRecord } from "./record.js";
 
@@ -22,6 +22,13 @@ export interface RecordListener {
   told(): void;
   /** It cannot be read. */
   away(finding: Finding): void;
+}
+
+/** How often other servers may be faster, before something is wrong. */
+export const mostConflicts = 20;
+
+export function othersAreFaster(): XdskitError {
+  return XdskitError.of("XDSKIT_BUSY", "others change this rollout again and again: try again in a moment");
 }
 
 /** The most characters of a list in one value. */

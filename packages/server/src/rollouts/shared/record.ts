@@ -44,6 +44,11 @@ export function preparedFor({ change, course }: Pick<RolloutRecord, "change" | "
   return `${change} ${course.phase === "completed"}`;
 }
 
+/** A completed rollout holds nothing back. */
+export function isHolding({ course: { phase } }: RolloutRecord): boolean {
+  return phase !== "completed" && phase !== "withdrawn";
+}
+
 /** The past of a record that comes after this one. */
 export function pastAfter(record: RolloutRecord | undefined, change: string): readonly string[] {
   if (record === undefined) return [];

@@ -5,6 +5,7 @@ import { type KeyChange, type Override, resourceIn } from "../overrides.js";
 import type { RolloutMachine } from "../rollout.js";
 import type { RolloutChange } from "../rollout-change.js";
 import { nobodyThere } from "./count-json.js";
+import { type CourseStep, type HeldBack, nextStep, stepOnceAligned, type Wanted } from "./course-step.js";
 import type { GroupShare, GroupSide, Proposal, ServerCount } from "./group-side.js";
 import { changeOf, pastAfter, preparedFor, type RolloutRecord } from "./record.js";
 
@@ -31,9 +32,6 @@ export interface SharedView {
 /** For so many milliseconds a server takes a change that it does not have for one that comes. */
 const patienceMs = 2_000;
 
-/** The intended record: a rollout of the change begins (again), or it is withdrawn. */
-type Wanted = "begin" | "withdraw";
-
 /**
  * Brings together what a group of this server holds back, and what the record of its rollout says. The change of the
  * record may be this server's; or this server is behind, and waits; or it is ahead, and proposes its own.
@@ -41,9 +39,10 @@ type Wanted = "begin" | "withdraw";
 export class SharedCourse implements GroupSide {
   readonly #share: GroupShare;
   readonly #view: SharedView;
-  #isOpen = false;
-  /** The rollout under way, or what it is about, was not read yet when this server opened. */
-  #isLate = false;
+  /**
+   * `shut`: nodes are told nothing yet. `late`: they are, but the rollout under way, or what it is about, is not read.
+   */
+  #state: "shut" | "late" | "open" = "shut";
   #settings: FullRolloutSettings | undefined;
   /** What the machine brings. */
   #change = "";
@@ -51,12 +50,10 @@ export class SharedCourse implements GroupSide {
   readonly #history = new Set<string>();
   /** A change came here that nobody may know of yet. */
   #isFresh = false;
-  /** The rollout that the machine has a part in; undefined: none yet. */
-  #id: number | undefined;
+  /** The record that the machine carried out last; undefined: it has a part in none yet. */
+  #followed: Pick<RolloutRecord, "id" | "writes"> | undefined;
   /** The last rollout that this server had a part in. */
   #lastId = 0;
-  /** The writes of the record that was carried out last. */
-  #followed = 0;
   /** The change of a record that what is held back was compared with. */
   #aligned = "";
   /** The change that this server does not have was asked about first then. */
@@ -72,10 +69,9 @@ export class SharedCourse implements GroupSide {
 
   /** From now on nodes are told what there is: what the rollout under way has not reached is held back before. */
   open(): void {
-    if (this.#isOpen) return;
-    this.#isOpen = true;
+    if (this.#state !== "shut") return;
     const { record, isRead } = this.#share;
-    this.#isLate = !isRead;
+    this.#state = isRead ? "open" : "late";
     if (record === undefined) return;
     this.#began(record);
     this.#follow();
@@ -99,14 +95,14 @@ export class SharedCourse implements GroupSide {
   }
 
   heard(): void {
-    if (!this.#isOpen) return;
+    if (this.#state === "shut") return;
     const { record } = this.#share;
-    if (this.#isLate && record !== undefined) this.#began(record);
+    if (this.#state === "late" && record !== undefined) this.#began(record);
     this.#follow();
   }
 
   rejectedHeard(): void {
-    if (this.#isOpen) this.#view.rejectedHeard();
+    if (this.#state !== "shut") this.#view.rejectedHeard();
   }
 
   proposal(record: RolloutRecord | undefined): Proposal | undefined {
@@ -139,10 +135,10 @@ export class SharedCourse implements GroupSide {
 
   count(record: RolloutRecord): ServerCount | undefined {
     // Its nodes are told nothing yet.
-    if (!this.#isOpen) return nobodyThere(record.course);
+    if (this.#state === "shut") return nobodyThere(record.course);
     const machine = this.#view.underWay;
     if (machine === undefined) return this.#isPast(record) ? nobodyThere(record.course) : undefined;
-    if (this.#change !== record.change || this.#id !== record.id) return undefined;
+    if (this.#change !== record.change || this.#followed?.id !== record.id) return undefined;
     return { ...machine.count, isDeserted: this.#view.isDeserted() };
   }
 
@@ -163,7 +159,7 @@ export class SharedCourse implements GroupSide {
 
   /** The first record that it knows. */
   #began(record: RolloutRecord): void {
-    this.#isLate = false;
+    this.#state = "open";
     this.#lastId = isOver(record.course) ? record.id : record.id - 1;
     if (!isOver(record.course)) this.#seed(record);
   }
@@ -173,8 +169,10 @@ export class SharedCourse implements GroupSide {
     const newest = this.#view.newest();
     if (newest === undefined || this.#view.underWay !== undefined) return;
     const prepared = this.#share.prepared();
-    this.#isLate = prepared === undefined;
-    if (prepared === undefined) return;
+    if (prepared === undefined) {
+      this.#state = "late";
+      return;
+    }
     this.#lastId = record.id;
     const changes = [...prepared.values()].flatMap(({ type, key, from, resource }): readonly KeyChange[] => {
       const after = resourceIn(newest, { type, key });
@@ -192,10 +190,10 @@ export class SharedCourse implements GroupSide {
     const { record } = this.#share;
     this.#history.clear();
     this.#aligned = "";
-    this.#id = undefined;
+    this.#followed = undefined;
     const machine = this.#view.renew((record?.id ?? 0) + 1);
     // Whom the rollout has reached gets what comes on top at once.
-    if (record !== undefined && !isOver(record.course)) this.#take(record, machine);
+    if (record !== undefined && !isOver(record.course)) this.#followRecord(record, machine);
     return machine;
   }
 
@@ -211,44 +209,44 @@ export class SharedCourse implements GroupSide {
     const machine = this.#view.underWay;
     if (record?.course.phase === "rolled-back") this.#keepBack(record);
     if (machine === undefined) return;
-    this.#wanted = this.#wantedAfter(record, machine);
+    this.#wanted = this.#take(nextStep(record, this.#heldBack(machine)), machine);
     if (this.#wanted !== undefined) this.#share.propose();
   }
 
-  #wantedAfter(record: RolloutRecord | undefined, machine: RolloutMachine): Wanted | undefined {
-    const isMine = record !== undefined && this.#history.has(record.change);
-    if (machine.undo.size === 0) {
-      if (isMine && !isOver(record.course)) return "withdraw";
-      machine.end("withdrawn");
-      return undefined;
-    }
-    if (record === undefined) return "begin";
-    if (isOver(record.course)) return this.#wantedAfterEnd(record, machine);
-    if (record.change === this.#change) {
-      this.#carryOut(record, machine);
-      return undefined;
-    }
-    if (isMine) return "begin";
-    if (!this.#isAligned(record, machine)) return undefined;
-    if (record.change !== this.#change)
-      return this.#isFresh && !record.past.includes(this.#change) ? "begin" : undefined;
-    this.#carryOut(record, machine);
-    return undefined;
+  #heldBack({ undo }: RolloutMachine): HeldBack {
+    return {
+      isNothing: undo.size === 0,
+      change: this.#change,
+      history: this.#history,
+      isFresh: this.#isFresh,
+      id: this.#followed?.id,
+      lastId: this.#lastId,
+    };
   }
 
-  #wantedAfterEnd(record: RolloutRecord, machine: RolloutMachine): Wanted | undefined {
-    // It was over before the change came here.
-    if (this.#id !== record.id && record.id <= this.#lastId) return "begin";
-    const isSame = record.change === this.#change;
-    const { phase } = record.course;
-    if (isSame && phase !== "withdrawn") {
-      this.#carryOut(record, machine);
-      return undefined;
+  /** Returns the record to write. */
+  #take(step: CourseStep, machine: RolloutMachine): Wanted | undefined {
+    switch (step.kind) {
+      case "wait":
+        return undefined;
+      case "propose":
+        return step.wanted;
+      case "end":
+        machine.end("withdrawn");
+        return undefined;
+      case "carry-out":
+        this.#carryOut(step.record, machine);
+        return undefined;
+      case "align":
+        if (!this.#isAligned(step.record, machine)) return undefined;
+        return this.#take(stepOnceAligned(step.record, this.#heldBack(machine)), machine);
+      case "outlive":
+        return this.#outlive(step, machine);
     }
-    const isAhead = this.#isFresh || (!isSame && this.#history.has(record.change));
-    // A server that is not ahead hears of the withdrawn change soon.
-    if (phase === "withdrawn" && !isAhead) return undefined;
-    if (phase === "completed" && !this.#isAligned(record, machine)) return undefined;
+  }
+
+  #outlive({ record, isAhead }: Extract<CourseStep, { kind: "outlive" }>, machine: RolloutMachine): Wanted | undefined {
+    if (record.course.phase === "completed" && !this.#isAligned(record, machine)) return undefined;
     this.#lastId = record.id;
     if (machine.undo.size === 0) {
       machine.end("completed");
@@ -272,7 +270,8 @@ export class SharedCourse implements GroupSide {
   }
 
   #carryOut(record: RolloutRecord, known: RolloutMachine): void {
-    const machine = this.#id === undefined || this.#id === record.id ? known : this.#renew(known);
+    const { id = record.id } = this.#followed ?? {};
+    const machine = id === record.id ? known : this.#renew(known);
     this.#isFresh = false;
     this.#history.clear();
     this.#history.add(this.#change);
@@ -280,20 +279,19 @@ export class SharedCourse implements GroupSide {
       this.#back = record.change;
       this.#view.keepFromAll(machine.undo.values());
     }
-    this.#take(record, machine);
+    this.#followRecord(record, machine);
   }
 
-  #take(record: RolloutRecord, machine: RolloutMachine): void {
-    if (this.#id === record.id && this.#followed === record.writes) return;
-    this.#id = record.id;
+  #followRecord(record: RolloutRecord, machine: RolloutMachine): void {
+    if (this.#followed?.id === record.id && this.#followed.writes === record.writes) return;
+    this.#followed = record;
     this.#lastId = record.id;
-    this.#followed = record.writes;
     machine.follow(record);
   }
 
   /** Another rollout brings the same: whom the one before has reached is not reached any more. */
   #renew({ brings }: RolloutMachine): RolloutMachine {
-    this.#id = undefined;
+    this.#followed = undefined;
     return this.#view.renew((this.#share.record?.id ?? 0) + 1, brings);
   }
 

@@ -1,33 +1,19 @@
-import {
-  type Clock,
-  type Finding,
-  type ResourceName,
-  type ResourceTypes,
-  type TypeUrl,
-  type Version,
-  XdskitError,
-} from "@xdskit/api";
-import { idOf } from "../../basics/id-of.js";
+import type { Clock, Finding, ResourceTypes } from "@xdskit/api";
 import type { RolloutAction, RolloutLed, RolloutSharing, SharedRollouts } from "../../contracts/rollout-sharing.js";
 import { storeFinding } from "../../stores/basics/store-finding.js";
-import { decodeStored } from "../../stores/basics/stored-content.js";
-import { type Course, ended, halted, isOver, resumed } from "../course.js";
+import { isOver } from "../course.js";
+import { type LeadOptions, leadByHand, releaseByHand } from "./by-hand.js";
 import { type CountJson, countJson, nobodyThere } from "./count-json.js";
-import type { GroupShare, GroupSide, Prepared, PreparedResource } from "./group-side.js";
+import type { GroupShare, GroupSide, Prepared } from "./group-side.js";
 import { Leader } from "./leader.js";
-import { type ChangedResource, changeOf, preparedFor, type RolloutRecord } from "./record.js";
-import { RecordStore } from "./record-store.js";
+import { PreparedChanges } from "./prepared-changes.js";
+import { isHolding, type RolloutRecord } from "./record.js";
+import { mostConflicts, othersAreFaster, RecordStore } from "./record-store.js";
 import { type RejectedContent, RejectedContents } from "./rejected-contents.js";
 import { Troubles } from "./troubles.js";
 
 /** How long after a failed read or write it is tried again, in milliseconds. */
 const retryMs = 1_000;
-/** The most contents to read at once. */
-const readAtOnce = 64;
-/** The most resources that one message names. */
-const mostNamed = 10;
-/** How often other servers may be faster, before something is wrong. */
-const mostConflicts = 20;
 /**
  * How long after a change a start waits for the record of its rollout, in milliseconds: the change is in the store
  * before. Servers whose clocks differ by more do not wait.
@@ -35,13 +21,6 @@ const mostConflicts = 20;
 const freshMs = 1_500;
 /** How long a rollout of a group that is not here needs what was there before, in milliseconds: a week. */
 const elsewhereMs = 7 * 24 * 3_600_000;
-/** How often a start reads records and lists again while others keep replacing them. */
-const mostReads = 5;
-
-interface Preparing {
-  readonly of: string;
-  prepared: Prepared | undefined;
-}
 
 /**
  * The rollouts that this server carries out together with others. The records have the decisions. The leading server
@@ -50,12 +29,11 @@ interface Preparing {
 export class SharedRolloutHub implements SharedRollouts {
   readonly #sharing: RolloutSharing;
   readonly #clock: Clock;
-  readonly #types: ResourceTypes;
   readonly #records: RecordStore;
+  readonly #prepared: PreparedChanges;
   readonly #leader: Leader;
   readonly #rejected: RejectedContents;
   readonly #sides = new Map<string, Set<GroupSide>>();
-  readonly #preparing = new Map<string, Preparing>();
   /** Called at each record that is heard. */
   readonly #waiting = new Set<() => void>();
   /** The preparation of all records that is under way. */
@@ -70,7 +48,6 @@ export class SharedRolloutHub implements SharedRollouts {
   private constructor(sharing: RolloutSharing, clock: Clock, types: ResourceTypes) {
     this.#sharing = sharing;
     this.#clock = clock;
-    this.#types = types;
     this.#troubles = new Troubles(sharing.problem);
     const { shared } = sharing.store;
     this.#records = new RecordStore(shared, {
@@ -78,16 +55,17 @@ export class SharedRolloutHub implements SharedRollouts {
       told: () => this.#troubles.over(),
       away: (finding) => this.#trouble(finding),
     });
+    const problem = (finding: Finding) => this.#trouble(finding);
+    this.#prepared = new PreparedChanges({ ...sharing, types, records: this.#records, problem });
     this.#rejected = new RejectedContents({
-      ...{ shared, clock, problem: (finding: Finding) => this.#trouble(finding) },
+      ...{ shared, clock, problem },
       heard: (group) => {
         for (const side of this.#sides.get(group) ?? []) side.rejectedHeard();
       },
     });
     this.#leader = new Leader({
-      ...{ shared, clock, replica: sharing.replica, records: this.#records, peers: sharing.peers },
+      ...{ shared, clock, problem, replica: sharing.replica, records: this.#records, peers: sharing.peers },
       count: (record) => this.#count(record),
-      problem: (finding) => this.#trouble(finding),
     });
   }
 
@@ -151,22 +129,7 @@ export class SharedRolloutHub implements SharedRollouts {
   }
 
   async #prepareAll(): Promise<void> {
-    const isMissing = (record: RolloutRecord) => isHolding(record) && !this.#isPrepared(record);
-    try {
-      for (let tries = 0; tries < mostReads && !this.#isClosed; tries += 1) {
-        if (!this.#records.all.some(isMissing)) return;
-        // If a list is gone, its record has been replaced since.
-        if (tries > 0) await this.#records.read();
-        await Promise.all(this.#records.all.filter(isMissing).map((record) => this.#prepare(record)));
-      }
-    } catch (error) {
-      this.#trouble(storeFinding(error));
-    }
-  }
-
-  #isPrepared(record: RolloutRecord): boolean {
-    const known = this.#preparing.get(record.group);
-    return known?.of === preparedFor(record) && known.prepared !== undefined;
+    await this.#prepared.readAll(() => this.#isClosed).catch((error: unknown) => this.#trouble(storeFinding(error)));
   }
 
   get neededSince(): number | undefined {
@@ -205,19 +168,7 @@ export class SharedRolloutHub implements SharedRollouts {
 
   /** Somebody ended the quarantine of some of what was rolled back, for all servers. */
   async release(group: string, ids: ReadonlySet<string>): Promise<void> {
-    for (let tries = 0; tries < mostConflicts; tries += 1) {
-      const record = this.#records.of(group);
-      if (record?.course.phase !== "rolled-back") return;
-      const list = await this.#records.list(record);
-      if (list === undefined) {
-        await this.#records.read();
-        continue;
-      }
-      const left = list.filter(({ type, key }) => !ids.has(idOf({ type: { typeUrl: type }, key })));
-      if (left.length === list.length) return;
-      if (await this.#records.write(group, record, { ...record, change: changeOf(left) }, left)) return;
-    }
-    throw busy();
+    await releaseByHand(this.#records, group, ids);
   }
 
   /** An order that somebody gave by hand could not be written. */
@@ -247,7 +198,7 @@ export class SharedRolloutHub implements SharedRollouts {
     sides.delete(side);
     if (sides.size > 0 || this.#sides.get(group) !== sides) return;
     this.#sides.delete(group);
-    this.#preparing.delete(group);
+    this.#prepared.forget(group);
     this.#rejected.tell(group, []);
   }
 
@@ -266,21 +217,8 @@ export class SharedRolloutHub implements SharedRollouts {
       });
   }
 
-  async lead(
-    group: string,
-    action: RolloutAction,
-    { id, reason = "by hand" }: { readonly id?: number | undefined; readonly reason?: string | undefined } = {},
-  ): Promise<RolloutLed> {
-    for (let tries = 0; tries < mostConflicts; tries += 1) {
-      await this.#records.read();
-      const record = this.#records.of(group);
-      if (record === undefined) return "nothing";
-      if (id !== undefined && record.id !== id) return "other";
-      const next = await this.#led(record, action, reason);
-      if (next === undefined) return "nothing";
-      if (await this.#records.write(group, record, { ...record, course: next, since: Date.now() })) return "done";
-    }
-    throw busy();
+  async lead(group: string, action: RolloutAction, options: LeadOptions = {}): Promise<RolloutLed> {
+    return await leadByHand({ records: this.#records, leader: this.#leader }, group, action, options);
   }
 
   async close(): Promise<void> {
@@ -294,18 +232,6 @@ export class SharedRolloutHub implements SharedRollouts {
     for (const done of this.#waiting) done();
     this.#records.close();
     await Promise.all([this.#leader.close(), this.#rejected.close()]);
-  }
-
-  async #led({ course, ...record }: RolloutRecord, action: RolloutAction, reason: string): Promise<Course | undefined> {
-    if (isOver(course)) return undefined;
-    if (action === "promote") return ended(course, "completed");
-    if (action === "rollBack") return ended(course, "rolled-back");
-    const isHalted = course.phase === "halted";
-    if (action === "halt") return isHalted ? undefined : halted(course, reason);
-    if (!isHalted) return undefined;
-    const counts = (await this.#leader.counts(true)).get(record.group) ?? [];
-    const rejections = counts.flatMap((count) => (count.list === course.list ? count.rejections() : []));
-    return resumed(course, new Set(rejections.map(({ node }) => node)).size);
   }
 
   /** Nobody of a group that is not here has to answer. */
@@ -328,9 +254,10 @@ export class SharedRolloutHub implements SharedRollouts {
   #preparedNow(group: string): Prepared | undefined {
     const record = this.#records.of(group);
     if (record === undefined) return undefined;
-    const known = this.#preparing.get(group);
-    if (known?.of === preparedFor(record)) return known.prepared;
-    void this.#prepare(record)
+    const known = this.#prepared.of(record);
+    if (known !== undefined) return known.kind === "read" ? known.prepared : undefined;
+    void this.#prepared
+      .read(record)
       .catch((error: unknown) => this.#trouble(storeFinding(error)))
       .then(() => this.#heardPrepared(group));
     return undefined;
@@ -339,49 +266,17 @@ export class SharedRolloutHub implements SharedRollouts {
   #heardPrepared(group: string): void {
     if (this.#isClosed) return;
     const record = this.#records.of(group);
-    const known = this.#preparing.get(group);
-    if (record !== undefined && known?.of === preparedFor(record) && known.prepared === undefined) {
-      this.#preparing.delete(group);
+    if (record !== undefined && this.#prepared.of(record)?.kind === "failed") {
+      this.#prepared.forget(group);
       this.#later(() => this.#preparedNow(group));
       return;
     }
     for (const side of [...(this.#sides.get(group) ?? [])]) side.heard();
   }
 
-  /** Reads the list of a record's change and the contents that it is about. */
-  async #prepare(record: RolloutRecord): Promise<void> {
-    const preparing: Preparing = { of: preparedFor(record), prepared: undefined };
-    this.#preparing.set(record.group, preparing);
-    const list = await this.#records.list(record);
-    if (list === undefined) return;
-    const isCompleted = record.course.phase === "completed";
-    const prepared = new Map<string, PreparedResource>();
-    const missing: ResourceName[] = [];
-    const read = async ({ type: typeUrl, key, from, wanted }: ChangedResource) => {
-      const type = this.#types.byTypeUrl(typeUrl)?.type;
-      const version = isCompleted ? wanted : from;
-      const resource = version === undefined ? undefined : await this.content({ typeUrl, key, version });
-      if (version !== undefined && resource === undefined) missing.push(key);
-      if (type === undefined || (version !== undefined && resource === undefined)) return;
-      prepared.set(idOf({ type, key }), { type, key, from, wanted, resource });
-    };
-    for (let at = 0; at < list.length; at += readAtOnce) await Promise.all(list.slice(at, at + readAtOnce).map(read));
-    preparing.prepared = prepared;
-    if (missing.length > 0) this.#missing(missing);
-  }
-
   /** A content that the store has; undefined: it has it no more. */
-  async content({ typeUrl, key, version }: { typeUrl: TypeUrl; key: ResourceName; version: Version }) {
-    const { store, registry } = this.#sharing;
-    const bytes = await store.content(typeUrl, key, version);
-    if (bytes === undefined) return undefined;
-    return decodeStored({ type: typeUrl, key, version, bytes }, { types: this.#types, registry });
-  }
-
-  #missing(keys: readonly ResourceName[]): void {
-    const names = keys.slice(0, mostNamed).join(", ") + (keys.length > mostNamed ? `, … (${keys.length})` : "");
-    const message = `a rollout keeps ${names} as before, but the store does not have that any more: nodes get the newest`;
-    this.#trouble({ code: "XDSKIT_STORE", severity: "warning", message });
+  content(...asked: Parameters<PreparedChanges["content"]>): ReturnType<PreparedChanges["content"]> {
+    return this.#prepared.content(...asked);
   }
 
   async #propose(group: string): Promise<void> {
@@ -392,7 +287,7 @@ export class SharedRolloutHub implements SharedRollouts {
         const record = this.#records.of(group);
         const proposal = this.#sideOf(group)?.proposal(record);
         if (proposal === undefined || this.#isClosed) break;
-        if (tries === mostConflicts) throw busy();
+        if (tries === mostConflicts) throw othersAreFaster();
         await this.#records.write(group, record, proposal.next, proposal.list);
         // Those who hear of it answer first.
         await Promise.resolve();
@@ -426,13 +321,4 @@ export class SharedRolloutHub implements SharedRollouts {
   #trouble(finding: Finding): void {
     if (!this.#isClosed) this.#troubles.tell(finding);
   }
-}
-
-/** A completed rollout holds nothing back. */
-function isHolding({ course: { phase } }: RolloutRecord): boolean {
-  return phase !== "completed" && phase !== "withdrawn";
-}
-
-function busy(): XdskitError {
-  return XdskitError.of("XDSKIT_BUSY", "others change this rollout again and again: try again in a moment");
 }

@@ -1,0 +1,61 @@
+import { isOver } from "../course.js";
+import type { RolloutRecord } from "./record.js";
+
+/** The record to write: a rollout of what is held back here begins (again), or it is withdrawn. */
+export type Wanted = "begin" | "withdraw";
+
+/** What a group of this server holds back from nodes, and its part in rollouts so far. */
+export interface HeldBack {
+  readonly isNothing: boolean;
+  /** See `changeOf`. */
+  readonly change: string;
+  /** All changes that were held back since a record was carried out, with this one. */
+  readonly history: ReadonlySet<string>;
+  /** The change came here, and nobody else may know of it yet. */
+  readonly isFresh: boolean;
+  /** The rollout that it has a part in; undefined: none yet. */
+  readonly id: number | undefined;
+  /** The last rollout that this server had a part in. */
+  readonly lastId: number;
+}
+
+/** What a group does about the record of its rollout. */
+export type CourseStep =
+  /** The change of the record comes here soon, or what is here goes to the others. */
+  | { readonly kind: "wait" }
+  | { readonly kind: "propose"; readonly wanted: Wanted }
+  /** Nothing is held back, and nobody else waits for that. */
+  | { readonly kind: "end" }
+  | { readonly kind: "carry-out"; readonly record: RolloutRecord }
+  /** What is held back must be compared with what the record is about; `stepOnceAligned` says what follows. */
+  | { readonly kind: "align"; readonly record: RolloutRecord }
+  /** The rollout is over, and what is held back goes on in another one; a server that is ahead begins that. */
+  | { readonly kind: "outlive"; readonly record: RolloutRecord; readonly isAhead: boolean };
+
+/** The step after a record was heard, or a change came here. */
+export function nextStep(record: RolloutRecord | undefined, held: HeldBack): CourseStep {
+  const isMine = record !== undefined && held.history.has(record.change);
+  if (held.isNothing)
+    return isMine && !isOver(record.course) ? { kind: "propose", wanted: "withdraw" } : { kind: "end" };
+  if (record === undefined) return { kind: "propose", wanted: "begin" };
+  if (isOver(record.course)) return stepAfterEnd(record, held);
+  if (record.change === held.change) return { kind: "carry-out", record };
+  return isMine ? { kind: "propose", wanted: "begin" } : { kind: "align", record };
+}
+
+/** The step once what is held back is based on what the record of a rollout under way says. */
+export function stepOnceAligned(record: RolloutRecord, { change, isFresh }: HeldBack): CourseStep {
+  if (record.change === change) return { kind: "carry-out", record };
+  return isFresh && !record.past.includes(change) ? { kind: "propose", wanted: "begin" } : { kind: "wait" };
+}
+
+function stepAfterEnd(record: RolloutRecord, held: HeldBack): CourseStep {
+  // It was over before the change came here.
+  if (held.id !== record.id && record.id <= held.lastId) return { kind: "propose", wanted: "begin" };
+  const isSame = record.change === held.change;
+  const isWithdrawn = record.course.phase === "withdrawn";
+  if (isSame && !isWithdrawn) return { kind: "carry-out", record };
+  const isAhead = held.isFresh || (!isSame && held.history.has(record.change));
+  // A server that is not ahead hears of the withdrawn change soon.
+  return isWithdrawn && !isAhead ? { kind: "wait" } : { kind: "outlive", record, isAhead };
+}
