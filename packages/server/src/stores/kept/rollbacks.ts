@@ -1,7 +1,7 @@
 import type { Resource, Version } from "@xdskit/api";
 import { idOf } from "../../basics/id-of.js";
 import type { LayerUpdate, RolledBack } from "../../contracts/source.js";
-import type { Revision, RevisionId, Store, StoredResource } from "../../contracts/store.js";
+import type { LayerCommit, Revision, RevisionId, Store, StoredResource } from "../../contracts/store.js";
 import type { LayerName } from "../../settings/group-settings.js";
 import { mergedUpdates } from "../basics/merged-updates.js";
 
@@ -21,6 +21,13 @@ export class Rollbacks {
 
   /** Those that ended while the store's head is still the rollback. */
   readonly #ended = new Set<LayerName>();
+
+  #changes = 0;
+
+  /** Counts the changes of the source that were applied. */
+  get changes(): number {
+    return this.#changes;
+  }
 
   /** Those that hold now. */
   get active(): readonly RolledBack[] {
@@ -94,6 +101,7 @@ export class Rollbacks {
 
   /** Called once what `served` gave for these updates is applied. True if other layers are rolled back now. */
   applied(updates: readonly LayerUpdate[]): boolean {
+    this.#changes += 1;
     let isOther = false;
     for (const update of updates) {
       const { layer } = update;
@@ -111,6 +119,19 @@ export class Rollbacks {
       }
     }
     return isOther;
+  }
+
+  /** Whether a layer is rolled back at the other servers, and the source has what it had then: it has not changed. */
+  async isFromBefore(
+    store: Store,
+    head: Revision,
+    { kind, upsert }: Pick<LayerCommit, "kind" | "upsert">,
+  ): Promise<boolean> {
+    if (kind !== "replace" || rolledBackBy(head) === undefined || this.knows(head.layer, head.id)) return false;
+    const own = await ownBefore(store, head);
+    const idsOf = (stored: readonly StoredResource[]) =>
+      stored.map(({ type, key, version }) => JSON.stringify([type, key, version])).sort();
+    return own !== undefined && idsOf(own).join() === idsOf(upsert).join();
   }
 }
 

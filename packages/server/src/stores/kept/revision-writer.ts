@@ -1,0 +1,175 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { type Finding, XdskitError } from "@xdskit/api";
+import type { LayerUpdate } from "../../contracts/source.js";
+import type { CommitInfo, LayerCommit, Revision } from "../../contracts/store.js";
+import type { LayerName } from "../../settings/group-settings.js";
+import { mergedUpdates } from "../basics/merged-updates.js";
+import { retentionNow } from "../basics/retention-now.js";
+import { storeFindings } from "../basics/store-finding.js";
+import { encodeStored } from "../basics/stored-content.js";
+import type { KeptSourceOptions } from "./kept-options.js";
+import type { Rollbacks } from "./rollbacks.js";
+import type { ToldRevisions } from "./told-revisions.js";
+
+interface RevisionWriterOptions extends Pick<KeptSourceOptions, "store" | "describe" | "retention" | "onProblem"> {
+  readonly rollbacks: Rollbacks;
+  readonly revisions: ToldRevisions;
+  /** A start did not know this rollback of another server, because the store was away. */
+  readonly follow: (head: Revision) => void;
+}
+
+/**
+ * `idle`: the next change is written at once. `writing`: so is what comes meanwhile, afterwards. `failed`: what could
+ * not be written waits for the next change, or for its time. `paused`, `closed`: changes wait.
+ */
+type WriterState =
+  | { readonly kind: "idle" | "paused" | "closed" }
+  | { readonly kind: "writing"; readonly done: Promise<void> }
+  | { readonly kind: "failed"; readonly retry: NodeJS.Timeout };
+
+/** How long after a failed write it is tried again, in milliseconds. */
+const retryMs = 5_000;
+
+/** How often another writer may move a head in between, before the revision is given up. */
+const mostConflicts = 10;
+
+/** Writes the changes of a source to the store, in order. Those that come while one is written share a revision. */
+export class RevisionWriter {
+  readonly #options: RevisionWriterOptions;
+  #state: WriterState = { kind: "idle" };
+  /** The changes that are not written yet. */
+  #pending: readonly LayerUpdate[] = [];
+  /** A problem was told, and no commit has come after it. */
+  #hasProblem = false;
+
+  constructor(options: RevisionWriterOptions) {
+    this.#options = options;
+  }
+
+  get state(): WriterState["kind"] {
+    return this.#state.kind;
+  }
+
+  /** The store has all changes, or will once what is being written is there. */
+  get isUpToDate(): boolean {
+    return this.#pending.length === 0;
+  }
+
+  /** Writes these changes, and those that wait. */
+  keep(updates: readonly LayerUpdate[] = []): void {
+    this.#pending = mergedUpdates(this.#pending, updates);
+    if (this.#pending.length === 0) return;
+    if (this.#state.kind === "failed") clearTimeout(this.#state.retry);
+    else if (this.#state.kind !== "idle") return;
+    this.#state = { kind: "writing", done: this.#write() };
+  }
+
+  /** Writes these because of a problem, which is over with the next commit. */
+  keepAgain(updates: readonly LayerUpdate[], why: readonly Finding[]): void {
+    this.#options.onProblem(why);
+    this.#hasProblem = true;
+    this.keep(updates);
+  }
+
+  /** These come before the changes that wait. Writes nothing yet. */
+  putFirst(update: LayerUpdate): void {
+    this.#pending = mergedUpdates([update], this.#pending);
+  }
+
+  /** The store has another content of a layer now: what waits of it is over. */
+  forget(layer: LayerName): void {
+    this.#pending = this.#pending.filter((update) => update.layer !== layer);
+  }
+
+  /** Resolves once nothing is being written. */
+  async settled(): Promise<void> {
+    while (this.#state.kind === "writing") await this.#state.done;
+  }
+
+  /** Writes nothing while the task runs. Call it while nothing is being written. */
+  async alone<T>(task: () => Promise<T>): Promise<T> {
+    let over: () => void = () => {};
+    const done = new Promise<void>((resolve) => {
+      over = resolve;
+    });
+    this.#state = { kind: "writing", done };
+    try {
+      return await task();
+    } finally {
+      this.#state = { kind: "idle" };
+      over();
+    }
+  }
+
+  /** Writes what waits, unless it is paused, and then nothing more; `paused`: until `goOn`. */
+  async stop(kind: "paused" | "closed"): Promise<void> {
+    this.keep();
+    await this.settled();
+    if (this.#state.kind === "failed") clearTimeout(this.#state.retry);
+    this.#state = { kind };
+  }
+
+  goOn(): void {
+    if (this.#state.kind === "paused") this.#state = { kind: "idle" };
+    this.keep();
+  }
+
+  async #write(): Promise<void> {
+    const { store, describe, onProblem } = this.#options;
+    let then: WriterState = { kind: "idle" };
+    // Not in the turn in which streams are told.
+    await nextTurn();
+    while (this.#pending.length > 0) {
+      const updates = this.#pending;
+      try {
+        const info = describe();
+        if (info === undefined) break;
+        this.#pending = [];
+        await this.#commit(updates, info);
+        if (this.#hasProblem) onProblem([]);
+        this.#hasProblem = false;
+      } catch (error) {
+        this.#hasProblem = true;
+        onProblem(storeFindings(error));
+        // Later changes must not be kept without this one.
+        this.#pending = mergedUpdates(updates, this.#pending);
+        then = { kind: "failed", retry: setTimeout(() => this.keep(), retryMs).unref() };
+        break;
+      }
+      await store.retain(retentionNow(this.#options)).catch((error) => onProblem(storeFindings(error)));
+    }
+    this.#state = then;
+  }
+
+  async #commit(updates: readonly LayerUpdate[], info: CommitInfo): Promise<void> {
+    const { store, rollbacks, revisions, follow } = this.#options;
+    const contents = updates.map(({ layer, kind, upsert, remove }) => ({
+      ...{ layer, kind, upsert: upsert.map(encodeStored) },
+      remove: remove?.map(({ type, name }) => ({ type: type.typeUrl, key: name })),
+    }));
+    const { ended } = rollbacks;
+    for (let tries = 0; tries < mostConflicts; tries += 1) {
+      const commits: LayerCommit[] = [];
+      for (const content of contents) {
+        const head = await store.head(content.layer);
+        if (head !== undefined && (await rollbacks.isFromBefore(store, head, content))) {
+          follow(head);
+          continue;
+        }
+        // Another server of the store may have ended it.
+        const always = ended.has(content.layer) && head?.cause.kind === "rollback";
+        commits.push({ ...content, parent: head?.id, always });
+      }
+      if (commits.length === 0) return;
+      const result = await store.commit(commits, info);
+      if (result.kind !== "committed") continue;
+      rollbacks.endsKept(contents.map(({ layer }) => layer).filter((layer) => ended.has(layer)));
+      for (const [index, { parent }] of commits.entries()) {
+        const head = result.heads[index];
+        if (head !== undefined && head.id !== parent) revisions.tell(head);
+      }
+      return;
+    }
+    throw XdskitError.of("XDSKIT_STORE", `another writer was faster ${mostConflicts} times: a revision is missing`);
+  }
+}
