@@ -6,14 +6,11 @@ const notSources = "(^|/)(gen|dist|node_modules)/|\\.test\\.ts$|\\.fixture\\.ts$
 
 const packages = Object.keys(layers);
 
-/** The files of a package that a name stands for, without those that have a longer name of their own. */
-function filesOf(source, name, names) {
-  if (name === ".") return { path: `${source}[^/]+$` };
-  const inside = names.filter((other) => other.startsWith(`${name}/`));
-  return {
-    path: `${source}${name}/`,
-    ...(inside.length === 0 ? {} : { pathNot: inside.map((other) => `${source}${other}/`) }),
-  };
+/** An expression for the files that a name stands for below `src/`, without those that have a longer name. */
+function filesOf(name, names) {
+  if (name === ".") return "[^/]+$";
+  const inside = names.filter((other) => other.startsWith(`${name}/`)).map((other) => other.slice(name.length + 1));
+  return inside.length === 0 ? `${name}/` : `${name}/(?!(?:${inside.join("|")})/)`;
 }
 
 /** A package imports none of those that stand above it. */
@@ -25,7 +22,10 @@ const packageRules = packages.slice(0, -1).map((name, index) => ({
   to: { path: `^packages/(${packages.slice(index + 1).join("|")})/` },
 }));
 
-/** A folder imports none of those that stand above it, or beside it. */
+/**
+ * A folder imports none of those that stand above it, or beside it. One rule a folder, which names all of these: each
+ * rule is held against every import, and one for each pair of folders took half of the time.
+ */
 function folderRules(name, order) {
   const source = `^packages/${name}/src/`;
   const names = order.flat();
@@ -34,15 +34,14 @@ function folderRules(name, order) {
   for (const [level, entry] of order.entries()) {
     for (const folder of [entry].flat()) {
       const refused = [...[entry].flat().filter((other) => other !== folder), ...order.slice(level + 1).flat()];
-      for (const other of refused) {
-        rules.push({
-          name: `layer-${name}-${folder}`,
-          comment: `${folder} stands below or beside ${other} (layers.mjs).`,
-          severity: "error",
-          from: filesOf(source, folder, names),
-          to: filesOf(source, other, names),
-        });
-      }
+      if (refused.length === 0) continue;
+      rules.push({
+        name: `layer-${name}-${folder}`,
+        comment: `${folder} stands below or beside what it imports (layers.mjs).`,
+        severity: "error",
+        from: { path: source + filesOf(folder, names) },
+        to: { path: `${source}(?:${refused.map((other) => filesOf(other, names)).join("|")})` },
+      });
     }
   }
   const listed = names.map((folder) => (folder === "." ? `${source}[^/]+$` : `${source}${folder}/`));
