@@ -88,7 +88,7 @@ export const layers = {
     ".",
   ],
   xdskit: [
-    ["process", "files"],
+    ["process", "files", "code-cache"],
     "output",
     "settings",
     ["bench/crowd", "bootstrap", "to-files", "validate", "status", "watch/output", "relay/cache"],

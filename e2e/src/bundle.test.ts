@@ -33,14 +33,15 @@ async function installed(scene: Scene): Promise<string> {
 test("the bundle that is published", async (t) => {
   const scene = await createScene(t);
   const folder = await installed(scene);
-  const modules = join(scene.directory, "modules.txt");
+  const loaded = join(scene.directory, "loaded.txt");
+  const caches = join(scene.directory, "caches");
   const run = (...args: readonly string[]): Process =>
     scene.start({
       name: `xdskit ${args[0]}`,
       command: process.execPath,
-      env: { ...(process.env as Record<string, string>), RECORDED_MODULES: modules },
+      env: { ...(process.env as Record<string, string>), RECORDED_FILES: loaded, XDG_CACHE_HOME: caches },
       args: [
-        ...["--import", join(packageDir, "src/testing/record-modules.mjs")],
+        ...["--import", join(packageDir, "src/testing/record-files.mjs")],
         ...[join(folder, "bin/xdskit.mjs"), ...args],
       ],
     });
@@ -57,7 +58,7 @@ test("the bundle that is published", async (t) => {
     const bundle = join(folder, "dist/bundle");
     for (const file of readdirSync(join(bundle, "js"))) {
       const text = readFileSync(join(bundle, "js", file), "utf8");
-      for (const [, name = ""] of text.matchAll(/new URL\("([^"]+)", import\.meta\.url\)/g)) {
+      for (const [, name = ""] of text.matchAll(/new URL\("([^"]+)", importMetaUrl\)/g)) {
         // The sources' own way to a thread, which compiled ones do not take.
         if (!name.endsWith(".ts")) statSync(join(bundle, "js", name));
       }
@@ -71,14 +72,16 @@ test("the bundle that is published", async (t) => {
   await scene.step("each command of the bundle does the same as from the modules", async () => {
     const settings = join(scene.directory, "settings.yaml");
     writeFileSync(settings, "limits:\n  streams: 1000\n");
-    writeFileSync(modules, "");
+    writeFileSync(loaded, "");
     const ports = ["--grpc", "127.0.0.1:0", "--rest", "127.0.0.1:0", "--admin", "127.0.0.1:0"];
     const server = run("serve", quickstart, ...ports);
     await server.line(/^ready$/);
     // Each costs its opening: the modules that are in them are a thousand. Each part that is loaded later makes a few.
-    const opened = readFileSync(modules, "utf8").match(/^file:/gm)?.length ?? 0;
+    const opened = readFileSync(loaded, "utf8").match(/^file:/gm)?.length ?? 0;
     assert.ok(opened > 3 && opened < 60, `${opened} files`);
     await server.stop();
+    // What it compiled is kept, and the next start takes it.
+    assert.ok(readdirSync(join(caches, "xdskit/modules")).length > 0);
 
     const limited = run("serve", quickstart, "--settings", settings, ...ports);
     const [, grpc = ""] = await limited.line(/^grpc listening on (\S+)$/);

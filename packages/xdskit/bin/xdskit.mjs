@@ -2,6 +2,7 @@
 import { statSync } from "node:fs";
 import * as nodeModule from "node:module";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 
 // While the modules load there is nothing to end in order, and a stop is no failure. Once the command listens for it
 // itself, it says what becomes of it.
@@ -11,10 +12,9 @@ const early = (signal) => {
 process.on("SIGTERM", early).on("SIGINT", early);
 // What gRPC's client says of its connections comes as errors of ours; GRPC_VERBOSITY=DEBUG shows all of it.
 process.env.GRPC_VERBOSITY ??= "NONE";
-// From Node 22 on, later starts need not compile the modules again. Nobody else may write into the user's own folder.
-const caches = process.env.XDG_CACHE_HOME || (process.env.HOME && join(process.env.HOME, ".cache"));
-if (caches) nodeModule.enableCompileCache?.(join(caches, "xdskit/modules"));
-const { main } = await import(program()).catch((error) => {
+const loaded = program();
+keepCompiled(loaded);
+const { main } = await import(loaded).catch((error) => {
   if (error.code !== "ERR_MODULE_NOT_FOUND") throw error;
   console.error(`xdskit: ${error.message}\nIn a checkout, build it first: npm ci && npm run build`);
   process.exit(1);
@@ -46,6 +46,20 @@ function program() {
     "xdskit",
   ].map((name) => timeOf(new URL(`../../${name}/tsconfig.tsbuildinfo`, import.meta.url)));
   return made > Math.max(...compiled) ? bundle.href : modules;
+}
+
+/** Later starts need not compile the modules again. Nobody else may write into the user's own folder. */
+function keepCompiled(loaded) {
+  const caches = process.env.XDG_CACHE_HOME || (process.env.HOME && join(process.env.HOME, ".cache"));
+  if (!caches) return;
+  const folder = join(caches, "xdskit/modules");
+  if (nodeModule.enableCompileCache) {
+    nodeModule.enableCompileCache(folder);
+    return;
+  }
+  // Node 20 has no such cache. The bundle, of whose files ours can keep the code, brings it.
+  const ours = new URL("./code-cache.js", loaded);
+  if (timeOf(ours) > 0) nodeModule.createRequire(loaded)(fileURLToPath(ours)).keepCompiledCode(folder);
 }
 
 /** When a file was written last, in milliseconds; 0: there is none. */

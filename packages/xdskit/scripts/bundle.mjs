@@ -2,9 +2,10 @@
 // takes a third of a start. The last step of `npm run build`. bin/xdskit.mjs runs the result as long as nothing was
 // compiled since; the library's users get the modules.
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { commonJs } from "./common-js.mjs";
 
 const packageDir = fileURLToPath(new URL("..", import.meta.url));
 const root = join(packageDir, "../..");
@@ -18,8 +19,10 @@ export async function bundle(folder, { fromSources = false } = {}) {
   const [place, extension] = fromSources ? ["src", "ts"] : ["dist", "js"];
   const making = `${folder}.${process.pid}`;
   rmSync(making, { recursive: true, force: true });
-  // What threads of their own run. (A file that an older state has not is not missed.)
+  // What bin/xdskit.mjs loads first, and what threads of their own run. (A file that an older state has not is not
+  // missed.)
   const programs = [
+    ["xdskit", "code-cache/code-cache"],
     ["server", "workers/worker-main"],
     ["server", "sources/folder/reading-thread/reading-main"],
     ["store-lmdb", "write-thread/write-main"],
@@ -27,7 +30,7 @@ export async function bundle(folder, { fromSources = false } = {}) {
     path.slice(path.lastIndexOf("/") + 1),
     join(root, "packages", inPackage, place, `${path}.${extension}`),
   ]);
-  const { metafile } = await build({
+  const { metafile, outputFiles } = await build({
     absWorkingDir: root,
     entryPoints: {
       index: join(packageDir, place, `index.${extension}`),
@@ -38,14 +41,13 @@ export async function bundle(folder, { fromSources = false } = {}) {
     external: ["lmdb"],
     conditions: fromSources ? ["@xdskit/source"] : [],
     ...{ bundle: true, splitting: true, format: "esm", platform: "node", target: "node20.19" },
-    // CommonJS packages require Node's own modules.
-    banner: {
-      js: 'import { createRequire as requireFrom } from "node:module"; const require = requireFrom(import.meta.url);',
-    },
-    ...{ legalComments: "none", metafile: true, logLevel: "warning" },
+    ...{ legalComments: "none", metafile: true, logLevel: "warning", write: false },
   });
+  mkdirSync(join(making, "js"), { recursive: true });
+  const files = new Map(outputFiles.map(({ path, text }) => [basename(path), text]));
+  for (const [file, text] of await commonJs(files)) writeFileSync(join(making, "js", file), text);
   const { name, version } = JSON.parse(readFileSync(join(packageDir, "package.json"), "utf8"));
-  writeFileSync(join(making, "package.json"), `${JSON.stringify({ name, version, type: "module" })}\n`);
+  writeFileSync(join(making, "package.json"), `${JSON.stringify({ name, version, type: "commonjs" })}\n`);
   mkdirSync(join(making, "gen"));
   for (const file of ["comments.json", "envoy.binpb", "extensions.json", "since.json"])
     cpSync(join(root, "packages/api/gen", file), join(making, "gen", file));

@@ -1,0 +1,93 @@
+import assert from "node:assert/strict";
+import { chown, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { start, within } from "../testing/command.js";
+import { testFolder } from "../testing/folder.js";
+
+const codeCache = new URL(`./code-cache${import.meta.url.slice(import.meta.url.lastIndexOf("."))}`, import.meta.url)
+  .href;
+
+const program = (said: string) => `exports.say = () => ${JSON.stringify(said)};\n`;
+
+/** Runs a program that loads `said.cjs` with a cache, and gives what it printed and what it kept. */
+async function scene() {
+  const folder = await testFolder({
+    "said.cjs": program("one"),
+    "main.mjs": `
+import { createRequire } from "node:module";
+const { keepCompiledCode } = await import(${JSON.stringify(codeCache)});
+keepCompiledCode(process.argv[2]);
+console.log(createRequire(import.meta.url)("./said.cjs").say());
+`,
+  });
+  const cache = join(folder.path, "cache");
+  const place = join(cache, `${process.version}-${process.arch}`);
+  return {
+    path: folder.path,
+    cache,
+    run: async (kept = cache): Promise<string> => {
+      await using running = start(process.execPath, [...process.execArgv, join(folder.path, "main.mjs"), kept]);
+      const { status, out, err } = await within(running.ended(), () => `it did not end\n${running.err()}`);
+      assert.equal(status, 0, err);
+      return out.trim();
+    },
+    /** Each file that is kept, and the number of the file system for it: a file that is written again has another. */
+    kept: async (): Promise<readonly (readonly [path: string, written: bigint])[]> => {
+      const paths = (await readdir(place)).map((name) => join(place, name)).sort();
+      return await Promise.all(paths.map(async (path) => [path, (await stat(path, { bigint: true })).ino] as const));
+    },
+    [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
+  };
+}
+
+describe("the code that is kept", () => {
+  it("is taken by the next process, which writes it no second time", async () => {
+    await using s = await scene();
+    assert.equal(await s.run(), "one");
+    const first = await s.kept();
+    assert.equal(first.length, 1);
+    assert.equal((await stat(first[0]?.[0] ?? "")).mode & 0o077, 0);
+    assert.equal(await s.run(), "one");
+    assert.deepEqual(await s.kept(), first);
+  });
+
+  it("is not taken for another text, were it as long", async () => {
+    await using s = await scene();
+    assert.equal(await s.run(), "one");
+    await writeFile(join(s.path, "said.cjs"), program("two"));
+    assert.equal(await s.run(), "two");
+    assert.equal((await s.kept()).length, 2);
+  });
+
+  for (const [damage, damaged] of [
+    ["with other bytes", (bytes: Buffer) => bytes.fill(0, bytes.length >> 1)],
+    ["cut short", (bytes: Buffer) => bytes.subarray(0, bytes.length >> 1)],
+    ["empty", () => Buffer.alloc(0)],
+  ] as const) {
+    it(`is written again where the file is ${damage}`, async () => {
+      await using s = await scene();
+      await s.run();
+      const [[file] = [""]] = await s.kept();
+      const whole = await readFile(file);
+      await writeFile(file, damaged(Buffer.from(whole)));
+      assert.equal(await s.run(), "one");
+      assert.equal((await readFile(file)).length, whole.length);
+    });
+  }
+
+  const skip = process.getuid?.() !== 0 && "only root can give a file away";
+  it("is not taken from another user", { skip }, async () => {
+    await using s = await scene();
+    await s.run();
+    const [[file] = [""]] = await s.kept();
+    await chown(file, 12_345, 12_345);
+    assert.equal(await s.run(), "one");
+    assert.equal((await stat(file)).uid, 0);
+  });
+
+  it("is missed where the folder cannot be written", async () => {
+    await using s = await scene();
+    assert.equal(await s.run(join(s.path, "said.cjs")), "one");
+  });
+});

@@ -1,0 +1,72 @@
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import Module, { createRequire } from "node:module";
+import { basename, dirname, join } from "node:path";
+import { Script } from "node:vm";
+import { crc32 } from "node:zlib";
+
+/** What Node's own loader calls for each CommonJS file that it has read. */
+interface Compiling {
+  exports: unknown;
+  _compile(text: string, filename: string): unknown;
+}
+
+const maxAgeMs = 30 * 24 * 3_600_000;
+const sumBytes = 4;
+
+/**
+ * Keeps the compiled code of the CommonJS files that are loaded from now on in `folder`, for the next process that
+ * loads the same texts with the same Node; Node 22 does this itself (`module.enableCompileCache`). What was compiled
+ * until the process exits is written then; a process that is killed leaves nothing. What cannot be read or written is
+ * compiled again: this never fails. Code that another user wrote, or that is damaged, is not run.
+ */
+export function keepCompiledCode(folder: string): void {
+  const place = join(folder, `${process.version}-${process.arch}`);
+  const compiled = new Map<string, Script>();
+  const prototype = Module.prototype as unknown as Compiling;
+  prototype._compile = function (text, filename) {
+    // As Node 22 does: one that differs has another name.
+    const name = `${basename(filename)}-${crc32(text, crc32(filename)).toString(16)}-${text.length}`;
+    const cachedData = readCode(join(place, name));
+    const script = new Script(Module.wrap(text), { filename, ...(cachedData && { cachedData }) });
+    if (cachedData === undefined || script.cachedDataRejected) compiled.set(name, script);
+    const run = script.runInThisContext() as (...args: unknown[]) => unknown;
+    return run.call(this.exports, this.exports, createRequire(filename), this, filename, dirname(filename));
+  };
+  process.on("exit", () => {
+    if (compiled.size > 0) writeCodes(place, compiled);
+  });
+}
+
+/** A file is the sum of its code, and the code. V8 itself compares its version, its options, and the text's length. */
+function readCode(file: string): Buffer | undefined {
+  try {
+    const user = process.getuid?.();
+    if (user !== undefined && statSync(file).uid !== user) return undefined;
+    const bytes = readFileSync(file);
+    const code = bytes.subarray(sumBytes);
+    return bytes.readUInt32LE() === crc32(code) ? code : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function writeCodes(folder: string, compiled: ReadonlyMap<string, Script>): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    for (const [name, script] of compiled) {
+      const code = script.createCachedData();
+      const sum = Buffer.alloc(sumBytes);
+      sum.writeUInt32LE(crc32(code));
+      const making = join(folder, `${name}.${process.pid}`);
+      writeFileSync(making, Buffer.concat([sum, code]), { mode: 0o600 });
+      renameSync(making, join(folder, name));
+    }
+    // Of other versions of xdskit. What is still in use is compiled again once.
+    const oldest = Date.now() - maxAgeMs;
+    for (const name of readdirSync(folder)) {
+      if (statSync(join(folder, name)).mtimeMs < oldest) rmSync(join(folder, name), { force: true });
+    }
+  } catch {
+    // A folder that cannot be written, or that another process cleans at the same time.
+  }
+}
