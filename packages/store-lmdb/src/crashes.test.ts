@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import {
   chmodSync,
   closeSync,
+  cpSync,
   mkdtempSync,
   openSync,
   readdirSync,
@@ -15,7 +16,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { describe, it, type TestContext } from "node:test";
+import { after, before, describe, it, type TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Store } from "@xdskit/server";
@@ -53,7 +54,12 @@ class Writer {
   readonly errors: string[] = [];
   readonly #first: Promise<void>;
 
-  constructor(t: TestContext, directory: string, layer: string, { bytes = 100, resources = 20, limitKb = 0 } = {}) {
+  constructor(
+    t: { after(end: () => void): void },
+    directory: string,
+    layer: string,
+    { bytes = 100, resources = 20, limitKb = 0 } = {},
+  ) {
     // In the mode of this test: from sources, or as built.
     const program = fileURLToPath(import.meta.url).replace(/crashes\.test\.(\w+)$/, "testing/writer.$1");
     const run = [process.execPath, ...process.execArgv, program, directory, layer, `${bytes}`, `${resources}`];
@@ -173,16 +179,16 @@ describe("a store that is killed", () => {
     await tables.close();
     const { store } = await openLmdbStore(directory);
     await store.close();
-    const after = new LmdbTables(join(directory, "revisions.mdb"));
+    const left = new LmdbTables(join(directory, "revisions.mdb"));
     assert.deepEqual(
-      after.read((reader) => [...reader.range("contents", "")]),
+      left.read((reader) => [...reader.range("contents", "")]),
       [],
     );
     assert.equal(
-      after.read((reader) => reader.get("meta", "ahead")),
+      left.read((reader) => reader.get("meta", "ahead")),
       undefined,
     );
-    await after.close();
+    await left.close();
   });
 });
 
@@ -234,10 +240,17 @@ describe("a store on a disk that is full", () => {
 });
 
 describe("a store that is opened", () => {
-  async function made(t: TestContext): Promise<string> {
+  const killed = mkdtempSync(join(tmpdir(), "xdskit-lmdb-"));
+  const ends: (() => void)[] = [() => rmSync(killed, { recursive: true, force: true })];
+  before(() => new Writer({ after: (end) => ends.unshift(end) }, killed, "a").kill(0));
+  after(() => {
+    for (const end of ends) end();
+  });
+
+  /** What a killed process left, in a folder of the test's own. */
+  function made(t: TestContext): string {
     const directory = folder(t);
-    const writer = new Writer(t, directory, "a");
-    await writer.kill(0);
+    cpSync(killed, directory, { recursive: true });
     return directory;
   }
   const file = (directory: string) => join(directory, "revisions.mdb");
@@ -248,7 +261,7 @@ describe("a store that is opened", () => {
     "a few bytes": (path: string) => writeFileSync(path, "hello"),
   })) {
     it(`a file that is ${how} is set aside, and a finding says so`, async (t) => {
-      const directory = await made(t);
+      const directory = made(t);
       spoil(file(directory));
       const { store, findings } = await openLmdbStore(directory);
       assert.deepEqual(await store.heads(), []);
@@ -261,7 +274,7 @@ describe("a store that is opened", () => {
   }
 
   it("the opened store is not ended twice by damage that only reading finds", { timeout: 60_000 }, async (t) => {
-    const directory = await made(t);
+    const directory = made(t);
     const { size } = statSync(file(directory));
     // Everything but the head: LMDB itself would end the process.
     overwrite(file(directory), 8_192, size - 8_192);
@@ -274,7 +287,7 @@ describe("a store that is opened", () => {
   });
 
   it("the opened store keeps a whole file if a process died while it opened it", async (t) => {
-    const directory = await made(t);
+    const directory = made(t);
     writeFileSync(join(directory, "opening"), "");
     const { store, findings } = await openLmdbStore(directory);
     assert.deepEqual(findings, []);
@@ -321,7 +334,7 @@ describe("a store that is opened", () => {
   });
 
   it("the opened store refuses the file of a newer xdskit, and leaves it", async (t) => {
-    const directory = await made(t);
+    const directory = made(t);
     const tables = new LmdbTables(file(directory));
     await tables.write((writer) => writer.put("meta", "format", 2));
     await tables.close();
