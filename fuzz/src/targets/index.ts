@@ -27,3 +27,6 @@ export const targets: readonly FuzzTarget[] = [
   rest,
   answers,
 ];
+
+/** Those whose clients a server must forget: `leftovers.test.ts` tries them, `fuzz.test.ts` the others. */
+export const leavingClients: readonly FuzzTarget[] = [server, wire, rest];
