@@ -1,5 +1,5 @@
 // Runs test files in processes that get the options of this one: see `../test.mjs`, which starts it.
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { run } from "node:test";
@@ -14,7 +14,8 @@ const folder = mkdtempSync(join(tmpdir(), "xdskit-tests-"));
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 // Servers keep their state there, and not among the user's files.
 process.env.XDG_STATE_HOME = join(folder, "state");
-const processes = reporter === "spec" ? { run: files, names: new Map() } : sharedProcesses(files, folder);
+const processes =
+  reporter === "spec" ? { run: files, names: new Map() } : sharedProcesses(files, folder, await findMissing());
 // See `load-typescript.mjs`.
 process.env.XDSKIT_TESTS_NAMING_SOURCES = processes.run
   .filter(namesSources)
@@ -31,3 +32,11 @@ events.on("test:fail", () => {
 });
 const report = reporter === "spec" ? new spec() : fileProgress(processes.run.length, processes.names);
 events.compose(report).pipe(process.stdout);
+
+/** Tells whether a peer of the end-to-end tests is missing; none is before these are built. */
+async function findMissing() {
+  const file = new URL("../../e2e/dist/harness/peers.js", import.meta.url);
+  if (!existsSync(file)) return () => false;
+  const { findPeer } = await import(file.href);
+  return (peer) => findPeer(peer) === undefined;
+}

@@ -3,36 +3,56 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { namesSources } from "./compiled-tests.mjs";
 
+/** So many files share a process, and so many of those whose tests start the command: these wait for it. */
 const most = 8;
+const mostStarting = 4;
 /** What concerns the whole process: other programs, threads, memory, the environment, clocks. */
 const ownProcess =
   /child_process|worker_threads|memoryUsage|cpuUsage|queryObjects|\bgc\b|process\.(?:env|exit|on|once|chdir)|mock\.timers/;
+const starting = /testing\/(?:command|served)\.js/;
 const compiledUnit = /^(packages\/[^/]+)\/dist\//;
-/** Most tests of the command start it. */
-const alone = /^packages\/(?:xdskit|store-lmdb)\//;
+/** Its tests open files and end processes on purpose. */
+const alone = /^packages\/store-lmdb\//;
+/** Tests that are skipped without a peer, all of them: what they cost then is to load them. */
+const skippedWithout = [
+  ["envoy", /^e2e\/dist\/envoy-/],
+  ["chromium", /^e2e\/dist\/dashboard/],
+  ["etcd", /^e2e\/dist\/etcd-/],
+];
 
 /**
- * The files to run, each in a process: files that stay alone, and files in a folder that import up to eight tests.
- * `names`: what such a file is called.
+ * The files to run, each in a process: first files in a folder that import several tests, since these take longest, and
+ * then files that stay alone. `names`: what such a file is called. `isMissing` tells whether a peer is.
  */
-export function sharedProcesses(files, folder) {
+export function sharedProcesses(files, folder, isMissing = () => false) {
   const names = new Map();
   const groups = new Map();
-  const run = [];
+  const single = [];
+  const several = [];
+  const skipped = skippedWithout.filter(([peer]) => isMissing(peer)).map(([, pattern]) => pattern);
   for (const file of files) {
-    const [, inPackage] = compiledUnit.exec(file) ?? [];
-    if (inPackage === undefined || alone.test(file) || ownProcess.test(readFileSync(file, "utf8"))) {
-      run.push(file);
+    const of = groupOf(file);
+    if (of === undefined) {
+      single.push(file);
       continue;
     }
-    const of = `${inPackage} ${namesSources(file)}`;
-    const group = groups.get(of) ?? [];
-    groups.set(of, group);
-    if (group.length === 0) run.push(group);
+    const group = groups.get(of.name) ?? [];
+    groups.set(of.name, group);
+    if (group.length === 0) several.push(group);
     group.push(file);
-    if (group.length === most) groups.delete(of);
+    if (group.length === of.most) groups.delete(of.name);
   }
-  return { run: run.map((one) => (typeof one === "string" ? one : together(one))), names };
+  return { run: [...several.map(together), ...single], names };
+
+  function groupOf(file) {
+    if (skipped.some((pattern) => pattern.test(file))) return { name: `skipped ${namesSources(file)}`, most };
+    const [, inPackage] = compiledUnit.exec(file) ?? [];
+    if (inPackage === undefined || alone.test(file)) return undefined;
+    const text = readFileSync(file, "utf8");
+    if (ownProcess.test(text)) return undefined;
+    const starts = starting.test(text);
+    return { name: `${inPackage} ${namesSources(file)} ${starts}`, most: starts ? mostStarting : most };
+  }
 
   function together(group) {
     const [first] = group;
