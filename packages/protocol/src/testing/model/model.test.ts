@@ -3,5 +3,5 @@ import { playSeeds } from "../play-seeds.js";
 import { runModel } from "./model-run.js";
 
 test("a client ends with exactly what it asked for, whatever happens on the way", (context) => {
-  playSeeds(context, runModel, 350);
+  playSeeds(context, runModel, 175);
 });
