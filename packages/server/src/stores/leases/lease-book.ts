@@ -42,8 +42,7 @@ export class LeaseBook {
   readonly #deadlines: Deadlines;
   readonly #ended: EndedLeases;
   readonly #renewals: LeaseRenewals;
-  #isStarted = false;
-  #isClosed = false;
+  #phase: "new" | "started" | "closed" = "new";
 
   constructor(options: LeaseBookOptions) {
     this.#options = options;
@@ -51,7 +50,7 @@ export class LeaseBook {
     this.#ended = new EndedLeases({
       run: options.run,
       end: async (layer, ids) => {
-        const over = (await this.#withoutTime(ids)).filter((id) => this.isOver(id));
+        const over = this.#over(await this.#withoutTime(ids));
         if (over.length > 0) await options.end(layer, over);
       },
       failed: (ids, error) => this.stay(ids, error),
@@ -70,7 +69,7 @@ export class LeaseBook {
 
   /** Begins to hear of the renewals of others, as soon as there is a lease. All leases have their whole time. */
   start(): void {
-    this.#isStarted = true;
+    this.#phase = "started";
     this.restart();
     this.#joinOthers();
   }
@@ -105,10 +104,8 @@ export class LeaseBook {
   load(leases: LayerLeases, head: Revision | undefined, stored: readonly StoredResource[]): void {
     const known = new Set(leases.ids);
     leases.load(head, stored);
-    for (const id of leases.ids) {
-      const isNew = !known.has(id) && this.#deadlines.left(id) === undefined;
-      if (isNew) this.#deadlines.set(id, leases.get(id)?.ttlMs ?? 0);
-    }
+    for (const id of leases.ids)
+      if (!known.has(id) && this.#stateOf(id) === "over") this.#deadlines.set(id, leases.get(id)?.ttlMs ?? 0);
     this.#joinOthers();
   }
 
@@ -134,7 +131,7 @@ export class LeaseBook {
       if (held === undefined) {
         this.#deadlines.forget(id);
         this.#renewals.forget(id);
-      } else if (id === wanted && this.#deadlines.left(id) === undefined) this.#deadlines.set(id, held.ttlMs);
+      } else if (id === wanted && this.#stateOf(id) === "over") this.#deadlines.set(id, held.ttlMs);
     }
     this.#joinOthers();
   }
@@ -157,17 +154,12 @@ export class LeaseBook {
     return lease;
   }
 
-  /** Nobody has renewed it here, and nothing has removed it. */
-  isOver(id: string): boolean {
-    return this.#deadlines.left(id) === undefined && this.get(id) !== undefined;
-  }
-
   /** A change that removes what these hold, asked in its turn: some may have been renewed, or hold less by now. */
   ending(layer: LayerName, ids: readonly string[]): LayerWrite {
-    const over = ids.filter((id) => this.isOver(id));
+    const over = this.#over(ids);
     const [first] = over;
     if (first === undefined) {
-      if (ids.every((id) => this.get(id) === undefined)) unknown(ids[0] ?? "");
+      if (ids.every((id) => this.#stateOf(id) === "gone")) unknown(ids[0] ?? "");
       throw XdskitError.of("XDSKIT_REVISION_CONFLICT", "the lease was renewed in between");
     }
     const remove = over
@@ -183,27 +175,37 @@ export class LeaseBook {
 
   /** It is tried again later to end these. */
   stay(ids: readonly string[], error: unknown): void {
-    const over = ids.filter((id) => this.isOver(id));
-    if (over.length === 0 || this.#isClosed) return;
+    const over = this.#over(ids);
+    if (over.length === 0 || this.#phase === "closed") return;
     for (const id of over) this.#deadlines.set(id, retryMs);
     this.#options.failed(namesOf(over), error);
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
+    this.#phase = "closed";
     this.#deadlines.close();
     await this.#renewals.close();
   }
 
+  /** `over`: nobody has renewed it in its time, and nothing has removed it yet. */
+  #stateOf(id: string): "running" | "over" | "gone" {
+    if (this.get(id) === undefined) return "gone";
+    return this.#deadlines.left(id) === undefined ? "over" : "running";
+  }
+
+  #over(ids: readonly string[]): readonly string[] {
+    return ids.filter((id) => this.#stateOf(id) === "over");
+  }
+
   /** A server that has no lease writes nothing to the store for them. */
   #joinOthers(): void {
-    if (this.#isStarted && this.#layers.some(({ size }) => size > 0)) this.#renewals.start();
+    if (this.#phase === "started" && this.#layers.some(({ size }) => size > 0)) this.#renewals.start();
   }
 
   /** Another server knows it to have so many milliseconds left. */
   #lengthen(id: string, leftMs: number): void {
-    if (this.#isClosed || leftMs <= (this.#deadlines.left(id) ?? 0) || this.get(id) === undefined) return;
-    this.#deadlines.set(id, leftMs);
+    if (this.#phase === "closed" || this.#stateOf(id) === "gone") return;
+    if (leftMs > (this.#deadlines.left(id) ?? 0)) this.#deadlines.set(id, leftMs);
   }
 
   /** Those that no other server has renewed; the others have the time that they have there. */
@@ -211,7 +213,7 @@ export class LeaseBook {
     await this.#renewals.look();
     const left = await this.#options.timeLeft?.(ids);
     if (left === undefined) return ids;
-    for (const [id, ms] of left) if (ms > 0 && this.isOver(id)) this.#deadlines.set(id, ms);
+    for (const [id, ms] of left) if (ms > 0 && this.#stateOf(id) === "over") this.#deadlines.set(id, ms);
     return ids.filter((id) => (left.get(id) ?? 0) <= 0);
   }
 }
