@@ -3,7 +3,7 @@ import { describe, it, type TestContext } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Revision, storeFinding } from "@xdskit/server";
 import { HeadsFollower } from "./heads-follower.js";
-import type { WatchedState } from "./watching.js";
+import type { WatchedState } from "./state-reader.js";
 
 function state(id: string): WatchedState {
   return { heads: [{ key: "heads/one", value: Buffer.from(id), writtenAt: 1 }], shared: [] };

@@ -2,7 +2,8 @@ import type { Finding } from "@xdskit/api";
 import type { HeadsListener, Revision, RevisionId } from "@xdskit/server";
 import { storeFinding } from "@xdskit/server";
 import { eachAtOnce } from "./in-parts.js";
-import type { StateListener, WatchedState } from "./watching.js";
+import type { WatchedState } from "./state-reader.js";
+import type { StateListener } from "./watching.js";
 
 const text = new TextDecoder();
 
