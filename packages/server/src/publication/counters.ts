@@ -9,7 +9,7 @@ import { Latencies } from "./latencies.js";
 type MutableCounters<T> = { -readonly [K in keyof T]: T[K] };
 
 /** The numbers of one type, and the sizes of its responses. */
-interface TypeCounter extends MutableCounters<Omit<TypeStats, "responseSizes">> {
+export interface TypeCounter extends MutableCounters<Omit<TypeStats, "responseSizes">> {
   readonly sizes: Histogram;
 }
 

@@ -1,0 +1,147 @@
+import { resourceTypes, systemClock } from "@xdskit/api";
+import { AddressJudge, type AddressJudgeOptions } from "./addresses/address-judge.js";
+import { Arrivals } from "./arrivals/arrivals.js";
+import type { ConfigOptions } from "./configuration/create-config.js";
+import { createGroups } from "./configuration/groups.js";
+import { createLayers, type LayerChange, type Layers } from "./configuration/layers.js";
+import { checkOptions } from "./configuration/option-checks.js";
+import { checkCall } from "./configuration/option-tables.js";
+import { createEvents, type Events } from "./contracts/events.js";
+import type { LiveOptions, ServerOptions } from "./contracts/xds-server.js";
+import { defaultEventLoopOptions } from "./event-loop/event-loop-stats.js";
+import { createEventLoopWatch } from "./event-loop/event-loop-watch.js";
+import { createLedger } from "./node-status/ledger.js";
+import type { LedgerStream } from "./node-status/ledger-stream.js";
+import { NodeHistories } from "./node-status/node-histories.js";
+import { OnDemand } from "./on-demand/on-demand.js";
+import type { Judge } from "./publication/configuring.js";
+import { type Counters, createCounters } from "./publication/counters.js";
+import { Publication } from "./publication/publication.js";
+import { SourceTroubles } from "./publication/source-troubles.js";
+import { ReferenceJudge, type ReferenceJudgeOptions } from "./references/reference-judge.js";
+import { createViews } from "./rollouts/views.js";
+import { defaultKeepalive } from "./settings/keepalive.js";
+import { defaultServerLimits, type ServerLimits } from "./settings/limits.js";
+import { checkLoadReportSettings } from "./settings/load-report-settings.js";
+import { defaultRestOptions } from "./settings/rest-options.js";
+import { createRejections } from "./streams/rejections.js";
+import type { Session } from "./streams/session.js";
+
+export type ServerSettings = ReturnType<typeof readOptions>;
+export type ServerCore = ReturnType<typeof createCore>;
+
+/** Checks the options and fills in the defaults. */
+export function readOptions(options: ServerOptions) {
+  checkCall("createServer", options);
+  checkOptions(options);
+  const loadReports = options.loadReports || undefined;
+  checkLoadReportSettings(loadReports, "loadReports");
+  return {
+    options,
+    types: options.types ?? resourceTypes,
+    limits: { ...defaultServerLimits, ...options.limits } as ServerLimits,
+    keepalive: { ...defaultKeepalive, ...options.keepalive },
+    rest: { ...defaultRestOptions, ...options.rest },
+    authorities: options.authorities === undefined ? undefined : new Set(options.authorities),
+    references: options.references ?? "warn",
+    live: { groups: options.groups, rollout: options.rollout, onReject: options.onReject } as LiveOptions,
+    loadReports,
+    clock: options.clock ?? systemClock,
+  };
+}
+
+/** Makes the parts between the configuration and the streams. */
+export function createCore(settings: ServerSettings) {
+  const { options, types, limits, clock, authorities } = settings;
+  const counters = createCounters();
+  const events = createEvents();
+  const layers = createLayers();
+  const config: ConfigOptions = { types, registry: options.registry, validate: options.validate ?? true };
+  /** After the end no client is left to be told anything. */
+  let over = false;
+  const onDemand = createDemand(
+    { settings: options.onDemand, layers, config, authorities, clock, events },
+    (changes) => {
+      if (changes.length > 0 && !over) publication.publish(changes);
+    },
+  );
+  const views = createViews(clock, events);
+  const groups = createGroups(options.groups, options.ttl, options);
+  const publication = new Publication(layers, groups, limits, views, clock, onDemand);
+  const sessions = new Set<Session>();
+  const streams: Iterable<LedgerStream> = sessions;
+  return {
+    ...{ counters, events, layers, config, onDemand, views, publication, sessions, streams },
+    judges: createJudges(settings, { layers, publication, onDemand }),
+    loop: watchEventLoop(options.eventLoop, counters, events),
+    ledger: createLedger(streams, clock, types),
+    arrivals: new Arrivals(streams, clock, events),
+    ids: countUp(),
+    rejections: createRejections(),
+    histories: new NodeHistories(events),
+    troubles: new SourceTroubles(),
+    end() {
+      over = true;
+      onDemand?.close();
+    },
+  };
+}
+
+/** The judges of changes; looked up for each change, since `references` may change. */
+function createJudges(settings: ServerSettings, { layers, publication, onDemand }: Judged): () => readonly Judge[] {
+  const { authorities, options } = settings;
+  const stacksOf: ReferenceJudgeOptions["stacksOf"] & AddressJudgeOptions["stacksOf"] = (...change) =>
+    publication.groupsTouchedBy(...change);
+  const references = new ReferenceJudge({ layers, authorities, supplied: onDemand?.types ?? new Set(), stacksOf });
+  const addresses = new AddressJudge({ layers, stacksOf });
+  return () => [
+    ...(settings.references === "refuse" ? [references] : []),
+    ...(options.addresses === "refuse" ? [addresses] : []),
+  ];
+}
+
+interface Judged {
+  readonly layers: Layers;
+  readonly publication: Publication;
+  readonly onDemand: OnDemand | undefined;
+}
+
+function watchEventLoop(options: ServerOptions["eventLoop"], counters: Counters, events: Events) {
+  if (options === false) return undefined;
+  return createEventLoopWatch(
+    { ...defaultEventLoopOptions, ...options },
+    () => counters.work(),
+    (block) => events.emit(() => ({ kind: "event-loop-blocked", block })),
+  );
+}
+
+interface DemandSettings extends Pick<ServerSettings, "authorities" | "clock"> {
+  readonly settings: ServerOptions["onDemand"];
+  readonly layers: Layers;
+  readonly config: ConfigOptions;
+  readonly events: Events;
+}
+
+function createDemand(context: DemandSettings, tell: (changes: readonly LayerChange[]) => void): OnDemand | undefined {
+  const { settings, layers, config, authorities, clock, events } = context;
+  if (settings === undefined) return undefined;
+  return new OnDemand(settings, {
+    ...{ layers, config, authorities, clock },
+    apply: (update) => tell(layers.apply([update])),
+    drop(layer) {
+      const change = layers.drop(layer);
+      if (change !== undefined) tell([change]);
+    },
+    report: (outcome, group, type, name, findings) =>
+      events.emit(() => ({ kind: "on-demand", outcome, type, name, group, findings })),
+  });
+}
+
+/** The next id of a stream or a call, counted from 1. */
+function countUp(): () => number {
+  let last = 0;
+  return () => {
+    last += 1;
+    return last;
+  };
+}
