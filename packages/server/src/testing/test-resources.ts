@@ -33,13 +33,6 @@ export function listener(name: string, content = "") {
   return create(ListenerSchema, { name, statPrefix: content });
 }
 
-/** A listener that may stand in a file: Envoy would refuse one without filter chains. */
-export function listenerOfFile(name: string, content: string) {
-  const routeSpecifier = { case: "routeConfig", value: { name: "inside" } } as const;
-  const apiListener = anyPack(HttpConnectionManagerSchema, create(HttpConnectionManagerSchema, { routeSpecifier }));
-  return create(ListenerSchema, { name, statPrefix: content, apiListener: { apiListener } });
-}
-
 /** A listener whose routes are asked for by name. */
 export function routedListener(name: string, routeConfigName: string) {
   const configSource = { configSourceSpecifier: { case: "ads", value: {} } } as const;

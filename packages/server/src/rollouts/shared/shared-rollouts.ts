@@ -1,6 +1,7 @@
 import type { Clock, Finding, ResourceTypes } from "@xdskit/api";
 import type { RolloutAction, RolloutLed, RolloutSharing, SharedRollouts } from "../../contracts/rollout-sharing.js";
 import { storeFinding } from "../../stores/basics/store-finding.js";
+import { Troubles } from "../../stores/basics/troubles.js";
 import { isOver } from "../course.js";
 import { type LeadOptions, leadByHand, releaseByHand } from "./by-hand.js";
 import { type CountJson, countJson, nobodyThere } from "./count-json.js";
@@ -10,7 +11,6 @@ import { PreparedChanges } from "./prepared-changes.js";
 import { isHolding, type RolloutRecord } from "./record.js";
 import { mostConflicts, othersAreFaster, RecordStore } from "./record-store.js";
 import { type RejectedContent, RejectedContents } from "./rejected-contents.js";
-import { Troubles } from "./troubles.js";
 
 /** How long after a failed read or write it is tried again, in milliseconds. */
 const retryMs = 1_000;

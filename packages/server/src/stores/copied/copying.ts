@@ -3,6 +3,7 @@ import type { CopiedKeys } from "../../contracts/copied-keys.js";
 import type { SharedEntry, StoreWatch } from "../../contracts/shared-keys.js";
 import type { Revision, Store } from "../../contracts/store.js";
 import { storeFinding } from "../basics/store-finding.js";
+import { Troubles } from "../basics/troubles.js";
 import type { StoreCopy } from "./store-copy.js";
 
 /** How often the copy notes that it is still the newest, in milliseconds. */
@@ -14,7 +15,7 @@ const retryMs = 5_000;
 export class Copying {
   readonly #from: Store;
   readonly #copy: StoreCopy;
-  readonly #problem: (finding: Finding | undefined) => void;
+  readonly #troubles: Troubles;
   readonly #keys: CopiedKeys | undefined;
   readonly #watches: readonly StoreWatch[];
   readonly #still: NodeJS.Timeout;
@@ -27,12 +28,11 @@ export class Copying {
   #hasHeads = false;
   #hasEntries: boolean;
   #isAway = false;
-  #hasProblem = false;
   #isClosed = false;
   #isCalled = false;
   #running: Promise<void> | undefined;
 
-  /** `problem` hears what goes wrong with it, once; undefined: it is well again. */
+  /** `problem` hears once of each thing that goes wrong with it; undefined: it is well again. */
   constructor(
     from: Store,
     copy: StoreCopy,
@@ -41,7 +41,7 @@ export class Copying {
   ) {
     this.#from = from;
     this.#copy = copy;
-    this.#problem = problem;
+    this.#troubles = new Troubles(problem);
     this.#keys = keys;
     this.#hasEntries = keys === undefined;
     const heads = from.watch({
@@ -113,8 +113,7 @@ export class Copying {
       }
       // Half a copy is not a copy.
       if (this.#hasHeads && this.#hasEntries) await this.#copy.isNewest();
-      if (this.#hasProblem) this.#problem(undefined);
-      this.#hasProblem = false;
+      this.#troubles.over();
     } catch (error) {
       this.#heads ??= heads;
       this.#entries ??= entries;
@@ -123,10 +122,10 @@ export class Copying {
   }
 
   #failed(error: Error): void {
+    if (this.#isClosed) return;
     const message = `no copy of ${this.#from.name} is kept here: ${storeFinding(error).message}`;
-    if (!this.#hasProblem && !this.#isClosed) this.#problem({ code: "XDSKIT_STORE", severity: "warning", message });
-    this.#hasProblem = true;
-    if (!this.#isClosed) this.#retry = setTimeout(() => this.#run(), retryMs).unref();
+    this.#troubles.tell({ code: "XDSKIT_STORE", severity: "warning", message });
+    this.#retry = setTimeout(() => this.#run(), retryMs).unref();
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Finding } from "@xdskit/api";
 import { noteIn } from "../../basics/note-in.js";
-import { withoutNumbers } from "../../stores/basics/store-finding.js";
+import { withoutNumbers } from "./store-finding.js";
 
 /** How many different problems are remembered. */
 const mostRemembered = 100;
