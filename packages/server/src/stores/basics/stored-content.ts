@@ -6,7 +6,8 @@ import {
   wrapResource,
   XdskitError,
 } from "@xdskit/api";
-import type { StoredResource } from "../../contracts/store.js";
+import type { LayerUpdate } from "../../contracts/source.js";
+import type { LayerCommit, Revision, StoredKey, StoredResource } from "../../contracts/store.js";
 
 /** A resource as stores keep it. It is serialized only where a store does not have its content. */
 export function encodeStored(resource: Resource): StoredResource {
@@ -18,6 +19,22 @@ export function encodeStored(resource: Resource): StoredResource {
       return wrapResource(resource);
     },
   };
+}
+
+/** Keeps what an update changes, on top of the head that the writer knows. */
+export function commitOf({ layer, kind, upsert, remove }: LayerUpdate, head: Revision | undefined): LayerCommit {
+  return {
+    ...{ layer, kind, parent: head?.id, upsert: upsert.map(encodeStored) },
+    remove: remove?.map(({ type, name }) => ({ type: type.typeUrl, key: name })),
+  };
+}
+
+/** The resources with these keys; without those whose type the server does not know: it has none of them. */
+export function knownOf(keys: readonly StoredKey[], types: ResourceTypes): NonNullable<LayerUpdate["remove"]> {
+  return keys.flatMap(({ type: typeUrl, key: name }) => {
+    const type = types.byTypeUrl(typeUrl)?.type;
+    return type === undefined ? [] : [{ type, name }];
+  });
 }
 
 /**

@@ -6,7 +6,7 @@ import type { LayerName } from "../../settings/group-settings.js";
 import { mergedUpdates } from "../basics/merged-updates.js";
 import { retentionNow } from "../basics/retention-now.js";
 import { storeFindings } from "../basics/store-finding.js";
-import { encodeStored } from "../basics/stored-content.js";
+import { commitOf } from "../basics/stored-content.js";
 import type { KeptSourceOptions } from "./kept-options.js";
 import type { Rollbacks } from "./rollbacks.js";
 import type { ToldRevisions } from "./told-revisions.js";
@@ -143,27 +143,24 @@ export class RevisionWriter {
 
   async #commit(updates: readonly LayerUpdate[], info: CommitInfo): Promise<void> {
     const { store, rollbacks, revisions, follow } = this.#options;
-    const contents = updates.map(({ layer, kind, upsert, remove }) => ({
-      ...{ layer, kind, upsert: upsert.map(encodeStored) },
-      remove: remove?.map(({ type, name }) => ({ type: type.typeUrl, key: name })),
-    }));
     const { ended } = rollbacks;
     for (let tries = 0; tries < mostConflicts; tries += 1) {
       const commits: LayerCommit[] = [];
-      for (const content of contents) {
-        const head = await store.head(content.layer);
-        if (head !== undefined && (await rollbacks.isFromBefore(store, head, content))) {
+      for (const update of updates) {
+        const head = await store.head(update.layer);
+        const commit = commitOf(update, head);
+        if (head !== undefined && (await rollbacks.isFromBefore(store, head, commit))) {
           follow(head);
           continue;
         }
         // Another server of the store may have ended it.
-        const always = ended.has(content.layer) && head?.cause.kind === "rollback";
-        commits.push({ ...content, parent: head?.id, always });
+        const always = ended.has(update.layer) && head?.cause.kind === "rollback";
+        commits.push({ ...commit, always });
       }
       if (commits.length === 0) return;
       const result = await store.commit(commits, info);
       if (result.kind !== "committed") continue;
-      rollbacks.endsKept(contents.map(({ layer }) => layer).filter((layer) => ended.has(layer)));
+      rollbacks.endsKept(updates.map(({ layer }) => layer).filter((layer) => ended.has(layer)));
       for (const [index, { parent }] of commits.entries()) {
         const head = result.heads[index];
         if (head !== undefined && head.id !== parent) revisions.tell(head);

@@ -7,7 +7,7 @@ import type { LayerName } from "../../settings/group-settings.js";
 import { Queue } from "../basics/queue.js";
 import { refuse } from "../basics/refuse.js";
 import { storeFindings } from "../basics/store-finding.js";
-import { decodeStored, encodeStored } from "../basics/stored-content.js";
+import { commitOf, decodeStored } from "../basics/stored-content.js";
 import type { KeptSourceOptions, RollbackTerms } from "./kept-options.js";
 import type { RevisionWriter } from "./revision-writer.js";
 import { ownBefore, type Rollbacks, rolledBackBy } from "./rollbacks.js";
@@ -125,8 +125,7 @@ export class RollingBack {
     const update = { layer, kind: "replace", upsert } as const;
     refuse(check?.([update]) ?? []);
     return await writer.alone(async () => {
-      const commit = { ...update, upsert: upsert.map(encodeStored), parent: head?.id };
-      const result = await store.commit([commit], info);
+      const result = await store.commit([commitOf(update, head)], info);
       if (result.kind === "conflict") return result;
       const [made] = result.heads;
       if (made === undefined || made.id === head?.id) return { kind: "written", head: made, isNew: false };

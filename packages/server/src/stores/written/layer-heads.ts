@@ -3,7 +3,7 @@ import type { LayerUpdate, SourceSink } from "../../contracts/source.js";
 import type { Revision, RevisionId, StoredResource } from "../../contracts/store.js";
 import type { LayerName } from "../../settings/group-settings.js";
 import { followedSince } from "../basics/following.js";
-import { decodeStored } from "../basics/stored-content.js";
+import { decodeStored, knownOf } from "../basics/stored-content.js";
 import { wentBackFinding, whatWentBack } from "../basics/went-back.js";
 import type { LeaseBook } from "../leases/lease-book.js";
 import type { WrittenLayersOptions } from "./written-layers-options.js";
@@ -102,7 +102,7 @@ export class LayerHeads {
       if (!layers.includes(head.layer) || !isNew(head, known)) continue;
       const from = this.#torn.has(head.layer) ? undefined : known;
       const { layer, kind, upsert, remove, revisions } = await followedSince(store, from, head);
-      updates.push({ layer, kind, upsert: this.#decoded(upsert), remove: this.#known(remove) });
+      updates.push({ layer, kind, upsert: this.#decoded(upsert), remove: knownOf(remove, this.#options.types) });
       followed.push(...revisions);
     }
     for (const { layer } of updates) {
@@ -130,14 +130,6 @@ export class LayerHeads {
         this.#options.problem(error);
         return [];
       }
-    });
-  }
-
-  /** Without those whose type the server does not know: it has none of them. */
-  #known(keys: readonly { readonly type: string; readonly key: string }[]): NonNullable<LayerUpdate["remove"]> {
-    return keys.flatMap(({ type, key }) => {
-      const found = this.#options.types.byTypeUrl(type);
-      return found === undefined ? [] : [{ type: found.type, name: key }];
     });
   }
 }

@@ -11,12 +11,13 @@ import { refuse } from "../basics/refuse.js";
 import { retentionNow } from "../basics/retention-now.js";
 import { stepsBack } from "../basics/steps-back.js";
 import { storeFindings } from "../basics/store-finding.js";
+import { commitOf } from "../basics/stored-content.js";
 import { LeaseBook } from "../leases/lease-book.js";
 import { LayerHeads } from "./layer-heads.js";
 import { type StoreAway, StoreFollower } from "./store-follower.js";
 import { TakeBacks, takeBackFailed } from "./take-backs.js";
 import type { WrittenLayersOptions } from "./written-layers-options.js";
-import { commitOf, restoring, touchedBy, updateOf, wholeOf } from "./written-update.js";
+import { restoring, touchedBy, updateOf, wholeOf } from "./written-update.js";
 
 /** How often another process may move a head in between, before a change is given up. */
 const mostConflicts = 30;

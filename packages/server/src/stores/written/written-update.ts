@@ -5,7 +5,7 @@ import type { LayerCommit, Revision, StoredKey } from "../../contracts/store.js"
 import type { XdsServer } from "../../contracts/xds-server.js";
 import { heldBy } from "../basics/held-by.js";
 import { mergedUpdates } from "../basics/merged-updates.js";
-import { encodeStored } from "../basics/stored-content.js";
+import { commitOf } from "../basics/stored-content.js";
 import type { LayerLeases } from "../leases/leases.js";
 
 type Layer = ReturnType<XdsServer["layerSnapshot"]>;
@@ -28,14 +28,6 @@ export function wholeOf(update: LayerUpdate, now: Layer): LayerUpdate {
   const held: LayerUpdate = { layer: update.layer, kind: "replace", upsert: heldBy(now) };
   const [whole = update] = mergedUpdates([held], [update]);
   return whole;
-}
-
-/** Keeps what an update changes, on top of the head that the writer knows. */
-export function commitOf({ layer, kind, upsert, remove }: LayerUpdate, head: Revision | undefined): LayerCommit {
-  return {
-    ...{ layer, kind, parent: head?.id, upsert: upsert.map(encodeStored) },
-    remove: remove?.map(({ type, name }) => ({ type: type.typeUrl, key: name })),
-  };
 }
 
 /**
