@@ -10,10 +10,8 @@ import {
   type StreamEvent,
   statusCode,
   type TypeStatus,
-  tellsTtl,
   type UnknownTypes,
 } from "@xdskit/protocol";
-import { type Alarm, createAlarm } from "../basics/alarm.js";
 import { createRateLimit, type RateLimit } from "../basics/rate-limit.js";
 import type { NodeStreamInfo, StreamInfo } from "../contracts/stream-info.js";
 import type { CallHandler, DiscoveryCall, PeerIdentity } from "../contracts/transport.js";
@@ -21,9 +19,6 @@ import type { LedgerStream } from "../node-status/ledger-stream.js";
 import type { NodeHistory } from "../node-status/node-histories.js";
 import type { NameDecision } from "../on-demand/wanted.js";
 import { type Counters, countResponse } from "../publication/counters.js";
-import type { GroupLags } from "../publication/latencies.js";
-import type { Membership } from "../publication/membership.js";
-import type { Admission } from "../publication/publication.js";
 import type { PulseListener } from "../publication/pulse.js";
 import type { GroupClient } from "../publication/shared-stacks.js";
 import type { MemberStanding } from "../rollouts/member.js";
@@ -31,22 +26,9 @@ import { memberStandingOf } from "../rollouts/standing.js";
 import type { LayerName } from "../settings/group-settings.js";
 import { AbsentNames } from "./absent-names.js";
 import type { StreamMemory } from "./held-memory.js";
-import type { OrderMembership } from "./node-orders.js";
-import { Resumption } from "./resumption.js";
+import { type Joined, type JoiningStream, joinAgain, joinNode, leaveOrder } from "./joining.js";
 import type { SessionContext } from "./session-context.js";
 import { tellEffect } from "./session-effects.js";
-
-/** The parts of a stream whose node has been admitted. */
-interface Joined extends Pick<Admission, "ttl" | "resourceErrors"> {
-  readonly stream: NodeStreamInfo;
-  readonly membership: Membership;
-  readonly lags: GroupLags;
-  /** Undefined if changes go out at once, without any wait. */
-  readonly order: OrderMembership | undefined;
-  readonly alarm: Alarm | undefined;
-  /** Undefined if the client cannot have anything from before a restart, or nothing is ordered. */
-  readonly resumption: Resumption | undefined;
-}
 
 /**
  * One client's stream in the server. It joins three parts: the protocol's machine (`Stream`), which makes the
@@ -388,26 +370,19 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
       this.#refuse(admission.code, admission.message, node);
       return;
     }
-    const membership = this.#join(admission, node);
-    const ordered = this.#ordered(node, membership);
-    const joined = this.#joinedAs(node, admission, membership, ordered, this.#resumption(membership, ordered.order));
+    const joined = joinNode(this.#joining, this.#context, admission, node);
     this.#joined = joined;
     events.emit(() => ({ kind: "stream-opened", stream: joined.stream }));
     this.#history = this.#context.histories?.of(node.id);
   }
 
-  /** Undefined if changes are not ordered. */
-  #resumption(membership: Membership, order: unknown): Resumption | undefined {
-    const isRestart = membership.earlier.length > 0;
-    if (order === undefined) return undefined;
-    const changed = () => this.#wantsWork("changes");
-    const known = () => {
-      // Its target may be a view, or older than what was published since its last turn.
-      const newest = membership.newest();
-      return [...(newest === undefined ? [] : [newest]), ...membership.recent, ...membership.earlier];
+  /** Made when it is needed: a stream joins seldom. */
+  get #joining(): JoiningStream {
+    return {
+      ...{ info: this.#info, machine: this.#stream, client: this },
+      changed: () => this.#wantsWork("changes"),
+      due: () => this.#take({ kind: "time" }, "answers"),
     };
-    const { clock, catchUp } = this.#context;
-    return new Resumption({ clock, stream: this.#stream, known, changed, catchUp, isRestart });
   }
 
   /**
@@ -430,43 +405,10 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
       this.end(statusCode.unavailable, "the node is in another group now: connect again");
       return true;
     }
-    joined.alarm?.set(undefined);
-    joined.order?.leave();
-    joined.resumption?.end();
-    if (admission === undefined) {
-      this.#joined = { ...joined, ...this.#ordered(node, membership), resumption: undefined };
-    } else {
-      membership.ends();
-      membership.leave();
-      const next = this.#join(admission, node);
-      this.#joined = this.#joinedAs(node, admission, next, this.#ordered(node, next), undefined);
-    }
+    this.#joined = joinAgain(this.#joining, this.#context, joined, admission);
     this.#isRejoined = true;
     this.#wantsWork("changes");
     return admission !== undefined;
-  }
-
-  #join({ ttl, join }: Admission, node: Node): Membership {
-    return join(this, tellsTtl(this.#info.method, node, ttl) ? this : undefined);
-  }
-
-  #ordered(node: Node, { group }: Membership): Pick<Joined, "order" | "alarm"> {
-    const order = this.#context.orders.join(this.#info.method, node, group);
-    const alarm = order && createAlarm(this.#context.clock, () => this.#take({ kind: "time" }, "answers"));
-    return { order, alarm };
-  }
-
-  #joinedAs(
-    node: Node,
-    { ttl, resourceErrors }: Admission,
-    membership: Membership,
-    ordered: Pick<Joined, "order" | "alarm">,
-    resumption: Resumption | undefined,
-  ): Joined {
-    const { id, method, peer } = this.#info;
-    const stream: NodeStreamInfo = { id, method, peer, node, group: membership.group };
-    const lags = this.#context.counters.latencies.ofGroup(membership.group);
-    return { stream, membership, lags, ...ordered, resumption, ttl, resourceErrors };
   }
 
   /** Ends the stream for a fault of the client's. */
@@ -492,13 +434,11 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
     this.#over = true;
     this.#context.queue.delete(this);
     if (this.#joined !== undefined) {
-      const { stream, membership, alarm, order, resumption } = this.#joined;
+      const { stream, membership } = this.#joined;
       this.#context.events.emit(() => ({ kind: "stream-closed", stream, code, message }));
       this.#context.arrivals.left(this, stream.node.id);
       membership.ends();
-      alarm?.set(undefined);
-      resumption?.end();
-      order?.leave();
+      leaveOrder(this.#joined);
     }
     // A transport may hold on to the session a little longer; the machine must not hold a snapshot for as long.
     this.#stream.end();

@@ -1,0 +1,97 @@
+import type { Node, Stream } from "@xdskit/protocol";
+import { tellsTtl } from "@xdskit/protocol";
+import { type Alarm, createAlarm } from "../basics/alarm.js";
+import type { NodeStreamInfo, StreamInfo } from "../contracts/stream-info.js";
+import type { GroupLags } from "../publication/latencies.js";
+import type { Membership } from "../publication/membership.js";
+import type { Admission } from "../publication/publication.js";
+import type { PulseListener } from "../publication/pulse.js";
+import type { GroupClient } from "../publication/shared-stacks.js";
+import type { OrderMembership } from "./node-orders.js";
+import { Resumption } from "./resumption.js";
+import type { SessionContext } from "./session-context.js";
+
+/** The parts of a stream whose node has been admitted. */
+export interface Joined extends Pick<Admission, "ttl" | "resourceErrors"> {
+  readonly stream: NodeStreamInfo;
+  readonly membership: Membership;
+  readonly lags: GroupLags;
+  /** Undefined if changes go out at once, without any wait. */
+  readonly order: OrderMembership | undefined;
+  readonly alarm: Alarm | undefined;
+  /** Undefined if the client cannot have anything from before a restart, or nothing is ordered. */
+  readonly resumption: Resumption | undefined;
+}
+
+/** A stream that joins, as what it joins sees it. */
+export interface JoiningStream {
+  readonly info: StreamInfo;
+  readonly machine: Stream;
+  readonly client: GroupClient & PulseListener;
+  /** It may have another target now. */
+  changed(): void;
+  /** A deadline of its machine is over. */
+  due(): void;
+}
+
+type JoinContext = Pick<SessionContext<never>, "orders" | "clock" | "catchUp" | "counters">;
+
+/** Joins the group and the order of a node that was admitted. */
+export function joinNode(joining: JoiningStream, context: JoinContext, admission: Admission, node: Node): Joined {
+  const joined = joinGroup(joining, context, admission, node);
+  return joined.order === undefined ? joined : { ...joined, resumption: resumptionOf(joining, context, joined) };
+}
+
+/** Joins the group that its node is in now, or, if it stays in its group, the order that there is now. */
+export function joinAgain(
+  joining: JoiningStream,
+  context: JoinContext,
+  joined: Joined,
+  admission: Admission | undefined,
+): Joined {
+  const { membership, stream } = joined;
+  leaveOrder(joined);
+  if (admission === undefined)
+    return { ...joined, ...ordered(joining, context, stream.node, membership), resumption: undefined };
+  membership.ends();
+  membership.leave();
+  return joinGroup(joining, context, admission, stream.node);
+}
+
+/** Nothing of the order, nor of a time, reaches the stream any more. */
+export function leaveOrder({ alarm, order, resumption }: Joined): void {
+  alarm?.set(undefined);
+  resumption?.end();
+  order?.leave();
+}
+
+function joinGroup(joining: JoiningStream, context: JoinContext, admission: Admission, node: Node): Joined {
+  const { info, client } = joining;
+  const { ttl, resourceErrors } = admission;
+  const membership = admission.join(client, tellsTtl(info.method, node, ttl) ? client : undefined);
+  const stream: NodeStreamInfo = { ...info, node, group: membership.group };
+  const lags = context.counters.latencies.ofGroup(membership.group);
+  const order = ordered(joining, context, node, membership);
+  return { stream, membership, lags, ...order, resumption: undefined, ttl, resourceErrors };
+}
+
+function ordered(
+  { info, due }: JoiningStream,
+  { orders, clock }: JoinContext,
+  node: Node,
+  { group }: Membership,
+): Pick<Joined, "order" | "alarm"> {
+  const order = orders.join(info.method, node, group);
+  return { order, alarm: order && createAlarm(clock, due) };
+}
+
+function resumptionOf({ machine, changed }: JoiningStream, context: JoinContext, { membership }: Joined): Resumption {
+  const known = () => {
+    // Its target may be a view, or older than what was published since its last turn.
+    const newest = membership.newest();
+    return [...(newest === undefined ? [] : [newest]), ...membership.recent, ...membership.earlier];
+  };
+  const { clock, catchUp } = context;
+  const isRestart = membership.earlier.length > 0;
+  return new Resumption({ clock, stream: machine, known, changed, catchUp, isRestart });
+}
