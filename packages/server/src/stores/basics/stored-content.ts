@@ -30,7 +30,7 @@ export function commitOf({ layer, kind, upsert, remove }: LayerUpdate, head: Rev
 }
 
 /** The resources with these keys; without those whose type the server does not know: it has none of them. */
-export function knownOf(keys: readonly StoredKey[], types: ResourceTypes): NonNullable<LayerUpdate["remove"]> {
+export function resourcesNamed(keys: readonly StoredKey[], types: ResourceTypes): NonNullable<LayerUpdate["remove"]> {
   return keys.flatMap(({ type: typeUrl, key: name }) => {
     const type = types.byTypeUrl(typeUrl)?.type;
     return type === undefined ? [] : [{ type, name }];

@@ -3,7 +3,7 @@ import type { LayerWrite, Lease } from "../../contracts/layer-writer.js";
 import type { SharedKeys } from "../../contracts/shared-keys.js";
 import type { Revision, StoredResource } from "../../contracts/store.js";
 import type { LayerName } from "../../settings/group-settings.js";
-import { knownOf } from "../basics/stored-content.js";
+import { resourcesNamed } from "../basics/stored-content.js";
 import { Deadlines } from "./deadlines.js";
 import { EndedLeases } from "./ended-leases.js";
 import { LeaseRenewals } from "./lease-renewals.js";
@@ -164,7 +164,7 @@ export class LeaseBook {
       throw XdskitError.of("XDSKIT_REVISION_CONFLICT", "the lease was renewed in between");
     }
     const held = over.flatMap((id) => this.get(id)?.resources ?? []);
-    const remove = knownOf(held, this.#options.types);
+    const remove = resourcesNamed(held, this.#options.types);
     const cause = { kind: "lease-ended", lease: first } as const;
     const info = { author: "lease", cause, message: `${namesOf(over)} ended`, time: Date.now() };
     return { layer, upsert: [], remove, replace: false, info };

@@ -3,7 +3,7 @@ import type { LayerUpdate, SourceSink } from "../../contracts/source.js";
 import type { Revision, RevisionId, StoredResource } from "../../contracts/store.js";
 import type { LayerName } from "../../settings/group-settings.js";
 import { followedSince } from "../basics/following.js";
-import { decodeStored, knownOf } from "../basics/stored-content.js";
+import { decodeStored, resourcesNamed } from "../basics/stored-content.js";
 import { wentBackFinding, whatWentBack } from "../basics/went-back.js";
 import type { LeaseBook } from "../leases/lease-book.js";
 import type { WrittenLayersOptions } from "./written-layers-options.js";
@@ -102,7 +102,7 @@ export class LayerHeads {
       if (!layers.includes(head.layer) || !isNew(head, known)) continue;
       const from = this.#torn.has(head.layer) ? undefined : known;
       const { layer, kind, upsert, remove, revisions } = await followedSince(store, from, head);
-      updates.push({ layer, kind, upsert: this.#decoded(upsert), remove: knownOf(remove, this.#options.types) });
+      updates.push({ layer, kind, upsert: this.#decoded(upsert), remove: resourcesNamed(remove, this.#options.types) });
       followed.push(...revisions);
     }
     for (const { layer } of updates) {
