@@ -30,12 +30,13 @@ export class LmdbTables implements Tables {
     this.#damaged = damaged;
     this.isReadOnly = readOnly;
     const root: RootDatabase = open({ path: file, noSubdir: true, maxDbs: tableNames.length, cache: false, readOnly });
-    this.#databases = new Map(
+    const openAll = () =>
       tableNames.map((name) => {
         const encoding = name === "contents" ? "binary" : "json";
-        return [name, root.openDB<unknown, string>({ name, encoding })];
-      }),
-    );
+        return [name, root.openDB<unknown, string>({ name, encoding })] as const;
+      });
+    // Each of them would be a commit of its own, which waits for the disk, when the file is new.
+    this.#databases = new Map(readOnly ? openAll() : root.transactionSync(openAll));
     this.#writes = new DurableWrites(root, file);
   }
 
