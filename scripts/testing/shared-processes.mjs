@@ -4,7 +4,7 @@ import { dirname, join, relative, resolve } from "node:path";
 import { namesSources } from "./compiled-tests.mjs";
 
 /** So many files share a process, and so many of those whose tests start the command: these wait for it. */
-const most = 8;
+const most = 16;
 const mostStarting = 4;
 /** What concerns the whole process: other programs, threads, memory, the environment, clocks. */
 const ownProcess =

@@ -22,10 +22,10 @@ function shared(root: string, files: Readonly<Record<string, string>>, missing: 
   return JSON.parse(said.toString()) as { run: readonly string[]; names: readonly (readonly [string, string])[] };
 }
 
-test("eight test files of a package share a process, and those that concern all of it have their own", (t) => {
+test("sixteen test files of a package share a process, and those that concern all of it have their own", (t) => {
   const root = mkdtempSync(join(tmpdir(), "xdskit-shared-"));
   t.after(() => rmSync(root, { recursive: true }));
-  const units = Array.from({ length: 10 }, (_, index) => `packages/api/dist/${index}.test.js`);
+  const units = Array.from({ length: 18 }, (_, index) => `packages/api/dist/${index}.test.js`);
   const { run, names } = shared(root, {
     ...Object.fromEntries(units.map((path) => [path, ""])),
     "packages/api/dist/starts.test.js": 'import { spawn } from "node:child_process";',
@@ -34,20 +34,20 @@ test("eight test files of a package share a process, and those that concern all 
   });
   assert.deepEqual(run, [
     "together/packages/api/dist/0.test.js",
-    "together/packages/api/dist/8.test.js",
+    "together/packages/api/dist/16.test.js",
     "packages/server/dist/one.test.js",
     "packages/api/dist/starts.test.js",
     "e2e/dist/one.test.js",
   ]);
   assert.deepEqual(names, [
-    ["together/packages/api/dist/0.test.js", "packages/api/dist/0.test.js and 7 more"],
-    ["together/packages/api/dist/8.test.js", "packages/api/dist/8.test.js and 1 more"],
+    ["together/packages/api/dist/0.test.js", "packages/api/dist/0.test.js and 15 more"],
+    ["together/packages/api/dist/16.test.js", "packages/api/dist/16.test.js and 1 more"],
   ]);
-  const imports = readFileSync(join(root, "together/packages/api/dist/8.test.js"), "utf8");
+  const imports = readFileSync(join(root, "together/packages/api/dist/16.test.js"), "utf8");
   assert.equal(
     imports,
     `${units
-      .slice(8)
+      .slice(16)
       .map((path) => `import "../../../../${path}";`)
       .join("\n")}\n`,
   );
