@@ -2,6 +2,7 @@ import type { Resource, ResourceName } from "@xdskit/api";
 import { mostBranches } from "./limits.js";
 import { PerKey, perPair } from "./memo.js";
 import { type ResourceSet, ResourceSets } from "./resource-set.js";
+import { hasContent } from "./unknown-content.js";
 
 type Changes = ReadonlyMap<ResourceName, Resource | undefined>;
 
@@ -17,7 +18,13 @@ export function sharedBranch(set: ResourceSet, changes: Changes): ResourceSet {
 }
 
 const branchBy = perPair((changes: Changes, set: ResourceSet): ResourceSet => {
-  const words = Array.from(changes, ([key, resource]) => JSON.stringify([key, resource?.version ?? null]));
+  const words = Array.from(changes, ([key, resource]) => JSON.stringify([key, ...contentOf(resource)]));
   const key = words.sort().join();
   return known.get(set, key) ?? known.set(set, key, ResourceSets.branch(set, changes));
 });
+
+/** Tells contents apart. Two clients may have the same unknown content, and differ in what it may name. */
+function contentOf(resource: Resource | undefined): readonly unknown[] {
+  if (resource === undefined) return [null];
+  return hasContent(resource) ? [resource.version] : [resource.version, resource.references];
+}

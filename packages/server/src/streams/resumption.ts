@@ -21,7 +21,7 @@ export interface ResumingStream {
   /** See `Stream.has`. */
   has(snapshot: Snapshot): ReadonlyMap<ResourceType, boolean>;
   /** See `Stream.held`. */
-  held(known: readonly [Snapshot, ...Snapshot[]]): HeldSnapshot;
+  held(known: readonly [Snapshot, ...Snapshot[]], before?: Snapshot): HeldSnapshot;
   /** The types that it has asked for. */
   status(): readonly Pick<TypeStatus, "type">[];
   readonly isSettled: boolean;
@@ -50,7 +50,7 @@ type News = "unasked" | "asked" | "heard";
 /** The client's resources are not known yet; its target is its own resources; its target is the newest snapshot. */
 type ResumptionPhase =
   | { readonly kind: "asking"; readonly known: () => readonly Snapshot[] }
-  | { readonly kind: "holding"; readonly held: Snapshot }
+  | { readonly kind: "holding"; readonly held: HeldSnapshot; readonly known: () => readonly Snapshot[] }
   | { readonly kind: "over" };
 
 /**
@@ -95,8 +95,8 @@ export class Resumption {
    */
   target(newest: Snapshot): Snapshot | undefined {
     if (this.#phase.kind === "over") return newest;
-    if (this.#phase.kind === "holding") return this.#phase.held;
     this.#newest = newest;
+    if (this.#phase.kind === "holding") return this.#heldNow(this.#phase, newest);
     const ofNewest = this.#stream.has(newest);
     const hasNewest = ofNewest.size > 0 && ![...ofNewest.values()].includes(false);
     // Its first request says that it has nothing, or asks by a name whose version tells nothing.
@@ -108,6 +108,18 @@ export class Resumption {
     if (ofNewest.size > this.#asked) this.#wait();
     this.#asked = ofNewest.size;
     return undefined;
+  }
+
+  /**
+   * The client's own resources, put together again if it has asked for another type since: Envoy asks for clusters only
+   * once those are warm that it had been sent before. What only the client knows may name them.
+   */
+  #heldNow({ held, known }: Extract<ResumptionPhase, { readonly kind: "holding" }>, newest: Snapshot): Snapshot {
+    if (this.#stream.has(newest).size === 0) return held.snapshot;
+    const anew = this.#stream.held([newest, ...known()], held.snapshot);
+    this.#phase = { kind: "holding", held: anew, known };
+    this.#since = this.#clock.now();
+    return anew.snapshot;
   }
 
   /** The client's target is the newest snapshot from now on. */
@@ -151,12 +163,12 @@ export class Resumption {
     const newest = this.#newest;
     const waited = this.#clock.now() - this.#since;
     if (phase.kind === "asking" && newest !== undefined) {
-      const { snapshot, isKnown } = this.#stream.held([newest, ...phase.known()]);
-      if (!isKnown && this.#waitsForNews(waited)) return phase;
+      const held = this.#stream.held([newest, ...phase.known()]);
+      if (!held.isKnown && this.#waitsForNews(waited)) return phase;
       this.#since = this.#clock.now();
-      return { kind: "holding", held: snapshot };
+      return { kind: "holding", held, known: phase.known };
     }
-    const isDone = this.#stream.isSettled && phase.kind === "holding" && !this.#isWarming(phase.held);
+    const isDone = this.#stream.isSettled && phase.kind === "holding" && !this.#isWarming(phase.held.snapshot);
     return isDone || waited >= mostMs ? { kind: "over" } : phase;
   }
 

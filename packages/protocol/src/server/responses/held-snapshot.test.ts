@@ -3,11 +3,11 @@ import { describe, it } from "node:test";
 import { NameSet } from "../../model/names/name-set.js";
 import { ResourceSets } from "../../model/resource-set.js";
 import { emptySnapshot, type Snapshot, updateSnapshot } from "../../model/snapshot.js";
+import { hasContent } from "../../model/unknown-content.js";
 import { sampleResource } from "../../testing/sample-resources.js";
 import { typeOf } from "../../testing/sample-world.js";
 import type { ClaimedVersions } from "../../wire/requests/claimed-versions.js";
 import { type Claim, heldSnapshot } from "./held-snapshot.js";
-import { hasContent } from "./settled-claims.js";
 
 const cluster = typeOf("cluster");
 const route = typeOf("route");

@@ -13,8 +13,9 @@ import { type ResourceSet, ResourceSets } from "../../model/resource-set.js";
 import { sharedBranch } from "../../model/shared-branch.js";
 import { type Snapshot, snapshotOf } from "../../model/snapshot.js";
 import type { Subscription } from "../../model/subscription.js";
+import { hasContent, unknownContent } from "../../model/unknown-content.js";
 import type { ClaimedVersions } from "../../wire/requests/claimed-versions.js";
-import { isSet, unknownContent } from "./settled-claims.js";
+import { isSet } from "./settled-claims.js";
 
 /** The resources of one type that a reconnecting client claims to have. */
 export interface Claim {
@@ -45,9 +46,16 @@ export interface HeldSnapshot {
  *   on a new stream only once its earlier ones are warm.
  *
  * Types without a claim are as in the newest. `known`: newest first, of one lineage, at least one.
+ *
+ * `before`: what was put together for this client earlier. Since then it has made the claims, and was brought there in
+ * all other types that it asks for.
  */
-export function heldSnapshot(claims: readonly Claim[], known: readonly [Snapshot, ...Snapshot[]]): HeldSnapshot {
-  const draft = new HeldDraft(claims, known);
+export function heldSnapshot(
+  claims: readonly Claim[],
+  known: readonly [Snapshot, ...Snapshot[]],
+  before?: Snapshot,
+): HeldSnapshot {
+  const draft = new HeldDraft(claims, known, before);
   // Requests by name depend on the types of which the client has everything, so those come first.
   for (const claim of claims) if (claim.subscription.wildcard) draft.add(claim);
   for (const claim of claims) if (!claim.subscription.wildcard) draft.add(claim);
@@ -68,14 +76,21 @@ class HeldDraft {
   readonly #exact = new Map<ResourceType, ResourceSet>();
   readonly #versions = new Map<ResourceType, ReadonlyMap<ResourceName, Version>>();
   readonly #asked: ReadonlyMap<TypeUrl, Subscription>;
+  readonly #before: Snapshot | undefined;
   #isKnown = true;
 
-  constructor(claims: readonly Claim[], known: readonly [Snapshot, ...Snapshot[]]) {
+  constructor(claims: readonly Claim[], known: readonly [Snapshot, ...Snapshot[]], before: Snapshot | undefined) {
     this.#known = known;
+    this.#before = before;
     const [newest] = known;
     this.#sets = new Map(newest.sets);
     this.#asked = new Map(claims.map(({ type, subscription }) => [type.typeUrl, subscription]));
     for (const { type, subscription, claimed } of claims) {
+      if (claimed === undefined && before !== undefined) {
+        const set = before.of(type);
+        this.#put(type, set, subscription);
+        this.#going.set(type, keysOf(changeBetween(set, newest.of(type)).removed));
+      }
       if (claimed === undefined || typeof claimed === "string") continue;
       const exact = this.#setsOf(type).find((set) => isSet(claimed, set));
       if (exact !== undefined) {
@@ -94,6 +109,10 @@ class HeldDraft {
 
   add(claim: Claim): void {
     const { type, subscription, claimed } = claim;
+    if (claimed === undefined && this.#before !== undefined) {
+      this.#nameAnew(this.#before.of(type));
+      return;
+    }
     const sets = this.#setsOf(type);
     const [newest] = sets;
     // The names do not say which variants it has.
@@ -129,6 +148,20 @@ class HeldDraft {
 
   finish(): HeldSnapshot {
     return { snapshot: snapshotOf(this.#sets), isKnown: this.#isKnown };
+  }
+
+  /** Unknown contents of an answered type may name what the client has claimed since. */
+  #nameAnew(set: ResourceSet): void {
+    const { type } = set;
+    const newest = this.#known[0].of(type);
+    const { differences } = changeBetween(set, newest);
+    if ([...differences.values()].every(({ before }) => before === undefined || hasContent(before))) return;
+    const changes = new Map<ResourceName, Resource | undefined>();
+    for (const { key, before } of differences.values()) {
+      const isUnknown = before !== undefined && !hasContent(before);
+      changes.set(key, isUnknown ? this.#unknown(type, before.name, before.version) : before);
+    }
+    this.#sets.set(type.typeUrl, sharedBranch(newest, changes));
   }
 
   /** State of the world. */
@@ -208,6 +241,10 @@ class HeldDraft {
     }
     return unknownContent(type, name, version, references);
   }
+}
+
+function keysOf(resources: readonly Resource[]): readonly ResourceName[] {
+  return resources.map(({ key }) => key);
 }
 
 /** The contents of the sets under a name, newest first. */

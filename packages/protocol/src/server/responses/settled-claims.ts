@@ -1,9 +1,10 @@
-import type { Reference, Resource, ResourceName, ResourceType, Version } from "@xdskit/api";
+import type { Resource, ResourceName } from "@xdskit/api";
 import { BoundedCache } from "../../model/memo.js";
 import { equalFingerprints } from "../../model/names/fingerprint.js";
 import { NameSet } from "../../model/names/name-set.js";
 import { type ResourceSet, ResourceSets } from "../../model/resource-set.js";
 import { covers, type Subscription } from "../../model/subscription.js";
+import { unknownContent } from "../../model/unknown-content.js";
 import type { ClaimedVersions } from "../../wire/requests/claimed-versions.js";
 import { find } from "../state/find.js";
 
@@ -95,22 +96,4 @@ function compareClaims(
     for (const resource of found) if (!versions.has(resource.key)) pending.push(resource.key);
   }
   return { pending: NameSet.of(pending), renamed };
-}
-
-/** No resource has this body: it stands for one that only clients know. */
-const unknownBody = new Uint8Array();
-
-/** Stands for a resource that only a client has. The server can remove it, and cannot send it. */
-export function unknownContent(
-  type: ResourceType,
-  name: ResourceName,
-  version: Version,
-  references: readonly Reference[],
-): Resource {
-  const none = { aliases: [], variant: undefined, ttl: undefined };
-  return { type, name, key: name, version, body: unknownBody, references, ...none };
-}
-
-export function hasContent({ body }: Resource): boolean {
-  return body !== unknownBody;
 }

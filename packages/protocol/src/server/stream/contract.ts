@@ -103,9 +103,10 @@ export interface Stream {
   has(snapshot: Snapshot): ReadonlyMap<ResourceType, boolean>;
   /**
    * The client's resources, put together from its claims and from snapshots that it may have been served, newest first.
-   * Given to the stream as its first snapshot, it costs a client that has it nothing.
+   * Given to the stream as its first snapshot, it costs a client that has it nothing. `before`: what this returned
+   * earlier, if the stream was given that, and its client has made claims of further types since.
    */
-  held(known: readonly [Snapshot, ...Snapshot[]]): HeldSnapshot;
+  held(known: readonly [Snapshot, ...Snapshot[]], before?: Snapshot): HeldSnapshot;
   /**
    * True if the client uses exactly its part of the newest given snapshot: nothing is due or in flight, and nothing
    * waits.

@@ -3,6 +3,7 @@ import { nameOf } from "../../model/names/locator.js";
 import { NameSet } from "../../model/names/name-set.js";
 import { ResourceSets } from "../../model/resource-set.js";
 import { sameSubscription } from "../../model/subscription.js";
+import { hasContent } from "../../model/unknown-content.js";
 import { calledName } from "../../model/variant-index.js";
 import { knowsVariants, lostVariants, pendingByClaims } from "../../model/variants.js";
 import type { ClaimedVersions } from "../../wire/requests/claimed-versions.js";
@@ -17,7 +18,7 @@ import { demandOfDelta } from "../requests/demand.js";
 import { usualAnswerOf } from "../requests/usual-answers.js";
 import { type Content, lacking, type Need } from "../responses/content.js";
 import { errorsIn, isPassing } from "../responses/errors-in.js";
-import { hasContent, isSet, settledClaims } from "../responses/settled-claims.js";
+import { isSet, settledClaims } from "../responses/settled-claims.js";
 import {
   type DeltaSubscription,
   type DeltaSubscriptionChange,

@@ -270,11 +270,11 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
     return known;
   }
 
-  held(known: readonly [Snapshot, ...Snapshot[]]): HeldSnapshot {
+  held(known: readonly [Snapshot, ...Snapshot[]], before?: Snapshot): HeldSnapshot {
     const claims = this.#ordered.map((subscriber) => {
       return { type: subscriber.type, subscription: subscriber.subscription, claimed: this.#rules.saidOf(subscriber) };
     });
-    return heldSnapshot(claims, known);
+    return heldSnapshot(claims, known, before);
   }
 
   get subscribers(): readonly Subscriber[] {
