@@ -85,7 +85,11 @@ function ordered(
   return { order, alarm: order && createAlarm(clock, due) };
 }
 
-function resumptionOf({ machine, changed }: JoiningStream, context: JoinContext, { membership }: Joined): Resumption {
+function resumptionOf(
+  { info, machine, changed }: JoiningStream,
+  context: JoinContext,
+  { membership }: Joined,
+): Resumption {
   const known = () => {
     // Its target may be a view, or older than what was published since its last turn.
     const newest = membership.newest();
@@ -93,5 +97,6 @@ function resumptionOf({ machine, changed }: JoiningStream, context: JoinContext,
   };
   const { clock, catchUp } = context;
   const isRestart = membership.earlier.length > 0;
-  return new Resumption({ clock, stream: machine, known, changed, catchUp, isRestart });
+  const isAggregated = info.method.only === undefined;
+  return new Resumption({ clock, stream: machine, known, changed, catchUp, isRestart, isAggregated });
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Message } from "@bufbuild/protobuf";
-import { resourceTypes } from "@xdskit/api";
+import { createResource, resourceTypes } from "@xdskit/api";
 import type { ServerOptions } from "../contracts/xds-server.js";
 import type { OnDemandOptions } from "../settings/on-demand-options.js";
 import { effort } from "../testing/effort.js";
@@ -14,7 +14,7 @@ import { edsCluster, loadAssignment, routeConfiguration } from "../testing/test-
 /** `SEED=7` plays one seed, `EFFORT=50` more than the suite does. */
 const { SEED } = process.env;
 const seeds = SEED === undefined ? Array.from({ length: 8 * effort }, (_, index) => index + 1) : [Number(SEED)];
-const steps = 120;
+const steps = 200;
 const routes = ["r0", "r1", "r2"];
 
 interface Change {
@@ -23,8 +23,10 @@ interface Change {
 }
 
 /**
- * Two servers of equal content, while routes move to new clusters. One of them may learn of a change later. Clients are
- * cut off at any moment and come to one of the two. No client may ever route to a cluster that it lacks.
+ * Servers of equal content, while routes move to new clusters. One of the first two may learn of a change later. The
+ * third learns of several changes at once, and never of what was there in between: only clients of delta, which say
+ * what they have, come to it. Clients are cut off at any moment and come to any server. No client may ever route to a
+ * cluster that it lacks.
  */
 class World {
   readonly #random: (below: number) => number;
@@ -35,7 +37,7 @@ class World {
   readonly clients: readonly RoutingClient[];
   #lastCluster = 0;
   /** By server: the changes that it learns of later. */
-  readonly #later: { readonly at: number; readonly change: Change }[][];
+  readonly #later: { at: number; readonly change: Change }[][];
 
   constructor(servers: readonly Running[], clock: ManualClock, seed: number) {
     this.#servers = servers;
@@ -43,7 +45,8 @@ class World {
     this.#random = randomFrom(seed);
     this.#later = servers.map(() => []);
     this.clients = ["sotw", "delta", "delta"].map(
-      (variant, index) => new RoutingClient(`${variant} ${index}`, variant as "sotw" | "delta", routes),
+      (variant, index) =>
+        new RoutingClient(`${variant} ${index}`, variant as "sotw" | "delta", routes, () => clock.now()),
     );
     this.#change(routes, 0);
   }
@@ -59,7 +62,7 @@ class World {
       const index = random(this.clients.length);
       const client = this.clients[index] as RoutingClient;
       if (!client.isConnected) this.#connect(client, index);
-      else if (random(5) === 0) {
+      else if (random(12) === 0) {
         this.#story.push(`client ${index} is cut off with ${client.summary()}`);
         client.cut();
         if (random(2) === 0) this.#connect(client, index);
@@ -72,15 +75,21 @@ class World {
     for (let times = 0; times < 3; times += 1) await new Promise((resolve) => setImmediate(resolve));
   }
 
-  /** All clients come back and reach their targets. */
-  async settle(): Promise<void> {
-    for (const [index, client] of this.clients.entries()) if (!client.isConnected) this.#connect(client, index);
-    for (let rounds = 0; rounds < 100; rounds += 1) {
+  /** Time passes, and clients take all that comes. */
+  async wait(rounds: number): Promise<void> {
+    for (let round = 0; round < rounds; round += 1) {
       this.#clock.advance(100);
       this.#hear();
+      for (const client of this.clients) client.tick();
       await this.turn();
       for (const [index, client] of this.clients.entries()) while (this.#take(client, index)) await this.turn();
     }
+  }
+
+  /** All clients come back and reach their targets. */
+  async settle(): Promise<void> {
+    for (const [index, client] of this.clients.entries()) if (!client.isConnected) this.#connect(client, index);
+    await this.wait(300);
     const numbers = [...this.#leads.values()].sort();
     const names = (prefix: string) => numbers.map((number) => `${prefix}${number}`).sort();
     const leads = [...this.#leads].map(([route, number]) => `${route}→c${number}`).sort();
@@ -96,7 +105,7 @@ class World {
   }
 
   #connect(client: RoutingClient, index: number): void {
-    const to = this.#random(this.#servers.length);
+    const to = this.#random(index === 0 ? 2 : this.#servers.length);
     this.#story.push(`client ${index} comes to server ${to}`);
     client.connect((this.#servers[to] as Running).client);
   }
@@ -122,19 +131,37 @@ class World {
     const late = this.#random(2);
     for (const [index, later] of this.#later.entries())
       later.push({ at: this.#clock.now() + (index === late ? lag : 0), change: { upsert, remove } });
+    if (this.#random(4) > 0) for (const one of this.#later[2] ?? []) one.at += 1_000;
     this.#story.push(`${moved} move; server ${late} hears of it ${lag} ms later`);
     this.#hear();
   }
 
   #hear(): void {
     for (const [index, later] of this.#later.entries()) {
-      while (later[0] !== undefined && later[0].at <= this.#clock.now()) {
-        const { change } = later.shift() as (typeof later)[number];
-        const server = (this.#servers[index] as Running).server;
-        server.config.update({ upsert: change.upsert, remove: change.remove });
-      }
+      const first = later.findIndex(({ at }) => at > this.#clock.now());
+      const due = later.splice(0, first === -1 ? later.length : first);
+      const { config } = (this.#servers[index] as Running).server;
+      if (index < 2) for (const { change } of due) config.update(change);
+      else if (due.length > 0) config.update(merged(due.map(({ change }) => change)));
     }
   }
+}
+
+/** One change that comes to the same as several. */
+function merged(changes: readonly Change[]): Change {
+  const all = new Map<string, { readonly upsert?: Message; readonly remove?: Change["remove"][number] }>();
+  for (const { upsert, remove } of changes) {
+    for (const message of upsert) {
+      const { type, name } = createResource(message);
+      all.set(`${type.name} ${name}`, { upsert: message });
+    }
+    for (const one of remove) all.set(`${one.type} ${one.name}`, { remove: one });
+  }
+  const of = <Kind>(kinds: readonly (Kind | undefined)[]) => kinds.filter((kind) => kind !== undefined);
+  return {
+    upsert: of([...all.values()].map((one) => one.upsert)),
+    remove: of([...all.values()].map((one) => one.remove)),
+  };
 }
 
 /** As a relay has it: every name may be supplied, and nobody is told that one does not exist. */
@@ -152,16 +179,19 @@ for (const [server, options] of kinds) {
   for (const seed of seeds) {
     test(`a client${server} that is cut off at any moment routes to nothing that it lacks, seed ${seed}`, () => {
       const clock = manualClock();
-      return withMemoryServer({ ...options, clock }, (one) =>
-        withMemoryServer({ ...options, clock }, async (other) => {
-          const world = new World([one, other], clock, seed);
-          for (let index = 0; index < steps; index += 1) {
-            world.step();
-            await world.turn();
-          }
-          await world.settle();
-        }),
-      );
+      const servers: Running[] = [];
+      const play = async () => {
+        const world = new World(servers, clock, seed);
+        for (let index = 0; index < steps; index += 1) {
+          world.step();
+          await world.turn();
+          if (index % 50 === 49) await world.wait(index);
+        }
+        await world.settle();
+      };
+      const start = (): Promise<void> =>
+        withMemoryServer({ ...options, clock }, (one) => (servers.push(one) < 3 ? start() : play()));
+      return start();
     });
   }
 }

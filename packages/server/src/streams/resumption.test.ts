@@ -35,7 +35,15 @@ class Client implements ResumingStream {
     };
     const known = () => [earlier];
     const catchUp = () => this.news.shift()?.();
-    this.resumption = new Resumption({ clock: this.clock, stream: this, known, changed, catchUp, isRestart });
+    this.resumption = new Resumption({
+      clock: this.clock,
+      stream: this,
+      known,
+      changed,
+      catchUp,
+      isRestart,
+      isAggregated: true,
+    });
   }
 
   has(): ReadonlyMap<ResourceType, boolean> {

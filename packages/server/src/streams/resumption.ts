@@ -15,11 +15,16 @@ const mostNewsMs = 10_000;
  * use its own.
  */
 const mostMs = 5_000;
+/**
+ * The same where its clusters may still be warming: by default an Envoy waits 15 seconds for their endpoints before it
+ * says which clusters it has.
+ */
+const mostWarmingMs = 20_000;
 
 /** The part of a stream that a resumption needs. */
 export interface ResumingStream {
   /** See `Stream.has`. */
-  has(snapshot: Snapshot): ReadonlyMap<ResourceType, boolean>;
+  has(snapshot: Snapshot): ReadonlyMap<ResourceType, boolean | undefined>;
   /** See `Stream.held`. */
   held(known: readonly [Snapshot, ...Snapshot[]], before?: Snapshot): HeldSnapshot;
   /** The types that it has asked for. */
@@ -42,6 +47,8 @@ export interface ResumptionOptions {
    * most clients come back with the newest one, and a client that has its content of the first type gets it at once.
    */
   readonly isRestart: boolean;
+  /** The client may ask for all types on this stream. */
+  readonly isAggregated: boolean;
 }
 
 /** Whether this server has learned what others had written when the client came. */
@@ -71,6 +78,7 @@ export class Resumption {
   readonly #changed: () => void;
   readonly #catchUp: ResumptionOptions["catchUp"];
   readonly #isRestart: boolean;
+  readonly #isAggregated: boolean;
   /** When the phase began, in milliseconds. */
   #since: number;
   #news: News = "unasked";
@@ -79,13 +87,14 @@ export class Resumption {
   #asked = 0;
   #cancel: (() => void) | undefined;
 
-  constructor({ known, clock, stream, changed, catchUp, isRestart }: ResumptionOptions) {
+  constructor({ known, clock, stream, changed, catchUp, isRestart, isAggregated }: ResumptionOptions) {
     this.#phase = { kind: "asking", known };
     this.#clock = clock;
     this.#stream = stream;
     this.#changed = changed;
     this.#catchUp = catchUp;
     this.#isRestart = isRestart;
+    this.#isAggregated = isAggregated;
     this.#since = clock.now();
   }
 
@@ -97,16 +106,18 @@ export class Resumption {
     if (this.#phase.kind === "over") return newest;
     this.#newest = newest;
     if (this.#phase.kind === "holding") return this.#heldNow(this.#phase, newest);
-    const ofNewest = this.#stream.has(newest);
-    const hasNewest = ofNewest.size > 0 && ![...ofNewest.values()].includes(false);
+    const claims = this.#stream.has(newest);
+    const isWarming = this.#isWarming(newest);
+    const told = [...claims.values()].filter((has) => has !== undefined);
     // Its first request says that it has nothing, or asks by a name whose version tells nothing.
-    const isMute = ofNewest.size === 0 && this.#cancel === undefined;
-    if (isMute || (hasNewest && !this.#isRestart)) {
+    const isMute = told.length === 0 && this.#cancel === undefined;
+    const hasNewest = told.length > 0 && !told.includes(false);
+    if (!isWarming && (isMute || (hasNewest && !this.#isRestart))) {
       this.end();
       return newest;
     }
-    if (ofNewest.size > this.#asked) this.#wait();
-    this.#asked = ofNewest.size;
+    if (claims.size > this.#asked || this.#cancel === undefined) this.#wait();
+    this.#asked = claims.size;
     return undefined;
   }
 
@@ -139,15 +150,22 @@ export class Resumption {
   }
 
   /**
-   * The client asks for resources that warm a type, such as endpoints for its clusters, and not for that type yet:
+   * The client has asked for resources that warm a type, such as endpoints for its clusters, and not for that type yet:
    * Envoy asks for clusters on a new stream only once its earlier ones are warm. Until then nobody knows which ones it
    * has, and none may go.
    */
-  #isWarming(held: Snapshot): boolean {
+  #isWarming({ sets }: Snapshot): boolean {
+    if (!this.#isAggregated) return false;
     const asked = new Set(this.#stream.status().map(({ type }) => type.typeUrl));
-    return [...held.sets.values()].some(({ type }) => {
-      return type.acknowledgedWarm && !asked.has(type.typeUrl) && type.warmedBy.some((one) => asked.has(one));
+    return [...sets.values()].some(({ type: { typeUrl, acknowledgedWarm, warmedBy }, size }) => {
+      return size > 0 && acknowledgedWarm && !asked.has(typeUrl) && warmedBy.some((one) => asked.has(one));
     });
+  }
+
+  /** A client of endpoints alone, whose clusters do not come from here, has no routes that could break. */
+  #asksForMore({ sets }: Snapshot): boolean {
+    const warmers = new Set(Array.from(sets.values(), ({ type }) => type.warmedBy).flat());
+    return this.#stream.status().some(({ type }) => !warmers.has(type.typeUrl));
   }
 
   /** The client has asked for no further type for some time. */
@@ -168,8 +186,10 @@ export class Resumption {
       this.#since = this.#clock.now();
       return { kind: "holding", held, known: phase.known };
     }
-    const isDone = this.#stream.isSettled && phase.kind === "holding" && !this.#isWarming(phase.held.snapshot);
-    return isDone || waited >= mostMs ? { kind: "over" } : phase;
+    if (phase.kind !== "holding") return phase;
+    const isWarming = this.#isWarming(phase.held.snapshot) && this.#asksForMore(phase.held.snapshot);
+    const isDone = !isWarming && this.#stream.isSettled;
+    return isDone || waited >= (isWarming ? mostWarmingMs : mostMs) ? { kind: "over" } : phase;
   }
 
   /**

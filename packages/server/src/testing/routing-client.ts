@@ -23,10 +23,14 @@ interface HeldContent {
   readonly names: readonly string[];
 }
 
+/** A client waits so long for a load assignment that nobody sends, in milliseconds. */
+const initialFetchMs = 15_000;
+
 /**
  * A client that routes as Envoy does: it asks for all clusters, for the load assignments of those that it has, and for
  * its routes by name. It uses what comes at once, keeps routes and load assignments that are removed as long as
- * something names them, and says what it has when it connects anew.
+ * something names them, and says what it has when it connects anew. As long as a cluster waits for its load assignment,
+ * it neither asks for clusters nor acknowledges them.
  */
 export class RoutingClient {
   readonly #variant: "sotw" | "delta";
@@ -40,11 +44,20 @@ export class RoutingClient {
   #asked: ReadonlySet<string> = new Set();
   #taken = 0;
   #serves = false;
+  /** It has no routes, and asks for them once its clusters are warm. */
+  #isNew = true;
+  readonly #now: () => number;
+  /** When it first asked for load assignments that it lacks, in milliseconds; undefined: it was told of none. */
+  readonly #awaited = new Map<string, number | undefined>();
+  /** What it says of clusters once they are warm. */
+  #later: (() => void)[] = [];
 
-  constructor(id: string, variant: "sotw" | "delta", routes: readonly string[]) {
+  /** `now`: in milliseconds. */
+  constructor(id: string, variant: "sotw" | "delta", routes: readonly string[], now: () => number) {
     this.#id = id;
     this.#variant = variant;
     this.#routes = routes;
+    this.#now = now;
   }
 
   get isConnected(): boolean {
@@ -56,20 +69,49 @@ export class RoutingClient {
     this.#stream = client.open(ads(this.#variant));
     this.#taken = 0;
     this.#nonces.clear();
+    this.#later = [];
     this.#asked = new Set(this.#services());
-    for (const type of routedTypes) {
-      const names = type === "cluster" ? [] : type === "route" ? this.#routes : [...this.#asked];
-      if (type === "endpoint" && names.length === 0) continue;
-      const claims = Object.fromEntries(Array.from(this.#of(type), ([name, { version }]) => [name, version]));
-      if (this.#variant === "sotw") this.#say(type, {});
-      else this.#say(type, { resourceNamesSubscribe: names, initialResourceVersions: claims });
-    }
+    this.#awaitEndpoints();
+    this.#onceWarm(() => this.#begin("cluster"));
+    if (this.#asked.size > 0) this.#begin("endpoint");
+    this.#isNew = this.#of("route").size === 0;
+    if (!this.#isNew) this.#begin("route");
+  }
+
+  #begin(type: RoutedType): void {
+    const names = type === "cluster" ? [] : type === "route" ? this.#routes : [...this.#asked];
+    const claims = Object.fromEntries(Array.from(this.#of(type), ([name, { version }]) => [name, version]));
+    if (this.#variant === "sotw") this.#say(type, {});
+    else this.#say(type, { resourceNamesSubscribe: names, initialResourceVersions: claims });
+  }
+
+  /** Time has passed. */
+  tick(): void {
+    if (this.#isWarm()) for (const say of this.#later.splice(0)) say();
+  }
+
+  #onceWarm(say: () => void): void {
+    this.#later.push(say);
+    this.tick();
+  }
+
+  #isWarm(): boolean {
+    const now = this.#now();
+    return [...this.#awaited.values()].every((since) => since === undefined || now - since >= initialFetchMs);
+  }
+
+  #awaitEndpoints(): void {
+    const has = this.#of("endpoint");
+    for (const name of this.#awaited.keys()) if (!this.#asked.has(name) || has.has(name)) this.#awaited.delete(name);
+    for (const name of this.#asked)
+      if (!has.has(name) && !this.#awaited.has(name)) this.#awaited.set(name, this.#now());
   }
 
   /** What was not taken yet is lost. */
   cut(): void {
     this.#stream?.cancel();
     this.#stream = undefined;
+    this.#later = [];
   }
 
   /** Takes the next response, and acknowledges it; false if there is none. */
@@ -142,8 +184,7 @@ export class RoutingClient {
     for (const { value } of resources) this.#hold(type, value, versionInfo);
     this.#versions.set(type, versionInfo);
     this.#nonces.set(type, nonce);
-    this.#say(type, {});
-    if (type === "cluster") this.#askForEndpoints();
+    this.#answer(type, { versionInfo, responseNonce: nonce });
   }
 
   #takeChanges(bytes: Uint8Array): void {
@@ -152,12 +193,30 @@ export class RoutingClient {
     for (const { resource, version } of resources) this.#hold(type, resource?.value ?? new Uint8Array(), version);
     // As Envoy, it goes on with a route and a load assignment.
     if (type === "cluster") for (const name of removedResources) this.#of(type).delete(name);
-    this.#say(type, { responseNonce: nonce });
-    if (type === "cluster") this.#askForEndpoints();
+    if (type === "endpoint")
+      for (const name of removedResources) if (this.#awaited.has(name)) this.#awaited.set(name, undefined);
+    this.#answer(type, { responseNonce: nonce });
+  }
+
+  #answer(type: RoutedType, answer: object): void {
+    if (type === "cluster") {
+      this.#askForEndpoints();
+      this.#onceWarm(() => {
+        this.#say(type, answer);
+        if (this.#isNew) this.#begin("route");
+        this.#isNew = false;
+      });
+      return;
+    }
+    this.#say(type, answer);
+    if (type === "endpoint") this.#awaitEndpoints();
+    this.tick();
   }
 
   #hold(type: RoutedType, value: Uint8Array, version: string): void {
     const resource = createResource(fromBinary(schemas[type] as typeof ClusterSchema, value));
+    // It may come after the client has dropped its cluster.
+    if (type === "endpoint" && !this.#asked.has(resource.name)) return;
     this.#of(type).set(resource.name, { version, names: resource.references.map(({ name }) => name) });
   }
 
@@ -165,6 +224,7 @@ export class RoutingClient {
   #askForEndpoints(): void {
     const before = this.#asked;
     this.#asked = new Set(this.#services());
+    this.#awaitEndpoints();
     for (const name of this.#of("endpoint").keys()) if (!this.#asked.has(name)) this.#of("endpoint").delete(name);
     const subscribe = [...this.#asked].filter((name) => !before.has(name));
     const unsubscribe = [...before].filter((name) => !this.#asked.has(name));

@@ -92,6 +92,38 @@ describe("the snapshot of a client that comes back in the middle of a change", (
     assert.equal(isKnown, false);
   });
 
+  it("the snapshot keeps an unknown route that may name clusters of an older set that the client has exactly", () => {
+    const { size } = older.of(cluster);
+    const fingerprint = ResourceSets.fingerprint(older.of(cluster));
+    const exactly = { ...claims({ a: versionOf(older, cluster, "a") }), fingerprint, size };
+    const said: readonly Claim[] = [
+      { type: cluster, subscription: all, claimed: exactly },
+      { type: route, subscription: named, claimed: claims({ r: "y" }) },
+    ];
+    assert.equal(contents(heldSnapshot(said, known).snapshot), "a r->a");
+  });
+
+  it("the snapshot keeps the names of the newest that a client with an older set does not ask for", () => {
+    const load = typeOf("endpoint");
+    const first = updateSnapshot(newest, { upsert: [sampleResource("endpoint", "a", "1")] });
+    const then = updateSnapshot(first, {
+      upsert: [sampleResource("endpoint", "b", "1")],
+      remove: [{ type: load, name: "a" }],
+    });
+    const last = updateSnapshot(then, {
+      upsert: [sampleResource("endpoint", "c", "1")],
+      remove: [{ type: load, name: "b" }],
+    });
+    const { size } = first.of(load);
+    const fingerprint = ResourceSets.fingerprint(first.of(load));
+    const exactly = { ...claims({ a: versionOf(first, load, "a") }), fingerprint, size };
+    const said: readonly Claim[] = [
+      { type: load, subscription: { wildcard: false, names: NameSet.of(["a", "b"]) }, claimed: exactly },
+    ];
+    const { snapshot } = heldSnapshot(said, [last, then, first]);
+    assert.deepEqual(Array.from(snapshot.of(load), ({ name }) => name).sort(), ["a", "b", "c"]);
+  });
+
   it("the snapshot has every cluster that it may have if its version tells nothing", () => {
     const said: readonly Claim[] = [{ type: cluster, subscription: all, claimed: "0000000000000007" }];
     const { snapshot, isKnown } = heldSnapshot(said, known);

@@ -59,7 +59,6 @@ export function heldSnapshot(
   // Requests by name depend on the types of which the client has everything, so those come first.
   for (const claim of claims) if (claim.subscription.wildcard) draft.add(claim);
   for (const claim of claims) if (!claim.subscription.wildcard) draft.add(claim);
-  draft.keepUnasked();
   return draft.finish();
 }
 
@@ -93,8 +92,11 @@ class HeldDraft {
       }
       if (claimed === undefined || typeof claimed === "string") continue;
       const exact = this.#setsOf(type).find((set) => isSet(claimed, set));
-      if (exact !== undefined) {
+      // A client that asks by name has less than an older set tells: the newest may have more of its names.
+      const isWhole = subscription.wildcard || (exact === newest.of(type) && subscription.names.size <= claimed.size);
+      if (exact !== undefined && isWhole) {
         this.#exact.set(type, exact);
+        this.#going.set(type, keysOf(changeBetween(exact, newest.of(type)).removed));
         continue;
       }
       const versions = claimed.toMap();
@@ -105,6 +107,20 @@ class HeldDraft {
         [...versions.keys()].filter((name) => ResourceSets.get(newest.of(type), name) === undefined),
       );
     }
+    for (const type of this.#warming()) {
+      const set = this.#unionOf(type);
+      this.#sets.set(type.typeUrl, set);
+      const has = (resource: Resource | undefined) => resource !== undefined && this.#mayHave(type, resource);
+      this.#has.set(type.typeUrl, { has: (name) => has(ResourceSets.get(set, name)) });
+    }
+  }
+
+  /** The types that it does not ask for, and whose resources are warmed by some that it does ask for. */
+  #warming(): readonly ResourceType[] {
+    const types = new Set(this.#known.flatMap(({ sets }) => Array.from(sets.values(), ({ type }) => type)));
+    return [...types].filter(({ typeUrl, acknowledgedWarm, warmedBy }) => {
+      return acknowledgedWarm && !this.#asked.has(typeUrl) && warmedBy.some((one) => this.#asked.has(one));
+    });
   }
 
   add(claim: Claim): void {
@@ -134,15 +150,6 @@ class HeldDraft {
       if (subscription.wildcard) for (const { key } of newest) if (!versions.has(key)) changes.set(key, undefined);
       for (const name of subscription.names) if (!versions.has(name)) this.#choose(changes, sets, name);
       this.#put(type, branchOf(newest, changes), subscription);
-    }
-  }
-
-  keepUnasked(): void {
-    const warm = new Set(this.#known.flatMap(({ sets }) => Array.from(sets.values(), ({ type }) => type)));
-    for (const type of warm) {
-      if (!type.acknowledgedWarm || this.#asked.has(type.typeUrl)) continue;
-      const isWarming = type.warmedBy.some((one) => this.#asked.has(one));
-      if (isWarming) this.#sets.set(type.typeUrl, this.#unionOf(type));
     }
   }
 

@@ -98,9 +98,10 @@ export interface Stream {
   isAbreast(snapshot: Snapshot): boolean;
   /**
    * Covers the types for which the client made claims that no snapshot was compared with yet: whether the client has
-   * exactly the contents of this snapshot. It may lack some names that it asks for.
+   * exactly the contents of this snapshot. It may lack some names that it asks for. Undefined: the version does not
+   * tell, as in SotW for a type that is asked for by name.
    */
-  has(snapshot: Snapshot): ReadonlyMap<ResourceType, boolean>;
+  has(snapshot: Snapshot): ReadonlyMap<ResourceType, boolean | undefined>;
   /**
    * The client's resources, put together from its claims and from snapshots that it may have been served, newest first.
    * Given to the stream as its first snapshot, it costs a client that has it nothing. `before`: what this returned

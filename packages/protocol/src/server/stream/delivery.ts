@@ -107,6 +107,8 @@ export class Delivery<Asked extends Request, Kind extends Subscriber> {
     this.#rules.settleClaims(subscriber, current, surroundings);
     warming.deliver(subscriber, snapshot);
     const errors = told.errors ? errorsToTell(subscriber, options) : undefined;
+    // A client that has everything also asks for names that nobody must decide on any more.
+    const undecided = undecidedIn(subscriber, current);
     if (isUpToDate(subscriber.sent, current)) return undefined;
     if (
       subscriber.undecided.size + subscriber.waitsFor.size === 0 &&
@@ -116,7 +118,6 @@ export class Delivery<Asked extends Request, Kind extends Subscriber> {
       subscriber.errors = noErrors;
       return undefined;
     }
-    const undecided = undecidedIn(subscriber, current);
     if (options.variant === "sotw" && mustWait(subscriber, undecided)) return undefined;
     // A name that waits stays pending until it may be sent, like an undecided one: neither may be called absent.
     const later = among(

@@ -261,12 +261,11 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
     });
   }
 
-  has(snapshot: Snapshot): ReadonlyMap<ResourceType, boolean> {
-    const known = new Map<ResourceType, boolean>();
-    for (const subscriber of this.#ordered) {
-      const has = this.#rules.hasAll(subscriber, snapshot.of(subscriber.type));
-      if (has !== undefined) known.set(subscriber.type, has);
-    }
+  has(snapshot: Snapshot): ReadonlyMap<ResourceType, boolean | undefined> {
+    const known = new Map<ResourceType, boolean | undefined>();
+    for (const subscriber of this.#ordered)
+      if (this.#rules.saidOf(subscriber) !== undefined)
+        known.set(subscriber.type, this.#rules.hasAll(subscriber, snapshot.of(subscriber.type)));
     return known;
   }
 
