@@ -25,6 +25,8 @@ class Client implements ResumingStream {
   readonly news: (() => Promise<void>)[] = [];
   /** The snapshots that it was compared with. */
   known: readonly Snapshot[] = [];
+  /** What it was said to have before, when it was asked last. */
+  before: Snapshot | undefined;
   #claims: ReadonlyMap<ResourceType, boolean> = new Map();
   readonly #asked = new Set<ResourceType>();
   readonly resumption: Resumption;
@@ -54,8 +56,9 @@ class Client implements ResumingStream {
     return Array.from(this.#asked, (type) => ({ type }));
   }
 
-  held(known: readonly Snapshot[]): HeldSnapshot {
+  held(known: readonly Snapshot[], before?: Snapshot): HeldSnapshot {
     this.known = known;
+    this.before = before;
     return { snapshot: held, isKnown: this.isKnown };
   }
 
@@ -118,14 +121,31 @@ describe("a client that comes back", () => {
 
   it("a client that comes back keeps its own snapshot until it asks for the clusters whose endpoints it asks for", () => {
     const client = new Client();
+    assert.equal(client.asks([endpoints, false], [listeners, true]), undefined);
+    client.clock.advance(200);
+    assert.equal(client.asks(), held);
+    client.clock.advance(15_000);
+    assert.equal(client.asks(), held);
+    client.asks([clusters, false]);
+    client.clock.advance(200);
+    assert.equal(client.asks(), newest);
+  });
+
+  it("a client that comes back does not wait for clusters if it asks for endpoints alone", () => {
+    const client = new Client();
     assert.equal(client.asks([endpoints, false]), undefined);
     client.clock.advance(200);
-    assert.equal(client.asks([endpoints, false]), held);
-    client.clock.advance(1_000);
-    assert.equal(client.asks([endpoints, false]), held);
-    client.asks([endpoints, false], [clusters, false]);
-    client.clock.advance(200);
-    assert.equal(client.asks([endpoints, false], [clusters, false]), newest);
+    assert.equal(client.asks(), newest);
+  });
+
+  it("a client that comes back says once more what it has when it asks for clusters last", () => {
+    const client = new Client();
+    client.asks([endpoints, false], [listeners, true]);
+    client.clock.advance(100);
+    assert.equal(client.asks(), held);
+    assert.equal(client.before, undefined);
+    client.asks([clusters, false]);
+    assert.equal(client.before, held);
   });
 
   it("a client that comes back is waited for while it does not use the resources that it asked for again, and not for ever", () => {
