@@ -12,12 +12,15 @@ const reading = { types: resourceTypes, registry: envoyRegistry() };
 const info = { author: "me", cause: { kind: "api", caller: "" }, message: "", time: 1 } as const;
 
 /** A store in which a cluster has changed twice, and the content of its head. */
-async function changedTwice() {
+async function changedTwice(times: (version: number) => number = (version) => version) {
   const store = await createMemoryStore();
   let parent: string | undefined;
   for (const version of ["1", "2", "3"]) {
     const upsert = [encodeStored(createResource(cluster("a", version)))];
-    const result = await store.commit([{ layer, parent, kind: "patch", upsert }], { ...info, time: Number(version) });
+    const result = await store.commit([{ layer, parent, kind: "patch", upsert }], {
+      ...info,
+      time: times(Number(version)),
+    });
     assert.ok(result.kind === "committed");
     parent = result.heads[0]?.id;
   }
@@ -30,6 +33,15 @@ describe("the steps back from what layers hold", () => {
     const steps = await stepsBack(store, now, reading, new AbortController().signal);
     const held = steps.map(({ back }) => back[0]?.upsert[0]?.version);
     assert.deepEqual(held, [createResource(cluster("a", "2")).version, createResource(cluster("a", "1")).version]);
+  });
+
+  it("lead back to the newest where two revisions of a layer have one time", async () => {
+    const { store, now } = await changedTwice(() => 1);
+    const [step] = await stepsBack(store, now, reading, new AbortController().signal);
+    assert.deepEqual(
+      step?.forward.map(({ upsert }) => upsert[0]?.version),
+      ["2", "3"].map((version) => createResource(cluster("a", version)).version),
+    );
   });
 
   it("end where nobody waits for them any more", async () => {

@@ -35,7 +35,8 @@ export async function stepsBack(
       const ways = await waysOf(store, revision, held.get(revision.layer) ?? new Map(), reading, late);
       if (ways === undefined) return steps;
       step.back.push(ways.back);
-      step.forward.push(ways.forward);
+      // The revisions come newest first, and the way forward ends with the newest.
+      step.forward.unshift(ways.forward);
     }
     steps.push(step);
   }
