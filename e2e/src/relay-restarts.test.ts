@@ -42,8 +42,8 @@ class Relay {
 /**
  * How many relays are in a row, the way of the Envoy behind the last of them, and how relays end. Changes that come
  * faster than they are written share a revision, and a relay that is killed may not have written what it served last.
- * An Envoy on SotW that has such content cannot say what it is, and loses requests now and then; an Envoy on
- * delta does so, too, where it is long until it comes back, which it must not. `EFFORT=10` shows both.
+ * An Envoy on SotW that has such content cannot say what it is, and loses requests now and then, so only relays that
+ * end in order are played for it. `EFFORT=10` plays all rows.
  */
 const rows = [
   { of: "a relay", relays: 1, variant: "ads-delta", killed: "SIGKILL" },
@@ -51,10 +51,7 @@ const rows = [
   { of: "a relay of a relay", relays: 2, variant: "ads-sotw", killed: "SIGTERM" },
 ] as const;
 
-if (!isLong)
-  test("Envoy behind relays that end", { skip: "EFFORT=10 node scripts/test.mjs e2e/src/relay-restarts.test.ts" });
-
-for (const { of, relays: count, variant, killed } of isLong ? rows : [])
+for (const { of, relays: count, variant, killed } of isLong ? rows : rows.slice(0, 1))
   test(`Envoy behind ${of}, ${variant}`, { timeout: 400_000 }, async (t) => {
     const path = peer("envoy", t);
     if (path === undefined) return;
