@@ -1,6 +1,7 @@
-import type { Resource, ResourceName } from "@xdskit/api";
+import type { Reference, Resource, ResourceName } from "@xdskit/api";
 import { mostBranches } from "./limits.js";
 import { PerKey, perPair } from "./memo.js";
+import { fingerprintOf } from "./names/fingerprint.js";
 import { type ResourceSet, ResourceSets } from "./resource-set.js";
 import { hasContent } from "./unknown-content.js";
 
@@ -26,5 +27,17 @@ const branchBy = perPair((changes: Changes, set: ResourceSet): ResourceSet => {
 /** Tells contents apart. Two clients may have the same unknown content, and differ in what it may name. */
 function contentOf(resource: Resource | undefined): readonly unknown[] {
   if (resource === undefined) return [null];
-  return hasContent(resource) ? [resource.version] : [resource.version, resource.references];
+  return hasContent(resource) ? [resource.version] : [resource.version, keyOf(resource.references)];
+}
+
+const keys = new WeakMap<readonly Reference[], string>();
+
+/** Unknown contents share their references, of which there may be many. */
+function keyOf(references: readonly Reference[]): string {
+  const known = keys.get(references);
+  if (known !== undefined) return known;
+  const { high, low } = fingerprintOf(JSON.stringify(references));
+  const key = `${references.length} ${high} ${low}`;
+  keys.set(references, key);
+  return key;
 }

@@ -75,10 +75,11 @@ class World {
     for (let times = 0; times < 3; times += 1) await new Promise((resolve) => setImmediate(resolve));
   }
 
-  /** Time passes, and clients take all that comes. */
-  async wait(rounds: number): Promise<void> {
+  /** Time passes, changes come, and clients take all that comes. */
+  async wait(rounds: number, changes = true): Promise<void> {
     for (let round = 0; round < rounds; round += 1) {
       this.#clock.advance(100);
+      if (changes && this.#random(10) === 0) this.#change(routes.slice(this.#random(4)), 0);
       this.#hear();
       for (const client of this.clients) client.tick();
       await this.turn();
@@ -89,7 +90,7 @@ class World {
   /** All clients come back and reach their targets. */
   async settle(): Promise<void> {
     for (const [index, client] of this.clients.entries()) if (!client.isConnected) this.#connect(client, index);
-    await this.wait(300);
+    await this.wait(300, false);
     const numbers = [...this.#leads.values()].sort();
     const names = (prefix: string) => numbers.map((number) => `${prefix}${number}`).sort();
     const leads = [...this.#leads].map(([route, number]) => `${route}→c${number}`).sort();

@@ -25,13 +25,15 @@ class Client implements ResumingStream {
   readonly news: (() => Promise<void>)[] = [];
   /** The snapshots that it was compared with. */
   known: readonly Snapshot[] = [];
-  /** What it was said to have before, when it was asked last. */
-  before: Snapshot | undefined;
-  #claims: ReadonlyMap<ResourceType, boolean> = new Map();
-  readonly #asked = new Set<ResourceType>();
+  /** What it was said to have before, each time that this mattered. */
+  readonly before: HeldSnapshot[] = [];
+  /** Its clusters wait for endpoints that are not there. */
+  isWarming = false;
+  #claims: ReadonlyMap<ResourceType, boolean | undefined> = new Map();
+  readonly asked = new Set<string>();
   readonly resumption: Resumption;
 
-  constructor(isRestart = true) {
+  constructor(isRestart = true, isAggregated = true) {
     const changed = () => {
       this.changes += 1;
     };
@@ -44,28 +46,31 @@ class Client implements ResumingStream {
       changed,
       catchUp,
       isRestart,
-      isAggregated: true,
+      isAggregated,
     });
   }
 
-  has(): ReadonlyMap<ResourceType, boolean> {
+  has(): ReadonlyMap<ResourceType, boolean | undefined> {
     return this.#claims;
   }
 
-  status(): readonly { readonly type: ResourceType }[] {
-    return Array.from(this.#asked, (type) => ({ type }));
+  held(known: readonly Snapshot[], before?: HeldSnapshot): HeldSnapshot {
+    this.known = known;
+    if (before !== undefined) this.before.push(before);
+    const warming = this.isWarming && !this.asked.has(clusters.typeUrl) ? "certain" : "no";
+    return { snapshot: held, isKnown: this.isKnown, asked: new Set(this.asked), warming };
   }
 
-  held(known: readonly Snapshot[], before?: Snapshot): HeldSnapshot {
-    this.known = known;
-    this.before = before;
-    return { snapshot: held, isKnown: this.isKnown };
+  /** It asks for a type, and claims nothing. */
+  asksFirst(type: ResourceType): void {
+    this.asked.add(type.typeUrl);
+    assert.equal(this.resumption.target(newest), undefined);
   }
 
   /** It asks for types, and claims to have either their content in the newest snapshot or something else. */
-  asks(...types: readonly [ResourceType, hasNewest: boolean][]): Snapshot | undefined {
+  asks(...types: readonly [ResourceType, hasNewest: boolean | undefined][]): Snapshot | undefined {
     this.#claims = new Map(types);
-    for (const [type] of types) this.#asked.add(type);
+    for (const [type] of types) this.asked.add(type.typeUrl);
     const target = this.resumption.target(newest);
     // A stream that has a target has compared what its client claims with it.
     if (target !== undefined) this.#claims = new Map();
@@ -121,6 +126,7 @@ describe("a client that comes back", () => {
 
   it("a client that comes back keeps its own snapshot until it asks for the clusters whose endpoints it asks for", () => {
     const client = new Client();
+    client.isWarming = true;
     assert.equal(client.asks([endpoints, false], [listeners, true]), undefined);
     client.clock.advance(200);
     assert.equal(client.asks(), held);
@@ -138,14 +144,44 @@ describe("a client that comes back", () => {
     assert.equal(client.asks(), newest);
   });
 
-  it("a client that comes back says once more what it has when it asks for clusters last", () => {
+  it("a client that comes back does not keep its own snapshot for ever if it never asks for clusters", () => {
     const client = new Client();
+    client.isWarming = true;
     client.asks([endpoints, false], [listeners, true]);
     client.clock.advance(100);
     assert.equal(client.asks(), held);
-    assert.equal(client.before, undefined);
+    client.clock.advance(20_000);
+    assert.equal(client.asks(), newest);
+  });
+
+  it("a client that comes back says once more what it has when it asks for clusters last", () => {
+    const client = new Client();
+    client.isWarming = true;
+    client.asks([endpoints, false], [listeners, true]);
+    client.clock.advance(100);
+    assert.equal(client.asks(), held);
+    client.asks();
+    assert.equal(client.before.length, 0);
     client.asks([clusters, false]);
-    assert.equal(client.before, held);
+    assert.equal(client.before[0]?.snapshot, held);
+    // Its time begins anew.
+    client.isSettled = false;
+    client.clock.advance(4_900);
+    assert.equal(client.asks(), held);
+    client.clock.advance(200);
+    assert.equal(client.asks(), newest);
+  });
+
+  it("a client that asks for endpoints first, and claims nothing, gets the newest at once", () => {
+    const client = new Client();
+    client.asksFirst(endpoints);
+    client.clock.advance(100);
+    assert.equal(client.asks(), newest);
+  });
+
+  it("a client with a stream for each type does not wait for clusters on that of endpoints", () => {
+    const client = new Client(false, false);
+    assert.equal(client.asks([endpoints, undefined]), newest);
   });
 
   it("a client that comes back is waited for while it does not use the resources that it asked for again, and not for ever", () => {

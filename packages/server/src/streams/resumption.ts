@@ -1,5 +1,5 @@
 import type { Clock, ResourceType } from "@xdskit/api";
-import type { HeldSnapshot, Snapshot, TypeStatus } from "@xdskit/protocol";
+import type { HeldSnapshot, Snapshot, Stream } from "@xdskit/protocol";
 
 /** A client that has asked for no further type for this many milliseconds has asked for everything that it had. */
 const quietMs = 100;
@@ -16,8 +16,8 @@ const mostNewsMs = 10_000;
  */
 const mostMs = 5_000;
 /**
- * The same where its clusters may still be warming: by default an Envoy waits 15 seconds for their endpoints before it
- * says which clusters it has.
+ * The same where its clusters are warming: by default an Envoy waits 15 seconds for their endpoints before it says which
+ * clusters it has.
  */
 const mostWarmingMs = 20_000;
 
@@ -26,9 +26,9 @@ export interface ResumingStream {
   /** See `Stream.has`. */
   has(snapshot: Snapshot): ReadonlyMap<ResourceType, boolean | undefined>;
   /** See `Stream.held`. */
-  held(known: readonly [Snapshot, ...Snapshot[]], before?: Snapshot): HeldSnapshot;
-  /** The types that it has asked for. */
-  status(): readonly Pick<TypeStatus, "type">[];
+  held(known: readonly [Snapshot, ...Snapshot[]], before?: HeldSnapshot): HeldSnapshot;
+  /** See `Stream.asked`. */
+  readonly asked: Stream["asked"];
   readonly isSettled: boolean;
 }
 
@@ -57,18 +57,27 @@ type News = "unasked" | "asked" | "heard";
 /** The client's resources are not known yet; its target is its own resources; its target is the newest snapshot. */
 type ResumptionPhase =
   | { readonly kind: "asking"; readonly known: () => readonly Snapshot[] }
-  | { readonly kind: "holding"; readonly held: HeldSnapshot; readonly known: () => readonly Snapshot[] }
+  | {
+      readonly kind: "holding";
+      readonly held: HeldSnapshot;
+      /** The newest snapshot when that was put together. */
+      readonly newest: Snapshot;
+      readonly known: () => readonly Snapshot[];
+    }
   | { readonly kind: "over" };
 
 /**
  * Brings a client that was served before a restart, or by another server, from there to the newest snapshot in the
  * order of make before break.
  *
- * The client makes its claims, one type after the other, and gets nothing meanwhile. Once it has asked for everything
- * that it had, its content is composed from the snapshots that this server, or another one, served earlier: one of
+ * The client makes its claims, one type after the other, and gets nothing for the moment. Once it has asked for no
+ * further type, its content is composed from the snapshots that this server, or another one, served earlier: one of
  * them, or parts of two successive ones if the client was cut off in the middle of a change. That is its first target:
  * the client has all of it, so nothing is sent. Then the newest snapshot is a change like any other: its stages are
  * planned from what the client uses.
+ *
+ * An Envoy whose clusters are warming asks for them only once they are warm. Until then its own resources stay its
+ * target, for at most 20 seconds, and are composed again when it asks.
  */
 export class Resumption {
   /** Snapshots are not kept longer than needed, since a stream may live for a long time. */
@@ -107,12 +116,12 @@ export class Resumption {
     this.#newest = newest;
     if (this.#phase.kind === "holding") return this.#heldNow(this.#phase, newest);
     const claims = this.#stream.has(newest);
-    const isWarming = this.#isWarming(newest);
+    const mayWarm = this.#mayWarm(newest);
     const told = [...claims.values()].filter((has) => has !== undefined);
     // Its first request says that it has nothing, or asks by a name whose version tells nothing.
     const isMute = told.length === 0 && this.#cancel === undefined;
     const hasNewest = told.length > 0 && !told.includes(false);
-    if (!isWarming && (isMute || (hasNewest && !this.#isRestart))) {
+    if (!mayWarm && (isMute || (hasNewest && !this.#isRestart))) {
       this.end();
       return newest;
     }
@@ -123,13 +132,16 @@ export class Resumption {
 
   /**
    * The client's own resources, put together again if it has asked for another type since: Envoy asks for clusters only
-   * once those are warm that it had been sent before. What only the client knows may name them.
+   * once those are warm that it had been sent before, and what only the client knows may name them. While it waits for
+   * endpoints, new ones reach it.
    */
-  #heldNow({ held, known }: Extract<ResumptionPhase, { readonly kind: "holding" }>, newest: Snapshot): Snapshot {
-    if (this.#stream.has(newest).size === 0) return held.snapshot;
-    const anew = this.#stream.held([newest, ...known()], held.snapshot);
-    this.#phase = { kind: "holding", held: anew, known };
-    this.#since = this.#clock.now();
+  #heldNow(phase: Extract<ResumptionPhase, { readonly kind: "holding" }>, newest: Snapshot): Snapshot {
+    const { held, known } = phase;
+    const asksForMore = this.#stream.asked.size > held.asked.size;
+    if (!asksForMore && (held.warming !== "certain" || phase.newest === newest)) return held.snapshot;
+    const anew = this.#stream.held([newest, ...known()], held);
+    this.#phase = { kind: "holding", held: anew, newest, known };
+    if (asksForMore) this.#since = this.#clock.now();
     return anew.snapshot;
   }
 
@@ -154,18 +166,13 @@ export class Resumption {
    * Envoy asks for clusters on a new stream only once its earlier ones are warm. Until then nobody knows which ones it
    * has, and none may go.
    */
-  #isWarming({ sets }: Snapshot): boolean {
+  #mayWarm({ sets }: Snapshot): boolean {
+    const { asked } = this.#stream;
     if (!this.#isAggregated) return false;
-    const asked = new Set(this.#stream.status().map(({ type }) => type.typeUrl));
-    return [...sets.values()].some(({ type: { typeUrl, acknowledgedWarm, warmedBy }, size }) => {
-      return size > 0 && acknowledgedWarm && !asked.has(typeUrl) && warmedBy.some((one) => asked.has(one));
-    });
-  }
-
-  /** A client of endpoints alone, whose clusters do not come from here, has no routes that could break. */
-  #asksForMore({ sets }: Snapshot): boolean {
-    const warmers = new Set(Array.from(sets.values(), ({ type }) => type.warmedBy).flat());
-    return this.#stream.status().some(({ type }) => !warmers.has(type.typeUrl));
+    for (const { type, size } of sets.values())
+      if (size > 0 && type.acknowledgedWarm && !asked.has(type.typeUrl))
+        if (type.warmedBy.some((one) => asked.has(one))) return true;
+    return false;
   }
 
   /** The client has asked for no further type for some time. */
@@ -181,15 +188,17 @@ export class Resumption {
     const newest = this.#newest;
     const waited = this.#clock.now() - this.#since;
     if (phase.kind === "asking" && newest !== undefined) {
+      // It is new, and begins with endpoints.
+      if (this.#stream.has(newest).size === 0) return { kind: "over" };
       const held = this.#stream.held([newest, ...phase.known()]);
       if (!held.isKnown && this.#waitsForNews(waited)) return phase;
       this.#since = this.#clock.now();
-      return { kind: "holding", held, known: phase.known };
+      return { kind: "holding", held, newest, known: phase.known };
     }
     if (phase.kind !== "holding") return phase;
-    const isWarming = this.#isWarming(phase.held.snapshot) && this.#asksForMore(phase.held.snapshot);
-    const isDone = !isWarming && this.#stream.isSettled;
-    return isDone || waited >= (isWarming ? mostWarmingMs : mostMs) ? { kind: "over" } : phase;
+    const warming = this.#isAggregated ? phase.held.warming : "no";
+    const isDone = warming === "no" && this.#stream.isSettled;
+    return isDone || waited >= (warming === "certain" ? mostWarmingMs : mostMs) ? { kind: "over" } : phase;
   }
 
   /**

@@ -130,6 +130,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
 
   /** Rule 14: a client that half-closes is done. It still gets the answers to its requests, as `grpcurl -d` needs. */
   finished(): void {
+    this.#joined?.resumption?.end();
     this.work();
     this.#halfClosed = true;
     // Responses that the client has not read yet cost memory, so the stream counts until it has read them.

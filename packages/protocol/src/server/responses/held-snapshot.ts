@@ -15,6 +15,7 @@ import { type Snapshot, snapshotOf } from "../../model/snapshot.js";
 import type { Subscription } from "../../model/subscription.js";
 import { hasContent, unknownContent } from "../../model/unknown-content.js";
 import type { ClaimedVersions } from "../../wire/requests/claimed-versions.js";
+import { find } from "../state/find.js";
 import { isSet } from "./settled-claims.js";
 
 /** The resources of one type that a reconnecting client claims to have. */
@@ -30,6 +31,13 @@ export interface HeldSnapshot {
   readonly snapshot: Snapshot;
   /** False if it claims to have something that is in none of the known snapshots. */
   readonly isKnown: boolean;
+  /** The types that it asks for. */
+  readonly asked: ReadonlySet<TypeUrl>;
+  /**
+   * Whether clusters that the client has may be warming: it asks for their endpoints and for routes or listeners, and
+   * not for clusters. Certain: it waits for endpoints that are not there.
+   */
+  readonly warming: "no" | "possible" | "certain";
 }
 
 /**
@@ -41,19 +49,18 @@ export interface HeldSnapshot {
  *   the known sets and the mixtures of them (`mixtureOf`).
  * - Under a name that it asks for without a claim, it counts as having the newest content whose references it all has.
  * - Unknown content may name any removed resource: it counts as naming all of them.
- *
  * - If it has not asked for clusters yet, it may have any cluster whose endpoints it asks for: Envoy asks for clusters
  *   on a new stream only once its earlier ones are warm.
  *
  * Types without a claim are as in the newest. `known`: newest first, of one lineage, at least one.
  *
- * `before`: what was put together for this client earlier. Since then it has made the claims, and was brought there in
- * all other types that it asks for.
+ * `before`: what was put together for this client earlier. It was brought there in all types that it asked for then and
+ * claims nothing of now. Of these it gets new contents that name nothing, and names that it lacked.
  */
 export function heldSnapshot(
   claims: readonly Claim[],
   known: readonly [Snapshot, ...Snapshot[]],
-  before?: Snapshot,
+  before?: HeldSnapshot,
 ): HeldSnapshot {
   const draft = new HeldDraft(claims, known, before);
   // Requests by name depend on the types of which the client has everything, so those come first.
@@ -75,39 +82,25 @@ class HeldDraft {
   readonly #exact = new Map<ResourceType, ResourceSet>();
   readonly #versions = new Map<ResourceType, ReadonlyMap<ResourceName, Version>>();
   readonly #asked: ReadonlyMap<TypeUrl, Subscription>;
-  readonly #before: Snapshot | undefined;
+  readonly #before: HeldSnapshot | undefined;
+  /** By type, what unknown contents of it may name. */
+  readonly #names = new Map<ResourceType, readonly Reference[]>();
+  /** The types that it does not ask for, and whose resources are warmed by some that it does ask for. */
+  readonly #warming: readonly ResourceType[];
   #isKnown = true;
 
-  constructor(claims: readonly Claim[], known: readonly [Snapshot, ...Snapshot[]], before: Snapshot | undefined) {
+  constructor(claims: readonly Claim[], known: readonly [Snapshot, ...Snapshot[]], before: HeldSnapshot | undefined) {
     this.#known = known;
     this.#before = before;
     const [newest] = known;
     this.#sets = new Map(newest.sets);
     this.#asked = new Map(claims.map(({ type, subscription }) => [type.typeUrl, subscription]));
-    for (const { type, subscription, claimed } of claims) {
-      if (claimed === undefined && before !== undefined) {
-        const set = before.of(type);
-        this.#put(type, set, subscription);
-        this.#going.set(type, keysOf(changeBetween(set, newest.of(type)).removed));
-      }
-      if (claimed === undefined || typeof claimed === "string") continue;
-      const exact = this.#setsOf(type).find((set) => isSet(claimed, set));
-      // A client that asks by name has less than an older set tells: the newest may have more of its names.
-      const isWhole = subscription.wildcard || (exact === newest.of(type) && subscription.names.size <= claimed.size);
-      if (exact !== undefined && isWhole) {
-        this.#exact.set(type, exact);
-        this.#going.set(type, keysOf(changeBetween(exact, newest.of(type)).removed));
-        continue;
-      }
-      const versions = claimed.toMap();
-      this.#versions.set(type, versions);
-      if (subscription.wildcard) this.#has.set(type.typeUrl, versions);
-      this.#going.set(
-        type,
-        [...versions.keys()].filter((name) => ResourceSets.get(newest.of(type), name) === undefined),
-      );
-    }
-    for (const type of this.#warming()) {
+    for (const claim of claims) this.#note(claim);
+    const types = new Set(known.flatMap(({ sets }) => Array.from(sets.values(), ({ type }) => type)));
+    this.#warming = [...types].filter(({ typeUrl, acknowledgedWarm, warmedBy }) => {
+      return acknowledgedWarm && !this.#asked.has(typeUrl) && warmedBy.some((one) => this.#asked.has(one));
+    });
+    for (const type of this.#warming) {
       const set = this.#unionOf(type);
       this.#sets.set(type.typeUrl, set);
       const has = (resource: Resource | undefined) => resource !== undefined && this.#mayHave(type, resource);
@@ -115,27 +108,44 @@ class HeldDraft {
     }
   }
 
-  /** The types that it does not ask for, and whose resources are warmed by some that it does ask for. */
-  #warming(): readonly ResourceType[] {
-    const types = new Set(this.#known.flatMap(({ sets }) => Array.from(sets.values(), ({ type }) => type)));
-    return [...types].filter(({ typeUrl, acknowledgedWarm, warmedBy }) => {
-      return acknowledgedWarm && !this.#asked.has(typeUrl) && warmedBy.some((one) => this.#asked.has(one));
-    });
+  /** Finds the set that a client of delta has exactly, and what it must lose. */
+  #note({ type, subscription, claimed }: Claim): void {
+    const newest = this.#known[0].of(type);
+    if (claimed === undefined || typeof claimed === "string") {
+      const answered = this.#answered(type, claimed);
+      if (answered !== undefined) this.#going.set(type, keysOf(changeBetween(answered, newest).removed));
+      return;
+    }
+    const exact = this.#setsOf(type).find((set) => isSet(claimed, set));
+    if (exact !== undefined) {
+      this.#exact.set(type, exact);
+      this.#going.set(type, keysOf(changeBetween(exact, newest).removed));
+      return;
+    }
+    const versions = claimed.toMap();
+    this.#versions.set(type, versions);
+    if (subscription.wildcard) this.#has.set(type.typeUrl, versions);
+    const going = [...versions.keys()].filter((name) => ResourceSets.get(newest, name) === undefined);
+    this.#going.set(type, going);
+  }
+
+  /** What the client was brought to, if it claims nothing since. */
+  #answered(type: ResourceType, claimed: Claim["claimed"]): ResourceSet | undefined {
+    const before = claimed === undefined ? this.#before : undefined;
+    return before?.asked.has(type.typeUrl) === true ? before.snapshot.of(type) : undefined;
   }
 
   add(claim: Claim): void {
     const { type, subscription, claimed } = claim;
-    if (claimed === undefined && this.#before !== undefined) {
-      this.#nameAnew(this.#before.of(type));
-      return;
-    }
+    const answered = this.#answered(type, claimed);
     const sets = this.#setsOf(type);
     const [newest] = sets;
     // The names do not say which variants it has.
     if (sets.some((set) => ResourceSets.hasVariants(set))) return;
     const [exact, versions] = [this.#exact.get(type), this.#versions.get(type)];
-    if (claimed === undefined || typeof claimed === "string") this.#addVersion(claim, sets);
-    else if (exact !== undefined) this.#put(type, exact, subscription);
+    if (answered !== undefined) this.#addAnswered(answered, subscription, sets);
+    else if (claimed === undefined || typeof claimed === "string") this.#addVersion(claim, sets);
+    else if (exact !== undefined) this.#addExact(exact, claim, sets);
     else if (versions !== undefined) {
       const changes = new Map<ResourceName, Resource | undefined>();
       for (const [name, version] of versions) {
@@ -154,21 +164,54 @@ class HeldDraft {
   }
 
   finish(): HeldSnapshot {
-    return { snapshot: snapshotOf(this.#sets), isKnown: this.#isKnown };
+    const asked = new Set(this.#asked.keys());
+    return { snapshot: snapshotOf(this.#sets), isKnown: this.#isKnown, asked, warming: this.#isWarming() };
+  }
+
+  #isWarming(): HeldSnapshot["warming"] {
+    const warmers = new Set(this.#warming.flatMap(({ warmedBy }) => warmedBy));
+    // A client of endpoints alone has no routes that could break.
+    if (warmers.size === 0 || [...this.#asked.keys()].every((url) => warmers.has(url))) return "no";
+    const isMissing = [...warmers].some((url) => {
+      const set = this.#sets.get(url);
+      return [...(this.#asked.get(url)?.names ?? [])].some((name) => set === undefined || find(set, name).length === 0);
+    });
+    return isMissing ? "certain" : "possible";
   }
 
   /** Unknown contents of an answered type may name what the client has claimed since. */
-  #nameAnew(set: ResourceSet): void {
-    const { type } = set;
-    const newest = this.#known[0].of(type);
-    const { differences } = changeBetween(set, newest);
-    if ([...differences.values()].every(({ before }) => before === undefined || hasContent(before))) return;
+  #addAnswered(set: ResourceSet, subscription: Subscription, sets: readonly [ResourceSet, ...ResourceSet[]]): void {
+    const [newest] = sets;
     const changes = new Map<ResourceName, Resource | undefined>();
-    for (const { key, before } of differences.values()) {
-      const isUnknown = before !== undefined && !hasContent(before);
-      changes.set(key, isUnknown ? this.#unknown(type, before.name, before.version) : before);
+    for (const { key, before, after } of changeBetween(set, newest).differences.values()) {
+      if (before === undefined) {
+        if (subscription.wildcard) changes.set(key, undefined);
+      } else if (!hasContent(before)) changes.set(key, this.#unknown(set.type, before.name, before.version));
+      else if (after === undefined || before.references.length + after.references.length > 0) changes.set(key, before);
     }
-    this.#sets.set(type.typeUrl, sharedBranch(newest, changes));
+    for (const name of subscription.names)
+      if (ResourceSets.get(set, name) === undefined) this.#choose(changes, sets, name);
+    this.#put(set.type, changes.size === 0 ? newest : sharedBranch(newest, changes), subscription);
+  }
+
+  /** The client has all of a set. By name, the newest may have more of its names. */
+  #addExact(
+    exact: ResourceSet,
+    { type, subscription, claimed }: Claim,
+    sets: readonly [ResourceSet, ...ResourceSet[]],
+  ): void {
+    if (subscription.wildcard) {
+      this.#put(type, exact, subscription);
+      return;
+    }
+    const [newest] = sets;
+    const changes = new Map<ResourceName, Resource | undefined>();
+    for (const { key, before } of changeBetween(exact, newest).differences.values())
+      if (before !== undefined) changes.set(key, before);
+    if (typeof claimed === "object" && subscription.names.size > claimed.size)
+      for (const name of subscription.names)
+        if (ResourceSets.get(exact, name) === undefined) this.#choose(changes, sets, name);
+    this.#put(type, branchOf(newest, changes), subscription);
   }
 
   /** State of the world. */
@@ -194,7 +237,8 @@ class HeldDraft {
   }
 
   #setsOf(type: ResourceType): readonly [ResourceSet, ...ResourceSet[]] {
-    const sets = new Set(this.#known.map((snapshot) => snapshot.of(type)));
+    const before = this.#before === undefined ? [] : [this.#before.snapshot];
+    const sets = new Set([...this.#known, ...before].map((snapshot) => snapshot.of(type)));
     return [...sets] as [ResourceSet, ...ResourceSet[]];
   }
 
@@ -242,11 +286,18 @@ class HeldDraft {
 
   /** A content that is in none of the snapshots: the client goes on with it until it is told otherwise. */
   #unknown(type: ResourceType, name: ResourceName, version: Version): Resource {
-    const references: Reference[] = [];
-    for (const [named, names] of this.#going) {
-      if (mayName(type, named)) for (const one of names) references.push({ type: named.typeUrl, name: one });
+    return unknownContent(type, name, version, this.#namesOf(type));
+  }
+
+  #namesOf(type: ResourceType): readonly Reference[] {
+    let names = this.#names.get(type);
+    if (names === undefined) {
+      names = [...this.#going].flatMap(([named, going]) =>
+        mayName(type, named) ? going.map((name) => ({ type: named.typeUrl, name })) : [],
+      );
+      this.#names.set(type, names);
     }
-    return unknownContent(type, name, version, references);
+    return names;
   }
 }
 

@@ -1,4 +1,4 @@
-import type { ResourceName, ResourceType } from "@xdskit/api";
+import type { ResourceName, ResourceType, TypeUrl } from "@xdskit/api";
 import type { Snapshot } from "../../model/snapshot.js";
 import type { ResourceError } from "../../wire/responses/responses.js";
 import type { StreamEffect } from "../contract/effects.js";
@@ -107,7 +107,9 @@ export interface Stream {
    * Given to the stream as its first snapshot, it costs a client that has it nothing. `before`: what this returned
    * earlier, if the stream was given that, and its client has made claims of further types since.
    */
-  held(known: readonly [Snapshot, ...Snapshot[]], before?: Snapshot): HeldSnapshot;
+  held(known: readonly [Snapshot, ...Snapshot[]], before?: HeldSnapshot): HeldSnapshot;
+  /** The URLs of the types that the client asks for. */
+  readonly asked: Pick<ReadonlyMap<TypeUrl, unknown>, "has" | "size">;
   /**
    * True if the client uses exactly its part of the newest given snapshot: nothing is due or in flight, and nothing
    * waits.

@@ -104,11 +104,13 @@ export class Delivery<Asked extends Request, Kind extends Subscriber> {
   #respond(subscriber: Kind, { target: current, waiting, snapshot, node, now }: Course): OutgoingResponse | undefined {
     const { type } = subscriber;
     const { options, told, warming, subscribers, surroundings } = this.#context;
-    this.#rules.settleClaims(subscriber, current, surroundings);
+    if (this.#rules.saidOf(subscriber) !== undefined) {
+      this.#rules.settleClaims(subscriber, current, surroundings);
+      // Nobody must decide any more on names that it has.
+      undecidedIn(subscriber, current);
+    }
     warming.deliver(subscriber, snapshot);
     const errors = told.errors ? errorsToTell(subscriber, options) : undefined;
-    // A client that has everything also asks for names that nobody must decide on any more.
-    const undecided = undecidedIn(subscriber, current);
     if (isUpToDate(subscriber.sent, current)) return undefined;
     if (
       subscriber.undecided.size + subscriber.waitsFor.size === 0 &&
@@ -118,6 +120,7 @@ export class Delivery<Asked extends Request, Kind extends Subscriber> {
       subscriber.errors = noErrors;
       return undefined;
     }
+    const undecided = undecidedIn(subscriber, current);
     if (options.variant === "sotw" && mustWait(subscriber, undecided)) return undefined;
     // A name that waits stays pending until it may be sent, like an undecided one: neither may be called absent.
     const later = among(

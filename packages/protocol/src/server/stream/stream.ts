@@ -269,11 +269,15 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
     return known;
   }
 
-  held(known: readonly [Snapshot, ...Snapshot[]], before?: Snapshot): HeldSnapshot {
+  held(known: readonly [Snapshot, ...Snapshot[]], before?: HeldSnapshot): HeldSnapshot {
     const claims = this.#ordered.map((subscriber) => {
       return { type: subscriber.type, subscription: subscriber.subscription, claimed: this.#rules.saidOf(subscriber) };
     });
     return heldSnapshot(claims, known, before);
+  }
+
+  get asked(): Pick<ReadonlyMap<TypeUrl, unknown>, "has" | "size"> {
+    return this.#byType;
   }
 
   get subscribers(): readonly Subscriber[] {
