@@ -80,7 +80,7 @@ test("the bundle that is published", async (t) => {
     const opened = readFileSync(loaded, "utf8").match(/^file:/gm)?.length ?? 0;
     assert.ok(opened > 3 && opened < 60, `${opened} files`);
     await server.stop();
-    // What it compiled is kept, and the next start takes it.
+    // What it compiled is kept.
     assert.ok(readdirSync(join(caches, "xdskit/modules")).length > 0);
 
     const limited = run("serve", quickstart, "--settings", settings, ...ports);

@@ -33,7 +33,7 @@ events.on("test:fail", () => {
 const report = reporter === "spec" ? new spec() : fileProgress(processes.run.length, processes.names);
 events.compose(report).pipe(process.stdout);
 
-/** Tells whether a peer of the end-to-end tests is missing; none is before these are built. */
+/** Tells whether a peer of the end-to-end tests is missing. Before they are built, none counts as missing. */
 async function findMissing() {
   const file = new URL("../../e2e/dist/harness/peers.js", import.meta.url);
   if (!existsSync(file)) return () => false;

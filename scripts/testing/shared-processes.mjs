@@ -6,9 +6,9 @@ import { namesSources } from "./compiled-tests.mjs";
 /** So many files share a process, and so many of those whose tests start the command: these wait for it. */
 const most = 16;
 const mostStarting = 4;
-/** What concerns the whole process: other programs, threads, memory, the environment, clocks. */
+/** What concerns the whole process: other programs, threads, memory, the environment, clocks, hooks of no suite. */
 const ownProcess =
-  /child_process|worker_threads|memoryUsage|cpuUsage|queryObjects|\bgc\b|process\.(?:env|exit|on|once|chdir)|mock\.timers/;
+  /child_process|worker_threads|memoryUsage|cpuUsage|queryObjects|\bgc\b|process\.(?:env|exit|on|once|chdir)|mock\.timers|mock\.method\((?:globalThis|Math|process)|\.prototype,|^(?:before|after)\(/m;
 const starting = /testing\/(?:command|served)\.js/;
 const compiledUnit = /^(packages\/[^/]+)\/dist\//;
 /** Its tests open files and end processes on purpose. */

@@ -220,14 +220,17 @@ describe("a server", () => {
 
   it("a server answers requests that came before the client half-closed", () =>
     withServer({}, async ({ server, client }) => {
-      server.config.set([cluster("a")]);
-      for (const variant of ["sotw", "delta"] as const) {
-        const raw = client.open(ads(variant));
-        (variant === "sotw" ? sotw(raw) : delta(raw)).send({ node, typeUrl: urlOf("cluster") });
-        raw.finish();
-        assert.equal((await within("the end", raw.status)).code, 0);
-        assert.equal(raw.responses.length, 1);
-      }
+      server.config.set([cluster("a"), loadAssignment("e", 80)]);
+      for (const type of ["cluster", "endpoint"] as const)
+        for (const variant of ["sotw", "delta"] as const) {
+          const raw = client.open(ads(variant));
+          const names = type === "cluster" ? [] : ["e"];
+          if (variant === "sotw") sotw(raw).send({ node, typeUrl: urlOf(type), resourceNames: names });
+          else delta(raw).send({ node, typeUrl: urlOf(type), resourceNamesSubscribe: names });
+          raw.finish();
+          assert.equal((await within("the end", raw.status)).code, 0);
+          assert.equal(raw.responses.length, 1, `${variant} ${type}`);
+        }
     }));
 
   it("a server says what is wrong with an address", async () => {

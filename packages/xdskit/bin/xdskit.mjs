@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { statSync } from "node:fs";
 import * as nodeModule from "node:module";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 // While the modules load there is nothing to end in order, and a stop is no failure. Once the command listens for it
@@ -59,7 +59,10 @@ function keepCompiled(loaded) {
   }
   // Node 20 has no such cache. The bundle, of whose files ours can keep the code, brings it.
   const ours = new URL("./code-cache.js", loaded);
-  if (timeOf(ours) > 0) nodeModule.createRequire(loaded)(fileURLToPath(ours)).keepCompiledCode(folder);
+  if (timeOf(ours) === 0) return;
+  nodeModule
+    .createRequire(loaded)(fileURLToPath(ours))
+    .keepCompiledCode(folder, dirname(fileURLToPath(loaded)));
 }
 
 /** When a file was written last, in milliseconds; 0: there is none. */

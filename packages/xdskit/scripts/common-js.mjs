@@ -1,6 +1,6 @@
 import { transform } from "esbuild";
 
-/** What the modules read of `import.meta`; a file has it when the text does. */
+/** What the modules read of `import.meta`; only files that use it get the line. */
 const meta = {
   url: 'const importMetaUrl = require("node:url").pathToFileURL(__filename).href;',
   resolve: 'const importMetaResolve = (name) => require("node:url").pathToFileURL(require.resolve(name)).href;',
@@ -11,8 +11,8 @@ const meta = {
  * compiled code it can keep (src/code-cache/). `files` are texts by name; the result is the same.
  *
  * A name that comes from another file is read once, when that file has run, so that a call costs nothing more than
- * in a module. That is right as long as no file imports itself by way of others, and no exported name gets another
- * value later. Throws if one does.
+ * in a module. That is right as long as no file imports itself by way of others, and no exported name gets a value in a
+ * later call. Throws for such an import, and for an exported name that gets a value more than once.
  */
 export async function commonJs(files) {
   const imports = new Map([...files].map(([name, text]) => [name, filesOf(text)]));

@@ -52,7 +52,6 @@ describe("xdskit apply", () => {
         const more = await apply(time, wait, "--timeout", "1s");
         assert.equal(more.status, 1);
         assert.match(more.out, /\n2 of 4 nodes acknowledged it, 2 did not answer within 1 s\n/);
-        // In the order in which they came.
         const silent = Array.from(more.out.matchAll(/^ {2}(silent-\d) has not answered/gm), ([, id]) => id);
         assert.deepEqual(silent.sort(), ["silent-1", "silent-2"]);
       }

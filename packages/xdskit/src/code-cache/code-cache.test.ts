@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
-import { chown, readdir, readFile, stat, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { chown, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
 import { describe, it } from "node:test";
+import { cachedDataVersionTag } from "node:v8";
 import { start, within } from "../testing/command.js";
 import { testFolder } from "../testing/folder.js";
 
@@ -17,12 +18,12 @@ async function scene() {
     "main.mjs": `
 import { createRequire } from "node:module";
 const { keepCompiledCode } = await import(${JSON.stringify(codeCache)});
-keepCompiledCode(process.argv[2]);
+keepCompiledCode(process.argv[2], import.meta.dirname);
 console.log(createRequire(import.meta.url)("./said.cjs").say());
 `,
   });
   const cache = join(folder.path, "cache");
-  const place = join(cache, `${process.version}-${process.arch}`);
+  const place = join(cache, `${process.version}-${process.arch}-${cachedDataVersionTag()}`);
   return {
     path: folder.path,
     cache,
@@ -84,6 +85,18 @@ describe("the code that is kept", () => {
     await chown(file, 12_345, 12_345);
     assert.equal(await s.run(), "one");
     assert.equal((await stat(file)).uid, 0);
+  });
+
+  it("is that of the bundle alone", async () => {
+    await using s = await scene();
+    await mkdir(join(s.path, "other"));
+    await writeFile(join(s.path, "other", "more.cjs"), program("more"));
+    await writeFile(join(s.path, "said.cjs"), `exports.say = () => require("./other/more.cjs").say();`);
+    assert.equal(await s.run(), "more");
+    assert.deepEqual(
+      (await s.kept()).map(([path]) => basename(path).startsWith("said.cjs")),
+      [true],
+    );
   });
 
   it("is missed where the folder cannot be written", async () => {

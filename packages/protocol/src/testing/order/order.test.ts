@@ -3,7 +3,7 @@ import { playSeeds } from "../play-seeds.js";
 import { runOrder } from "./order-run.js";
 
 test("at no moment does a client use a resource that names one which it was never sent or has lost", (context) => {
-  playSeeds(context, runOrder, 40);
+  playSeeds(context, runOrder, 50);
 });
 
 test("streams of one node do not wake each other endlessly while one has a rejected resource", () => {

@@ -67,7 +67,9 @@ export class PreparedChanges {
       if (!records.all.some(isMissing)) return;
       // If a list is gone, its record has been replaced since.
       if (tries > 0) await records.read();
-      await Promise.all(records.all.filter(isMissing).map((record) => this.read(record)));
+      const reads = records.all.filter(isMissing).map((record) => this.read(record));
+      // One that cannot be read must not leave another one behind that is still being read.
+      for (const read of await Promise.allSettled(reads)) if (read.status === "rejected") throw read.reason;
     }
   }
 

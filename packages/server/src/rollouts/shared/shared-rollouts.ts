@@ -1,4 +1,4 @@
-import type { Clock, Finding, ResourceTypes } from "@xdskit/api";
+import type { Clock, Finding, Resource, ResourceName, ResourceTypes, TypeUrl, Version } from "@xdskit/api";
 import type { RolloutAction, RolloutLed, RolloutSharing, SharedRollouts } from "../../contracts/rollout-sharing.js";
 import { storeFinding } from "../../stores/basics/store-finding.js";
 import { Troubles } from "../../stores/basics/troubles.js";
@@ -275,8 +275,8 @@ export class SharedRolloutHub implements SharedRollouts {
   }
 
   /** A content that the store has; undefined: it has it no more. */
-  content(...asked: Parameters<PreparedChanges["content"]>): ReturnType<PreparedChanges["content"]> {
-    return this.#prepared.content(...asked);
+  content(type: TypeUrl, key: ResourceName, version: Version): Promise<Resource | undefined> {
+    return this.#prepared.content(type, key, version);
   }
 
   async #propose(group: string): Promise<void> {

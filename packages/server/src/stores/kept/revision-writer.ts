@@ -150,6 +150,7 @@ export class RevisionWriter {
         const head = await store.head(update.layer);
         const commit = commitOf(update, head);
         if (head !== undefined && (await rollbacks.isFromBefore(store, head, commit))) {
+          // A start did not know the rollback, because the store was away.
           follow(head);
           continue;
         }

@@ -50,7 +50,8 @@ export class LayerHeads {
     const updates: LayerUpdate[] = [];
     for (const head of await store.heads()) {
       const leases = book.keptIn(head.layer);
-      if (leases !== undefined) book.load(leases, head, await store.read(head.id));
+      // Their time begins once what they hold is served.
+      if (leases !== undefined) leases.load(head, await store.read(head.id));
       if (!layers.includes(head.layer)) continue;
       this.#heads.set(head.layer, head);
       const upsert = await this.contents(head.id);
