@@ -116,7 +116,7 @@ export class Resumption {
     this.#newest = newest;
     if (this.#phase.kind === "holding") return this.#heldNow(this.#phase, newest);
     const claims = this.#stream.has(newest);
-    const mayWarm = this.#mayWarm(newest);
+    const mayWarm = this.#mayWarm(newest, claims);
     const told = [...claims.values()].filter((has) => has !== undefined);
     // Its first request says that it has nothing, or asks by a name whose version tells nothing.
     const isMute = told.length === 0 && this.#cancel === undefined;
@@ -125,7 +125,7 @@ export class Resumption {
       this.end();
       return newest;
     }
-    if (claims.size > this.#asked || this.#cancel === undefined) this.#wait();
+    if (claims.size > this.#asked) this.#wait();
     this.#asked = claims.size;
     return undefined;
   }
@@ -162,17 +162,17 @@ export class Resumption {
   }
 
   /**
-   * The client has asked for resources that warm a type, such as endpoints for its clusters, and not for that type yet:
+   * The client has resources that warm a type, such as endpoints for its clusters, and has not asked for that type yet:
    * Envoy asks for clusters on a new stream only once its earlier ones are warm. Until then nobody knows which ones it
    * has, and none may go.
    */
-  #mayWarm({ sets }: Snapshot): boolean {
-    const { asked } = this.#stream;
-    if (!this.#isAggregated) return false;
-    for (const { type, size } of sets.values())
-      if (size > 0 && type.acknowledgedWarm && !asked.has(type.typeUrl))
-        if (type.warmedBy.some((one) => asked.has(one))) return true;
-    return false;
+  #mayWarm({ sets }: Snapshot, claims: ReadonlyMap<ResourceType, unknown>): boolean {
+    if (!this.#isAggregated || claims.size === 0) return false;
+    const warmers = new Set(Array.from(claims.keys(), ({ typeUrl }) => typeUrl));
+    return [...sets.values()].some(({ type, size }) => {
+      const isAsked = size === 0 || !type.acknowledgedWarm || this.#stream.asked.has(type.typeUrl);
+      return !isAsked && type.warmedBy.some((one) => warmers.has(one));
+    });
   }
 
   /** The client has asked for no further type for some time. */
@@ -188,8 +188,6 @@ export class Resumption {
     const newest = this.#newest;
     const waited = this.#clock.now() - this.#since;
     if (phase.kind === "asking" && newest !== undefined) {
-      // It is new, and begins with endpoints.
-      if (this.#stream.has(newest).size === 0) return { kind: "over" };
       const held = this.#stream.held([newest, ...phase.known()]);
       if (!held.isKnown && this.#waitsForNews(waited)) return phase;
       this.#since = this.#clock.now();
