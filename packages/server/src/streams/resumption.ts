@@ -16,8 +16,8 @@ const mostNewsMs = 10_000;
  */
 const mostMs = 5_000;
 /**
- * The same where its clusters are warming: by default an Envoy waits 15 seconds for their endpoints before it says which
- * clusters it has.
+ * The same where its clusters are warming: by default an Envoy waits 15 seconds for their endpoints before it says
+ * which clusters it has.
  */
 const mostWarmingMs = 20_000;
 

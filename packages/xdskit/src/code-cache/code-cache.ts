@@ -26,10 +26,10 @@ const maxAgeMs = 30 * 24 * 3_600_000;
 const sumBytes = 4;
 
 /**
- * Keeps the compiled code of the CommonJS files in the folder `of` that are loaded from now on, for the next process that
- * loads the same texts with the same Node, in `folder`; Node 22 does this itself (`module.enableCompileCache`). What was compiled
- * until the process exits is written then; a process that is killed leaves nothing. What cannot be read or written is
- * compiled again: this never fails. Code that another user wrote, or that is damaged, is not run.
+ * Keeps in `folder` the compiled code of the CommonJS files in the folder `of` that are loaded from now on, for the
+ * next process that loads the same texts with the same Node. Node 22 does this itself (`module.enableCompileCache`).
+ * What was compiled until the process exits is written then; a process that is killed leaves nothing. What cannot be
+ * read or written is compiled again: this never fails. Code that another user wrote, or that is damaged, is not run.
  */
 export function keepCompiledCode(folder: string, of: string): void {
   const place = join(folder, `${process.version}-${process.arch}-${cachedDataVersionTag()}`);
