@@ -27,13 +27,13 @@ const branchBy = perPair((changes: Changes, set: ResourceSet): ResourceSet => {
 /** Tells contents apart. Two clients may have the same unknown content, and differ in what it may name. */
 function contentOf(resource: Resource | undefined): readonly unknown[] {
   if (resource === undefined) return [null];
-  return hasContent(resource) ? [resource.version] : [resource.version, keyOf(resource.references)];
+  return hasContent(resource) ? [resource.version] : [resource.version, keyOfNames(resource.references)];
 }
 
 const keys = new WeakMap<readonly Reference[], string>();
 
 /** Unknown contents share their references, of which there may be many. */
-function keyOf(references: readonly Reference[]): string {
+function keyOfNames(references: readonly Reference[]): string {
   const known = keys.get(references);
   if (known !== undefined) return known;
   const { high, low } = fingerprintOf(JSON.stringify(references));
