@@ -5,7 +5,7 @@ import type { LayerWrite } from "../../contracts/layer-writer.js";
 import type { Store } from "../../contracts/store.js";
 import { createServer } from "../../create-server.js";
 import { changed } from "../../testing/changed.js";
-import { manualClock } from "../../testing/manual-clock.js";
+import { type ManualClock, manualClock } from "../../testing/manual-clock.js";
 import { cluster } from "../../testing/test-resources.js";
 import { createMemoryStore } from "../tables/memory-store.js";
 import { WrittenLayers } from "./written-layers.js";
@@ -19,7 +19,14 @@ function write(changes: Partial<LayerWrite>): LayerWrite {
   return { layer, upsert: [], remove: [], replace: false, info, ...changes };
 }
 
-async function started(store: Store, needed: readonly string[] = []) {
+async function passing(clock: ManualClock, milliseconds: number): Promise<void> {
+  clock.advance(milliseconds);
+  // What is over is written in turns of its own.
+  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** `loadingMs`: the time between the load of the layers and the start. */
+async function started(store: Store, needed: readonly string[] = [], loadingMs = 0) {
   const server = createServer({ groups: [{ name: "all", match: {}, layers: [layer] }] });
   const clock = manualClock();
   const problems: Finding[] = [];
@@ -37,6 +44,7 @@ async function started(store: Store, needed: readonly string[] = []) {
     onProblem: (findings) => void problems.push(...findings),
   });
   await written.load();
+  await passing(clock, loadingMs);
   await server.addSource(written);
   const names = () =>
     [...(server.layerSnapshot(layer)?.of(resourceTypes.find("cds") ?? assert.fail()) ?? [])]
@@ -44,11 +52,7 @@ async function started(store: Store, needed: readonly string[] = []) {
       .sort();
   return {
     ...{ server, written, problems, clock, names },
-    async pass(milliseconds: number): Promise<void> {
-      clock.advance(milliseconds);
-      // What is over is written in turns of its own.
-      for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
-    },
+    pass: (milliseconds: number) => passing(clock, milliseconds),
     async lease(ttlMs: number, ...upsert: LayerWrite["upsert"]): Promise<string> {
       const result = await written.write(write({ upsert, lease: { ttlMs } }));
       assert.ok(result.kind === "written" && result.lease !== undefined);
@@ -173,6 +177,19 @@ describe("a lease", () => {
     const last = await started(store);
     assert.deepEqual([last.names(), last.written.leases], [[], []]);
     await last.server.close();
+  });
+
+  it("does not begin before what it holds is served", async () => {
+    const store = await createMemoryStore();
+    const before = await started(store);
+    const id = await before.lease(1_000, one);
+    await before.server.close();
+    const { written, pass, names, server } = await started(store, [], 2_000);
+    await pass(0);
+    assert.deepEqual([names(), written.lease(id)?.leftMs], [["one"], 1_000]);
+    await pass(1_001);
+    assert.deepEqual(names(), []);
+    await server.close();
   });
 
   it("tries again where its end cannot be kept, and says so", async () => {
