@@ -27,8 +27,7 @@ class Client implements ResumingStream {
   known: readonly Snapshot[] = [];
   /** What it was said to have before, each time that this mattered. */
   readonly before: HeldSnapshot[] = [];
-  /** Its clusters wait for endpoints that are not there. */
-  isWarming = false;
+  warming: HeldSnapshot["warming"] = "no";
   #claims: ReadonlyMap<ResourceType, boolean | undefined> = new Map();
   readonly asked = new Set<string>();
   readonly resumption: Resumption;
@@ -57,7 +56,7 @@ class Client implements ResumingStream {
   held(known: readonly Snapshot[], before?: HeldSnapshot): HeldSnapshot {
     this.known = known;
     if (before !== undefined) this.before.push(before);
-    const warming = this.isWarming && !this.asked.has(clusters.typeUrl) ? "certain" : "no";
+    const warming = this.asked.has(clusters.typeUrl) ? "no" : this.warming;
     return { snapshot: held, isKnown: this.isKnown, asked: new Set(this.asked), warming };
   }
 
@@ -120,7 +119,7 @@ describe("a client that comes back", () => {
 
   it("a client that comes back keeps its own snapshot until it asks for the clusters whose endpoints it asks for", () => {
     const client = new Client();
-    client.isWarming = true;
+    client.warming = "certain";
     assert.equal(client.asks([endpoints, false], [listeners, true]), undefined);
     client.clock.advance(200);
     assert.equal(client.asks(), held);
@@ -140,7 +139,7 @@ describe("a client that comes back", () => {
 
   it("a client that comes back does not keep its own snapshot for ever if it never asks for clusters", () => {
     const client = new Client();
-    client.isWarming = true;
+    client.warming = "certain";
     client.asks([endpoints, false], [listeners, true]);
     client.clock.advance(100);
     assert.equal(client.asks(), held);
@@ -148,9 +147,25 @@ describe("a client that comes back", () => {
     assert.equal(client.asks(), newest);
   });
 
+  it("a client that comes back has time to warm its clusters once their endpoints are there", () => {
+    const client = new Client();
+    client.warming = "certain";
+    client.asks([endpoints, false], [listeners, true]);
+    client.clock.advance(100);
+    assert.equal(client.asks(), held);
+    client.clock.advance(12_000);
+    client.warming = "possible";
+    const newer = updateSnapshot(newest, { upsert: [createResource(loadAssignment("e", 81))] });
+    assert.equal(client.resumption.target(newer), held);
+    client.clock.advance(4_000);
+    assert.equal(client.resumption.target(newer), held);
+    client.clock.advance(2_000);
+    assert.equal(client.resumption.target(newer), newer);
+  });
+
   it("a client that comes back says once more what it has when it asks for clusters last", () => {
     const client = new Client();
-    client.isWarming = true;
+    client.warming = "certain";
     client.asks([endpoints, false], [listeners, true]);
     client.clock.advance(100);
     assert.equal(client.asks(), held);

@@ -20,6 +20,8 @@ const mostMs = 5_000;
  * which clusters it has.
  */
 const mostWarmingMs = 20_000;
+/** After so many milliseconds it is looked at again: most of them end because the client asks for its clusters. */
+const lookMs = 1_000;
 
 /** The part of a stream that a resumption needs. */
 export interface ResumingStream {
@@ -138,10 +140,16 @@ export class Resumption {
   #heldNow(phase: Extract<ResumptionPhase, { readonly kind: "holding" }>, newest: Snapshot): Snapshot {
     const { held, known } = phase;
     const asksForMore = this.#stream.asked.size > held.asked.size;
-    if (!asksForMore && (held.warming !== "certain" || phase.newest === newest)) return held.snapshot;
+    // Claims are still open where the type's content was not known yet.
+    const isOpen = held.warming === "certain" || this.#stream.has(newest).size > 0;
+    if (!asksForMore && (!isOpen || phase.newest === newest)) return held.snapshot;
     const anew = this.#stream.held([newest, ...known()], held);
     this.#phase = { kind: "holding", held: anew, newest, known };
-    if (asksForMore) this.#since = this.#clock.now();
+    // It has what it waited for, and may still have to warm, or else it asks for the rest now.
+    if (asksForMore || anew.warming !== held.warming) {
+      this.#since = this.#clock.now();
+      this.#wait();
+    }
     return anew.snapshot;
   }
 
@@ -158,7 +166,8 @@ export class Resumption {
 
   #wait(): void {
     this.#cancel?.();
-    this.#cancel = this.#clock.after(quietMs, () => this.#goOn());
+    const isWarming = this.#phase.kind === "holding" && this.#phase.held.warming !== "no";
+    this.#cancel = this.#clock.after(isWarming ? lookMs : quietMs, () => this.#goOn());
   }
 
   /**

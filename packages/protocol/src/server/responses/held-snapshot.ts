@@ -182,12 +182,16 @@ class HeldDraft {
   /** Unknown contents of an answered type may name what the client has claimed since. */
   #addAnswered(set: ResourceSet, subscription: Subscription, sets: readonly [ResourceSet, ...ResourceSet[]]): void {
     const [newest] = sets;
+    const mayNameAny = [...this.#sets.values()].some(({ type }) => mayName(set.type, type));
     const changes = new Map<ResourceName, Resource | undefined>();
     for (const { key, before, after } of changeBetween(set, newest).differences.values()) {
       if (before === undefined) {
         if (subscription.wildcard) changes.set(key, undefined);
-      } else if (!hasContent(before)) changes.set(key, this.#unknown(set.type, before.name, before.version));
-      else if (after === undefined || before.references.length + after.references.length > 0) changes.set(key, before);
+        continue;
+      }
+      const isPlain = hasContent(before) ? before.references.length === 0 : !mayNameAny;
+      if (isPlain && after?.references.length === 0) continue;
+      changes.set(key, hasContent(before) ? before : this.#unknown(set.type, before.name, before.version));
     }
     for (const name of subscription.names)
       if (ResourceSets.get(set, name) === undefined) this.#choose(changes, sets, name);
