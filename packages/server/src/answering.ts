@@ -90,7 +90,6 @@ export function createAdmission(
     return serverRefusal(isClosing, openHere(), limits.streams);
   }
   return {
-    openHere,
     refusal,
     callInfo: (service: string, peer: string): CallInfo => ({ id: ids(), service, peer }),
     refusedCall(call: CallInfo, { code, message }: Refusal): void {
