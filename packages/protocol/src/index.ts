@@ -79,6 +79,7 @@ export { foreignAuthority } from "./server/requests/foreign-authorities.js";
 export { asksForUnknown, type UnknownTypes } from "./server/requests/unknown-types.js";
 export { countDifferences, missingNames } from "./server/responses/behind.js";
 export type { HeldSnapshot } from "./server/responses/held-snapshot.js";
+export { mayBeWarming } from "./server/responses/may-be-warming.js";
 export { isSetVersion, mayDiffer, type Selection, select, selectionOf } from "./server/responses/selection.js";
 export type { Rejection } from "./server/state/client-use.js";
 export type { TypeStatus } from "./server/state/type-status.js";

@@ -1,7 +1,7 @@
 import { pathOf, post } from "../../api/request.js";
 import type { Rollout } from "../../api/types.js";
 import { Confirm } from "../../parts/confirm.js";
-import { linkTo } from "../../router.js";
+import { ResourceNames } from "../../parts/resource-names.js";
 import { counted } from "../../text/counts.js";
 
 /** What somebody may do with a rollout. */
@@ -64,14 +64,7 @@ export function LeadRollout({
       close={close}
     >
       <p>{outlookOf(action, rollout)}</p>
-      <ul class="names">
-        {resources.slice(0, mostNames).map(({ type, name }) => (
-          <li key={`${type} ${name}`}>
-            <a href={linkTo("config", [group, type, name])}>{name}</a> <small>{type}</small>
-          </li>
-        ))}
-        {rollout.changed > mostNames ? <li class="quiet">and {rollout.changed - mostNames} more</li> : null}
-      </ul>
+      <ResourceNames group={group} resources={resources.slice(0, mostNames)} more={rollout.changed - mostNames} />
     </Confirm>
   );
 }

@@ -1,7 +1,7 @@
 import { post } from "../../api/request.js";
 import type { Quarantine } from "../../api/types.js";
 import { Confirm } from "../../parts/confirm.js";
-import { linkTo } from "../../router.js";
+import { ResourceNames } from "../../parts/resource-names.js";
 
 /** Says which nodes get what if a quarantine ends, and ends it only then. */
 export function LiftQuarantine({
@@ -25,11 +25,7 @@ export function LiftQuarantine({
     >
       <p>{reasonOf(quarantine)}</p>
       <p>{outlookOf(quarantine)}</p>
-      <ul class="names">
-        <li>
-          <a href={linkTo("config", [group, type, name])}>{name}</a> <small>{type}</small>
-        </li>
-      </ul>
+      <ResourceNames group={group} resources={[{ type, name }]} />
     </Confirm>
   );
 }

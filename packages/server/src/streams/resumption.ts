@@ -1,5 +1,5 @@
 import type { Clock, ResourceType } from "@xdskit/api";
-import type { HeldSnapshot, Snapshot, Stream } from "@xdskit/protocol";
+import { type HeldSnapshot, mayBeWarming, type Snapshot, type Stream } from "@xdskit/protocol";
 
 /** A client that has asked for no further type for this many milliseconds has asked for everything that it had. */
 const quietMs = 100;
@@ -170,18 +170,11 @@ export class Resumption {
     this.#cancel = this.#clock.after(isWarming ? lookMs : quietMs, () => this.#goOn());
   }
 
-  /**
-   * The client has resources that warm a type, such as endpoints for its clusters, and has not asked for that type yet:
-   * Envoy asks for clusters on a new stream only once its earlier ones are warm. Until then nobody knows which ones it
-   * has, and none may go.
-   */
+  /** Until the client asks for clusters nobody knows which ones it has, and none may go. */
   #mayWarm({ sets }: Snapshot, claims: ReadonlyMap<ResourceType, unknown>): boolean {
     if (!this.#isAggregated || claims.size === 0) return false;
-    const warmers = new Set(Array.from(claims.keys(), ({ typeUrl }) => typeUrl));
-    return [...sets.values()].some(({ type, size }) => {
-      const isAsked = size === 0 || !type.acknowledgedWarm || this.#stream.asked.has(type.typeUrl);
-      return !isAsked && type.warmedBy.some((one) => warmers.has(one));
-    });
+    const claimed = new Set(Array.from(claims.keys(), ({ typeUrl }) => typeUrl));
+    return [...sets.values()].some(({ type, size }) => size > 0 && mayBeWarming(type, this.#stream.asked, claimed));
   }
 
   /** The client has asked for no further type for some time. */
@@ -203,7 +196,7 @@ export class Resumption {
       return { kind: "holding", held, newest, known: phase.known };
     }
     if (phase.kind !== "holding") return phase;
-    const warming = this.#isAggregated ? phase.held.warming : "no";
+    const { warming } = phase.held;
     const isDone = warming === "no" && this.#stream.isSettled;
     return isDone || waited >= (warming === "certain" ? mostWarmingMs : mostMs) ? { kind: "over" } : phase;
   }

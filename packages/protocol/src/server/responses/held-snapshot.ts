@@ -16,6 +16,7 @@ import type { Subscription } from "../../model/subscription.js";
 import { hasContent, unknownContent } from "../../model/unknown-content.js";
 import type { ClaimedVersions } from "../../wire/requests/claimed-versions.js";
 import { find } from "../state/find.js";
+import { mayBeWarming } from "./may-be-warming.js";
 import { isSet } from "./settled-claims.js";
 
 /** The resources of one type that a reconnecting client claims to have. */
@@ -97,9 +98,7 @@ class HeldDraft {
     this.#asked = new Map(claims.map(({ type, subscription }) => [type.typeUrl, subscription]));
     for (const claim of claims) this.#note(claim);
     const types = new Set(known.flatMap(({ sets }) => Array.from(sets.values(), ({ type }) => type)));
-    this.#warming = [...types].filter(({ typeUrl, acknowledgedWarm, warmedBy }) => {
-      return acknowledgedWarm && !this.#asked.has(typeUrl) && warmedBy.some((one) => this.#asked.has(one));
-    });
+    this.#warming = [...types].filter((type) => mayBeWarming(type, this.#asked));
     for (const type of this.#warming) {
       const set = this.#unionOf(type);
       this.#sets.set(type.typeUrl, set);
@@ -108,20 +107,14 @@ class HeldDraft {
     }
   }
 
-  /** Finds the set that a client of delta has exactly, and what it must lose. */
+  /** Finds the set that a client has exactly, and what it must lose. A version in SotW tells neither. */
   #note({ type, subscription, claimed }: Claim): void {
     const newest = this.#known[0].of(type);
-    if (claimed === undefined || typeof claimed === "string") {
-      const answered = this.#answered(type, claimed);
-      if (answered !== undefined) this.#going.set(type, keysOf(changeBetween(answered, newest).removed));
-      return;
-    }
-    const exact = this.#setsOf(type).find((set) => isSet(claimed, set));
-    if (exact !== undefined) {
-      this.#exact.set(type, exact);
-      this.#going.set(type, keysOf(changeBetween(exact, newest).removed));
-      return;
-    }
+    const exact = typeof claimed === "object" ? this.#setsOf(type).find((set) => isSet(claimed, set)) : undefined;
+    if (exact !== undefined) this.#exact.set(type, exact);
+    const had = exact ?? this.#answered(type, claimed);
+    if (had !== undefined) this.#going.set(type, keysOf(changeBetween(had, newest).removed));
+    if (had !== undefined || typeof claimed !== "object") return;
     const versions = claimed.toMap();
     this.#versions.set(type, versions);
     if (subscription.wildcard) this.#has.set(type.typeUrl, versions);
@@ -145,7 +138,7 @@ class HeldDraft {
     const [exact, versions] = [this.#exact.get(type), this.#versions.get(type)];
     if (answered !== undefined) this.#addAnswered(answered, subscription, sets);
     else if (claimed === undefined || typeof claimed === "string") this.#addVersion(claim, sets);
-    else if (exact !== undefined) this.#addExact(exact, claim, sets);
+    else if (exact !== undefined) this.#addExact(exact, subscription, sets);
     else if (versions !== undefined) {
       const changes = new Map<ResourceName, Resource | undefined>();
       for (const [name, version] of versions) {
@@ -158,7 +151,7 @@ class HeldDraft {
         changes.set(name, resource ?? this.#unknown(type, name, version));
       }
       if (subscription.wildcard) for (const { key } of newest) if (!versions.has(key)) changes.set(key, undefined);
-      for (const name of subscription.names) if (!versions.has(name)) this.#choose(changes, sets, name);
+      this.#chooseLacking(changes, sets, subscription, (name) => versions.has(name));
       this.#put(type, branchOf(newest, changes), subscription);
     }
   }
@@ -193,29 +186,24 @@ class HeldDraft {
       if (isPlain && after?.references.length === 0) continue;
       changes.set(key, hasContent(before) ? before : this.#unknown(set.type, before.name, before.version));
     }
-    for (const name of subscription.names)
-      if (ResourceSets.get(set, name) === undefined) this.#choose(changes, sets, name);
+    this.#chooseLacking(changes, sets, subscription, (name) => ResourceSets.get(set, name) !== undefined);
     this.#put(set.type, changes.size === 0 ? newest : sharedBranch(newest, changes), subscription);
   }
 
   /** The client has all of a set. By name, the newest may have more of its names. */
-  #addExact(
-    exact: ResourceSet,
-    { type, subscription, claimed }: Claim,
-    sets: readonly [ResourceSet, ...ResourceSet[]],
-  ): void {
+  #addExact(exact: ResourceSet, subscription: Subscription, sets: readonly [ResourceSet, ...ResourceSet[]]): void {
     if (subscription.wildcard) {
-      this.#put(type, exact, subscription);
+      this.#put(exact.type, exact, subscription);
       return;
     }
     const [newest] = sets;
     const changes = new Map<ResourceName, Resource | undefined>();
     for (const { key, before } of changeBetween(exact, newest).differences.values())
       if (before !== undefined) changes.set(key, before);
-    if (typeof claimed === "object" && subscription.names.size > claimed.size)
-      for (const name of subscription.names)
-        if (ResourceSets.get(exact, name) === undefined) this.#choose(changes, sets, name);
-    this.#put(type, branchOf(newest, changes), subscription);
+    // All of the set are among its names.
+    if (subscription.names.size > exact.size)
+      this.#chooseLacking(changes, sets, subscription, (name) => ResourceSets.get(exact, name) !== undefined);
+    this.#put(exact.type, branchOf(newest, changes), subscription);
   }
 
   /** State of the world. */
@@ -272,6 +260,15 @@ class HeldDraft {
     if (wildcard && !this.#has.has(type.typeUrl)) {
       this.#has.set(type.typeUrl, { has: (name) => ResourceSets.get(set, name) !== undefined });
     }
+  }
+
+  #chooseLacking(
+    changes: Map<ResourceName, Resource | undefined>,
+    sets: readonly [ResourceSet, ...ResourceSet[]],
+    { names }: Subscription,
+    has: (name: ResourceName) => boolean,
+  ): void {
+    for (const name of names) if (!has(name)) this.#choose(changes, sets, name);
   }
 
   /** Chooses the content for a requested name without a known version: the client counts as having it. */
