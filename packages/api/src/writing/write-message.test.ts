@@ -151,6 +151,21 @@ suite("a written file", () => {
     });
   }
 
+  test("a written file keeps the sign of a zero, in every format", () => {
+    const schema = schemaOf("envoy.config.cluster.v3.Cluster");
+    const message = fromJson(schema, {
+      name: "a",
+      preconnectPolicy: { perUpstreamPreconnectRatio: -0 },
+      metadata: { filterMetadata: { a: { zero: -0, list: [0, -0], text: "-0" } } },
+    });
+    for (const format of Object.keys(formats) as MessageFormat[]) {
+      const bytes = bytesOf(writeResources([createResource(message)], format));
+      const { resources } = readResources({ path: `a.${formats[format]}`, bytes }, { validate: false });
+      const body = resources[0]?.resource.body ?? new Uint8Array();
+      assert.ok(equals(schema, fromBinary(schema, body), message), format);
+    }
+  });
+
   test("a written file keeps names, aliases and TTLs of wrapped resources, in every format", () => {
     const host = create(schemaOf("envoy.config.route.v3.VirtualHost"), { name: "h", domains: ["*"] } as Record<
       string,

@@ -15,6 +15,7 @@ import {
   type WrittenJson,
 } from "../unknown/json-writer.js";
 import { writeYaml } from "../yaml/yaml-text.js";
+import { stringifyJson } from "./stringify-json.js";
 import { schemaNamed, typeUnknown, wrapResource } from "./wrapped-resource.js";
 import { writeText } from "./write-text.js";
 
@@ -59,7 +60,7 @@ export function writeMessage(message: Message, format: MessageFormat, options: W
     case "text":
       return attempt(schema, () => writeText(schema, message, registry));
     case "json":
-      return JSON.stringify(jsonOf(schema, message, registry, options, "json"), undefined, options.indent ?? 0);
+      return stringifyJson(jsonOf(schema, message, registry, options, "json"), options.indent);
     case "yaml":
       return writeYaml(jsonOf(schema, message, registry, options, "proto"));
   }
@@ -139,7 +140,7 @@ export function writeAny(any: Any, registry: Registry, kept?: WriteOptions["kept
     contentJson(any.typeUrl, schema, fromBinary(schema, any.value), { registry, useProtoFieldName: false }),
   );
   if (written.kept.length > 0) kept?.(written.kept);
-  return JSON.stringify(written.json);
+  return stringifyJson(written.json);
 }
 
 function attempt<Result>(schema: Pick<DescMessage, "typeName">, write: () => Result): Result {
