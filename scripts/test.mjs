@@ -24,7 +24,7 @@ const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 // The condition makes packages import each other's TypeScript.
 const loading = isBuilt
   ? ["--import", here("testing/load-typescript.mjs")]
-  : ["--conditions=@xdskit/source", "--import", "tsx"];
+  : ["--conditions=@xdskit/source", "--import", "tsx", "--import", here("testing/leave-time.mjs")];
 const reporter = flags.includes("--spec") || files.length === 1 ? "spec" : "files";
 // Many tests wait most of the time, for timers and for programs that start: one process more than there are processors
 // keeps all of these busy.

@@ -1,7 +1,8 @@
-// A reporter of node:test for many files: a line for each file that ended, and only those of its tests that failed or
-// were skipped.
+// A reporter of node:test for many files: a line for each file that ended, with the time that it took and the time that
+// it kept processors busy, and only those of its tests that failed or were skipped.
 import { relative } from "node:path";
 import { spec } from "node:test/reporters";
+import { timeLeft } from "./processor-time.mjs";
 
 /**
  * `count`: the number of processes. `names`: what those that several files share are called. The last lines are
@@ -9,6 +10,7 @@ import { spec } from "node:test/reporters";
  */
 export function fileProgress(count, names) {
   const started = performance.now();
+  let total = 0;
   return async function* report(events) {
     const details = new spec();
     let ended = 0;
@@ -17,7 +19,7 @@ export function fileProgress(count, names) {
       const { type, data } = event;
       if (type === "test:complete" && data.name === data.file) {
         ended += 1;
-        yield `${progress(ended)} ${nameOf(data.file)}, ${seconds(data.details.duration_ms)}\n`;
+        yield `${progress(ended)} ${nameOf(data.file)}, ${seconds(data.details.duration_ms)}${busy(data.file)}\n`;
       }
       details.write(event);
       const text = details.read();
@@ -25,7 +27,14 @@ export function fileProgress(count, names) {
     }
     details.end();
     for await (const text of details) yield text;
+    yield `All together they kept processors busy for ${total.toFixed(0)} s\n`;
   };
+
+  function busy(file) {
+    const time = timeLeft(file);
+    total += time ?? 0;
+    return time === undefined ? "" : `, busy ${time.toFixed(1)} s`;
+  }
 
   function nameOf(file) {
     return sourceOf(names.get(file) ?? relative(process.cwd(), file));

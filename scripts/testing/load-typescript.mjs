@@ -1,7 +1,9 @@
 // Loaded first into each process of a run of compiled tests. The few that have no compiled file are run from their
 // sources.
 import { register } from "node:module";
+import { leaveTime } from "./processor-time.mjs";
 
+leaveTime();
 const [, file = ""] = process.argv;
 if (file.endsWith(".ts")) {
   register("./source-condition.mjs", import.meta.url);

@@ -1,11 +1,12 @@
 // Runs test files in processes that get the options of this one: see `../test.mjs`, which starts it.
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { run } from "node:test";
 import { spec } from "node:test/reporters";
 import { namesSources } from "./compiled-tests.mjs";
 import { fileProgress } from "./file-progress.mjs";
+import { collectTimes } from "./processor-time.mjs";
 import { sharedProcesses } from "./shared-processes.mjs";
 import { spread } from "./spread.mjs";
 
@@ -16,6 +17,9 @@ process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 process.env.XDG_STATE_HOME = join(folder, "state");
 const processes =
   reporter === "spec" ? { run: files, names: new Map() } : sharedProcesses(files, folder, await findMissing());
+const times = join(folder, "times");
+mkdirSync(times);
+collectTimes(times);
 // See `load-typescript.mjs`.
 process.env.XDSKIT_TESTS_NAMING_SOURCES = processes.run
   .filter(namesSources)
