@@ -10,8 +10,8 @@
  *
  * `written`: milliseconds from the request of the change until the last of the server's threads that serve has come to
  * rest (read every 5 ms, which takes little of a core, from Linux' schedstat), the median of the rounds with the
- * extremes. `threads`: what those threads ran meanwhile. The content of all sockets is then compared with the expected
- * one, so that nobody was left out. `acknowledged`: CPU of server and generator from then on until all have
+ * extremes. `threads`: what those threads ran meanwhile. A round ends only when bytes wait in every client's socket, so
+ * that nobody was left out. `acknowledged`: CPU of server and generator from then on until all have
  * acknowledged.
  */
 import { spawn } from "node:child_process";
@@ -59,32 +59,47 @@ function figures(values) {
   return `${middle} (${least}–${most})`;
 }
 
-/** Bytes that wait in the kernel for the clients of a port, and the number of these clients. */
-function waiting(port) {
+/** The number of clients of a port, and of those for which bytes wait in the kernel. */
+function clientsOf(port) {
   const hex = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
-  let [bytes, sockets] = [0, 0];
+  let [connected, holding] = [0, 0];
   for (const line of readFileSync("/proc/net/tcp", "utf8").split("\n").slice(1)) {
-    const [, , remote, , queues] = line.trim().split(/\s+/);
-    if (!remote?.endsWith(hex)) continue;
-    const received = Number.parseInt(queues.split(":")[1], 16);
-    bytes += received;
-    if (received > 0) sockets += 1;
+    const [, , remote, state, queues] = line.trim().split(/\s+/);
+    if (!remote?.endsWith(hex) || state !== "01") continue;
+    connected += 1;
+    if (Number.parseInt(queues.split(":")[1], 16) > 0) holding += 1;
   }
-  return { bytes, sockets };
+  return { connected, holding };
 }
 
-/** Waits until nothing ran for this long, and returns the time at which something ran last. Bounded: 20 s. */
-async function rest(pids, quietMs, everyMs) {
+/**
+ * Waits until this is true and nothing ran for this long, and returns the time at which something ran last. `isDone` is
+ * asked only in quiet moments, since it takes time itself. Throws after 60 s.
+ */
+async function rest(pids, quietMs, everyMs, isDone = () => true) {
   let last = performance.now();
   let before = sum(ranMs(...pids));
-  for (const end = last + 20_000; performance.now() < end && performance.now() - last < quietMs; ) {
+  for (const end = last + 60_000; performance.now() < end; ) {
     await sleep(everyMs);
     const now = sum(ranMs(...pids));
     // An idle server's own timers take less than this.
     if (now - before > everyMs / 10) last = performance.now();
+    else if (performance.now() - last >= quietMs && isDone()) return last;
     before = now;
   }
-  return last;
+  throw new Error("nothing came to rest within a minute");
+}
+
+async function isReady(url) {
+  for (let tries = 0; tries < 300; tries += 1) {
+    const isUp = await fetch(url).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+    if (isUp) return;
+    await sleep(100);
+  }
+  throw new Error("the server is not ready after half a minute");
 }
 
 async function measure(workers) {
@@ -105,16 +120,7 @@ async function measure(workers) {
       String(workers),
       ...at,
     ]);
-    for (let tries = 0; tries < 100; tries += 1) {
-      await sleep(100);
-      if (
-        await fetch(`http://127.0.0.1:${control}/stats`).then(
-          (answer) => answer.ok,
-          () => false,
-        )
-      )
-        break;
-    }
+    await isReady(`http://127.0.0.1:${control}/stats`);
     // It makes no change within an hour: this program does.
     const own = [
       "-load",
@@ -136,9 +142,9 @@ async function measure(workers) {
       ...own,
       ...once,
     ]);
-    await sleep(8_000);
     const { pids } = await (await fetch(`http://127.0.0.1:${control}/stats`)).json();
     if (!pids.includes(server.pid)) pids.push(server.pid);
+    await rest(pids, 2_000, 20, () => clientsOf(grpc).connected === streams);
     const [written, cpu, acknowledged, generator] = [[], [], [], []];
     let most = new Map();
     for (let turn = -warmup; turn < rounds; turn += 1) {
@@ -148,10 +154,8 @@ async function measure(workers) {
       const before = ranMs(...pids);
       const began = performance.now();
       await ask(`/touch?type=${type}&k=1`);
-      const took = (await rest(pids, 60, 5)) - began;
+      const took = (await rest(pids, 60, 5, () => clientsOf(grpc).holding === streams)) - began;
       const then = ranMs(...pids);
-      const held = waiting(grpc);
-      if (held.sockets < streams) throw new Error(`only ${held.sockets} of ${streams} sockets hold the change`);
       const asleep = sum(ranMs(client.pid));
       client.kill("SIGCONT");
       await rest(pids, 200, 20);
