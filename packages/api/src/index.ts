@@ -100,6 +100,7 @@ export {
   resourceFromBody,
 } from "./resources/resource.js";
 export { type Constraints, holdsFor, type Variant } from "./resources/variant.js";
+export { listNames } from "./text/list-names.js";
 export { type Clock, systemClock } from "./timing/clock.js";
 export { atOnce, inHundreds, inTurns, type Steps } from "./timing/in-turns.js";
 export { longestTimerMs } from "./timing/longest-timer.js";

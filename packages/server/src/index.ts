@@ -61,12 +61,13 @@ export type {
   RolloutSharing,
   SharedRollouts,
 } from "./contracts/rollout-sharing.js";
-export type {
-  Rollout,
-  RolloutOutcome,
-  RolloutRejection,
-  RolloutState,
-  RolloutStatus,
+export {
+  type Rollout,
+  type RolloutOutcome,
+  type RolloutRejection,
+  type RolloutState,
+  type RolloutStatus,
+  shownAtMost,
 } from "./contracts/rollout-status.js";
 export type {
   SharedEntry,

@@ -1,5 +1,6 @@
 import type { z } from "@hono/zod-openapi";
 import type { NodeArrival } from "@xdskit/server";
+import { mostInList } from "../contract/limits.js";
 import type { arrivalSchema } from "../contract/schemas.js";
 
 type ArrivalJson = z.output<typeof arrivalSchema>;
@@ -21,9 +22,6 @@ export type PartOfServer = { readonly replica: string } & (
   | { readonly part: ArrivalPart }
   | { readonly silent: string }
 );
-
-/** How many of the nodes that do not have the revision are named. */
-const mostNamed = 200;
 
 /** Of several states of a node, the one furthest from the end counts. */
 const ranks: Readonly<Record<NodeArrival, number>> = { acknowledged: 0, pending: 1, rejected: 2 };
@@ -57,5 +55,5 @@ export function arrivalOfParts(servers: readonly PartOfServer[]): Omit<ArrivalJs
     each.push(part.each);
     for (const node of part.nodes) if (nodes.get(node.id)?.state !== "rejected") nodes.set(node.id, node);
   }
-  return { counts: countsOfNodes(each), nodes: [...nodes.values()].slice(0, mostNamed), uncounted };
+  return { counts: countsOfNodes(each), nodes: [...nodes.values()].slice(0, mostInList), uncounted };
 }

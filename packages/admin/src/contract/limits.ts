@@ -14,3 +14,7 @@ export const mostPage = 10_000;
 export const usualPage = 1_000;
 /** Names in each list of a stage, at most. */
 export const mostNames = 1_000_000;
+/** Entries of a list that has no pages. */
+export const mostInList = 200;
+/** Names, or findings, in one entry of a list. */
+export const mostInEntry = 20;

@@ -1,10 +1,7 @@
 import { type Finding, redactErrorText } from "@xdskit/api";
 import type { ServerEvent, XdsServer } from "@xdskit/server";
+import { mostInEntry } from "../contract/limits.js";
 import type { EventRing } from "./event-ring.js";
-
-/** The most findings of one event: the pages have all of them. */
-const mostFindings = 10;
-const mostNames = 20;
 
 const wanted: ReadonlySet<ServerEvent["kind"]> = new Set([
   "stream-opened",
@@ -45,7 +42,7 @@ function note(event: ServerEvent, ring: EventRing): void {
       const { stream, type, version, message, names } = event;
       const about = { node: stream.node.id, group: stream.group, type: type.name, version };
       ring.add("problem", {
-        ...{ kind: "rejected", ...about, names: names.slice(0, mostNames) },
+        ...{ kind: "rejected", ...about, names: names.slice(0, mostInEntry) },
         message: redactErrorText(message),
       });
       break;
@@ -67,5 +64,5 @@ function note(event: ServerEvent, ring: EventRing): void {
 }
 
 function few(findings: readonly Finding[]): readonly Finding[] {
-  return findings.slice(0, mostFindings);
+  return findings.slice(0, mostInEntry);
 }

@@ -1,11 +1,9 @@
 import type { FleetMap, FleetSummary, NodeRow, NodeStateName } from "../contract/fleet.js";
+import { mostInList } from "../contract/limits.js";
 import { rankOf } from "./row.js";
 import type { RowsAsOf } from "./row-cache.js";
 
 type Counts = FleetSummary["states"];
-
-/** How many names are told apart: clients choose their versions freely. */
-const mostNames = 200;
 
 /** Counts nodes by each property that lists distinguish. `order`: types in the order of delivery. */
 export function summaryOf({ at, rows, silent }: RowsAsOf, order: readonly string[]): FleetSummary {
@@ -77,8 +75,9 @@ function inOrder(names: Iterable<string>, order: readonly string[]): string[] {
 class Tally {
   readonly #counts = new Map<string, Counts>();
 
+  /** Clients choose their versions freely: only so many names are told apart. */
   add(name: string, state: NodeStateName): void {
-    const key = this.#counts.has(name) || this.#counts.size < mostNames ? name : "(other)";
+    const key = this.#counts.has(name) || this.#counts.size < mostInList ? name : "(other)";
     const counts = this.#counts.get(key) ?? noNodes();
     counts[state] += 1;
     this.#counts.set(key, counts);

@@ -10,6 +10,7 @@ import type {
   NodeResourcesQuery,
   NodeTimeline,
 } from "../contract/fleet.js";
+import { mostInEntry, mostInList } from "../contract/limits.js";
 import { answersFromRows } from "./answers-from-rows.js";
 import { fieldNamedIn, fieldText } from "./named-field.js";
 import { nodeJson } from "./node-json.js";
@@ -20,7 +21,6 @@ import { lookAt, RowCache, type RowsAsOf } from "./row-cache.js";
 const mostPageResources = 1_000;
 /** The most resources that are looked at: any number of streams may have the id of one node. */
 const mostLookedAt = 50_000;
-const mostLoads = 200;
 
 /** The options of a fleet of one server. */
 export interface LocalFleetOptions {
@@ -80,7 +80,7 @@ export function createLocalFleet({ server, show, replica, whereIs, whereField }:
       const isConnected = server.node(id) !== undefined;
       return moments.length === 0 && !isConnected ? undefined : { isConnected, moments: moments.map(momentJson) };
     },
-    loads: async (id) => server.loadReports({ node: id }).slice(0, mostLoads).map(loadJson),
+    loads: async (id) => server.loadReports({ node: id }).slice(0, mostInList).map(loadJson),
   };
 }
 
@@ -148,7 +148,7 @@ function contentsOf(
             at: said.at.toISOString(),
             version: said.version,
             message: redactErrorText(said.message),
-            blamed: [...(said.blamed ?? [])].slice(0, 20),
+            blamed: [...(said.blamed ?? [])].slice(0, mostInEntry),
           },
     where: whereJson(where),
     cause: causeOf(),

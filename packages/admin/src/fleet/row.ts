@@ -2,10 +2,10 @@ import { redactErrorText } from "@xdskit/api";
 import type { NodeStatus, TypeReport, WaitReport } from "@xdskit/server";
 import type { NodeRowType } from "../contract/answers.js";
 import type { NodeRow, NodeStateName } from "../contract/fleet.js";
+import { mostInEntry } from "../contract/limits.js";
 import { clientOf } from "./node-json.js";
 
 /** Nobody reads more names. */
-const mostBlamed = 20;
 
 const ranks: Readonly<Record<NodeStateName, number>> = { synced: 0, pending: 1, stale: 2, rejected: 3 };
 
@@ -58,7 +58,7 @@ function rowType(report: TypeReport, now: number): NodeRowType {
     at: at.toISOString(),
     version,
     message: redactErrorText(message),
-    blamed: blamed.slice(0, mostBlamed),
+    blamed: blamed.slice(0, mostInEntry),
   };
   return { ...row, rejected: said };
 }

@@ -3,6 +3,7 @@ import type { Quarantined, RolloutStatus } from "@xdskit/server";
 import type { SourceReport, Trouble } from "../contract/admin-options.js";
 import type { ProblemEntry, ProblemList } from "../contract/answers.js";
 import type { FleetSummary, NodeProblem } from "../contract/fleet.js";
+import { mostInEntry } from "../contract/limits.js";
 import { adviceOn } from "./advice.js";
 
 /** Everything that can be wrong. */
@@ -189,7 +190,7 @@ function ofQuarantines(quarantines: readonly Quarantined[]): readonly ProblemEnt
   return groups.map((group) => {
     const kept = quarantines.filter((one) => one.group === group);
     const [first] = kept;
-    const names = kept.slice(0, 20).map(({ name }) => name);
+    const names = kept.slice(0, mostInEntry).map(({ name }) => name);
     return entry({
       id: `quarantine ${group}`,
       kind: "quarantine",

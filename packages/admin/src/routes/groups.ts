@@ -3,6 +3,7 @@ import type { Resource } from "@xdskit/api";
 import type { Snapshot } from "@xdskit/protocol";
 import { type ApiContext, quoted } from "../context/api-context.js";
 import { graphSchema, groupContentSchema, groupResourcesSchema } from "../contract/group-schemas.js";
+import { mostInList } from "../contract/limits.js";
 import { ApiProblem } from "../contract/problem.js";
 import { graphOf } from "../usage/graph.js";
 import { type GroupContext, groupRow, groupRows } from "../usage/group-rows.js";
@@ -63,8 +64,6 @@ const graph = createRoute({
   responses: { 200: json(graphSchema, "At most 300 resources"), ...problems(400, 404) },
 });
 
-const mostUsers = 200;
-
 /** The routes that show the resources of groups. */
 export function groupRoutes(app: OpenAPIHono, context: ApiContext): void {
   const { server, whereIs } = context.options;
@@ -101,7 +100,7 @@ export function groupRoutes(app: OpenAPIHono, context: ApiContext): void {
       }),
       usedByNames: usage
         .usedBy({ type: type.typeUrl, name })
-        .slice(0, mostUsers)
+        .slice(0, mostInList)
         .map((one) => ({ type: one.type.name, name: one.name })),
       where: where?.file === undefined ? null : { file: where.file, line: where.line, column: where.column },
     };

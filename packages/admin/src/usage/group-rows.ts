@@ -4,6 +4,7 @@ import type { Resource, ResourceTypes } from "@xdskit/api";
 import type { Snapshot } from "@xdskit/protocol";
 import type { ShowResource } from "../answers/resource-json.js";
 import type { groupResourceSchema, groupResourcesSchema } from "../contract/group-schemas.js";
+import { mostInEntry } from "../contract/limits.js";
 import { resourceSummary } from "./summary.js";
 import { isUnused } from "./unused.js";
 import { usageOf } from "./usage.js";
@@ -12,7 +13,6 @@ export type GroupRow = z.output<typeof groupResourceSchema>;
 export type GroupRows = z.output<typeof groupResourcesSchema>;
 
 /** The most dangling names of a row: nobody reads more. */
-const mostDangling = 20;
 /** Others get a turn after so many resources. */
 const inTurn = 200;
 
@@ -72,7 +72,7 @@ export async function groupRows(context: GroupContext, query: GroupQuery): Promi
 export function groupRow({ snapshot, types, show, layerOf }: GroupContext, resource: Resource): GroupRow {
   const usage = usageOf(snapshot);
   const { type, name, version, references } = resource;
-  const dangling = usage.dangling(resource).slice(0, mostDangling);
+  const dangling = usage.dangling(resource).slice(0, mostInEntry);
   return {
     ...{ type: type.name, typeUrl: type.typeUrl, name, version, layer: layerOf(resource) },
     summary: resourceSummary(type.name, show(resource)),

@@ -4,6 +4,7 @@ import type { FieldStep } from "../errors/field-path.js";
 import { typeUrlPrefix } from "../names/identifiers.js";
 import { type AdoptionRecord, recordOf } from "../reading/adoption-record.js";
 import { addFinding, type FilePart, type FileReading } from "../reading/file-reading.js";
+import { listNames } from "../text/list-names.js";
 import { isObject, keepWritten } from "../text/source-document.js";
 import { eachServerNamedIn } from "./config-sources.js";
 import { type Form, type Message, type TakeAs, type Taker, textOf, typeNames } from "./form.js";
@@ -28,7 +29,7 @@ export function tellOfNothing(reading: FileReading): void {
   if (record === undefined || reading.resources.length > 0) return;
   if (reading.findings.some(({ severity }) => severity === "error")) return;
   const { form, leftOut } = record.adoption;
-  const rest = leftOut.length === 0 ? "" : ` (left out: ${leftOut.slice(0, 10).join(", ")})`;
+  const rest = leftOut.length === 0 ? "" : ` (left out: ${listNames(leftOut)})`;
   const message = `this is ${form}, and nothing in it can be served${rest}`;
   addFinding(reading, { at: () => ({ line: 1, column: 1 }) }, "XDSKIT_NOTHING_TAKEN", message);
 }

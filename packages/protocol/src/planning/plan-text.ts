@@ -1,4 +1,4 @@
-import type { ResourceName } from "@xdskit/api";
+import { listNames, type ResourceName } from "@xdskit/api";
 import type { Wait } from "./wait.js";
 
 /** The input of a plan's text: a `Plan`, or its JSON. */
@@ -39,7 +39,7 @@ interface Named {
 
 /** How to write a plan. */
 export interface PlanTextOptions {
-  /** The number of names of a list to write; the others are counted. Default 8. */
+  /** The number of names of a list to write; the others are counted. Default 10. */
   readonly names?: number | undefined;
   /**
    * Writes one name. Names come from files, and may hold characters that move a terminal's cursor. Default: as it is.
@@ -79,13 +79,12 @@ export function formatPlan(plan: PlanOutline, options: PlanTextOptions = {}): st
 /** `cluster a`, `clusters a, b … and 7 more`; with `counts` `2 clusters: a, b`. */
 type Words = (type: TypeOutline, names: readonly ResourceName[], counts?: "counts") => string;
 
-function wordsOf({ names: most = 8, name: written = (name) => name }: PlanTextOptions): Words {
+function wordsOf({ names: most, name: written = (name) => name }: PlanTextOptions): Words {
   return ({ name: noun }, names, counts) => {
-    const shown = names.slice(0, most).map(written).join(", ");
+    const shown = listNames(names.map(written), most);
     if (names.length === 1) return `${noun} ${shown}`;
     const nouns = noun.endsWith("s") ? noun : `${noun}s`;
-    const more = names.length > most ? ` … and ${names.length - most} more` : "";
-    return `${counts ? `${names.length} ${nouns}:` : nouns} ${shown}${more}`;
+    return `${counts ? `${names.length} ${nouns}:` : nouns} ${shown}`;
   };
 }
 

@@ -1,4 +1,4 @@
-import { authorityOf, type ResourceName, type ResourceType, type TypeUrl } from "@xdskit/api";
+import { authorityOf, listNames, type ResourceName, type ResourceType, type TypeUrl } from "@xdskit/api";
 import type { LayerChange, Layers } from "../configuration/layers.js";
 import { PlannedLayers } from "../configuration/planned-layers.js";
 import { ReferencesBroken, type Referrer } from "../contracts/references-broken.js";
@@ -21,8 +21,6 @@ export interface ReferenceJudgeOptions {
   /** The authorities that are served; undefined: any. */
   readonly authorities: ReadonlySet<string> | undefined;
 }
-
-const mostGroups = 5;
 
 /**
  * Clients go on without them: a cluster without a load assignment has no endpoints, as one with an empty one has.
@@ -79,10 +77,7 @@ function messageOf({ type, name }: BrokenReference, others: readonly Referrer[],
   const shown = others.slice(0, mostReferrers - 1).map(({ resource }) => `${resource.type.name} "${resource.name}"`);
   if (others.length >= mostReferrers) shown.push("more");
   const also = shown.length === 0 ? "" : `, as ${shown.join(", ")} ${shown.length === 1 ? "does" : "do"}`;
-  const inGroups =
-    groups.length > mostGroups
-      ? `groups ${groups.slice(0, mostGroups).join(", ")} and ${groups.length - mostGroups} more`
-      : `group ${groups.join(", ")}`;
+  const inGroups = `${groups.length === 1 ? "group" : "groups"} ${listNames(groups)}`;
   const what = `${type.name} "${name}"`;
   return `names ${what}${also}, which this change takes from ${inGroups}; keep it, or let the same change name something else (references: warn applies it anyway)`;
 }

@@ -1,3 +1,5 @@
+import { shownAtMost } from "@xdskit/server";
+
 /** A rollout as JSON. */
 export interface RolloutJson {
   readonly id: number;
@@ -23,9 +25,6 @@ export interface RolloutsJson {
   readonly rollouts: readonly RolloutJson[];
   readonly quarantines: readonly QuarantineJson[];
 }
-
-/** A list that is shown has at most so many. */
-const shownAtMost = 100;
 
 /**
  * One rollout for each group, from the answers of all servers: the first one with the newest rollout gives its state,

@@ -1,3 +1,4 @@
+import { listNames } from "@xdskit/api";
 import type { ApiClient } from "./api-client.js";
 import { ApiError } from "./api-error.js";
 import type { RevisionView } from "./api-types.js";
@@ -43,8 +44,8 @@ export async function findRevision(client: ApiClient, text: string): Promise<Rev
     throw new ApiError(`there is no revision "${text}"${hint}: "xdskit history" lists what there is`);
   }
   if (more.length === 0) return first;
-  const ids = found.slice(0, 5).map(({ id }) => id);
-  throw new ApiError(`more than one revision begins with "${text}": ${ids.join(", ")}${found.length > 5 ? " …" : ""}`);
+  const ids = listNames(found.map(({ id }) => id));
+  throw new ApiError(`more than one revision begins with "${text}": ${ids}`);
 }
 
 async function beginningWith(client: ApiClient, text: string): Promise<readonly RevisionView[]> {

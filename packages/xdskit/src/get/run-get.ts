@@ -1,4 +1,4 @@
-import { longestTimerMs, XdskitError } from "@xdskit/api";
+import { listNames, longestTimerMs, XdskitError } from "@xdskit/api";
 import { reportFailure } from "../output/failure.js";
 import type { Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
@@ -111,11 +111,6 @@ function leftOutMessage(count: number): string {
   return `${what} left out, so this output cannot be served again; add --show-secrets to print them`;
 }
 
-/** How many names are listed when there was no answer. */
-const mostOpenNames = 10;
-
 function lateMessage(answers: AwaitedAnswers, timeoutMs: number): string {
-  const open = answers.open();
-  const more = open.length > mostOpenNames ? ` and ${open.length - mostOpenNames} more` : "";
-  return `no answer within ${timeoutMs / 1000} s about ${open.slice(0, mostOpenNames).join(", ")}${more}`;
+  return `no answer within ${timeoutMs / 1000} s about ${listNames(answers.open())}`;
 }

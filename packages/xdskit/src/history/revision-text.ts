@@ -1,3 +1,4 @@
+import { listNames } from "@xdskit/api";
 import type { CauseView, RevisionView } from "../api-client/api-types.js";
 import { shortId } from "../changes/short-id.js";
 import type { Paint } from "../output/colours.js";
@@ -65,8 +66,7 @@ function causeText(cause: CauseView, mostNames: number): string {
   switch (cause.kind) {
     case "files": {
       const files = Array.isArray(cause.files) ? cause.files.map(String) : [];
-      const more = files.length - mostNames;
-      const names = `${files.slice(0, mostNames).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+      const names = listNames(files, mostNames);
       const commit = typeof cause.commit === "string" ? ` at ${cause.commit.slice(0, 10)}` : "";
       return names === "" ? `files${commit}` : `${names}${commit}`;
     }

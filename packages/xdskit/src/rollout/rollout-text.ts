@@ -1,9 +1,9 @@
+import { listNames } from "@xdskit/api";
 import type { Colour, Paint } from "../output/colours.js";
 import { counted } from "../output/counts.js";
 import { printable } from "../output/printable.js";
 import { isUnderWay, type QuarantineView, type RolloutsView, type RolloutView } from "./rollout-view.js";
 
-const mostNames = 8;
 const mostRejections = 20;
 
 /** Rollouts and quarantines for people. */
@@ -22,7 +22,7 @@ export function rolloutText(rollout: RolloutView, paint: Paint): string {
     `${paint("strong", printable(`group ${group}`))}: ${paint(colourOf(rollout), state)}${printable(`${at}${why}`)}`,
     `  changes ${printable(resourcesText(rollout))}`,
     `  nodes: ${reached} have it or are to have it, ${pending} of them without an answer, ${rejected} rejected it, ${held} keep what was before`,
-    ...(waitsFor.length === 0 ? [] : [`  waits for ${printable(listText(waitsFor))}`]),
+    ...(waitsFor.length === 0 ? [] : [`  waits for ${printable(listNames(waitsFor))}`]),
     ...rejections
       .slice(0, mostRejections)
       .map(({ node, type, message }) => printable(`  ${node} rejected ${type}: ${message}`)),
@@ -49,13 +49,7 @@ function stepText(step: object | undefined): string {
 
 function resourcesText({ changed, resources }: RolloutView): string {
   const names = resources.map(({ type, name }) => `${type} ${name}`);
-  return `${counted(changed, "resource")}: ${listText(names, changed)}`;
-}
-
-function listText(names: readonly string[], all = names.length): string {
-  const shown = names.slice(0, mostNames);
-  const more = all - shown.length;
-  return `${shown.join(", ")}${more > 0 ? ` … and ${more} more` : ""}`;
+  return `${counted(changed, "resource")}: ${listNames(names, undefined, changed)}`;
 }
 
 function quarantinesText(quarantines: readonly QuarantineView[], paint: Paint): string {

@@ -1,3 +1,4 @@
+import { listNames } from "@xdskit/api";
 import type { TypeSummary } from "@xdskit/server/status-client";
 import type { TypeView } from "./client-view.js";
 
@@ -11,12 +12,12 @@ const mostNamed = 3;
  * types of the client.
  */
 export function waitText(wait: Wait, types: readonly TypeView[]): string {
-  return `${some(wait.names)}: ${waitReason(wait, types)}`;
+  return `${listNames(wait.names, mostNamed)}: ${waitReason(wait, types)}`;
 }
 
 /** Why it is held back. */
 export function waitReason({ kind, for: awaited }: Wait, types: readonly TypeView[]): string {
-  const others = awaited === undefined ? "" : `${awaited.type} ${some(awaited.names)}`;
+  const others = awaited === undefined ? "" : `${awaited.type} ${listNames(awaited.names, mostNamed)}`;
   switch (kind) {
     case "make":
       return `held back until ${others} is acknowledged${rejectedOf(awaited, types)}`;
@@ -34,10 +35,5 @@ function rejectedOf(awaited: Wait["for"], types: readonly TypeView[]): string {
   const resources = types.find(({ type }) => type === awaited?.type)?.resources ?? [];
   const rejected = new Set(resources.filter(({ state }) => state === "rejected").map(({ name }) => name));
   const names = awaited?.names.filter((name) => rejected.has(name)) ?? [];
-  return names.length === 0 ? "" : `; the client rejected ${some(names)}`;
-}
-
-function some(names: readonly string[]): string {
-  const more = names.length - mostNamed;
-  return more > 0 ? `${names.slice(0, mostNamed).join(", ")} and ${more} more` : names.join(", ");
+  return names.length === 0 ? "" : `; the client rejected ${listNames(names, mostNamed)}`;
 }

@@ -1,4 +1,4 @@
-import { leavesSecretOut, type Resource, resourceTypes, typesOfMessages, XdskitError } from "@xdskit/api";
+import { leavesSecretOut, listNames, type Resource, resourceTypes, typesOfMessages, XdskitError } from "@xdskit/api";
 import { decodeStored } from "@xdskit/server";
 import type { ApiClient } from "../api-client/api-client.js";
 import { ApiError } from "../api-client/api-error.js";
@@ -130,10 +130,8 @@ function titleOf({ type, name }: ListedResource): string {
 }
 
 function leftOutText(titles: readonly string[]): string {
-  const shown = titles.slice(0, 10).join(", ");
-  const more = titles.length > 10 ? ` … and ${titles.length - 10} more` : "";
   return (
-    `the secrets of ${counted(titles.length, "resource")} are left out ([redacted]): ${shown}${more}. ` +
+    `the secrets of ${counted(titles.length, "resource")} are left out ([redacted]): ${listNames(titles)}. ` +
     "import refuses the file until you write them there, or remove these resources from it; " +
     "on the server's machine, --show-secrets writes them"
   );

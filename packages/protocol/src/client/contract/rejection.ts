@@ -1,4 +1,11 @@
-import { type Finding, type ResourceName, type ResourceType, redactErrorText, XdskitError } from "@xdskit/api";
+import {
+  type Finding,
+  listNames,
+  type ResourceName,
+  type ResourceType,
+  redactErrorText,
+  XdskitError,
+} from "@xdskit/api";
 import { rejectionReasons } from "../../model/limits.js";
 
 /** The fault of one resource of a response; `name` is undefined if it could not be read. */
@@ -59,6 +66,5 @@ export function reasonsOf(findings: readonly Finding[]): string {
     const reason = `${field === undefined || field === "" ? "" : `${field}: `}${message}${rule === undefined ? "" : ` (${rule})`}`;
     return reason.length > rejectionReasons.characters ? `${reason.slice(0, rejectionReasons.characters)}…` : reason;
   });
-  const more = errors.length - told.length;
-  return redactErrorText(`${told.join(", ")}${more > 0 ? `, and ${more} more` : ""}`);
+  return redactErrorText(listNames(told, told.length, errors.length));
 }

@@ -1,9 +1,10 @@
 import { idOf } from "../../basics/id-of.js";
 import type { RolloutAction, RolloutLed, SharedRollouts } from "../../contracts/rollout-sharing.js";
+import { mostConflicts } from "../../stores/basics/paces.js";
 import { type Course, ended, halted, isOver, resumed } from "../course.js";
 import type { Leader } from "./leader.js";
 import { changeOf, type RolloutRecord } from "./record.js";
-import { mostConflicts, othersAreFaster, type RecordStore } from "./record-store.js";
+import { othersAreFaster, type RecordStore } from "./record-store.js";
 
 export type LeadOptions = NonNullable<Parameters<SharedRollouts["lead"]>[2]>;
 

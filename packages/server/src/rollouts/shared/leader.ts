@@ -1,6 +1,7 @@
 import type { Clock, Finding } from "@xdskit/api";
 import type { RolloutPeer } from "../../contracts/rollout-sharing.js";
 import type { SharedKeys, SharedSession, StoreWatch } from "../../contracts/shared-keys.js";
+import { readAgainMs, sessionMs } from "../../stores/basics/paces.js";
 import { storeFinding } from "../../stores/basics/store-finding.js";
 import { type Course, decide, dueIn, ended, isOver } from "../course.js";
 import { type CountJson, countIn, silentCount } from "./count-json.js";
@@ -22,14 +23,11 @@ export interface LeaderOptions {
 }
 
 const leaderKey = "rollouts/leader";
-const ttlMs = 6_000;
 /** How often to ask all servers while a rollout waits, and while only time must pass, in milliseconds. */
 const oftenMs = 200;
 const seldomMs = 1_000;
 /** Nodes answer one after the other: they are not asked anew for each. */
 const leastMs = 50;
-/** How long after a failure to try again, in milliseconds. */
-const retryMs = 1_000;
 
 interface Seen {
   readonly phase: string;
@@ -130,7 +128,7 @@ export class Leader {
     this.#running = this.#round()
       .catch((error: unknown) => {
         this.#options.problem(storeFinding(error));
-        return retryMs;
+        return readAgainMs;
       })
       .then((afterMs) => {
         this.#isRunning = false;
@@ -181,7 +179,7 @@ export class Leader {
       this.#isLeading = false;
       this.heard();
     };
-    const session = await shared.session({ ttlMs, lost });
+    const session = await shared.session({ ttlMs: sessionMs, lost });
     const version = await shared
       .put({ key: leaderKey, value: replica, expected: undefined, session })
       .catch(async (error: unknown) => {

@@ -1,4 +1,13 @@
-import type { Finding, Registry, Resource, ResourceName, ResourceTypes, TypeUrl, Version } from "@xdskit/api";
+import {
+  type Finding,
+  listNames,
+  type Registry,
+  type Resource,
+  type ResourceName,
+  type ResourceTypes,
+  type TypeUrl,
+  type Version,
+} from "@xdskit/api";
 import { idOf } from "../../basics/id-of.js";
 import type { Store } from "../../contracts/store.js";
 import { decodeStored } from "../../stores/basics/stored-content.js";
@@ -21,8 +30,6 @@ type Preparation =
 
 /** The most contents to read at once. */
 const readAtOnce = 64;
-/** The most resources that one message names. */
-const mostNamed = 10;
 /** How often a start reads records and lists again while others keep replacing them. */
 const mostReads = 5;
 
@@ -100,7 +107,6 @@ export class PreparedChanges {
 }
 
 function missingContents(keys: readonly ResourceName[]): Finding {
-  const names = keys.slice(0, mostNamed).join(", ") + (keys.length > mostNamed ? `, … (${keys.length})` : "");
-  const message = `a rollout keeps ${names} as before, but the store does not have that any more: nodes get the newest`;
+  const message = `a rollout keeps ${listNames(keys)} as before, but the store does not have that any more: nodes get the newest`;
   return { code: "XDSKIT_STORE", severity: "warning", message };
 }

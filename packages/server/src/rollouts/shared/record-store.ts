@@ -24,9 +24,6 @@ export interface RecordListener {
   away(finding: Finding): void;
 }
 
-/** How often other servers may be faster, before something is wrong. */
-export const mostConflicts = 20;
-
 export function othersAreFaster(): XdskitError {
   return XdskitError.of("XDSKIT_BUSY", "others change this rollout again and again: try again in a moment");
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Clock, Finding, ResourceName, TypeUrl, Version } from "@xdskit/api";
 import type { SharedEntry, SharedKeys, SharedSession, StoreWatch } from "../../contracts/shared-keys.js";
+import { readAgainMs, sessionMs } from "../../stores/basics/paces.js";
 import { storeFinding } from "../../stores/basics/store-finding.js";
 import { rejectedKey, rejectedPrefix } from "./record.js";
 
@@ -38,8 +39,6 @@ interface HeardValue {
   readonly said: Said;
 }
 
-const ttlMs = 6_000;
-const retryMs = 1_000;
 /** The most contents of a group that are told, and the most characters of each client's message. */
 const mostContents = 500;
 const mostMessage = 200;
@@ -100,7 +99,7 @@ export class RejectedContents {
     this.#writing = this.#writeAll()
       .catch((error: unknown) => {
         this.#options.problem(storeFinding(error));
-        this.#stop = this.#options.clock.after(retryMs, () => this.#write());
+        this.#stop = this.#options.clock.after(readAgainMs, () => this.#write());
       })
       .finally(() => {
         this.#writing = undefined;
@@ -132,7 +131,7 @@ export class RejectedContents {
       this.#said.clear();
       this.#write();
     };
-    this.#session = await this.#options.shared.session({ ttlMs, lost });
+    this.#session = await this.#options.shared.session({ ttlMs: sessionMs, lost });
     return this.#session;
   }
 

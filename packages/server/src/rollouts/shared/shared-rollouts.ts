@@ -1,5 +1,6 @@
 import type { Clock, Finding, Resource, ResourceName, ResourceTypes, TypeUrl, Version } from "@xdskit/api";
 import type { RolloutAction, RolloutLed, RolloutSharing, SharedRollouts } from "../../contracts/rollout-sharing.js";
+import { mostConflicts, readAgainMs } from "../../stores/basics/paces.js";
 import { storeFinding } from "../../stores/basics/store-finding.js";
 import { Troubles } from "../../stores/basics/troubles.js";
 import { isOver } from "../course.js";
@@ -9,11 +10,9 @@ import type { GroupShare, GroupSide, Prepared } from "./group-side.js";
 import { Leader } from "./leader.js";
 import { PreparedChanges } from "./prepared-changes.js";
 import { isHolding, type RolloutRecord } from "./record.js";
-import { mostConflicts, othersAreFaster, RecordStore } from "./record-store.js";
+import { othersAreFaster, RecordStore } from "./record-store.js";
 import { type RejectedContent, RejectedContents } from "./rejected-contents.js";
 
-/** How long after a failed read or write it is tried again, in milliseconds. */
-const retryMs = 1_000;
 /**
  * How long after a change a start waits for the record of its rollout, in milliseconds: the change is in the store
  * before. Servers whose clocks differ by more do not wait.
@@ -311,7 +310,7 @@ export class SharedRolloutHub implements SharedRollouts {
 
   #later(run: () => void): void {
     if (this.#isClosed) return;
-    const stop = this.#clock.after(retryMs, () => {
+    const stop = this.#clock.after(readAgainMs, () => {
       this.#timers.delete(stop);
       run();
     });

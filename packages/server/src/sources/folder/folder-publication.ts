@@ -1,4 +1,4 @@
-import { type Finding, XdskitError } from "@xdskit/api";
+import { type Finding, listNames, XdskitError } from "@xdskit/api";
 import { AddressesShared } from "../../contracts/addresses-shared.js";
 import { ReferencesBroken } from "../../contracts/references-broken.js";
 import type { LayerUpdate, SourceSink } from "../../contracts/source.js";
@@ -160,7 +160,7 @@ export class FolderPublication {
   #whereFilesMayBe(): string {
     const paths = this.#options.layers.map(({ path }) => path);
     if (paths.includes(".")) return "the folder";
-    return `its folders ${paths.slice(0, 5).join(", ")}${paths.length > 5 ? " …" : ""}`;
+    return `its folders ${listNames(paths)}`;
   }
 
   #isLayer(path: string): boolean {

@@ -1,6 +1,7 @@
 import type { Finding } from "@xdskit/api";
 import type { Revision, Store } from "../../contracts/store.js";
 import type { LayerName } from "../../settings/group-settings.js";
+import { readAgainMs } from "./paces.js";
 
 /** A layer that has an older head in its store than was known. */
 export interface WentBack {
@@ -36,9 +37,6 @@ export function wentBackFinding({ layer, known, head }: WentBack): Finding {
   const message = `layer ${layer} was at revision ${known.number}, and the store ${now}: was it restored from a backup?`;
   return { code: "XDSKIT_STORE", severity: "warning", message };
 }
-
-/** How long after a failure it looks again, in milliseconds. */
-const retryMs = 5_000;
 
 /** Hears of layers that went back. */
 export interface WentBackListener {
@@ -94,6 +92,6 @@ export class WentBackLooks {
     if (this.#isClosed) return;
     this.#listener.failed(error);
     // Newer ones are looked at now.
-    if (this.#moved === undefined) this.#retry = setTimeout(() => this.moved(moved), retryMs).unref();
+    if (this.#moved === undefined) this.#retry = setTimeout(() => this.moved(moved), readAgainMs).unref();
   }
 }

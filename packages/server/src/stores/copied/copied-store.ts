@@ -15,6 +15,7 @@ import type {
   StoredResource,
 } from "../../contracts/store.js";
 import type { LayerName } from "../../settings/group-settings.js";
+import { readAgainMs } from "../basics/paces.js";
 import { storeFinding, withoutNumbers } from "../basics/store-finding.js";
 import { Copying } from "./copying.js";
 import { LateShared, type LateWatch, lateWatch } from "./late-shared.js";
@@ -33,9 +34,6 @@ export interface CopiedStoreOptions {
   /** Reports a problem with the copy, once; undefined: it is over. */
   readonly problem: (finding: Finding | undefined) => void;
 }
-
-/** It is tried so often to reach the store, in milliseconds from the end of one try. */
-const retryMs = 1_000;
 
 /**
  * A store over the network, with a copy of its heads on this machine. If the store is away at the start, what layers
@@ -151,7 +149,7 @@ export class CopiedStore implements Store {
   async #try(served: string): Promise<void> {
     const { signal } = this.#stopped;
     while (!signal.aborted) {
-      await delay(retryMs * (1 + Math.random()), undefined, { signal, ref: false }).catch(() => {});
+      await delay(readAgainMs * (1 + Math.random()), undefined, { signal, ref: false }).catch(() => {});
       if (signal.aborted) return;
       const store = await this.#options.open().catch((error: unknown) => this.#isAwayFor(error, served));
       if (store === undefined) continue;

@@ -2,14 +2,13 @@ import type { Finding } from "@xdskit/api";
 import type { CopiedKeys } from "../../contracts/copied-keys.js";
 import type { SharedEntry, StoreWatch } from "../../contracts/shared-keys.js";
 import type { Revision, Store } from "../../contracts/store.js";
+import { writeAgainMs } from "../basics/paces.js";
 import { storeFinding } from "../basics/store-finding.js";
 import { Troubles } from "../basics/troubles.js";
 import type { StoreCopy } from "./store-copy.js";
 
 /** How often the copy notes that it is still the newest, in milliseconds. */
 const stillMs = 60_000;
-/** How long after a failure it tries again to copy, in milliseconds. */
-const retryMs = 5_000;
 
 /** Keeps a copy up to date while its store is there. */
 export class Copying {
@@ -125,7 +124,7 @@ export class Copying {
     if (this.#isClosed) return;
     const message = `no copy of ${this.#from.name} is kept here: ${storeFinding(error).message}`;
     this.#troubles.tell({ code: "XDSKIT_STORE", severity: "warning", message });
-    this.#retry = setTimeout(() => this.#run(), retryMs).unref();
+    this.#retry = setTimeout(() => this.#run(), writeAgainMs).unref();
   }
 }
 

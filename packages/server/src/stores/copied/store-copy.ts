@@ -4,14 +4,13 @@ import type { SharedEntry } from "../../contracts/shared-keys.js";
 import type { LayerCommit, Revision, RevisionId, Store, StoredResource } from "../../contracts/store.js";
 import type { LayerName } from "../../settings/group-settings.js";
 import { followedSince } from "../basics/following.js";
+import { mostConflicts } from "../basics/paces.js";
 
 const seenKey = "copy/seen";
 /** Begins the keys of copied shared entries. */
 const sharedPrefix = "copy/shared/";
 /** Begins the layers that hold contents which copied entries name: several where versions of one resource meet. */
 const namedLayers = "\u0000named by shared keys: ";
-/** Another server of this machine may write the same copy. */
-const mostConflicts = 10;
 
 /**
  * A copy of what the heads of another store hold, in a store of this machine: a server may start from it while the

@@ -4,6 +4,7 @@ import type { LayerUpdate } from "../../contracts/source.js";
 import type { CommitInfo, LayerCommit, Revision } from "../../contracts/store.js";
 import type { LayerName } from "../../settings/group-settings.js";
 import { mergedUpdates } from "../basics/merged-updates.js";
+import { mostConflicts, writeAgainMs } from "../basics/paces.js";
 import { retentionNow } from "../basics/retention-now.js";
 import { storeFindings } from "../basics/store-finding.js";
 import { commitOf } from "../basics/stored-content.js";
@@ -26,12 +27,6 @@ type WriterState =
   | { readonly kind: "idle" | "paused" | "closed" }
   | { readonly kind: "writing"; readonly done: Promise<void> }
   | { readonly kind: "failed"; readonly retry: NodeJS.Timeout };
-
-/** How long after a failed write it is tried again, in milliseconds. */
-const retryMs = 5_000;
-
-/** How often another writer may move a head in between, before the revision is given up. */
-const mostConflicts = 10;
 
 /** Writes the changes of a source to the store, in order. Those that come while one is written share a revision. */
 export class RevisionWriter {
@@ -133,7 +128,7 @@ export class RevisionWriter {
         onProblem(storeFindings(error));
         // Later changes must not be kept without this one.
         this.#pending = mergedUpdates(updates, this.#pending);
-        then = { kind: "failed", retry: setTimeout(() => this.keep(), retryMs).unref() };
+        then = { kind: "failed", retry: setTimeout(() => this.keep(), writeAgainMs).unref() };
         break;
       }
       await store.retain(retentionNow(this.#options)).catch((error) => onProblem(storeFindings(error)));

@@ -4,6 +4,7 @@ import type { LayerWritten } from "../../contracts/layer-writer.js";
 import type { LayerUpdate, RolledBack } from "../../contracts/source.js";
 import type { Revision, RevisionId } from "../../contracts/store.js";
 import type { LayerName } from "../../settings/group-settings.js";
+import { readAgainMs } from "../basics/paces.js";
 import { Queue } from "../basics/queue.js";
 import { refuse } from "../basics/refuse.js";
 import { storeFindings } from "../basics/store-finding.js";
@@ -22,9 +23,6 @@ interface RollingBackOptions extends Pick<KeptSourceOptions, "store" | "registry
   /** Other layers serve an older revision now. */
   readonly changed: () => void;
 }
-
-/** How long after another server's rollback could not be read it is tried again, in milliseconds. */
-const followAgainMs = 1_000;
 
 /** The most rollbacks that may wait. */
 const mostRollbacks = 100;
@@ -79,7 +77,7 @@ export class RollingBack {
       } catch (error) {
         if (this.#queue.isClosed) break;
         if (tries === 0) this.#options.onProblem(storeFindings(error));
-        await delay(followAgainMs, undefined, { ref: false });
+        await delay(readAgainMs, undefined, { ref: false });
       }
     }
     this.#following.delete(head.id);

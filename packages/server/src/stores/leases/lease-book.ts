@@ -1,22 +1,17 @@
-import { type Clock, type ResourceTypes, XdskitError } from "@xdskit/api";
+import { type Clock, listNames, type ResourceTypes, XdskitError } from "@xdskit/api";
 import type { LayerWrite, Lease } from "../../contracts/layer-writer.js";
 import type { SharedKeys } from "../../contracts/shared-keys.js";
 import type { Revision, StoredResource } from "../../contracts/store.js";
 import type { LayerName } from "../../settings/group-settings.js";
+import { writeAgainMs } from "../basics/paces.js";
 import { resourcesNamed } from "../basics/stored-content.js";
 import { Deadlines } from "./deadlines.js";
 import { EndedLeases } from "./ended-leases.js";
 import { LeaseRenewals } from "./lease-renewals.js";
 import { LayerLeases, type LeaseChanges, leaseLayerOf, newLeaseId } from "./leases.js";
 
-/** The most leases that one message names. */
-const mostNamed = 10;
-
 /** The most leases that there may be. */
 const mostLeases = 10_000;
-
-/** After so many milliseconds it is tried again to remove what a lease held. */
-const retryMs = 10_000;
 
 /** Says for some leases how many milliseconds other servers of the store know them to have left. */
 export type TimeLeft = (ids: readonly string[]) => Promise<ReadonlyMap<string, number>>;
@@ -174,7 +169,7 @@ export class LeaseBook {
   stay(ids: readonly string[], error: unknown): void {
     const over = this.#over(ids);
     if (over.length === 0 || this.#phase === "closed") return;
-    for (const id of over) this.#deadlines.set(id, retryMs);
+    for (const id of over) this.#deadlines.set(id, writeAgainMs);
     this.#options.failed(namesOf(over), error);
   }
 
@@ -222,7 +217,5 @@ function unknown(id: string): never {
 
 /** For people: many are named by the first of them. */
 function namesOf(ids: readonly string[]): string {
-  const named = ids.slice(0, mostNamed).join(", ");
-  if (ids.length === 1) return `lease ${named}`;
-  return `${ids.length} leases (${named}${ids.length > mostNamed ? ", …" : ""})`;
+  return ids.length === 1 ? `lease ${ids[0]}` : `${ids.length} leases (${listNames(ids)})`;
 }

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Clock, XdskitError } from "@xdskit/api";
 import type { SharedEntry, SharedKeys, SharedSession, StoreWatch } from "../../contracts/shared-keys.js";
+import { readAgainMs, sessionMs } from "../basics/paces.js";
 import { type Renewals, readRenewals, renewalsText } from "./renewals-text.js";
 
 /** The options of renewals between servers. */
@@ -16,9 +17,6 @@ export interface LeaseRenewalsOptions {
   readonly missed: () => void;
 }
 
-/** A server that says nothing to the store for so long is taken for dead, in milliseconds. */
-const sessionMs = 6_000;
-const rejoinMs = 1_000;
 /** Renewals of so many milliseconds go out together, */
 const batchMs = 1_000;
 /** unless a lease has less than this left at the others: then they are told at once. */
@@ -126,7 +124,7 @@ export class LeaseRenewals {
       } catch {
         // What is wrong with the store is said by those who follow it.
         await this.#session?.close().catch(() => {});
-        await delay(rejoinMs * (1 + Math.random()), undefined, { signal, ref: false }).catch(() => {});
+        await delay(readAgainMs * (1 + Math.random()), undefined, { signal, ref: false }).catch(() => {});
       }
     }
   }

@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type Finding, XdskitError } from "@xdskit/api";
 import type { StoreWatch } from "../../contracts/shared-keys.js";
 import type { Revision, Store } from "../../contracts/store.js";
+import { readAgainMs } from "../basics/paces.js";
 import type { Queue } from "../basics/queue.js";
 import { storeFinding } from "../basics/store-finding.js";
 import { watchHeads } from "../basics/watch-heads.js";
@@ -26,9 +27,6 @@ interface StoreFollowerOptions {
 
 /** `away`: the store says so. `behind`: what others wrote cannot be read, although the store tells of it. */
 type StoreReach = { readonly kind: "reached" } | (StoreAway & { readonly kind: "away" | "behind" });
-
-/** After so many milliseconds it is tried again to read what others wrote. */
-const retryMs = 1_000;
 
 /** Hears from a store what others write, and has it served in its turn. Knows since when the store cannot be read. */
 export class StoreFollower {
@@ -117,7 +115,7 @@ export class StoreFollower {
         const finding = storeFinding(error);
         // Too many writers wait: the store is there.
         if (this.#reach.kind === "reached" && finding.code !== "XDSKIT_BUSY") this.#lost("behind", finding);
-        await delay(retryMs, undefined, { ref: false });
+        await delay(readAgainMs, undefined, { ref: false });
       }
     }
     // In the same turn as the last look: heads that are told later begin a new one.

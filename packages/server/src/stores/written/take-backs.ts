@@ -1,12 +1,7 @@
 import type { Clock, Finding } from "@xdskit/api";
 import type { CommitInfo, LayerCommit, Revision, Store } from "../../contracts/store.js";
 import type { LayerName } from "../../settings/group-settings.js";
-
-/** How often another process may write in between. */
-const mostConflicts = 10;
-
-/** After so many milliseconds it is tried again. */
-const retryMs = 10_000;
+import { mostConflicts, writeAgainMs } from "../basics/paces.js";
 
 /** Undoes a change that the server refused after it was kept. */
 export interface TakeBack {
@@ -80,7 +75,7 @@ export class TakeBacks {
     const again = () =>
       void this.#options.run(() => this.settle(layer)).catch((failure) => this.#later(layer, failure));
     this.#timers.get(layer)?.();
-    this.#timers.set(layer, this.#options.clock.after(retryMs, again));
+    this.#timers.set(layer, this.#options.clock.after(writeAgainMs, again));
   }
 }
 

@@ -6,6 +6,7 @@ import type { LayerCommit, Revision, RevisionId, Store } from "../../contracts/s
 import type { LayerName } from "../../settings/group-settings.js";
 import { heldBy } from "../basics/held-by.js";
 import { inTime } from "../basics/in-time.js";
+import { mostConflicts } from "../basics/paces.js";
 import { Queue } from "../basics/queue.js";
 import { refuse } from "../basics/refuse.js";
 import { retentionNow } from "../basics/retention-now.js";
@@ -18,9 +19,6 @@ import { type StoreAway, StoreFollower } from "./store-follower.js";
 import { TakeBacks, takeBackFailed } from "./take-backs.js";
 import type { WrittenLayersOptions } from "./written-layers-options.js";
 import { restoring, touchedBy, updateOf, wholeOf } from "./written-update.js";
-
-/** How often another process may move a head in between, before a change is given up. */
-const mostConflicts = 30;
 
 /** How much longer writers that meet again and again wait with each try, at most, in milliseconds. */
 const moreWaitMs = 2;

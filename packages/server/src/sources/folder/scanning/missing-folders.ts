@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { didYouMean, type Finding } from "@xdskit/api";
+import { didYouMean, type Finding, listNames } from "@xdskit/api";
 import type { FolderGroup, LayerFolder } from "../folder-options.js";
 import type { Scan } from "./scan.js";
 
@@ -41,12 +41,11 @@ export function missingFolders(
     const paths = group.layers.map((name) => pathOf.get(name) ?? name);
     // Folders that existed once are errors already.
     if (paths.length === 0 || !paths.every((path) => absent.has(path) && !seen.has(path))) continue;
-    const names = `${group.layers.slice(0, 5).join(", ")}${group.layers.length > 5 ? " …" : ""}`;
     const meant = paths.map((path) => didYouMean(path, absent.get(path)?.beside ?? [])).find((text) => text !== "");
     findings.push({
       code: "XDSKIT_GROUP_FOLDERS",
       severity: allowEmpty ? "warning" : "error",
-      message: `group ${JSON.stringify(group.name)} has none of its folders (${names}): its clients would be told that there is nothing${meant ?? ""}`,
+      message: `group ${JSON.stringify(group.name)} has none of its folders (${listNames(group.layers)}): its clients would be told that there is nothing${meant ?? ""}`,
       file: join(directory, paths[0] as string),
     });
   }
