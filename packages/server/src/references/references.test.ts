@@ -157,7 +157,7 @@ describe("a server with references: refuse", () => {
       edge?.set([cluster("b", "upper"), routeConfiguration("r", "a"), routeConfiguration("s", "b")]);
       edge?.remove(removed("cluster", "b"));
       const [a] = refusal(() => shared?.remove(removed("cluster", "a")));
-      assert.match(a?.message ?? "", /takes from group edge, other;/);
+      assert.match(a?.message ?? "", /takes from groups edge, other;/);
       edge?.update({ upsert: [cluster("a")] });
       shared?.remove(removed("cluster", "a"));
       assert.deepEqual(names(server, "rest"), ["cluster b"]);

@@ -145,7 +145,7 @@ describe("the view of a summary", () => {
   test("counts the resources behind, and names each held resource with the others that it waits for", () => {
     const view = typeWith({ state: "stale", behind: 12, waits });
     assert.deepEqual([view.types[0]?.state, view.types[0]?.behind, view.types[0]?.behindIsLeast], ["stale", 12, false]);
-    const reason = "stays until the change or removal of route r1, r2, r3 and 2 more is acknowledged";
+    const reason = "stays until the change or removal of route r1, r2, r3 … and 2 more is acknowledged";
     assert.match(statusTable([view], now), new RegExp(`cluster +stale .* gone: ${reason}\n`));
     const details = clientDetails(view, now);
     assert.ok(details.endsWith(`\n    gone: ${reason}\n    … and more\n`), details);
