@@ -1,22 +1,34 @@
 // Runs tests with node:test: `node scripts/test.mjs [--built] [--spec] [PATH…]`, every `*.test.ts` below the paths
 // (default: all of the project).
+//   --all    also the files that look further, and random tests in their usual length. So do CI, and named paths
 //   --built  runs what `npm run build` compiled, which saves a third of the time; without it nothing must be built
+//   --list   prints the files that it would run
+//   --record keeps how long each process took: longer ones begin first in later runs
 //   --spec   a line for each test, as for a single file; several files have a line each
 import { spawn } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { compiledTest } from "./testing/compiled-tests.mjs";
+import { leftOut, shortEffort, whatWasLeftOut } from "./testing/left-out.mjs";
 import { testFiles } from "./testing/test-files.mjs";
 
 const all = ["packages", "dashboard", "fuzz", "e2e", "bench", "examples", "scripts"];
 
 const flags = process.argv.slice(2).filter((argument) => argument.startsWith("-"));
 const named = process.argv.slice(2).filter((argument) => !argument.startsWith("-"));
-const unknown = flags.filter((flag) => !["--built", "--spec"].includes(flag));
-const files = (named.length > 0 ? named : all).flatMap(testFiles).sort();
+const unknown = flags.filter((flag) => !["--all", "--built", "--list", "--record", "--spec"].includes(flag));
+const isCi = !["", "0", "false", undefined].includes(process.env.CI);
+const isShort = named.length === 0 && !flags.includes("--all") && !isCi;
+const found = (named.length > 0 ? named : all).flatMap(testFiles).sort();
+const files = isShort ? found.filter((file) => !leftOut.has(file)) : found;
 if (unknown.length > 0 || files.length === 0) {
   console.error(unknown.length > 0 ? `unknown option: ${unknown.join(" ")}` : "no test files found");
   process.exit(1);
+}
+
+if (flags.includes("--list")) {
+  console.log(files.join("\n"));
+  process.exit(0);
 }
 
 const isBuilt = flags.includes("--built");
@@ -25,7 +37,8 @@ const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const loading = isBuilt
   ? ["--import", here("testing/load-typescript.mjs")]
   : ["--conditions=@xdskit/source", "--import", "tsx", "--import", here("testing/leave-time.mjs")];
-const reporter = flags.includes("--spec") || files.length === 1 ? "spec" : "files";
+const many = flags.includes("--record") ? "record" : "files";
+const reporter = flags.includes("--spec") || files.length === 1 ? "spec" : many;
 // Many tests wait most of the time, for timers and for programs that start: one process more than there are processors
 // keeps all of these busy.
 const concurrency = availableParallelism() + 1;
@@ -34,6 +47,9 @@ const run = isBuilt ? files.map(compiledTest) : files;
 const child = spawn(
   process.execPath,
   [...loading, here("testing/run-files.mjs"), String(concurrency), reporter, ...run],
-  { stdio: "inherit" },
+  { stdio: "inherit", env: isShort ? { EFFORT: String(shortEffort), ...process.env } : process.env },
 );
-child.on("exit", (code, signal) => process.exit(signal ? 1 : (code ?? 1)));
+child.on("exit", (code, signal) => {
+  if (isShort) console.log(whatWasLeftOut());
+  process.exit(signal ? 1 : (code ?? 1));
+});

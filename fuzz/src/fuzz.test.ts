@@ -19,7 +19,7 @@ const seed = 1;
 /** `EFFORT=10` tries ten times as many inputs. */
 const effort = Number(process.env.EFFORT ?? 1);
 /** The time that one target may take on a slow machine. */
-const budgetMs = 15_000 * effort;
+const budgetMs = 15_000 * Math.max(1, effort);
 
 const watchdog = createWatchdog(120_000);
 const tried = new Set<FuzzTarget>();
@@ -53,7 +53,12 @@ test("no target is left out here and in leftovers.test.ts", () =>
 
 async function holds(context: TestContext, target: FuzzTarget): Promise<void> {
   tried.add(target);
-  const { runs, ms, failure } = await runTarget(target, { seed, runs: target.suiteRuns * effort, budgetMs, watchdog });
+  const { runs, ms, failure } = await runTarget(target, {
+    seed,
+    runs: Math.ceil(target.suiteRuns * effort),
+    budgetMs,
+    watchdog,
+  });
   context.diagnostic(`${target.name}: ${runs} inputs in ${Math.round(ms)} ms`);
   if (failure !== undefined) assert.fail(failure);
 }

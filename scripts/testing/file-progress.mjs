@@ -5,10 +5,10 @@ import { spec } from "node:test/reporters";
 import { timeLeft } from "./processor-time.mjs";
 
 /**
- * `count`: the number of processes. `names`: what those that several files share are called. The last lines are
- * node:test's counts, and the failures again.
+ * `count`: the number of processes. `names`: what those that several files share are called. `took`: gets the seconds
+ * of each process, by its first file. The last lines are node:test's counts, the failures again, and the sum.
  */
-export function fileProgress(count, names) {
+export function fileProgress(count, names, took) {
   const started = performance.now();
   let total = 0;
   return async function* report(events) {
@@ -19,7 +19,11 @@ export function fileProgress(count, names) {
       const { type, data } = event;
       if (type === "test:complete" && data.name === data.file) {
         ended += 1;
-        yield `${progress(ended)} ${nameOf(data.file)}, ${seconds(data.details.duration_ms)}${busy(data.file)}\n`;
+        const { duration_ms: ms } = data.details;
+        const { file, others } = nameOf(data.file, names);
+        took.set(file, ms / 1000);
+        const more = others === 0 ? "" : ` and ${others} more`;
+        yield `${progress(ended)} ${file}${more}, ${seconds(ms)}${busy(data.file)}\n`;
       }
       details.write(event);
       const text = details.read();
@@ -36,10 +40,6 @@ export function fileProgress(count, names) {
     return time === undefined ? "" : `, busy ${time.toFixed(1)} s`;
   }
 
-  function nameOf(file) {
-    return sourceOf(names.get(file) ?? relative(process.cwd(), file));
-  }
-
   function progress(ended) {
     return `[${String(ended).padStart(String(count).length)}/${count} ${seconds(performance.now() - started)}]`;
   }
@@ -51,7 +51,12 @@ function isTold({ type, data }) {
   return type === "test:fail" || type === "test:stderr" || type === "test:stdout";
 }
 
-/** Its name on the command line. */
+/** The first file of a process, as on the command line, and the number of others that share it. */
+export function nameOf(file, names) {
+  const { first, others } = names.get(file) ?? { first: relative(process.cwd(), file), others: 0 };
+  return { file: sourceOf(first), others };
+}
+
 const sourceOf = (file) => file.replace(/(^|\/)dist\/(\S*)\.js\b/, "$1src/$2.ts");
 
 const seconds = (milliseconds) => `${(milliseconds / 1000).toFixed(1)} s`;

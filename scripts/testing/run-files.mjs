@@ -1,18 +1,19 @@
 // Runs test files in processes that get the options of this one: see `../test.mjs`, which starts it.
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { run } from "node:test";
 import { spec } from "node:test/reporters";
 import { namesSources } from "./compiled-tests.mjs";
-import { fileProgress } from "./file-progress.mjs";
+import { fileProgress, nameOf } from "./file-progress.mjs";
+import { keepDurations, knownDurations, longestFirst } from "./longest-first.mjs";
 import { collectTimes } from "./processor-time.mjs";
 import { sharedProcesses } from "./shared-processes.mjs";
-import { spread } from "./spread.mjs";
 
 const [concurrency, reporter, ...files] = process.argv.slice(2);
 const folder = mkdtempSync(join(tmpdir(), "xdskit-tests-"));
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }));
 // Servers keep their state there, and not among the user's files.
 process.env.XDG_STATE_HOME = join(folder, "state");
 const processes =
@@ -25,8 +26,10 @@ process.env.XDSKIT_TESTS_NAMING_SOURCES = processes.run
   .filter(namesSources)
   .map((file) => resolve(file))
   .join("\n");
+const durations = knownDurations();
+const secondsOf = (file) => durations.get(nameOf(file, processes.names).file) ?? 0;
 const events = run({
-  files: spread(processes.run).map((file) => resolve(file)),
+  files: longestFirst(processes.run, secondsOf).map((file) => resolve(file)),
   concurrency: Number(concurrency),
   // A file that does not end, such as one whose test failed before it closed its server, fails and holds up no other.
   timeout: 20 * 60_000,
@@ -34,8 +37,13 @@ const events = run({
 events.on("test:fail", () => {
   process.exitCode = 1;
 });
-const report = reporter === "spec" ? new spec() : fileProgress(processes.run.length, processes.names);
-events.compose(report).pipe(process.stdout);
+const took = new Map();
+const report = reporter === "spec" ? new spec() : fileProgress(processes.run.length, processes.names, took);
+const told = events.compose(report);
+told.on("end", () => {
+  if (reporter === "record") keepDurations(took);
+});
+told.pipe(process.stdout);
 
 /** Tells whether a peer of the end-to-end tests is missing. Before they are built, none counts as missing. */
 async function findMissing() {

@@ -9,20 +9,25 @@ const mostStarting = 4;
 /** What concerns the whole process: other programs, threads, memory, the environment, clocks, hooks of no suite. */
 const ownProcess =
   /child_process|worker_threads|memoryUsage|cpuUsage|queryObjects|\bgc\b|process\.(?:env|exit|on|once|chdir)|mock\.timers|mock\.method\((?:globalThis|Math|process)|\.prototype,|^(?:before|after)\(/m;
-const starting = /testing\/(?:command|served)\.js/;
-const compiledUnit = /^(packages\/[^/]+)\/dist\//;
+const starting = /\b(?:xdskit|xdskitEnds|xdskitWithInput|served|servedApart|servesHere)\(/;
+/** The compiled tests of a package; the dashboard's modules are bundled, and its tests run from their sources. */
+const unit = /^(packages\/[^/]+)\/dist\/|^(dashboard)\/src\//;
 /** Its tests open files and end processes on purpose. */
 const alone = /^packages\/store-lmdb\//;
 /** Tests that are skipped without a peer, all of them: what they cost then is to load them. */
 const skippedWithout = [
-  ["envoy", /^e2e\/dist\/envoy-/],
+  ["envoy", /^e2e\/dist\/(?:envoy-|bootstrap|corpus|mutants|quickstart|scale|whole-day)/],
   ["chromium", /^e2e\/dist\/dashboard/],
-  ["etcd", /^e2e\/dist\/etcd-/],
+  ["etcd", /^e2e\/dist\/(?:etcd-|serve-etcd|replicas-(?:cut-off|faults|soak|upgrade))/],
+  ["go-control-plane-server", /^e2e\/dist\/\S*go-control-plane/],
+  ["h2spec", /^e2e\/dist\/h2spec/],
+  ["promtool", /^e2e\/dist\/alert-rules/],
 ];
 
 /**
  * The files to run, each in a process: first files in a folder that import several tests, since these take longest, and
- * then files that stay alone. `names`: what such a file is called. `isMissing` tells whether a peer is.
+ * then files that stay alone. `names`: the first of the tests in such a file, and the number of the others. `isMissing`
+ * tells whether a peer is.
  */
 export function sharedProcesses(files, folder, isMissing = () => false) {
   const names = new Map();
@@ -46,12 +51,12 @@ export function sharedProcesses(files, folder, isMissing = () => false) {
 
   function groupOf(file) {
     if (skipped.some((pattern) => pattern.test(file))) return { name: `skipped ${namesSources(file)}`, most };
-    const [, inPackage] = compiledUnit.exec(file) ?? [];
-    if (inPackage === undefined || alone.test(file)) return undefined;
+    const [, inPackage, inDashboard] = unit.exec(file) ?? [];
+    if ((inPackage ?? inDashboard) === undefined || alone.test(file)) return undefined;
     const text = readFileSync(file, "utf8");
     if (ownProcess.test(text)) return undefined;
     const starts = starting.test(text);
-    return { name: `${inPackage} ${namesSources(file)} ${starts}`, most: starts ? mostStarting : most };
+    return { name: `${inPackage ?? inDashboard} ${namesSources(file)} ${starts}`, most: starts ? mostStarting : most };
   }
 
   function together(group) {
@@ -61,7 +66,7 @@ export function sharedProcesses(files, folder, isMissing = () => false) {
     mkdirSync(dirname(path), { recursive: true });
     const imports = group.map((file) => `import ${JSON.stringify(relative(dirname(path), resolve(file)))};\n`);
     writeFileSync(path, imports.join(""));
-    names.set(path, `${first} and ${group.length - 1} more`);
+    names.set(path, { first, others: group.length - 1 });
     return path;
   }
 }

@@ -17,9 +17,10 @@ function shared(root: string, files: Readonly<Record<string, string>>, missing: 
   const program = `import { sharedProcesses } from ${JSON.stringify(here("shared-processes.mjs"))};
     const { run, names } = sharedProcesses(${JSON.stringify(Object.keys(files))}, "together", (peer) =>
       ${JSON.stringify(missing)}.includes(peer));
-    console.log(JSON.stringify({ run, names: [...names] }));`;
+    console.log(JSON.stringify({ run, names: [...names].map(([path, { first, others }]) => [path, first, others]) }));`;
   const said = execFileSync(process.execPath, ["--input-type=module", "--eval", program], { cwd: root });
-  return JSON.parse(said.toString()) as { run: readonly string[]; names: readonly (readonly [string, string])[] };
+  type Name = readonly [path: string, first: string, others: number];
+  return JSON.parse(said.toString()) as { run: readonly string[]; names: readonly Name[] };
 }
 
 test("sixteen test files of a package share a process, and those that concern all of it have their own", (t) => {
@@ -40,8 +41,8 @@ test("sixteen test files of a package share a process, and those that concern al
     "e2e/dist/one.test.js",
   ]);
   assert.deepEqual(names, [
-    ["together/packages/api/dist/0.test.js", "packages/api/dist/0.test.js and 15 more"],
-    ["together/packages/api/dist/16.test.js", "packages/api/dist/16.test.js and 1 more"],
+    ["together/packages/api/dist/0.test.js", "packages/api/dist/0.test.js", 15],
+    ["together/packages/api/dist/16.test.js", "packages/api/dist/16.test.js", 1],
   ]);
   const imports = readFileSync(join(root, "together/packages/api/dist/16.test.js"), "utf8");
   assert.equal(
@@ -56,14 +57,14 @@ test("sixteen test files of a package share a process, and those that concern al
 test("four test files that start the command share a process", (t) => {
   const root = mkdtempSync(join(tmpdir(), "xdskit-shared-"));
   t.after(() => rmSync(root, { recursive: true }));
-  const command = 'import "../testing/command.js";';
+  const command = 'await xdskitEnds("get");';
   const { names } = shared(root, {
     ...Object.fromEntries(Array.from({ length: 6 }, (_, index) => [`packages/xdskit/dist/${index}.test.js`, command])),
     "packages/xdskit/dist/plain.test.js": "",
     "packages/xdskit/dist/plain-too.test.js": "",
   });
   assert.deepEqual(
-    names.map(([, name]) => name),
+    names.map(([, first, others]) => `${first} and ${others} more`),
     [
       "packages/xdskit/dist/0.test.js and 3 more",
       "packages/xdskit/dist/4.test.js and 1 more",

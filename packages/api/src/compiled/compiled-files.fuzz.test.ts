@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readResources } from "../files/resource-file.js";
-import { effort } from "../testing/effort.js";
+import { times } from "../testing/effort.js";
 import { createRepeatable } from "../testing/repeatable.js";
 
 const { below, oneOf } = createRepeatable();
@@ -114,7 +114,7 @@ test("files that are read one after the other in the same memory give the same a
   const before: { readonly text: string; readonly read: ReturnType<typeof readResources>; readonly was: unknown }[] =
     [];
   let taken = 0;
-  for (let count = 200 * effort; count > 0; count -= 1) {
+  for (let count = times(200); count > 0; count -= 1) {
     const text = file();
     const bytes = room.subarray(0, room.write(text));
     const read = readResources({ path: "some.json", bytes });

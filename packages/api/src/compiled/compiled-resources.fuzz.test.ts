@@ -17,7 +17,7 @@ import { typeUrlPrefix } from "../names/identifiers.js";
 import { envoyRegistry } from "../registry/registry.js";
 import { resourceTypes } from "../resource-types/resource-types.js";
 import { createResource, type Resource } from "../resources/resource.js";
-import { effort } from "../testing/effort.js";
+import { times } from "../testing/effort.js";
 import { createRepeatable, type Repeatable } from "../testing/repeatable.js";
 import { plansOf } from "../validate/message-plan.js";
 import { checkMessage, keepsRulesUnset } from "../validate/validate-message.js";
@@ -232,7 +232,7 @@ test("a compiled reader makes the same of JSON as the explaining readers, or lea
   const samples = new Samples(chance, contents);
   let well = 0;
   let taken = 0;
-  for (let index = 0; index < 2 * contents.length * effort; index += 1) {
+  for (let index = 0; index < times(2 * contents.length); index += 1) {
     const json = item(samples, chance, index);
     for (const one of [json, mutated(json, chance)] as JsonObject[]) {
       if (typeof one !== "object" || one === null || typeof one["@type"] !== "string") continue;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { effort } from "../testing/effort.js";
+import { times } from "../testing/effort.js";
 import {
   authorityOf,
   canonicalName,
@@ -147,7 +147,7 @@ test("no name makes the reader throw, and a canonical name stays as it is", () =
       if (glob !== undefined) assert.ok(isGlobName(glob) && canonicalName(glob) === glob);
       nameProblem(name, url);
     }),
-    { numRuns: 500 * effort },
+    { numRuns: times(500) },
   );
 });
 
@@ -167,7 +167,7 @@ test("the fast way to the canonical form and to globs gives the same as a full p
       assert.equal(canonicalName(name), parsed.kind === "xdstp" ? formatName(parsed) : name);
       assert.equal(isGlobName(name), parsed.kind === "xdstp" && isGlob(parsed));
     }),
-    { numRuns: 500 * effort },
+    { numRuns: times(500) },
   );
 });
 
@@ -187,7 +187,7 @@ test("a percent-encoded text is decoded exactly when JavaScript decodes it", () 
       const parsed = parseName(`xdstp://a/T/${text}`);
       assert.equal(parsed.kind === "xdstp" ? parsed.path[0] : undefined, decoded);
     }),
-    { numRuns: 500 * effort },
+    { numRuns: times(500) },
   );
 });
 

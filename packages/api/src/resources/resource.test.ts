@@ -24,7 +24,7 @@ import { LbEndpointSchema } from "@xdskit/api/envoy/config/endpoint/v3/endpoint_
 import fc from "fast-check";
 import { createRegistry, envoyRegistry } from "../registry/registry.js";
 import { resourceTypes } from "../resource-types/resource-types.js";
-import { effort } from "../testing/effort.js";
+import { times } from "../testing/effort.js";
 import { createResource, resourceFromBody } from "./resource.js";
 
 const registry = envoyRegistry();
@@ -241,7 +241,7 @@ describe("the version of a resource (rules 8, 82)", () => {
         const { metadata } = fromBinary(ClusterSchema, one.body);
         assert.deepEqual(new Set(Object.keys(metadata?.filterMetadata ?? {})), new Set(keys));
       }),
-      { numRuns: 100 * effort },
+      { numRuns: times(100) },
     );
   });
 

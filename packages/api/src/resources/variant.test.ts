@@ -5,7 +5,7 @@ import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import fc from "fast-check";
 import { XdskitError } from "../errors/errors.js";
 import { readResources } from "../files/resource-file.js";
-import { effort } from "../testing/effort.js";
+import { times } from "../testing/effort.js";
 import { writeResources } from "../writing/write-message.js";
 import { createResource } from "./resource.js";
 import { type Constraints, holdsFor } from "./variant.js";
@@ -71,7 +71,7 @@ test("a variant that is written to a file is read again as the same variant, in 
         assert.deepEqual([read?.resource.key, read?.resource.version], [resource.key, resource.version], form);
       }
     }),
-    { numRuns: 20 * effort },
+    { numRuns: times(20) },
   );
 });
 

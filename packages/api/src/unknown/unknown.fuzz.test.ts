@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { readResources } from "../files/resource-file.js";
 import { readJsonResponse } from "../json/json-response.js";
 import type { Resource } from "../resources/resource.js";
-import { effort } from "../testing/effort.js";
+import { times } from "../testing/effort.js";
 import { resourcesWithUnknown, schemaOf } from "../testing/unknown-fields.js";
 import { readableJson } from "../writing/readable-json.js";
 import { createResourceJson } from "../writing/resource-json.js";
@@ -40,7 +40,7 @@ suite("a resource with unknown fields at any depth", () => {
           assert.equal(back?.version, resource.version, format);
         }
       }),
-      { numRuns: 40 * effort },
+      { numRuns: times(40) },
     );
   });
 
@@ -63,7 +63,7 @@ suite("a resource with unknown fields at any depth", () => {
         const [any] = (response as Message & { resources: Any[] }).resources;
         assert.equal(Buffer.from(any?.value ?? []).toString("hex"), bytesOf(resource));
       }),
-      { numRuns: 40 * effort },
+      { numRuns: times(40) },
     );
     assert.ok(said > 30, `${said}`);
   });
@@ -83,7 +83,7 @@ suite("a resource with unknown fields at any depth", () => {
         }
         assert.ok(!/"@(unknown|value)":"(?!\[redacted\]|1"|CAE=)/.test(text), text);
       }),
-      { numRuns: 40 * effort },
+      { numRuns: times(40) },
     );
   });
 });

@@ -16,7 +16,7 @@ import fc from "fast-check";
 import { readResources } from "../files/resource-file.js";
 import { envoyRegistry } from "../registry/registry.js";
 import { createResource } from "../resources/resource.js";
-import { effort } from "../testing/effort.js";
+import { times } from "../testing/effort.js";
 import { type MessageFormat, writeMessage, writeResources } from "./write-message.js";
 
 const registry = envoyRegistry();
@@ -146,7 +146,7 @@ suite("a written file", () => {
             assert.ok(equals(schema, fromBinary(schema, body), fromBinary(schema, resource.body)), format);
           }
         }),
-        { numRuns: 20 * effort },
+        { numRuns: times(20) },
       );
     });
   }

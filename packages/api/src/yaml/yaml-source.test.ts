@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { stringify } from "yaml";
-import { effort } from "../testing/effort.js";
+import { times } from "../testing/effort.js";
 import { parseYaml } from "./yaml-source.js";
 
 const words = fc.oneof(
@@ -114,7 +114,7 @@ test("a document that a program writes, in several styles, is read as it was", (
         );
       },
     ),
-    { numRuns: 150 * effort },
+    { numRuns: times(150) },
   );
 });
 

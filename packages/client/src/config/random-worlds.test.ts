@@ -14,7 +14,7 @@ import {
   resolveWorld,
   worldNames,
 } from "../testing/config-world.js";
-import { effort } from "../testing/effort.js";
+import { times } from "../testing/effort.js";
 import { randomFrom } from "../testing/random.js";
 import { noSuch, receivedResource } from "../testing/scripted-client.js";
 import { createWatchConfig } from "./watch-config.js";
@@ -25,7 +25,7 @@ const steps = Number(STEPS ?? 60);
 /** `SEED=7` plays one seed and prints its story; `EFFORT=50` plays more, `STEPS=200` longer ones. */
 test("the last reported configuration is the server's, none is incomplete, and no watch is left over", async (context) => {
   const first = Number(SEED ?? 1);
-  const last = SEED === undefined ? 200 * effort : first;
+  const last = SEED === undefined ? times(200) : first;
   let seed = first;
   for (; seed <= last; seed += 1) {
     const story: string[] = [];

@@ -7,13 +7,13 @@ import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import type { SotwOrDelta } from "@xdskit/protocol";
 import { createMemoryTransport, createServer, type XdsServer } from "@xdskit/server";
 import { createClientWith } from "../create-client.js";
-import { effort } from "../testing/effort.js";
+import { times } from "../testing/effort.js";
 import { memoryStreamTransport } from "../testing/memory-stream-transport.js";
 import { waitFor } from "../testing/wait-for.js";
 import { createStreamUpstream } from "../upstreams/grpc/stream-upstream.js";
 
 const { SEED } = process.env;
-const seeds = SEED === undefined ? Array.from({ length: 5 * effort }, (_, index) => index + 1) : [Number(SEED)];
+const seeds = SEED === undefined ? Array.from({ length: times(5) }, (_, index) => index + 1) : [Number(SEED)];
 const steps = 60;
 const names = ["a", "b", "c", "d"];
 

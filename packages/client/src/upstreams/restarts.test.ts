@@ -4,12 +4,13 @@ import { setTimeout as delay } from "node:timers/promises";
 import { createServer, type XdsServer } from "@xdskit/server";
 import { createClient } from "../create-client.js";
 import type { ClientEvent } from "../events/client-event.js";
+import { effort } from "../testing/effort.js";
 import { assignment, cluster } from "../testing/odd-responses.js";
 import { randomFrom } from "../testing/random.js";
 import { type Told, watchCluster, watchClusters } from "../testing/told.js";
 import { waitFor } from "../testing/wait-for.js";
 
-const restarts = 25;
+const restarts = Math.ceil(25 * Math.min(effort, 1));
 const names = ["a", "b", "c", "d", "e"];
 const seed = Number(process.env.SEED ?? 7);
 

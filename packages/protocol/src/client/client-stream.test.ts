@@ -5,7 +5,7 @@ import { envoyRegistry, type Finding, resourceTypes } from "@xdskit/api";
 import { ListenerSchema } from "@xdskit/api/envoy/config/listener/v3/listener";
 import fc from "fast-check";
 import { responseBytes } from "../testing/client/client-response.js";
-import { effort } from "../testing/effort.js";
+import { times } from "../testing/effort.js";
 import { createRandom } from "../testing/random.js";
 import { sampleResource } from "../testing/sample-resources.js";
 import { typeOf } from "../testing/sample-world.js";
@@ -207,7 +207,7 @@ describe("createClientStream", () => {
           client.status();
         },
       ),
-      { numRuns: 300 * effort },
+      { numRuns: times(300) },
     );
   });
 });

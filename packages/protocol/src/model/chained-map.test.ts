@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { assertCollected, collect } from "../testing/collected.js";
-import { effort } from "../testing/effort.js";
+import { times } from "../testing/effort.js";
 import { ChainedMap } from "./chained-map.js";
 
 const key = fc.constantFrom("a", "b", "c", "d", "e");
@@ -51,7 +51,7 @@ test("every map of a family reads like a plain Map, however it was derived", () 
         assertFamily(family);
       }
     }),
-    { numRuns: 100 * effort },
+    { numRuns: times(100) },
   );
 });
 
@@ -71,7 +71,7 @@ test("a map that is still held reads like a plain Map after the others of its fa
       for (const step of more) grow(family, step);
       assertFamily(family);
     }),
-    { numRuns: 20 * effort },
+    { numRuns: times(20) },
   );
 });
 

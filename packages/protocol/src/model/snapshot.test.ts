@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Resource } from "@xdskit/api";
 import fc from "fast-check";
-import { effort } from "../testing/effort.js";
+import { times } from "../testing/effort.js";
 import { plainResource, plainType } from "../testing/plain-resource.fixture.js";
 import { beatInterval } from "./beat.js";
 import { type Change, changeBetween } from "./change.js";
@@ -71,7 +71,7 @@ test("every snapshot of a history reads like a plain Map, by name and by alias",
         assert.equal(shortestBeat(snapshot), intervals.length === 0 ? undefined : Math.min(...intervals));
       }
     }),
-    { numRuns: 100 * effort },
+    { numRuns: times(100) },
   );
 });
 
@@ -87,7 +87,7 @@ test("equal contents have equal versions whatever their history, and other conte
         }
       }
     }),
-    { numRuns: 100 * effort },
+    { numRuns: times(100) },
   );
 });
 
@@ -98,7 +98,7 @@ test("the change between any two sets equals a naive comparison", () => {
       for (const from of sets)
         for (const to of sets) assert.deepEqual(summary(changeBetween(from, to)), naive(from, to));
     }),
-    { numRuns: 100 * effort },
+    { numRuns: times(100) },
   );
 });
 

@@ -4,7 +4,7 @@ import type { Resource } from "@xdskit/api";
 import { emptySnapshot, type Snapshot, updateSnapshot } from "../index.js";
 import { ChainedMap } from "../model/chained-map.js";
 import { closedResources, naming } from "../testing/closed-resources.js";
-import { effort } from "../testing/effort.js";
+import { times } from "../testing/effort.js";
 import { createRandom } from "../testing/random.js";
 import { sampleResource } from "../testing/sample-resources.js";
 import { typeOf } from "../testing/sample-world.js";
@@ -128,7 +128,7 @@ describe("a readable plan", () => {
 
 test("at no moment does a resource in use name a removed one, or a route or listener an unsent one, and the plan ends at the target", () => {
   const seed = Number(process.env.SEED ?? Date.now() % 1e9);
-  const runs = 60 * effort;
+  const runs = times(60);
   for (let run = 0; run < runs; run++) {
     const random = createRandom(seed, run);
     const from = updateSnapshot(emptySnapshot(), { upsert: closedResources(random) });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
-import { effort } from "./effort.js";
+import { times } from "./effort.js";
 
 /** One run: its story line by line, and its failure, if it failed. */
 interface Play {
@@ -24,7 +24,7 @@ const steps = Number(STEPS ?? 60);
 export function playSeeds(context: TestContext, run: RunSeed, seeds: number): void {
   const started = performance.now();
   const first = SEED === undefined ? 1 : Number(SEED);
-  const last = SEED === undefined ? Math.ceil(seeds * effort) : first;
+  const last = SEED === undefined ? times(seeds) : first;
   let seed = first;
   for (; seed <= last; seed++) {
     const { story, failure } = play(run, seed);

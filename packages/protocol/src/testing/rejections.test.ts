@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { resourceTypes } from "@xdskit/api";
 import { createStream, defaultStreamLimits, type SotwOrDelta, type Stream } from "../index.js";
 import type { ResourceSet } from "../model/resource-set.js";
-import { effort } from "./effort.js";
+import { times } from "./effort.js";
 import { createRandom } from "./random.js";
 import { type Content, readSample, urlOf } from "./sample-resources.js";
 import { type Edit, edit, type SampleGroup, typeOf } from "./sample-world.js";
@@ -21,7 +21,7 @@ const manners = {
 } as const;
 type Manner = keyof typeof manners;
 
-const runs = 8 * effort;
+const runs = times(8);
 const names = ["a", "b", "c", "d", "e"];
 const isBad = (content: Content): boolean => content.startsWith("bad");
 

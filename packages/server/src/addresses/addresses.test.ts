@@ -11,7 +11,7 @@ import type { LayerUpdate } from "../contracts/source.js";
 import type { ServerOptions, XdsServer } from "../contracts/xds-server.js";
 import { createServer } from "../create-server.js";
 import type { GroupSettings } from "../settings/group-settings.js";
-import { effort } from "../testing/effort.js";
+import { times } from "../testing/effort.js";
 import { randomFrom } from "../testing/random.js";
 import { cluster } from "../testing/test-resources.js";
 import { waitFor } from "../testing/wait-for.js";
@@ -151,7 +151,7 @@ describe("a server with addresses: refuse", () => {
 describe("the judge of addresses", () => {
   it("after any sequence of changes the judge finds the same as a look at all listeners of the group", () => {
     const order = ["l1", "l2", "l3"];
-    for (let seed = 1; seed <= 60 * effort; seed += 1) {
+    for (let seed = 1; seed <= times(60); seed += 1) {
       const int = randomFrom(seed);
       const pick = <T>(from: readonly T[]): T => from[int(from.length)] as T;
       const layers = createLayers();

@@ -8,7 +8,7 @@ import {
   DiscoveryResponseSchema,
 } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import type { ConfigArrivalOutcome } from "../index.js";
-import { effort } from "../testing/effort.js";
+import { times } from "../testing/effort.js";
 import { randomFrom } from "../testing/random.js";
 import type { RawStream } from "../testing/raw-client.js";
 import { ads, type Running, urlOf, withMemoryServer } from "../testing/running-server.js";
@@ -18,7 +18,7 @@ import { delta, sotw } from "../testing/xds-client.js";
 
 /** `SEED=7` plays one seed, `EFFORT=50` more than the suite does. */
 const { SEED } = process.env;
-const seeds = SEED === undefined ? Array.from({ length: 6 * effort }, (_, index) => index + 1) : [Number(SEED)];
+const seeds = SEED === undefined ? Array.from({ length: times(6) }, (_, index) => index + 1) : [Number(SEED)];
 const steps = 150;
 const pool = ["a", "b", "c", "d", "e", "f"];
 const typeUrl = urlOf("cluster");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { effort } from "../testing/effort.js";
+import { times } from "../testing/effort.js";
 import { matchesGlob } from "./glob.js";
 
 describe("matchesGlob", () => {
@@ -38,7 +38,7 @@ describe("matchesGlob", () => {
         const source = pattern.replaceAll("*", ".*").replaceAll("?", ".");
         assert.equal(matchesGlob(pattern, text), new RegExp(`^${source}$`).test(text));
       }),
-      { numRuns: 500 * effort },
+      { numRuns: times(500) },
     );
   });
 

@@ -8,7 +8,7 @@ import {
   DiscoveryResponseSchema,
 } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import type { Supplied, SupplyRequest } from "../settings/on-demand-options.js";
-import { effort } from "../testing/effort.js";
+import { times } from "../testing/effort.js";
 import { type ManualClock, manualClock } from "../testing/manual-clock.js";
 import { randomFrom } from "../testing/random.js";
 import type { RawStream } from "../testing/raw-client.js";
@@ -18,7 +18,7 @@ import { delta, sotw } from "../testing/xds-client.js";
 
 /** `SEED=7` plays one seed. */
 const { SEED } = process.env;
-const seeds = SEED === undefined ? Array.from({ length: 6 * effort }, (_, index) => index + 1) : [Number(SEED)];
+const seeds = SEED === undefined ? Array.from({ length: times(6) }, (_, index) => index + 1) : [Number(SEED)];
 const steps = 120;
 /** More than it takes to come to rest. */
 const mostRounds = 200;

@@ -5,7 +5,7 @@ import { createDanglingNames, type Snapshot } from "@xdskit/protocol";
 import { createLayerStack } from "../configuration/layer-stack.js";
 import { createLayers, type Layers } from "../configuration/layers.js";
 import type { LayerUpdate } from "../contracts/source.js";
-import { effort } from "../testing/effort.js";
+import { times } from "../testing/effort.js";
 import { randomFrom } from "../testing/random.js";
 import { cluster, routeConfiguration, routedListener } from "../testing/test-resources.js";
 import { ReferenceJudge } from "./reference-judge.js";
@@ -84,7 +84,7 @@ describe("the judge of references", () => {
   it("finds the same as a look at everything, after any sequence of changes", () => {
     const names = ["a", "b", "c"];
     const order = ["l1", "l2", "l3"];
-    for (let seed = 1; seed <= 60 * effort; seed += 1) {
+    for (let seed = 1; seed <= times(60); seed += 1) {
       const int = randomFrom(seed);
       const random = { int, pick: <T>(from: readonly T[]): T => from[int(from.length)] as T };
       const { judge, apply, before } = judging(createLayers(), order);

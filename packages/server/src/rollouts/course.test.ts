@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { fullSettings } from "../settings/rollout-settings.js";
-import { effort } from "../testing/effort.js";
+import { times } from "../testing/effort.js";
 import { randomFrom } from "../testing/random.js";
 import { begun, type Count, type Course, decide, halted, isOver, newCourse, resumed } from "./course.js";
 import { createShare, positionOf } from "./share.js";
 
 /** `SEED=7` plays one seed. */
 const { SEED } = process.env;
-const seeds = SEED === undefined ? Array.from({ length: 200 * effort }, (_, index) => index + 1) : [Number(SEED)];
+const seeds = SEED === undefined ? Array.from({ length: times(200) }, (_, index) => index + 1) : [Number(SEED)];
 const settings = fullSettings({ steps: [{ count: 2 }, { percent: 40 }, { percent: 80 }], soakMs: 1_000 });
 
 /** The counts of these nodes after they have carried out a course, and some of them have answered. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { RolloutSettings } from "../settings/rollout-settings.js";
-import { effort } from "../testing/effort.js";
+import { times } from "../testing/effort.js";
 import { type JudgingClient, judgingClient } from "../testing/judging-client.js";
 import { manualClock } from "../testing/manual-clock.js";
 import { randomFrom } from "../testing/random.js";
@@ -11,7 +11,7 @@ import { waitFor } from "../testing/wait-for.js";
 
 /** `SEED=7` plays one seed. */
 const { SEED } = process.env;
-const seeds = SEED === undefined ? Array.from({ length: 6 * effort }, (_, index) => index + 1) : [Number(SEED)];
+const seeds = SEED === undefined ? Array.from({ length: times(6) }, (_, index) => index + 1) : [Number(SEED)];
 const steps = 40;
 const rollouts: readonly RolloutSettings[] = [
   { steps: [{ count: 1 }, { percent: 50 }], soakMs: 1_000 },

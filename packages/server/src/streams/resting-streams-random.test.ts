@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Message } from "@bufbuild/protobuf";
 import type { GroupSettings } from "../settings/group-settings.js";
-import { effort } from "../testing/effort.js";
+import { times } from "../testing/effort.js";
 import { manualClock } from "../testing/manual-clock.js";
 import { randomFrom } from "../testing/random.js";
 import { type Running, type TypeName, withMemoryServer } from "../testing/running-server.js";
@@ -18,7 +18,7 @@ import {
 
 /** `SEED=7` plays one seed, `EFFORT=50` more than the suite does. */
 const { SEED } = process.env;
-const seeds = SEED === undefined ? Array.from({ length: 6 * effort }, (_, index) => index + 1) : [Number(SEED)];
+const seeds = SEED === undefined ? Array.from({ length: times(6) }, (_, index) => index + 1) : [Number(SEED)];
 const steps = 60;
 const names = ["a", "b", "c", "d"];
 const everything = typeNames.flatMap((type) => names.map((name) => [type, name] as const));

@@ -4,7 +4,7 @@ import type { Message } from "@bufbuild/protobuf";
 import { createResource, resourceTypes } from "@xdskit/api";
 import type { ServerOptions } from "../contracts/xds-server.js";
 import type { OnDemandOptions } from "../settings/on-demand-options.js";
-import { effort } from "../testing/effort.js";
+import { times } from "../testing/effort.js";
 import { type ManualClock, manualClock } from "../testing/manual-clock.js";
 import { randomFrom } from "../testing/random.js";
 import { RoutingClient } from "../testing/routing-client.js";
@@ -13,7 +13,7 @@ import { edsCluster, loadAssignment, routeConfiguration } from "../testing/test-
 
 /** `SEED=7` plays one seed, `EFFORT=50` more than the suite does. */
 const { SEED } = process.env;
-const seeds = SEED === undefined ? Array.from({ length: 8 * effort }, (_, index) => index + 1) : [Number(SEED)];
+const seeds = SEED === undefined ? Array.from({ length: times(8) }, (_, index) => index + 1) : [Number(SEED)];
 const steps = 200;
 const routes = ["r0", "r1", "r2"];
 

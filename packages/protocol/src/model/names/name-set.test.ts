@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { effort } from "../../testing/effort.js";
+import { times } from "../../testing/effort.js";
 import { isLocator, locatorOf } from "./locator.js";
 import { NameSet } from "./name-set.js";
 
@@ -75,6 +75,6 @@ test("a set that small changes made of a large one is the same object as the set
         for (const name of pool) assert.equal(set.has(name), model.has(name));
       }
     }),
-    { numRuns: 10 * effort },
+    { numRuns: times(10) },
   );
 });

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { resourceTypes } from "@xdskit/api";
 import fc from "fast-check";
 import { createStream, defaultStreamLimits, emptySnapshot, updateSnapshot } from "../../index.js";
-import { effort } from "../../testing/effort.js";
+import { times } from "../../testing/effort.js";
 import { sampleResource, urlOf } from "../../testing/sample-resources.js";
 import { splitBraces } from "../../testing/variant-words.js";
 import { decodeResponse, encodeRequest } from "../../testing/wire.js";
@@ -122,6 +122,6 @@ test("a client holds exactly what it asks for, by name, alias, collection, wildc
         }
       },
     ),
-    { numRuns: 150 * effort },
+    { numRuns: times(150) },
   );
 });

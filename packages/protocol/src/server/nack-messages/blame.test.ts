@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { clusters, envoyCases, grpcCases } from "../../testing/blame-cases.js";
-import { effort } from "../../testing/effort.js";
+import { times } from "../../testing/effort.js";
 import { blameIn } from "./blame.js";
 
 for (const [client, cases] of [
@@ -87,7 +87,7 @@ test("whatever a client says, only resources of the response are blamed, and non
       assert.ok(blamed.length > 0 && blamed.every((name) => carried.includes(name)));
       assert.equal(new Set(blamed).size, blamed.length);
     }),
-    { numRuns: 500 * effort },
+    { numRuns: times(500) },
   );
 });
 

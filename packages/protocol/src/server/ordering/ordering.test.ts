@@ -16,7 +16,7 @@ import {
   updateSnapshot,
 } from "../../index.js";
 import { closedNames, closedResources, closedTypes } from "../../testing/closed-resources.js";
-import { effort } from "../../testing/effort.js";
+import { times } from "../../testing/effort.js";
 import { createRandom } from "../../testing/random.js";
 import { typeOf } from "../../testing/sample-world.js";
 
@@ -106,7 +106,7 @@ function createClient() {
 
 test("whatever comes in between, no resource of a client names a cluster that it lacks, and in the end it has the wanted resources", () => {
   const seed = Number(process.env.SEED ?? 1);
-  const runs = 30 * effort;
+  const runs = times(30);
   for (let run = 0; run < runs; run++) {
     const random = createRandom(seed, run);
     const client = createClient();

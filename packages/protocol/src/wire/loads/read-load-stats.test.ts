@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { create, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { LoadStatsRequestSchema } from "@xdskit/api/envoy/service/load_stats/v3/lrs";
 import fc from "fast-check";
-import { effort } from "../../testing/effort.js";
+import { times } from "../../testing/effort.js";
 import { MalformedMessage } from "../basics/wire-reader.js";
 import { type LoadStatsLimits, TooMuchInMessage } from "./load-stats.js";
 import { readLoadStatsRequest } from "./read-load-stats.js";
@@ -170,7 +170,7 @@ describe("readLoadStatsRequest", () => {
           assert.ok(error instanceof MalformedMessage || error instanceof TooMuchInMessage, String(error));
         }
       }),
-      { numRuns: 500 * effort },
+      { numRuns: times(500) },
     );
   });
 });

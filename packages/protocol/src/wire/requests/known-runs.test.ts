@@ -5,7 +5,7 @@ import { DeltaDiscoveryRequestSchema, DiscoveryRequestSchema } from "@xdskit/api
 import fc from "fast-check";
 import { addFingerprints, emptyFingerprint, fingerprintOf } from "../../model/names/fingerprint.js";
 import { NameSet } from "../../model/names/name-set.js";
-import { effort } from "../../testing/effort.js";
+import { times } from "../../testing/effort.js";
 import { equalBytes } from "../basics/equal-bytes.js";
 import { TooManyFields } from "../basics/wire-reader.js";
 import { KnownRuns } from "./known-runs.js";
@@ -147,6 +147,6 @@ test("claims are read as protobuf reads them, however their entries are written"
       assert.deepEqual(claimed.fingerprint, sum);
       assert.deepEqual(readDeltaRequest(bytes).claimed.fingerprint, sum);
     }),
-    { numRuns: 100 * effort },
+    { numRuns: times(100) },
   );
 });

@@ -14,7 +14,7 @@ import {
 } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import fc from "fast-check";
 import { fingerprintOf } from "../../model/names/fingerprint.js";
-import { effort } from "../../testing/effort.js";
+import { times } from "../../testing/effort.js";
 import { MalformedMessage } from "../basics/wire-reader.js";
 import { writeDeltaBody, writeNonce, writeSotwBody } from "../responses/responses.js";
 import { type MostKept, nodeOf, readDeltaRequest, readSotwRequest } from "./requests.js";
@@ -250,7 +250,7 @@ test("any bytes are read as a request or refused as malformed, and read only if 
         }
       }
     }),
-    { numRuns: 400 * effort },
+    { numRuns: times(400) },
   );
 });
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createResource } from "@xdskit/api";
-import { effort } from "../../testing/effort.js";
+import { times } from "../../testing/effort.js";
 import type { JudgingClient } from "../../testing/judging-client.js";
 import { randomFrom } from "../../testing/random.js";
 import { type RolloutServer, RolloutServers } from "../../testing/rollout-servers.js";
@@ -12,7 +12,7 @@ import { type ChangedResource, courses, listPrefix, type RolloutRecord } from ".
 
 /** `SEED=7` plays one seed. */
 const { SEED } = process.env;
-const seeds = SEED === undefined ? Array.from({ length: 5 * effort }, (_, index) => index + 1) : [Number(SEED)];
+const seeds = SEED === undefined ? Array.from({ length: times(5) }, (_, index) => index + 1) : [Number(SEED)];
 const turns = 120;
 const actions = ["halt", "resume", "promote", "rollBack"] as const;
 

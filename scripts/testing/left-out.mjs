@@ -1,0 +1,41 @@
+/**
+ * The test files that plain `npm test` leaves out, each with what it looks at. They look further than the others
+ * (attacks, growth, memory, counted operations, long random histories) and take long; what they hold seldom breaks.
+ * `npm run test:all` and CI run them. A file stays out of this list if it is the only one that holds a rule of the
+ * protocol, or a promise of the command line.
+ */
+export const leftOut = new Map([
+  ["bench/src/hidden-classes.test.ts", "the hidden classes of V8, while a thousand clients are served"],
+  ["bench/src/main.test.ts", "every scenario of the benchmarks, with few clients"],
+  ["bench/src/operations.test.ts", "counted operations: what a change costs with more and more clients"],
+  ["e2e/src/dashboard-fleet.test.ts", "the dashboard of ten thousand nodes, in a browser"],
+  ["e2e/src/dashboard-habits.test.ts", "half a minute of clicks and keys on the dashboard, in a browser"],
+  ["e2e/src/dashboard-node.test.ts", "the dashboard's page of a node, in a browser"],
+  ["e2e/src/dashboard-safety.test.ts", "changes that are made on the dashboard, in a browser"],
+  ["e2e/src/grpc-moves.test.ts", "gRPC clients under traffic while everything moves"],
+  ["e2e/src/restart-resets.test.ts", "thousands of connections around a kill and a start"],
+  ["fuzz/src/growth.test.ts", "the cost of reading hostile files, by their size"],
+  ["fuzz/src/hostile-origin.test.ts", "a server that sends a client as much as it can"],
+  ["fuzz/src/leftovers.test.ts", "hostile clients, and what is left of them in memory"],
+  ["packages/client/src/watchers/flow-control.test.ts", "a client whose watchers are slow, over megabytes"],
+  ["packages/server/src/http2-attacks.test.ts", "attacks over HTTP/2, and what is left of them in memory"],
+  ["packages/server/src/on-demand/many-names.test.ts", "the cost of thousands of names, asked for at once"],
+  ["packages/server/src/streams/held-names-bytes.test.ts", "the memory of 50,000 names of a client"],
+  ["packages/server/src/streams/stalled-memory.test.ts", "the memory of responses to streams that stall"],
+  ["packages/xdskit/src/apply/large-change.test.ts", "changes of 10,000 resources, over the API"],
+  ["packages/xdskit/src/relay/many-names.test.ts", "the memory of 16,000 names behind a relay"],
+  ["packages/xdskit/src/serve/blocked-worker.test.ts", "a worker that is blocked for seconds"],
+  ["packages/xdskit/src/serve/full-disk.test.ts", "a server whose disk is full, and has room again"],
+]);
+
+/** The part of their usual length that random tests have beside them. */
+export const shortEffort = 0.25;
+
+/** One line that says what a run left out, and how to run it. */
+export function whatWasLeftOut() {
+  const files = Array.from(leftOut, ([file, what]) => `${file} (${what})`);
+  return (
+    `Left out, since they look further and take long: ${files.join("; ")}. ` +
+    `Random tests played ${shortEffort * 100} %. All of it, as CI does: npm run test:all`
+  );
+}
