@@ -6,6 +6,7 @@ import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { commonJs } from "./common-js.mjs";
+import { withSmallParts } from "./small-parts.mjs";
 
 const packageDir = fileURLToPath(new URL("..", import.meta.url));
 const root = join(packageDir, "../..");
@@ -19,10 +20,8 @@ export async function bundle(folder, { fromSources = false } = {}) {
   const [place, extension] = fromSources ? ["src", "ts"] : ["dist", "js"];
   const making = `${folder}.${process.pid}`;
   rmSync(making, { recursive: true, force: true });
-  // What bin/xdskit.mjs loads first, and what threads of their own run. (A file that an older state has not is not
-  // missed.)
+  // What threads of their own run. (A file that an older state has not is not missed.)
   const programs = [
-    ["xdskit", "code-cache/code-cache"],
     ["server", "workers/worker-main"],
     ["server", "sources/folder/reading-thread/reading-main"],
     ["store-lmdb", "write-thread/write-main"],
@@ -30,8 +29,13 @@ export async function bundle(folder, { fromSources = false } = {}) {
     path.slice(path.lastIndexOf("/") + 1),
     join(root, "packages", inPackage, place, `${path}.${extension}`),
   ]);
+  const common = {
+    ...{ absWorkingDir: root, conditions: fromSources ? ["@xdskit/source"] : [] },
+    ...{ bundle: true, platform: "node", target: "node20.19" },
+    ...{ legalComments: "none", logLevel: "warning" },
+  };
   const { metafile, outputFiles } = await build({
-    absWorkingDir: root,
+    ...common,
     entryPoints: {
       index: join(packageDir, place, `index.${extension}`),
       ...Object.fromEntries(programs.filter(([, path]) => existsSync(path))),
@@ -39,13 +43,14 @@ export async function bundle(folder, { fromSources = false } = {}) {
     outdir: join(making, "js"),
     // It is native: npm installs it for the machine. Without it nothing is kept.
     external: ["lmdb"],
-    conditions: fromSources ? ["@xdskit/source"] : [],
-    ...{ bundle: true, splitting: true, format: "esm", platform: "node", target: "node20.19" },
-    ...{ legalComments: "none", metafile: true, logLevel: "warning", write: false },
+    ...{ splitting: true, format: "esm", metafile: true, write: false },
   });
   mkdirSync(join(making, "js"), { recursive: true });
+  // By itself: what it needs would be loaded before it keeps anything.
+  const cache = { format: "cjs", outfile: join(making, "js/code-cache.js") };
+  await build({ ...common, ...cache, entryPoints: [join(packageDir, place, `code-cache/code-cache.${extension}`)] });
   const files = new Map(outputFiles.map(({ path, text }) => [basename(path), text]));
-  for (const [file, text] of await commonJs(files)) writeFileSync(join(making, "js", file), text);
+  for (const [file, text] of withSmallParts(await commonJs(files))) writeFileSync(join(making, "js", file), text);
   const { name, version } = JSON.parse(readFileSync(join(packageDir, "package.json"), "utf8"));
   writeFileSync(join(making, "package.json"), `${JSON.stringify({ name, version, type: "commonjs" })}\n`);
   mkdirSync(join(making, "gen"));
