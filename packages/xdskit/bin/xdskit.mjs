@@ -12,13 +12,9 @@ const early = (signal) => {
 process.on("SIGTERM", early).on("SIGINT", early);
 // What gRPC's client says of its connections comes as errors of ours; GRPC_VERBOSITY=DEBUG shows all of it.
 process.env.GRPC_VERBOSITY ??= "NONE";
-const loaded = program();
+const { isBundle, url: loaded } = program();
 keepCompiled(loaded);
-const { main } = await import(loaded).catch((error) => {
-  if (error.code !== "ERR_MODULE_NOT_FOUND") throw error;
-  console.error(`xdskit: ${error.message}\nIn a checkout, build it first: npm ci && npm run build`);
-  process.exit(1);
-});
+const { main } = isBundle ? required(loaded) : await imported(loaded);
 // Of these a stop is the usual end, and most of their modules are still to come; what others were to say they did not
 // say.
 const runsUntilStopped = ["serve", "relay", "watch"].includes(process.argv[2]);
@@ -30,8 +26,8 @@ setTimeout(() => process.exit(), 500).unref();
 
 /** The bundle, which starts faster; in a checkout the modules, when one of them was compiled after it was made. */
 function program() {
-  const modules = import.meta.resolve("xdskit");
-  if (!modules.endsWith("/dist/index.js")) return modules;
+  const modules = { isBundle: false, url: import.meta.resolve("xdskit") };
+  if (!modules.url.endsWith("/dist/index.js")) return modules;
   const bundle = new URL("../dist/bundle/js/index.js", import.meta.url);
   const made = timeOf(bundle);
   const compiled = [
@@ -45,7 +41,22 @@ function program() {
     "admin",
     "xdskit",
   ].map((name) => timeOf(new URL(`../../${name}/tsconfig.tsbuildinfo`, import.meta.url)));
-  return made > Math.max(...compiled) ? bundle.href : modules;
+  return made > Math.max(...compiled) ? { isBundle: true, url: bundle.href } : modules;
+}
+
+/** The bundle is CommonJS. An import of it would look for its exports first, with a parser that nothing else needs. */
+function required(file) {
+  return nodeModule.createRequire(file)(fileURLToPath(file));
+}
+
+async function imported(file) {
+  try {
+    return await import(file);
+  } catch (error) {
+    if (error.code !== "ERR_MODULE_NOT_FOUND") throw error;
+    console.error(`xdskit: ${error.message}\nIn a checkout, build it first: npm ci && npm run build`);
+    process.exit(1);
+  }
 }
 
 /** Later starts need not compile the modules again. Nobody else may write into the user's own folder. */
@@ -60,9 +71,8 @@ function keepCompiled(loaded) {
   // Node 20 has no such cache. The bundle, of whose files ours can keep the code, brings it.
   const ours = new URL("./code-cache.js", loaded);
   if (timeOf(ours) === 0) return;
-  nodeModule
-    .createRequire(loaded)(fileURLToPath(ours))
-    .keepCompiledCode(folder, dirname(fileURLToPath(loaded)));
+  const command = /^[a-z]+$/.test(process.argv[2]) ? process.argv[2] : "other";
+  required(ours).keepCompiledCode(folder, dirname(fileURLToPath(loaded)), command);
 }
 
 /** When a file was written last, in milliseconds; 0: there is none. */

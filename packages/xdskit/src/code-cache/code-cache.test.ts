@@ -18,17 +18,18 @@ async function scene() {
     "main.mjs": `
 import { createRequire } from "node:module";
 const { keepCompiledCode } = await import(${JSON.stringify(codeCache)});
-keepCompiledCode(process.argv[2], import.meta.dirname);
+keepCompiledCode(process.argv[2], import.meta.dirname, process.argv[3]);
 console.log(createRequire(import.meta.url)("./said.cjs").say());
 `,
   });
   const cache = join(folder.path, "cache");
-  const place = join(cache, `${process.version}-${process.arch}-${cachedDataVersionTag()}`);
+  const place = join(cache, `${process.version}-${process.arch}-${cachedDataVersionTag()}-say`);
   return {
     path: folder.path,
     cache,
-    run: async (kept = cache): Promise<string> => {
-      await using running = start(process.execPath, [...process.execArgv, join(folder.path, "main.mjs"), kept]);
+    run: async (kept = cache, command = "say"): Promise<string> => {
+      const args = [...process.execArgv, join(folder.path, "main.mjs"), kept, command];
+      await using running = start(process.execPath, args);
       const { status, out, err } = await within(running.ended(), () => `it did not end\n${running.err()}`);
       assert.equal(status, 0, err);
       return out.trim();
@@ -97,6 +98,14 @@ describe("the code that is kept", () => {
       (await s.kept()).map(([path]) => basename(path).startsWith("said.cjs")),
       [true],
     );
+  });
+
+  it("is another one for another command", async () => {
+    await using s = await scene();
+    await s.run(s.cache, "whisper");
+    assert.equal(await s.run(), "one");
+    assert.equal((await s.kept()).length, 1);
+    assert.equal((await readdir(s.cache)).length, 2);
   });
 
   it("is missed where the folder cannot be written", async () => {
