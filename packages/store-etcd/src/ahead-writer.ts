@@ -60,12 +60,13 @@ export class AheadWriter {
   }
 
   async checkpoint(id: string, entries: readonly ContentName[]): Promise<void> {
-    const parts = entries.length === 0 ? [[]] : [...inParts(entries, sizeOfJson, mostPart)];
-    await this.#put(
-      parts.map((part, index): Put => {
-        return { kind: "put", key: this.#keys.checkpoint(id, index), value: JSON.stringify(part) };
-      }),
-    );
+    const parts = entries.length === 0 ? [[]] : inParts(entries, sizeOfJson, mostPart);
+    const puts = Array.from(parts, (part, index): Put => {
+      return { kind: "put", key: this.#keys.checkpoint(id, index), value: JSON.stringify(part) };
+    });
+    // The first part comes last: without it the others do not count, so nobody takes some of them for all.
+    await this.#put(puts.slice(1));
+    await this.#put(puts.slice(0, 1));
   }
 
   /** Another writer was faster. What was written ahead is collected later, with that of others. */

@@ -17,7 +17,8 @@ export function endOf(prefix: string): string {
  *   revisions/ID               the revision, as JSON
  *   history/LAYER/NUMBER       the ID of a revision
  *   changes/ID/PART            what a revision changed, as JSON
- *   checkpoints/ID/PART        all that a layer holds at a revision, as JSON: a head is read from the newest one on
+ *   checkpoints/ID/PART        all that a layer holds at a revision, as JSON: a head is read from the newest one on.
+ *                              It counts once the first part is there, which is written last
  *   contents/CONTENT/PART      bytes, cut to etcd's limit of a request; the last part ends the value
  *   ahead/WRITER               there while a writer writes ahead of its revision
  *   writers/WRITER             the same, for as long as the writer lives

@@ -1,6 +1,7 @@
 import { XdskitError } from "@xdskit/api";
 import type { LayerName, Revision, RevisionId, StoredChange } from "@xdskit/server";
 import type { EtcdClient } from "./client/etcd-client.js";
+import type { KeyValue } from "./client/messages.js";
 import type { ContentName } from "./contents.js";
 import { endOf, type Keys, resourceId } from "./keys.js";
 
@@ -36,7 +37,7 @@ export class Manifests {
   }
 
   async changes(id: RevisionId): Promise<readonly StoredChange[]> {
-    const changes = (await this.#list<StoredChange>(this.#keys.changes(id))) ?? [];
+    const changes = listOf<StoredChange>(await this.#parts(this.#keys.changes(id)));
     return changes.map(({ type, key, from, to }) => ({ type, key, from, to }));
   }
 
@@ -77,7 +78,7 @@ export class Manifests {
   async #read(layer: LayerName, head: RevisionId): Promise<Omit<Newest, "id">> {
     const later: (readonly StoredChange[])[] = [];
     for (let id: RevisionId | undefined = head; id !== undefined; ) {
-      const checkpoint = await this.#list<ContentName>(this.#keys.checkpoint(id));
+      const checkpoint = await this.#checkpoint(id);
       if (checkpoint !== undefined) return redoAll(checkpoint, later);
       later.push(await this.changes(id));
       const revision = await this.revision(id);
@@ -88,12 +89,19 @@ export class Manifests {
     throw XdskitError.of("XDSKIT_STORE", `it is damaged: the layer ${JSON.stringify(layer)} cannot be read`);
   }
 
-  /** Undefined where there is not even an empty list. */
-  async #list<T>(prefix: string): Promise<readonly T[] | undefined> {
-    const { found } = await this.#client.range({ key: prefix, end: endOf(prefix) });
-    if (found.length === 0) return undefined;
-    return found.flatMap(({ value }) => JSON.parse(text.decode(value)) as readonly T[]);
+  /** Undefined where there is none, or only a part of one: its first part is written last. */
+  async #checkpoint(id: RevisionId): Promise<readonly ContentName[] | undefined> {
+    const found = await this.#parts(this.#keys.checkpoint(id));
+    return found[0]?.key === this.#keys.checkpoint(id, 0) ? listOf<ContentName>(found) : undefined;
   }
+
+  async #parts(prefix: string): Promise<readonly KeyValue[]> {
+    return (await this.#client.range({ key: prefix, end: endOf(prefix) })).found;
+  }
+}
+
+function listOf<T>(parts: readonly KeyValue[]): readonly T[] {
+  return parts.flatMap(({ value }) => JSON.parse(text.decode(value)) as readonly T[]);
 }
 
 function redoAll(checkpoint: readonly ContentName[], later: readonly (readonly StoredChange[])[]): Omit<Newest, "id"> {

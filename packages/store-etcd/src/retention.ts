@@ -95,8 +95,8 @@ async function keepReadable(
   if (head === undefined || !line.some(({ id }) => old.has(id))) return;
   for (const { id } of line) {
     if (old.has(id)) continue;
-    const key = keys.checkpoint(id);
-    if ((await client.range({ key, end: endOf(key), countOnly: true })).count > 0) return;
+    // With its first part, which is written last, it is whole.
+    if ((await client.range({ key: keys.checkpoint(id, 0), countOnly: true })).count > 0) return;
   }
   const entries = [...(await manifests.of(head)).values()];
   await new AheadWriter(client, keys).checkpoint(head.id, entries);

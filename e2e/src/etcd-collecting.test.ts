@@ -1,0 +1,85 @@
+import assert from "node:assert/strict";
+import { describe, it, type TestContext } from "node:test";
+import type { CommitInfo, Store, StoredResource } from "@xdskit/server";
+import { changed } from "../../packages/server/src/testing/changed.js";
+import { EtcdClient } from "../../packages/store-etcd/src/client/etcd-client.js";
+import type { Transaction } from "../../packages/store-etcd/src/client/messages.js";
+import { EtcdStore } from "../../packages/store-etcd/src/etcd-store.js";
+import { EtcdCluster } from "./harness/etcd.js";
+import { peer } from "./harness/peers.js";
+
+const prefix = "/collecting";
+const type = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
+const info: CommitInfo = { author: "a test", cause: { kind: "api", caller: "a test" }, message: "", time: 1_000 };
+/** Two of these names are more than one value of a checkpoint holds. */
+const longName = "n".repeat(400_000);
+
+function resource(key: string, version: string): StoredResource {
+  return { type, key, version, bytes: Buffer.from(version) };
+}
+
+/** An etcd of one member; undefined where it is not installed. */
+async function cluster(t: TestContext): Promise<EtcdCluster | undefined> {
+  const program = peer("etcd", t);
+  if (program === undefined) return undefined;
+  const etcd = await EtcdCluster.start(program, { size: 1 });
+  t.after(() => etcd.stop());
+  return etcd;
+}
+
+/** A store of this etcd, whose client does some of its work in another way. */
+function opened(
+  t: TestContext,
+  { endpoints }: EtcdCluster,
+  instead: (client: EtcdClient) => Partial<EtcdClient> = () => ({}),
+): Store {
+  const client = new EtcdClient({ endpoints });
+  const store = new EtcdStore("etcd", changed(client, instead(client)), prefix);
+  t.after(() => store.close());
+  return store;
+}
+
+async function patch(store: Store, upsert: readonly StoredResource[]): Promise<string> {
+  const parent = (await store.head("a"))?.id;
+  const result = await store.commit([{ layer: "a", parent, kind: "patch", upsert }], info);
+  return (result.kind === "committed" ? result.heads[0]?.id : undefined) ?? assert.fail(result.kind);
+}
+
+async function versionsOf(store: Store): Promise<readonly string[]> {
+  const head = (await store.head("a")) ?? assert.fail("there is no head");
+  return (await store.read(head.id)).map(({ bytes }) => Buffer.from(bytes).toString()).sort();
+}
+
+/** Whether it puts this part of a checkpoint. */
+function putsPart({ operations }: Transaction, part: number): boolean {
+  return operations.some(({ kind, ...one }) => kind === "put" && "key" in one && partOf(one.key) === part);
+}
+
+function partOf(key: string): number | undefined {
+  const [, part] = /\/checkpoints\/.*\/(\d+)$/.exec(key) ?? [];
+  return part === undefined ? undefined : Number(part);
+}
+
+describe("the collecting of old revisions in etcd", () => {
+  for (const failing of [0, 1, 2])
+    it(`loses nothing where part ${failing} of a checkpoint cannot be written`, { timeout: 60_000 }, async (t) => {
+      const etcd = await cluster(t);
+      if (etcd === undefined) return;
+      let isFailing = true;
+      const store = opened(t, etcd, (client) => ({
+        async transaction(transaction, timeoutMs) {
+          if (isFailing && putsPart(transaction, failing)) throw new Error("no member answers");
+          return await client.transaction(transaction, timeoutMs);
+        },
+      }));
+      const long = Array.from({ length: 4 }, (_, index) => resource(`${longName}${index}`, `long ${index}`));
+      await patch(store, long);
+      await patch(store, [resource("last", "last")]);
+      const whole = [...long.map(({ version }) => version), "last"].sort();
+      await assert.rejects(store.retain({ revisions: 1, since: 0 }), /no member answers/);
+      assert.deepEqual(await versionsOf(opened(t, etcd)), whole);
+      isFailing = false;
+      assert.equal(await store.retain({ revisions: 1, since: 0 }), 1);
+      assert.deepEqual(await versionsOf(opened(t, etcd)), whole);
+    });
+});
