@@ -1,5 +1,7 @@
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { open } from "node:fs/promises";
+import { XdskitError } from "@xdskit/api";
 import { tableNames } from "@xdskit/server";
 
 /** The first bytes of LMDB's two meta pages that matter here, in each. */
@@ -34,23 +36,39 @@ export async function wrongHead(file: string): Promise<string | undefined> {
   }
 }
 
-/** Reads all of a file, in a separate process: a damaged page may end it. */
+/**
+ * Reads all of a file, in a separate process: a damaged page may end it. LMDB's own errors have negative codes. Others
+ * say nothing about the file, such as a process that may open no more files.
+ */
 const readAll = `
 const [lmdb, file, ...names] = process.argv.slice(1);
-const { open } = await import(lmdb);
-const root = open({ path: file, noSubdir: true, maxDbs: names.length, readOnly: true });
-for (const name of names) for (const _ of root.openDB({ name, encoding: "binary" }).getRange({}));
+try {
+  const { open } = await import(lmdb);
+  const root = open({ path: file, noSubdir: true, maxDbs: names.length, readOnly: true });
+  for (const name of names) for (const _ of root.openDB({ name, encoding: "binary" }).getRange({}));
+} catch (error) {
+  console.error(error.message);
+  process.exit(error.code < 0 ? 1 : 2);
+}
 `;
+
+/** The signals that LMDB ends a process with at a damaged page. */
+const damageSignals: ReadonlySet<NodeJS.Signals | null> = new Set(["SIGBUS", "SIGSEGV", "SIGABRT"]);
 
 /** The time that reading all of a file may take, in milliseconds: far more than a disk needs. */
 const readAllMs = 60_000;
 
-/** Whether all of a file can be read. */
+/** Whether all of a file can be read. Rejects if that cannot be told, such as for a reader that took too long. */
 export async function isReadable(file: string): Promise<boolean> {
   const args = ["--input-type=module", "-e", readAll, "--", import.meta.resolve("lmdb"), file, ...tableNames];
-  const reader = spawn(process.execPath, args, { stdio: "ignore", timeout: readAllMs });
-  return await new Promise((resolve) => {
-    reader.on("error", () => resolve(false));
-    reader.on("exit", (code) => resolve(code === 0));
+  const reader = spawn(process.execPath, args, { stdio: ["ignore", "ignore", "pipe"], timeout: readAllMs });
+  const said: Buffer[] = [];
+  reader.stderr.on("data", (part: Buffer) => said.push(part));
+  const [code, signal] = (await once(reader, "close")) as [number | null, NodeJS.Signals | null];
+  if (code === 0) return true;
+  if (code === 1 || damageSignals.has(signal)) return false;
+  const reason = signal ?? Buffer.concat(said).toString().trim().slice(0, 500);
+  throw XdskitError.of("XDSKIT_STORE", `nobody knows whether it is damaged, since it could not be read: ${reason}`, {
+    file,
   });
 }

@@ -295,6 +295,20 @@ describe("a store that is opened", () => {
     await store.close();
   });
 
+  it("a file stays where it is while nobody can tell whether it is damaged", async (t) => {
+    const directory = made(t);
+    writeFileSync(join(directory, "opening"), "");
+    // The process that reads it does not start.
+    process.env.NODE_OPTIONS = "--no-such-option";
+    t.after(() => delete process.env.NODE_OPTIONS);
+    const refused = { code: "XDSKIT_STORE", message: /nobody knows whether it is damaged.*no-such-option/ };
+    await assert.rejects(openLmdbStore(directory), refused);
+    delete process.env.NODE_OPTIONS;
+    const { store, findings } = await openLmdbStore(directory);
+    assert.deepEqual([findings, (await store.head("a")) !== undefined], [[], true]);
+    await store.close();
+  });
+
   it("the opened store checks the whole file at the next start if a part cannot be read", {
     timeout: 60_000,
   }, async (t) => {
