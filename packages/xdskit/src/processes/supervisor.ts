@@ -99,9 +99,11 @@ class Supervisor {
     one.worker = worker;
     one.startedAt = performance.now();
     this.#slots[slot - 1] = one;
-    worker.on("exit", (code, signal) => this.#exited(one, code, signal));
-    // Without it, the process cannot be started; `exit` follows.
-    worker.on("error", () => {});
+    worker.once("exit", (code, signal) => this.#exited(one, code, signal));
+    worker.on("error", () => {
+      // It could not be started, so that no `exit` follows.
+      if (worker.process.pid === undefined) this.#exited(one, null, null);
+    });
     if (worker.process.stdout !== null)
       readWorkerOutput(worker.process.stdout, {
         listening: (name, line) => this.#listening(one, name, line),
@@ -139,7 +141,7 @@ class Supervisor {
       return;
     }
     if (performance.now() - one.startedAt > longRunMs) one.restartMs = firstRestartMs;
-    const reason = signal === null ? `status ${code}` : signal;
+    const reason = signal ?? (code === null ? "it could not be started" : `status ${code}`);
     const { slot, restartMs } = one;
     this.#log.error(
       { worker: slot, reason, restartMs },
