@@ -105,6 +105,35 @@ it("a step by count takes the lowest positions of all, and a node counts once th
   assert.equal(chosen?.reach.room, 0);
 });
 
+it("a step that found new nodes is soaked, although the servers that have them now did not add them", () => {
+  const nodes = ["a", "b", "c", "d", "e", "f"];
+  // After the server that had them died, they are at another one, or come back there while it answers.
+  const elsewhere = (of: Course) => ({ ...countOf(of, nodes, nodes.length), added: 0 });
+  for (const last of [{ count: 4 }, { percent: 100 }]) {
+    const steps = fullSettings({ steps: [{ count: 1 }, last, { percent: 100 }], soakMs: 1_000 });
+    let course = begun(newCourse(steps), steps);
+    const phases: string[] = [];
+    for (let round = 0; course.step < 2 && round < 20; round += 1) {
+      course = decide(course, [elsewhere(course)], course.phase === "soaking") ?? assert.fail(course.phase);
+      phases.push(`${course.step} ${course.phase}`);
+    }
+    const once = (step: number) => [`${step} choosing`, `${step} waiting`, `${step} soaking`, `${step} waiting`];
+    assert.deepEqual(phases, [...once(0).slice(1), ...once(1), "2 choosing"], JSON.stringify(last));
+  }
+});
+
+it("a step that finds no new node is not soaked", () => {
+  const steps = fullSettings({ steps: [{ count: 2 }, { count: 3 }, { percent: 100 }], soakMs: 1_000 });
+  const count = (of: Course) => ({ ...countOf(of, ["a", "b"], 2), added: of.step === 0 ? 2 : 0 });
+  let course = begun(newCourse(steps), steps);
+  const phases: string[] = [];
+  for (let round = 0; !isOver(course) && round < 20; round += 1) {
+    course = decide(course, [count(course)], course.phase === "soaking") ?? assert.fail(course.phase);
+    phases.push(`${course.step} ${course.phase}`);
+  }
+  assert.deepEqual(phases.slice(3), ["1 choosing", "1 waiting", "2 choosing", "2 waiting", "2 completed"]);
+});
+
 it("rejections of one node at two servers count once, and those of an earlier change not at all", () => {
   const strict = { ...settings, haltAfter: 2 };
   const first = begun(newCourse(strict), strict);

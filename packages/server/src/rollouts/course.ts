@@ -1,6 +1,6 @@
 import type { RolloutRejection } from "../contracts/rollout-status.js";
 import type { FullRolloutSettings } from "../settings/rollout-settings.js";
-import { nobody, type Reach, reachOf, withMore } from "./share.js";
+import { nobody, type Reach, reachesMore, reachOf, withMore } from "./share.js";
 
 /** The phase of a rollout. `choosing`: its step waits for candidates. The others are those of `RolloutState`. */
 export type Phase = "choosing" | "waiting" | "soaking" | "halted" | Ending;
@@ -24,6 +24,8 @@ export interface Course {
   readonly round: number;
   /** Whether the step has chosen its nodes. A rollout that is resumed need not choose again. */
   readonly isChosen: boolean;
+  /** Whether the step found nodes that no step before had reached. A step by labels does not know: see `Count.added`. */
+  readonly hasFresh?: boolean | undefined;
   /** The soak time of this step is over. */
   readonly isSoaked: boolean;
   /** The rejections that do not count any more, since somebody resumed the rollout in spite of them. */
@@ -125,12 +127,23 @@ export function decide(course: Course, counts: readonly Count[], isDue: boolean)
 function chosen(course: Course, counts: readonly Count[]): Course {
   const step = course.settings.steps[course.step];
   if (step === undefined) return ended(course, "completed");
-  const reach = reachOf(step, candidatesOf(counts), course.reach);
-  return { ...course, phase: "waiting", isChosen: true, reach, turn: course.turn + 1, round: course.round + 1 };
+  const candidates = candidatesOf(counts);
+  const reach = reachOf(step, candidates, course.reach);
+  const hasFresh = reachesMore(course.reach, reach, candidates);
+  return {
+    ...course,
+    phase: "waiting",
+    isChosen: true,
+    hasFresh,
+    reach,
+    turn: course.turn + 1,
+    round: course.round + 1,
+  };
 }
 
 function goneOn(course: Course, counts: readonly Count[]): Course {
-  const addsNobody = course.step > 0 && counts.every(({ added }) => added === 0);
+  // Servers know only what they added themselves: the nodes of one that died are at others now.
+  const addsNobody = course.step > 0 && course.hasFresh !== true && counts.every(({ added }) => added === 0);
   if (!course.isSoaked && !addsNobody && course.settings.soakMs > 0) return { ...course, phase: "soaking" };
   const step = course.step + 1;
   if (step >= course.settings.steps.length) return ended({ ...course, step }, "completed");

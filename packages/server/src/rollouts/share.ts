@@ -38,6 +38,14 @@ export function reachOf(step: RolloutStep, candidates: readonly number[], before
   return { ...before, positions, percent: Math.max(before.percent, step.percent) };
 }
 
+/** Whether a step reaches one of these positions that the reach before it does not. */
+export function reachesMore(before: Reach, after: Reach, candidates: readonly number[]): boolean {
+  if (after.positions.length > before.positions.length) return true;
+  return candidates.some(
+    (each) => each >= before.percent / 100 && each < after.percent / 100 && !before.positions.includes(each),
+  );
+}
+
 /** Takes nodes that came later, while there is room. Returns the same reach if it takes none. */
 export function withMore(reach: Reach, candidates: readonly number[]): Reach {
   const fresh = [...new Set(candidates)].filter((each) => !reach.positions.includes(each)).sort((a, b) => a - b);
