@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
+import type { SharedKeys, SharedPut } from "../../contracts/shared-keys.js";
 import { fullSettings } from "../../settings/rollout-settings.js";
 import { createMemoryStore } from "../../stores/tables/memory-store.js";
+import { changed } from "../../testing/changed.js";
 import { newCourse } from "../course.js";
-import { courseKey, courses } from "./record.js";
+import { type ChangedResource, courseKey, courses, listPrefix, listsOf } from "./record.js";
 import { type NextRecord, RecordStore } from "./record-store.js";
 
 const next: NextRecord = {
@@ -61,5 +63,60 @@ describe("the records of rollouts in a store that is restored from a backup", ()
     assert.equal(await one.write("g", one.of("g"), next), false);
     assert.equal(one.of("g")?.writes, 1);
     assert.ok(await one.write("g", one.of("g"), next));
+  });
+});
+
+/** A large change: its list needs several values. */
+const many: readonly ChangedResource[] = Array.from({ length: 6_000 }, (_, at) => {
+  return { type: "type.googleapis.com/a", key: `resource-${at}-${"x".repeat(40)}`, wanted: "1" };
+});
+
+/** Two servers of which the second one waits within its writes until it is let go on. */
+async function withSlowOne(t: TestContext, waitsAt: (put: SharedPut) => boolean) {
+  const store = await createMemoryStore();
+  const { shared } = store;
+  let [hasReached, goOn] = [() => {}, () => {}];
+  const reached = new Promise<void>((resolve) => (hasReached = resolve));
+  const released = new Promise<void>((resolve) => (goOn = resolve));
+  const put: SharedKeys["put"] = async (asked) => {
+    if (waitsAt(asked)) {
+      hasReached();
+      await released;
+    }
+    return await shared.put(asked);
+  };
+  const open = (keys: SharedKeys) => new RecordStore(keys, { heard() {}, told() {}, away() {} });
+  const [quick, slow] = [open(shared), open(changed(shared, { put }))];
+  t.after(async () => {
+    quick.close();
+    slow.close();
+    await store.close();
+  });
+  return { shared, quick, slow, reached, goOn };
+}
+
+describe("the lists of two servers that propose a change at once", () => {
+  it("are one list if they propose the same change, in whatever order they have it", async (t) => {
+    const isSecondPart = ({ key }: SharedPut) => key === `${listPrefix({ group: "g", change: "c" })}1`;
+    const { quick, slow, reached, goOn } = await withSlowOne(t, isSecondPart);
+    const late = slow.write("g", undefined, next, many.toReversed());
+    await reached;
+    assert.ok(await quick.write("g", undefined, next, many));
+    goOn();
+    assert.equal(await late, false);
+    const list = await quick.list(quick.of("g") ?? assert.fail());
+    assert.deepEqual(new Set(list?.map(({ key }) => key)), new Set(many.map(({ key }) => key)));
+    assert.equal(list?.length, many.length);
+  });
+
+  it("go if another change came first", async (t) => {
+    const { shared, quick, slow, reached, goOn } = await withSlowOne(t, ({ key }) => key === courseKey("g"));
+    const late = slow.write("g", undefined, { ...next, change: "other" }, many);
+    await reached;
+    assert.ok(await quick.write("g", undefined, next, many.slice(0, 1)));
+    goOn();
+    assert.equal(await late, false);
+    const keys = (await shared.list(listsOf("g"))).map(({ key }) => key);
+    assert.deepEqual(keys, [`${listPrefix({ group: "g", change: "c" })}0`]);
   });
 });

@@ -1,6 +1,14 @@
 import { type Finding, XdskitError } from "@xdskit/api";
 import type { SharedEntry, SharedKeys, SharedVersion, StoreWatch } from "../../contracts/shared-keys.js";
-import { type ChangedResource, courseKey, courses, listPrefix, type RolloutRecord } from "./record.js";
+import {
+  type ChangedResource,
+  courseKey,
+  courses,
+  inOneOrder,
+  listPrefix,
+  listsOf,
+  type RolloutRecord,
+} from "./record.js";
 
 /** A record, and the version by which it can be replaced. */
 interface KnownRecord {
@@ -87,7 +95,7 @@ export class RecordStore {
     const known = this.#known.get(group);
     if (known?.record.writes !== from?.writes) return false;
     const record: RolloutRecord = { ...next, group, writes: (from?.writes ?? 0) + 1 };
-    const before = list === undefined || from === undefined ? [] : await this.#shared.list(listPrefix(from));
+    const before = list === undefined ? [] : await this.#shared.list(listsOf(group));
     if (list !== undefined) await this.#putList(record, list);
     const value = JSON.stringify(record);
     const version = await this.#shared.put({ key: courseKey(group), value, expected: known?.version });
@@ -96,8 +104,9 @@ export class RecordStore {
       return false;
     }
     this.#note({ record, version });
-    // Only these versions: whoever proposes the same change again puts its list again before.
-    if (from?.change !== record.change) for (const { key, version: old } of before) await this.#remove(key, old);
+    // Also lists of servers that were slower. Only these versions: whoever proposes a change again puts its list again
+    // before.
+    for (const { key, version: old } of before) if (!key.startsWith(listPrefix(record))) await this.#remove(key, old);
     return true;
   }
 
@@ -142,7 +151,8 @@ export class RecordStore {
   }
 
   async #putList(record: RolloutRecord, list: Iterable<ChangedResource>): Promise<void> {
-    for (const [index, part] of partsOf(list).entries())
+    // Servers that propose the same change write the same parts, whoever writes which of them.
+    for (const [index, part] of partsOf(inOneOrder(list)).entries())
       await this.#shared.put({ key: `${listPrefix(record)}${index}`, value: part, expected: "any" });
   }
 

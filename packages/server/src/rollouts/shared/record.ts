@@ -33,10 +33,17 @@ const mostPast = 20;
 
 /** A digest of what a change does: two servers with the same one hold the same back from the same nodes. */
 export function changeOf(resources: Iterable<ChangedResource>): string {
-  const lines = Array.from(resources, ({ type, key, from, wanted }) =>
-    JSON.stringify([type, key, from ?? null, wanted ?? null]),
-  );
-  return shortHash(lines.sort().join("\n"));
+  return shortHash(inOneOrder(resources).map(lineOf).join("\n"));
+}
+
+/** The same changes in the same order, wherever they come from. */
+export function inOneOrder(resources: Iterable<ChangedResource>): readonly ChangedResource[] {
+  const lines = Array.from(resources, (resource) => [lineOf(resource), resource] as const);
+  return lines.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, resource]) => resource);
+}
+
+function lineOf({ type, key, from, wanted }: ChangedResource): string {
+  return JSON.stringify([type, key, from ?? null, wanted ?? null]);
 }
 
 /** Names the contents that are read for a record: of a completed rollout those that it brought. */
@@ -63,9 +70,14 @@ export function courseKey(group: string): string {
 
 export const lists = "rollouts/undo/";
 
+/** Begins the lists of all changes of a group. */
+export function listsOf(group: string): string {
+  return `${lists}${shortHash(group)}/`;
+}
+
 /** Where the list of a change begins: it is in as many values as it needs. */
 export function listPrefix({ group, change }: Pick<RolloutRecord, "group" | "change">): string {
-  return `${lists}${shortHash(group)}/${change}/`;
+  return `${listsOf(group)}${change}/`;
 }
 
 export const rejectedPrefix = "rollouts/rejected/";
