@@ -62,7 +62,8 @@ export class EtcdSession implements SharedSession {
     try {
       const seconds = await this.#client.keepAlive(this.lease, this.#options.ttlMs / 3);
       if (this.#isEnded) return;
-      if (seconds <= 0) return this.#lost();
+      // `isOver` is final: its holder may have acted on it, and would never hear that the session goes on.
+      if (seconds <= 0 || this.isOver) return this.#lost();
       this.#until = asked + this.#options.ttlMs;
     } catch {
       if (this.#isEnded) return;

@@ -73,7 +73,7 @@ export class LeaseRenewals {
    */
   async renewed(id: string): Promise<void> {
     if (!this.#renewed.has(id)) this.#renewed.set(id, 0);
-    if (this.#watch === undefined || (this.#others.size === 0 && this.#state !== "unknown")) return;
+    if (this.#watch === undefined || (this.#others.size === 0 && this.#state === "heard")) return;
     this.#pending.add(id);
     if (!this.#isUrgent(id)) return this.#tellSoon();
     const late = new AbortController();

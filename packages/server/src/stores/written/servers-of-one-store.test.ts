@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
 import { createResource, envoyRegistry, type Finding, resourceTypes, XdskitError } from "@xdskit/api";
 import type { LayerWrite } from "../../contracts/layer-writer.js";
+import type { SharedListener } from "../../contracts/shared-keys.js";
 import type { Source, SourceSink } from "../../contracts/source.js";
 import type { Revision, Store } from "../../contracts/store.js";
 import { createServer } from "../../create-server.js";
@@ -268,6 +269,28 @@ describe("servers of one store", () => {
     await assert.rejects(a.written.renewLease(id), { code: "XDSKIT_STORE" });
     isFull = false;
     await a.written.renewLease(id);
+  });
+
+  it("a lease is not called renewed while the store is away, since a server that starts meanwhile cannot hear of it", async (t) => {
+    const store = await createMemoryStore();
+    let isAway = false;
+    let renewals: SharedListener | undefined;
+    const shared = changed(store.shared, {
+      put: (asked) => (isAway ? Promise.reject(new Error("no answer")) : store.shared.put(asked)),
+      watch: (begin, listener) => {
+        if (begin === "leases/renewed/") renewals = listener;
+        return store.shared.watch(begin, listener);
+      },
+    });
+    const alone = await started(t, changed(store, { shared }));
+    const result = await alone.written.write(write({ upsert: [one], lease: { ttlMs: 2_000 } }));
+    assert.ok(result.kind === "written" && result.lease !== undefined);
+    const { id } = result.lease;
+    await alone.pass(0);
+    await alone.written.renewLease(id);
+    isAway = true;
+    renewals?.away({ code: "XDSKIT_STORE", severity: "error", message: "no answer" });
+    await assert.rejects(alone.written.renewLease(id), { code: "XDSKIT_STORE" });
   });
 
   it("a rollback of a source's layer holds at all of them, until their source changes", async (t) => {
