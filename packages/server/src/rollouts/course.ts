@@ -24,7 +24,7 @@ export interface Course {
   readonly round: number;
   /** Whether the step has chosen its nodes. A rollout that is resumed need not choose again. */
   readonly isChosen: boolean;
-  /** Whether the step found nodes that no step before had reached. A step by labels does not know: see `Count.added`. */
+  /** Whether the step found nodes that no step before had reached. By labels it does not know: see `Count.added`. */
   readonly hasFresh?: boolean | undefined;
   /** The soak time of this step is over. */
   readonly isSoaked: boolean;

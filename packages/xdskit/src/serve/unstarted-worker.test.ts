@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { commandFile, start, within } from "../testing/command.js";
 import { clusterYaml, testFolder } from "../testing/folder.js";
 
-/** Loaded into each process: the one that starts the workers starts a missing program while there is a file `missing`. */
+/** Loaded into each process: while there is a file `missing`, the one that starts workers starts a missing program. */
 const preload = `
   const { existsSync } = require("node:fs");
   const { execPath } = process;
