@@ -61,8 +61,8 @@ export interface RestServerSettings {
   /** The time between an answer and the next poll, in milliseconds, with jitter. Default 1,000. */
   readonly refreshDelayMs?: number | undefined;
   /**
-   * The longest time for one poll, in milliseconds. Default 5,000, and 60,000 after an answered poll: a server may hold
-   * it until something changes.
+   * The longest time for one poll, in milliseconds. Default 5,000, and 60,000 for a poll that claims a version or
+   * follows an answered one: a server may hold it until something changes.
    */
   readonly requestTimeoutMs?: number | undefined;
   readonly api?: ApiVersion | undefined;

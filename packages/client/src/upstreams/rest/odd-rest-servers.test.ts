@@ -11,6 +11,7 @@ import {
   startOddRestServer,
 } from "../../testing/odd-rest-server.js";
 import { type RecordedUpstream, recordUpstream, typeNamed } from "../../testing/recorded-upstream.js";
+import { receivedCluster } from "../../testing/scripted-upstream.js";
 import { waitFor } from "../../testing/wait-for.js";
 import type { UpstreamContext } from "../contract/upstream.js";
 import { createRestUpstream } from "./rest-upstream.js";
@@ -230,6 +231,42 @@ suite("an answer that is of no use", () => {
           [waits.filter((wait) => wait === 5_000).length, waits.filter((wait) => wait === 60_000).length],
           [1, 1],
         );
+      },
+      { context: { clock } },
+    );
+  });
+
+  test("a client waits as long for a poll that claims a version, after a failed poll and after a restart (rule 143)", async () => {
+    const waits: number[] = [];
+    const clock = {
+      now: () => systemClock.now(),
+      after(milliseconds: number, call: () => void) {
+        if (milliseconds >= 5_000) waits.push(milliseconds);
+        return systemClock.after(milliseconds, call);
+      },
+    };
+    const failsOnce: OddAnswer = (response, _poll, number) => {
+      if (number === 0) respond(response, "1", ["a"]);
+      else if (number === 1) response.writeHead(503).end();
+    };
+    await withOdd(
+      failsOnce,
+      async ({ upstream, server, polled }) => {
+        upstream.subscribe(cds, ["*"]);
+        await polled(3);
+        assert.equal(server.polls[2]?.request.versionInfo, "1");
+        assert.deepEqual(waits.splice(0), [5_000, 60_000, 60_000]);
+      },
+      { context: { clock } },
+    );
+    await withOdd(
+      () => {},
+      async ({ upstream, server, polled }) => {
+        upstream.hold(cds, [receivedCluster("a")], "1");
+        upstream.subscribe(cds, ["a"]);
+        await polled(1);
+        assert.equal(server.polls[0]?.request.versionInfo, "1");
+        assert.deepEqual(waits, [60_000]);
       },
       { context: { clock } },
     );

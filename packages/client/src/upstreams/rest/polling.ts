@@ -147,10 +147,8 @@ export class Polling {
     this.#asksAnew = false;
     let problem: Problem | undefined;
     try {
-      const answer = await poster.post(path, this.#requests.json(this.#nextRequest()), {
-        signal: poll.signal,
-        mayBeHeld: this.#isUp,
-      });
+      const { json, hasVersion } = this.#requests.of(this.#nextRequest());
+      const answer = await poster.post(path, json, { signal: poll.signal, mayBeHeld: this.#isUp || hasVersion });
       this.#letGo();
       if (this.#isOver) return 0;
       problem = await this.#answered(answer);

@@ -25,7 +25,7 @@ export interface HttpAnswer {
 
 export interface PostOptions {
   readonly signal: AbortSignal;
-  /** The server answered the poll before: it may hold this one until something changes. */
+  /** The server answered the poll before, or this one claims a version: it may hold it until something changes. */
   readonly mayBeHeld: boolean;
 }
 

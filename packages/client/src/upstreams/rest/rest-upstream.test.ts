@@ -33,7 +33,9 @@ async function withServer(
   const events: ServerEvent[] = [];
   server.on((event) => events.push(event));
   const { rest } = await server.listen({ rest: "127.0.0.1:0" });
-  const settings = { kind: "rest" as const, url: `http://${rest}`, refreshDelayMs: 20, ...options.settings };
+  // A busy machine answers late, too.
+  const always = { kind: "rest" as const, requestTimeoutMs: 30_000, refreshDelayMs: 20 };
+  const settings = { ...always, url: `http://${rest}`, ...options.settings };
   const recorded = recordUpstream(
     (context, sink) => createRestUpstream(settings, context, sink),
     options.context,
