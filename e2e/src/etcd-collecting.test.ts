@@ -82,4 +82,66 @@ describe("the collecting of old revisions in etcd", () => {
       assert.equal(await store.retain({ revisions: 1, since: 0 }), 1);
       assert.deepEqual(await versionsOf(opened(t, etcd)), whole);
     });
+
+  it("leaves what a writer commits that is taken for dead meanwhile", { timeout: 60_000 }, async (t) => {
+    const etcd = await cluster(t);
+    if (etcd === undefined) return;
+    const further = new EtcdClient({ endpoints: etcd.endpoints });
+    t.after(() => further.close());
+    let [goOn, paused] = [() => {}, () => {}];
+    const isPaused = new Promise<void>((resolve) => {
+      paused = resolve;
+    });
+    const goesOn = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const writer = opened(t, etcd, (client) => ({
+      async transactionOnce(transaction) {
+        paused();
+        await goesOn;
+        return await client.transactionOnce(transaction);
+      },
+    }));
+    await patch(opened(t, etcd), [resource("one", "first")]);
+    const writing = patch(writer, [resource("one", "second")]);
+    await isPaused;
+    // As if it had been stopped for a minute after it wrote ahead.
+    const lives = { kind: "delete", key: `${prefix}/writers/`, end: `${prefix}/writers0` } as const;
+    await further.transaction({ compare: [], operations: [lives] });
+    const store = opened(t, etcd, (client) => ({
+      async range(range) {
+        const answer = await client.range(range);
+        // It goes on once the history was read.
+        if (range.key.startsWith(`${prefix}/history/`)) {
+          goOn();
+          await writing;
+        }
+        return answer;
+      },
+    }));
+    await store.retain({ revisions: 10, since: 0 });
+    const written = await writing;
+    assert.equal((await opened(t, etcd).head("a"))?.id, written);
+    assert.deepEqual(await versionsOf(opened(t, etcd)), ["second"]);
+    await store.retain({ revisions: 1, since: 0 });
+    assert.deepEqual(await versionsOf(opened(t, etcd)), ["second"]);
+  });
+
+  it("stops where a head names a revision that is missing", { timeout: 60_000 }, async (t) => {
+    const etcd = await cluster(t);
+    if (etcd === undefined) return;
+    const store = opened(t, etcd);
+    const further = new EtcdClient({ endpoints: etcd.endpoints });
+    t.after(() => further.close());
+    await patch(store, [resource("one", "first"), resource("two", "second")]);
+    const id = await patch(store, [resource("one", "third")]);
+    const key = `${prefix}/revisions/${id}`;
+    const [revision = assert.fail("it is not there")] = (await further.range({ key })).found;
+    // A dead writer left its mark: it is time to collect.
+    const mark = { kind: "put", key: `${prefix}/ahead/dead`, value: "1" } as const;
+    await further.transaction({ compare: [], operations: [{ kind: "delete", key }, mark] });
+    await assert.rejects(store.retain({ revisions: 10, since: 0 }), { code: "XDSKIT_STORE" });
+    await further.transaction({ compare: [], operations: [{ kind: "put", key, value: revision.value }] });
+    assert.deepEqual(await versionsOf(opened(t, etcd)), ["second", "third"]);
+  });
 });

@@ -20,7 +20,7 @@ import { EtcdShared } from "./etcd-shared.js";
 import { HeadsFollower } from "./heads-follower.js";
 import { eachAtOnce } from "./in-parts.js";
 import { endOf, Keys } from "./keys.js";
-import { Manifests, undo } from "./manifests.js";
+import { Manifests, missingRevision, undo } from "./manifests.js";
 import { collect } from "./retention.js";
 import { Watching } from "./watching.js";
 
@@ -134,7 +134,7 @@ export class EtcdStore implements Store {
   /** A revision that a key names. */
   async #revision(id: RevisionId): Promise<Revision> {
     const revision = await this.revision(id);
-    if (revision === undefined) throw XdskitError.of("XDSKIT_STORE", `it is damaged: there is no revision ${id}`);
+    if (revision === undefined) throw missingRevision(id);
     return revision;
   }
 

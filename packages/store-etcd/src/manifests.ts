@@ -100,6 +100,11 @@ export class Manifests {
   }
 }
 
+/** An error for a revision that a key names. */
+export function missingRevision(id: RevisionId): XdskitError {
+  return XdskitError.of("XDSKIT_STORE", `it is damaged: there is no revision ${id}`);
+}
+
 function listOf<T>(parts: readonly KeyValue[]): readonly T[] {
   return parts.flatMap(({ value }) => JSON.parse(text.decode(value)) as readonly T[]);
 }

@@ -5,13 +5,15 @@ import type { EtcdClient } from "./client/etcd-client.js";
 import type { KeyValue, Operation, Transaction } from "./client/messages.js";
 import { eachAtOnce, inParts } from "./in-parts.js";
 import { endOf, type Keys } from "./keys.js";
-import type { Manifests } from "./manifests.js";
+import { type Manifests, missingRevision } from "./manifests.js";
 
 const text = new TextDecoder();
 /** The most keys to list with one request. */
 const pageKeys = 10_000;
 /** So many writers that lost a race leave enough to collect: that costs all revisions. */
 const mostLost = 20;
+/** A history is read so often while other servers collect what was just read. */
+const mostTries = 5;
 
 /**
  * Removes the revisions that retention does not keep, and everything that no revision needs: theirs, and what writers
@@ -32,12 +34,12 @@ export async function collect(
   const dead = marks.found.filter((mark) => !isAlive(mark));
   const hasDied = dead.some(({ value }) => text.decode(value) !== lostValue);
   if (!hasDied && dead.length < mostLost && !(await isWorthIt(client, keys, manifests, retention))) return 0;
+  // First: a writer that was taken for dead, and goes on, must not commit what is collected now.
+  await eachAtOnce(dead, ({ key }) => client.transaction({ compare: [], operations: [{ kind: "delete", key }] }));
   const lines = await histories(client, keys, manifests);
   const old = lines.flatMap((line) => oldIn(line, retention));
   if (old.length === 0 && dead.length === 0) return 0;
   for (const line of lines) await keepReadable(client, keys, manifests, line, new Set(old.map(({ id }) => id)));
-  // First: a writer that was taken for dead, and goes on, must not commit what is collected now.
-  await eachAtOnce(dead, ({ key }) => client.transaction({ compare: [], operations: [{ kind: "delete", key }] }));
   await eachAtOnce(old, ({ layer, number, id }) => forget(client, keys, layer, number, id));
   const bound = Math.min(marks.revision, ...marks.found.filter(isAlive).map(({ writtenAt }) => writtenAt - 1));
   const kept = lines.flat().filter((revision) => !old.includes(revision));
@@ -66,14 +68,24 @@ async function isWorthIt(client: EtcdClient, keys: Keys, manifests: Manifests, r
 
 /** The revisions of each layer, oldest first. */
 async function histories(client: EtcdClient, keys: Keys, manifests: Manifests): Promise<readonly Revision[][]> {
-  const heads = (await listed(client, keys.heads(), false)).found;
-  return await eachAtOnce(heads, async ({ value }) => {
-    const head = await manifests.revision(text.decode(value));
-    if (head === undefined) return [];
-    const entries = (await listed(client, keys.history(head.layer), false)).found;
-    const revisions = await eachAtOnce(entries, (entry) => manifests.revision(text.decode(entry.value)));
-    return revisions.flatMap((revision) => revision ?? []);
-  });
+  const heads = (await listed(client, keys.heads())).found;
+  return await eachAtOnce(heads, ({ key }) => historyOf(client, keys, manifests, key));
+}
+
+/** Never without the newest revision: what a layer holds would be taken for useless. Rejects if that is missing. */
+async function historyOf(client: EtcdClient, keys: Keys, manifests: Manifests, headKey: string): Promise<Revision[]> {
+  let newest: RevisionId = "";
+  for (let tries = 0; tries < mostTries; tries += 1) {
+    newest = text.decode((await client.range({ key: headKey })).found[0]?.value);
+    const head = await manifests.revision(newest);
+    if (head === undefined) continue;
+    const ids = (await listed(client, keys.history(head.layer), false)).found.map(({ value }) => text.decode(value));
+    newest = ids.at(-1) ?? newest;
+    const revisions = await eachAtOnce(ids, (id) => manifests.revision(id));
+    // Else another server has moved the head since, and collected this one.
+    if (revisions.at(-1) !== undefined) return revisions.flatMap((revision) => revision ?? []);
+  }
+  throw missingRevision(newest);
 }
 
 function oldIn(revisions: readonly Revision[], retention: Retention): readonly Revision[] {
