@@ -58,6 +58,8 @@ test("the bundle that is published", async (t) => {
     const bundle = join(folder, "dist/bundle");
     for (const file of readdirSync(join(bundle, "js"))) {
       const text = readFileSync(join(bundle, "js", file), "utf8");
+      // In memory it takes a byte for each character then, not two.
+      assert.equal(Buffer.byteLength(text), text.length, `${file} has a character that is not ASCII`);
       for (const [, name = ""] of text.matchAll(/new URL\("([^"]+)", importMetaUrl\)/g)) {
         // The sources' own way to a thread, which compiled ones do not take.
         if (!name.endsWith(".ts")) statSync(join(bundle, "js", name));
