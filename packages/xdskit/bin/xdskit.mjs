@@ -12,6 +12,8 @@ const early = (signal) => {
 process.on("SIGTERM", early).on("SIGINT", early);
 // What gRPC's client says of its connections comes as errors of ours; GRPC_VERBOSITY=DEBUG shows all of it.
 process.env.GRPC_VERBOSITY ??= "NONE";
+// LMDB brings msgpackr, whose native part takes a while to load. Nothing here is written in that format.
+process.env.MSGPACKR_NATIVE_ACCELERATION_DISABLED ??= "true";
 const { isBundle, url: loaded } = program();
 keepCompiled(loaded);
 const { main } = isBundle ? required(loaded) : await imported(loaded);
@@ -71,8 +73,11 @@ function keepCompiled(loaded) {
   // Node 20 has no such cache. The bundle, of whose files ours can keep the code, brings it.
   const ours = new URL("./code-cache.js", loaded);
   if (timeOf(ours) === 0) return;
+  const bundle = dirname(fileURLToPath(loaded));
+  // LMDB is no part of the bundle. Nearly all of its JavaScript is in these two packages.
+  const isKept = (file) => dirname(file) === bundle || /[/\\]node_modules[/\\](lmdb|msgpackr)[/\\]/.test(file);
   const command = /^[a-z]+$/.test(process.argv[2]) ? process.argv[2] : "other";
-  required(ours).keepCompiledCode(folder, dirname(fileURLToPath(loaded)), command);
+  required(ours).keepCompiledCode(folder, isKept, command);
 }
 
 /** When a file was written last, in milliseconds; 0: there is none. */

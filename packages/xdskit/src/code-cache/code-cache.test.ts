@@ -18,7 +18,7 @@ async function scene() {
     "main.mjs": `
 import { createRequire } from "node:module";
 const { keepCompiledCode } = await import(${JSON.stringify(codeCache)});
-keepCompiledCode(process.argv[2], import.meta.dirname, process.argv[3]);
+keepCompiledCode(process.argv[2], (file) => file.endsWith("said.cjs"), process.argv[3]);
 console.log(createRequire(import.meta.url)("./said.cjs").say());
 `,
   });
@@ -88,7 +88,7 @@ describe("the code that is kept", () => {
     assert.equal((await stat(file)).uid, 0);
   });
 
-  it("is that of the bundle alone", async () => {
+  it("is only that of files that are asked for", async () => {
     await using s = await scene();
     await mkdir(join(s.path, "other"));
     await writeFile(join(s.path, "other", "more.cjs"), program("more"));

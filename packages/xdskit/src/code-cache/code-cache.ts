@@ -26,30 +26,28 @@ const maxAgeMs = 30 * 24 * 3_600_000;
 const sumBytes = 4;
 
 /**
- * Keeps in `folder` the compiled code of the CommonJS files in the folder `of` that are loaded from now on, for the
- * next process that loads the same texts with the same Node to do the same. Node 22 does this itself
- * (`module.enableCompileCache`).
- * What was compiled until the process exits is written then; a process that is killed leaves nothing. What cannot be
- * read or written is compiled again: this never fails. Code that another user wrote, or that is damaged, is not run.
+ * Keeps in `folder` the compiled code of the CommonJS files that `isKept` names and that are loaded from now on, for
+ * the next process that loads the same texts with the same Node to do the same. Node 22 does this itself
+ * (`module.enableCompileCache`). What was compiled until the process exits is written then; a process that is killed
+ * leaves nothing. What cannot be read or written is compiled again: this never fails. Code that another user wrote, or
+ * that is damaged, is not run.
  *
  * `command` is what this process does, in letters: of files that many commands share each command runs other functions.
  */
-export function keepCompiledCode(folder: string, of: string, command: string): void {
+export function keepCompiledCode(folder: string, isKept: (filename: string) => boolean, command: string): void {
   const place = join(folder, `${process.version}-${process.arch}-${cachedDataVersionTag()}-${command}`);
-  // The files lie beside each other, so that one finds what the other does.
-  const require = createRequire(join(of, "index.js"));
   const compiled = new Map<string, Script>();
   const prototype = Module.prototype as unknown as Compiling;
   const compile = prototype._compile;
   prototype._compile = function (text, filename, ...more) {
-    if (dirname(filename) !== of) return compile.call(this, text, filename, ...more);
+    if (!isKept(filename)) return compile.call(this, text, filename, ...more);
     // As Node 22 does: one that differs has another name.
     const name = `${basename(filename)}-${crc32(text, crc32(filename)).toString(16)}-${text.length}`;
     const cachedData = readCode(join(place, name));
     const script = new Script(Module.wrap(text), { filename, ...(cachedData && { cachedData }) });
     if (cachedData === undefined || script.cachedDataRejected) compiled.set(name, script);
     const run = script.runInThisContext() as (...args: unknown[]) => unknown;
-    return run.call(this.exports, this.exports, require, this, filename, of);
+    return run.call(this.exports, this.exports, createRequire(filename), this, filename, dirname(filename));
   };
   process.on("exit", () => {
     if (compiled.size > 0) writeCodes(place, compiled);
