@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Finding } from "@xdskit/api";
 import type { SharedEntry, SharedKeys, SharedSession, StoreWatch } from "@xdskit/server";
+import type { FindNeighbors } from "./state-socket.js";
 
 /** One server of a store, as the others know it. */
 export interface Replica {
@@ -14,12 +15,18 @@ export interface Replica {
   readonly version: string;
   /** In milliseconds since 1970. */
   readonly since: number;
+  /** Its clients come to an address of its own: no other server's clients can be sent to it. */
+  readonly isApart?: boolean | undefined;
 }
 
 /** The options of a membership. */
 export interface MembershipOptions {
   readonly shared: SharedKeys;
   readonly self: Replica;
+  /** `with-others`: only while there are any, since a lease is written again and again. */
+  readonly joins: "always" | "with-others";
+  /** Finds those that have not joined, since they know of nobody. */
+  readonly neighbors?: FindNeighbors | undefined;
   /** Is called before the others are told of this server, also when they are told again. It is tried again. */
   readonly beforeJoin: () => Promise<void>;
   /** A replica that was there is gone: it was stopped, or is taken for dead. */
@@ -40,21 +47,30 @@ export class Membership {
   readonly #stopped = new AbortController();
   #session: SharedSession | undefined;
   #others = new Map<string, Replica>();
-  #isKnown = false;
-  #joining: Promise<void>;
+  #isTold = false;
+  /** Neighbors at the start that have not joined yet; undefined: nobody has looked. */
+  #awaited: Set<string> | undefined;
+  #changing = Promise.resolve();
+  #isDue = false;
+  #knows: () => void = () => {};
+  /** Resolves once `isKnown`. */
+  readonly known = new Promise<void>((resolve) => {
+    this.#knows = resolve;
+  });
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(options: MembershipOptions) {
     this.#options = options;
-    this.#joining = this.#join();
+    this.#adapt();
     this.#watch = options.shared.watch(prefix, {
       changed: (entries) => this.#hear(entries),
       away: () => {},
     });
   }
 
-  /** Whether the list of servers has been read at least once. */
+  /** Whether the list of servers has been read at least once, and has those that were there at the start. */
   get isKnown(): boolean {
-    return this.#isKnown;
+    return this.#isTold && this.#awaited?.size === 0;
   }
 
   /** All others, by name. */
@@ -66,27 +82,62 @@ export class Membership {
   async close(): Promise<void> {
     this.#watch.close();
     this.#stopped.abort();
-    await this.#joining;
+    clearTimeout(this.#timer);
+    await this.#changing;
     await this.#session?.close().catch(() => {});
+  }
+
+  /** Joins if there are others, and leaves if there is none. One change comes after the other. */
+  #adapt(): void {
+    if (this.#isDue) return;
+    this.#isDue = true;
+    this.#changing = this.#changing.then(async () => {
+      this.#isDue = false;
+      const isWanted = await this.#isWanted();
+      if (this.#stopped.signal.aborted) return;
+      if (isWanted && this.#session === undefined) await this.#join();
+      if (!isWanted) await this.#leave();
+    });
+  }
+
+  async #isWanted(): Promise<boolean> {
+    const { joins, neighbors = async () => new Set<string>() } = this.#options;
+    if (joins === "always" || this.#others.size > 0) {
+      this.#awaited ??= new Set();
+      this.#seen();
+      return true;
+    }
+    const near = await neighbors();
+    if (this.#awaited === undefined) {
+      this.#awaited = new Set([...near].filter((id) => !this.#others.has(id)));
+      // One that is there and does not join by then does not run.
+      setTimeout(() => this.#seen(...near), ttlMs).unref();
+    }
+    this.#seen();
+    if (near.size === 0) return false;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#adapt(), ttlMs).unref();
+    return true;
   }
 
   async #join(): Promise<void> {
     const { shared, self, beforeJoin, problem } = this.#options;
     let hasProblem = false;
-    for (;;) {
+    do {
+      let session: SharedSession | undefined;
       try {
-        const lost = () => {
-          if (!this.#stopped.signal.aborted) this.#joining = this.#join();
-        };
         await beforeJoin();
-        this.#session = await shared.session({ ttlMs, lost });
+        session = await shared.session({ ttlMs, lost: () => this.#lost() });
         const value = JSON.stringify(self);
-        await shared.put({ key: prefix + self.id, value, expected: "any", session: this.#session });
+        await shared.put({ key: prefix + self.id, value, expected: "any", session });
+        this.#session = session;
         if (hasProblem) problem(undefined);
+        // It was lost before it was known here.
+        if (session.isOver) this.#lost();
         return;
       } catch (error) {
         // One that was opened would go on saying that it is alive.
-        await this.#session?.close().catch(() => {});
+        await session?.close().catch(() => {});
         if (this.#stopped.signal.aborted) return;
         const message = `other servers of the store cannot find this one: ${(error as Error).message}`;
         if (!hasProblem) problem({ code: "XDSKIT_STORE", severity: "warning", message });
@@ -94,19 +145,37 @@ export class Membership {
         await delay(retryMs * (1 + Math.random()), undefined, { signal: this.#stopped.signal, ref: false }).catch(
           () => {},
         );
-        if (this.#stopped.signal.aborted) return;
       }
-    }
+    } while (!this.#stopped.signal.aborted && (await this.#isWanted()));
+  }
+
+  #lost(): void {
+    this.#session = undefined;
+    if (!this.#stopped.signal.aborted) this.#adapt();
+  }
+
+  async #leave(): Promise<void> {
+    const session = this.#session;
+    this.#session = undefined;
+    await session?.close().catch(() => {});
   }
 
   #hear(entries: readonly SharedEntry[]): void {
     const before = this.#others;
-    this.#isKnown = true;
+    this.#isTold = true;
     this.#others = new Map();
     for (const { value } of entries) {
       const replica = JSON.parse(value) as Replica;
       if (replica.id !== this.#options.self.id) this.#others.set(replica.id, replica);
     }
+    this.#seen(...this.#others.keys());
     for (const [id, replica] of before) if (!this.#others.has(id)) this.#options.gone(replica);
+    if (before.size > 0 !== this.#others.size > 0) this.#adapt();
+  }
+
+  /** Nobody waits for these any more. */
+  #seen(...ids: readonly string[]): void {
+    for (const id of ids) this.#awaited?.delete(id);
+    if (this.isKnown) this.#knows();
   }
 }

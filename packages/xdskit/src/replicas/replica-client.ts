@@ -6,6 +6,7 @@ import {
   type RequestOptions,
 } from "node:http";
 import { request as tlsRequest } from "node:https";
+import { isAbsolute, join } from "node:path";
 import type { ServerTls } from "@xdskit/server";
 import type { Replica } from "./membership.js";
 import { askPath, mostAnswerBytes } from "./questions.js";
@@ -16,6 +17,8 @@ export interface AskOptions {
   readonly token: string;
   /** Undefined: replicas are reached without TLS. */
   readonly tls: ServerTls | undefined;
+  /** The folder of this server's state: sockets may be below it. Undefined: it has none. */
+  readonly directory: string | undefined;
   /** After so many milliseconds without an answer a replica counts as silent. */
   readonly timeoutMs: number;
 }
@@ -31,7 +34,7 @@ export async function ask(replica: Replica, question: string, asked: unknown, op
     ...{ authorization: `Bearer ${token}`, "content-type": "application/json" },
     "content-length": Buffer.byteLength(text),
   };
-  const target = await targetOf(replica, options.tls);
+  const target = await targetOf(replica, options);
   const signal = AbortSignal.timeout(timeoutMs);
   return await new Promise((resolve, reject) => {
     const fail = (error: Error) =>
@@ -50,10 +53,14 @@ interface ReplicaTarget {
   readonly to: RequestOptions;
 }
 
-async function targetOf({ address }: Replica, tls: ServerTls | undefined): Promise<ReplicaTarget> {
+async function targetOf({ address }: Replica, { tls, directory = "" }: AskOptions): Promise<ReplicaTarget> {
   // A connection for each question: they are rare, and none of them goes stale.
   const agent = false as unknown as Agent;
-  if (address.startsWith("unix:")) return { send: plainRequest, to: { socketPath: address.slice(5), agent } };
+  if (address.startsWith("unix:")) {
+    const path = address.slice(5);
+    // The others may have the folder under another path: in a container.
+    return { send: plainRequest, to: { socketPath: isAbsolute(path) ? path : join(directory, path), agent } };
+  }
   const { protocol, hostname, port } = new URL(address);
   const to = { host: hostname.replace(/^\[(.*)\]$/, "$1"), port, agent };
   if (protocol === "http:") return { send: plainRequest, to };

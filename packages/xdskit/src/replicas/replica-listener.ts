@@ -8,10 +8,15 @@ import { askPath, mostAskedBytes, type ReplicaAnswers } from "./questions.js";
 import { readReplicaTls } from "./replica-tls.js";
 import { type ReplicaToken, showsToken } from "./replica-token.js";
 
-/** Where other servers of the store ask: a socket on this machine, or a port. */
-export type ReplicaPlace =
+/** Where a server listens for others: a socket on this machine, or a port. */
+export type ListeningPlace =
   | { readonly kind: "socket"; readonly path: string }
   | { readonly kind: "port"; readonly address: Address; readonly tls: ServerTls | undefined };
+
+/** Where other servers of the store ask. `state`: on this machine; they find each other in the folder of the state. */
+export type ReplicaPlace =
+  | ListeningPlace
+  | { readonly kind: "state"; readonly directory: string; readonly isWritable: boolean };
 
 /** The listener for other servers of the store, listening. */
 export interface ReplicaListener {
@@ -25,9 +30,9 @@ const renewMs = 10_000;
 
 /** Answers other servers of the store. Rejects with the system's error when it cannot listen. */
 export async function startReplicaListener(
-  place: ReplicaPlace,
+  place: ListeningPlace,
   token: ReplicaToken,
-  answers: ReplicaAnswers,
+  answers: () => Promise<ReplicaAnswers>,
 ): Promise<ReplicaListener> {
   const handle: RequestListener = (request, response) => void respond(request, response, token.value, answers);
   const { server, scheme, stop } = await serverFor(place, handle);
@@ -54,7 +59,7 @@ export async function startReplicaListener(
 }
 
 async function serverFor(
-  place: ReplicaPlace,
+  place: ListeningPlace,
   handle: RequestListener,
 ): Promise<{ readonly server: Server | TlsServer; readonly scheme: "http" | "https"; stop(): void }> {
   const tls = place.kind === "port" ? place.tls : undefined;
@@ -77,7 +82,7 @@ async function respond(
   request: IncomingMessage,
   response: ServerResponse,
   token: string,
-  answers: ReplicaAnswers,
+  answers: () => Promise<ReplicaAnswers>,
 ): Promise<void> {
   const { status, body } = await answer(request, token, answers).catch((error: unknown) => {
     const code = error instanceof XdskitError ? error.code : undefined;
@@ -91,12 +96,13 @@ async function respond(
 async function answer(
   request: IncomingMessage,
   token: string,
-  answers: ReplicaAnswers,
+  answers: () => Promise<ReplicaAnswers>,
 ): Promise<{ readonly status: number; readonly body: unknown }> {
   const { method, url = "", headers } = request;
   if (!showsToken(headers.authorization, token)) return refusal(401, "it shows another token than that of the store");
   const name = url.startsWith(askPath) ? url.slice(askPath.length) : "";
-  const asked = Object.hasOwn(answers, name) ? answers[name] : undefined;
+  const known = await answers();
+  const asked = Object.hasOwn(known, name) ? known[name] : undefined;
   // Another version of xdskit may ask what this one does not know.
   if (method !== "POST" || asked === undefined) return refusal(404, `it does not answer ${url.slice(0, 100)}`);
   const text = await readText(request);

@@ -8,19 +8,14 @@ const key = "replicas/token";
 export class ReplicaToken {
   readonly #shared: SharedKeys;
   readonly #problem: (finding: Finding) => void;
-  #value: string;
+  #value = randomBytes(32).toString("base64url");
+  #isOfStore = false;
   #restoring: Promise<void> | undefined;
 
-  private constructor(shared: SharedKeys, problem: (finding: Finding) => void, value: string) {
+  /** Nobody knows it before it is that of the store: see `restore`. */
+  constructor(shared: SharedKeys, problem: (finding: Finding) => void) {
     this.#shared = shared;
     this.#problem = problem;
-    this.#value = value;
-  }
-
-  /** The first server makes it. Rejects with XDSKIT_STORE if the store cannot be read. */
-  static async open(shared: SharedKeys, problem: (finding: Finding) => void): Promise<ReplicaToken> {
-    const { value } = await heldOr(shared, randomBytes(32).toString("base64url"));
-    return new ReplicaToken(shared, problem, value);
   }
 
   get value(): string {
@@ -28,8 +23,8 @@ export class ReplicaToken {
   }
 
   /**
-   * Takes that of the store, and puts its own back where the store has lost it: that may have been restored from a
-   * backup. Says so if one of them was needed. Rejects as the store does.
+   * Takes that of the store; the first server makes it. Later it puts its own back where the store has lost it: that
+   * may have been restored from a backup. It says so if one of them was needed then. Rejects as the store does.
    */
   async restore(): Promise<void> {
     this.#restoring ??= this.#restore().finally(() => {
@@ -40,8 +35,11 @@ export class ReplicaToken {
 
   async #restore(): Promise<void> {
     const { value, isNew } = await heldOr(this.#shared, this.#value);
+    const wasOfStore = this.#isOfStore;
+    this.#isOfStore = true;
     if (!isNew && value === this.#value) return;
     this.#value = value;
+    if (!wasOfStore) return;
     const message = isNew
       ? "the store had lost the token that its servers show each other; this server has put it back"
       : "the store has another token than the one that this server knew; it uses that one now";

@@ -26,13 +26,13 @@ async function joined(t: TestContext, shared: SharedKeys, name: string, place: R
   const said: string[] = [];
   const replicas = await Replicas.join({
     ...{ shared, place, self: { id: name, name, version: "1" } },
-    answers: {
+    answers: async () => ({
       greet: async (who: string) => `${name} greets ${who}`,
       fail: async () => {
         throw new Error("no");
       },
       hang: () => new Promise<never>(() => {}),
-    },
+    }),
     gone: (replica) => gone.push(replica.name),
     problem: (finding) => said.push(finding?.message ?? "it is over"),
   });

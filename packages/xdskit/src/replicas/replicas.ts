@@ -3,22 +3,31 @@ import type { ServerTls, SharedKeys } from "@xdskit/server";
 import { Membership, type Replica } from "./membership.js";
 import type { ReplicaAnswers } from "./questions.js";
 import { type AskOptions, ask, TokenRefused } from "./replica-client.js";
-import { type ReplicaPlace, startReplicaListener } from "./replica-listener.js";
+import {
+  type ListeningPlace,
+  type ReplicaListener,
+  type ReplicaPlace,
+  startReplicaListener,
+} from "./replica-listener.js";
 import { ReplicaToken } from "./replica-token.js";
+import { listenForState, type StateSocket } from "./state-socket.js";
 
 /** The options of a server that is one of several. */
 export interface ReplicasOptions {
   readonly shared: SharedKeys;
   readonly self: Pick<Replica, "id" | "name" | "version">;
   readonly place: ReplicaPlace;
+  /** The folder of the state, if it is one of this machine. */
+  readonly directory?: string | undefined;
   /** Where the others reach it, if that is not where it listens: `HOST:PORT`. */
   readonly advertise?: string | undefined;
-  readonly answers: ReplicaAnswers;
+  /** Called before the others are told of this server. */
+  readonly answers: () => Promise<ReplicaAnswers>;
   readonly gone: (replica: Replica) => void;
   readonly problem: (finding: Finding | undefined) => void;
 }
 
-interface AskHow extends Pick<AskOptions, "tls"> {
+interface AskHow extends Pick<AskOptions, "tls" | "directory"> {
   readonly token: ReplicaToken;
 }
 
@@ -39,16 +48,37 @@ export class Replicas {
     this.#stop = stop;
   }
 
-  /** Listens, and makes itself known to the others. Rejects if it cannot listen, or the store cannot be read. */
+  /**
+   * Listens, and makes itself known to the others. In a state folder it does so only while there are others, and waits
+   * until those know of it that are there already, at most 6 seconds. Rejects if it cannot listen, or the store cannot
+   * be read.
+   */
   static async join(options: ReplicasOptions): Promise<Replicas> {
-    const { shared, place, advertise, answers, gone, problem } = options;
-    const token = await ReplicaToken.open(shared, problem);
-    const listener = await startReplicaListener(place, token, answers);
-    const address = advertise === undefined ? listener.address : withAuthority(listener.address, advertise);
-    const self = { ...options.self, address, since: Date.now() };
-    const membership = new Membership({ shared, self, beforeJoin: () => token.restore(), gone, problem });
+    const { shared, place, directory, advertise, gone, problem } = options;
+    let known: Promise<ReplicaAnswers> | undefined;
+    const answers = () => {
+      known ??= options.answers().catch((error: unknown) => {
+        known = undefined;
+        throw error;
+      });
+      return known;
+    };
+    const token = new ReplicaToken(shared, problem);
+    // Nothing is read or written for a server that is alone.
+    if (place.kind !== "state") await token.restore();
+    const listen = (at: ListeningPlace) => startReplicaListener(at, token, answers);
+    const { listener, address: own, neighbors } = await listening(place, options.self.id, listen);
+    const address = advertise === undefined ? own : withAuthority(own, advertise);
+    const self: Replica = { ...options.self, address, since: Date.now(), isApart: place.kind === "state" || undefined };
+    const joins = place.kind === "state" && (neighbors !== undefined || !place.isWritable) ? "with-others" : "always";
+    const beforeJoin = async () => {
+      await Promise.all([token.restore(), answers()]);
+    };
+    const membership = new Membership({ shared, self, joins, neighbors, beforeJoin, gone, problem });
+    // No node may come here before the others count it.
+    if (joins === "with-others") await membership.known;
     const tls: ServerTls | undefined = place.kind === "port" ? place.tls : undefined;
-    return new Replicas(self, membership, { token, tls }, async () => {
+    return new Replicas(self, membership, { token, tls, directory }, async () => {
       await membership.close();
       await listener.close();
     });
@@ -65,9 +95,9 @@ export class Replicas {
 
   /** Asks one of the others. Rejects, with a reason for people, if it does not answer in time. */
   async ask(replica: Replica, question: string, asked: unknown, timeoutMs = usualTimeoutMs): Promise<unknown> {
-    const { token, tls } = this.#ask;
+    const { token, tls, directory } = this.#ask;
     try {
-      return await ask(replica, question, asked, { token: token.value, tls, timeoutMs });
+      return await ask(replica, question, asked, { token: token.value, tls, directory, timeoutMs });
     } catch (error) {
       // One of the two has a token that the store has lost. The other one finds out when it asks.
       if (error instanceof TokenRefused) void token.restore().catch(() => {});
@@ -79,6 +109,17 @@ export class Replicas {
   close(): Promise<void> {
     return this.#stop();
   }
+}
+
+async function listening(
+  place: ReplicaPlace,
+  id: string,
+  listen: (at: ListeningPlace) => Promise<ReplicaListener>,
+): Promise<StateSocket> {
+  if (place.kind === "state")
+    return await listenForState(place.directory, id, (path) => listen({ kind: "socket", path }));
+  const listener = await listen(place);
+  return { listener, address: listener.address, neighbors: undefined };
 }
 
 function withAuthority(address: string, authority: string): string {

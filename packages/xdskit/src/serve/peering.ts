@@ -17,6 +17,8 @@ import { Replicas } from "../replicas/replicas.js";
 /** How a server finds the other servers of its store. */
 export interface PeeringOptions {
   readonly shared: SharedKeys | undefined;
+  /** Where the store is, if it is in a folder of this machine. */
+  readonly state: { readonly directory: string; readonly isWritable: boolean } | undefined;
   /** One of several processes of this machine. */
   readonly place: ProcessPlace | undefined;
   /** Where the servers of other machines ask this one. */
@@ -24,6 +26,8 @@ export interface PeeringOptions {
   readonly advertise: string | undefined;
   readonly tls: ServerTls | undefined;
   readonly gone: (replica: Replica) => void;
+  /** Another server does not say what its nodes answer to a rollout; undefined: it does again. */
+  readonly silent: (name: string, reason: string | undefined) => void;
   readonly problem: (finding: Finding | undefined) => void;
 }
 
@@ -45,6 +49,9 @@ export class Peering {
   readonly #stopped = new AbortController();
   #replicas: Replicas | undefined;
   #joining: Promise<void> | undefined;
+  /** It cannot listen: no other server knows of it. */
+  #isHidden = false;
+  readonly #silent = new Set<string>();
 
   constructor(options: PeeringOptions) {
     const { place } = options;
@@ -55,6 +62,17 @@ export class Peering {
   /** Several servers may share the store, and can ask each other. */
   get isPossible(): boolean {
     return this.#options.shared !== undefined && this.#placeOfReplica() !== undefined;
+  }
+
+  /** Nobody said that there are others, and none is there. */
+  get isAlone(): boolean {
+    return !this.isSpread && this.#others().length === 0;
+  }
+
+  /** Clients come to this server and to others by one address. */
+  get isSpread(): boolean {
+    const { shared, place, listen } = this.#options;
+    return shared !== undefined && (place ?? listen) !== undefined;
   }
 
   /** The others, as they are known now. */
@@ -73,10 +91,23 @@ export class Peering {
 
   /** All others, for rollouts that are one for all; undefined: it is not known yet who is there. */
   readonly rolloutPeers = (): readonly RolloutPeer[] | undefined => {
-    if (!this.isPossible) return [];
+    if (!this.isPossible || this.#isHidden) return [];
     if (this.#replicas?.isKnown !== true) return undefined;
-    return this.peers().map(({ name, ask }) => ({ name, counts: (asked) => ask("rollout-counts", asked, countsMs) }));
+    return this.#others().map((replica) => ({ name: replica.name, counts: (asked) => this.#counts(replica, asked) }));
   };
+
+  async #counts(replica: Replica, asked: unknown): Promise<unknown> {
+    const { name } = replica;
+    try {
+      const said = await this.#ask(replica, "rollout-counts", asked, countsMs);
+      if (this.#silent.delete(name)) this.#options.silent(name, undefined);
+      return said;
+    } catch (error) {
+      if (!this.#silent.has(name)) this.#options.silent(name, (error as Error).message);
+      this.#silent.add(name);
+      throw error;
+    }
+  }
 
   /** What the others know of leases that nobody has renewed here. */
   readonly timeLeft: TimeLeft = async (ids) => {
@@ -91,9 +122,12 @@ export class Peering {
     return most;
   };
 
-  /** How many connections of clients each other server has; undefined: one of them does not say so. */
+  /**
+   * How many connections each other server has to which clients may be sent; undefined: one of them does not say so.
+   */
   async connections(): Promise<readonly number[] | undefined> {
-    const all = this.#others().map((replica) => this.#ask(replica, "connections", null) as Promise<number>);
+    const spread = this.#others().filter(({ isApart }) => isApart !== true);
+    const all = spread.map((replica) => this.#ask(replica, "connections", null) as Promise<number>);
     return await Promise.all(all).catch(() => undefined);
   }
 
@@ -106,12 +140,24 @@ export class Peering {
     ];
   }
 
-  /** Begins to answer the others; while the store is away, once it is back. Rejects if it cannot listen. */
-  async join(answers: ReplicaAnswers): Promise<void> {
+  /**
+   * Begins to answer the others; while the store is away, once it is back. Rejects if it cannot listen where the
+   * options say.
+   */
+  async join(answers: () => Promise<ReplicaAnswers>): Promise<void> {
+    if (this.isSpread) await answers();
     await this.#join(answers).catch((error: unknown) => {
-      if (!isStoreAway(error)) throw error;
-      this.#joining = this.#joinLater(answers);
+      if (isStoreAway(error)) this.#joining = this.#joinLater(answers);
+      else if (this.isSpread) throw error;
+      else this.#hide(error as Error);
     });
+  }
+
+  /** Nobody asked for it to listen: it serves all the same. */
+  #hide({ message: reason }: Error): void {
+    this.#isHidden = true;
+    const message = `other servers of this state cannot find this one, and rollouts do not count its nodes: ${reason}`;
+    this.#options.problem({ code: "XDSKIT_STORE", severity: "warning", message });
   }
 
   async close(): Promise<void> {
@@ -120,15 +166,20 @@ export class Peering {
     await this.#replicas?.close();
   }
 
-  async #join(answers: ReplicaAnswers): Promise<void> {
-    const { shared, advertise, gone, problem } = this.#options;
+  async #join(answers: () => Promise<ReplicaAnswers>): Promise<void> {
+    const { shared, state, advertise, problem } = this.#options;
     const place = this.#placeOfReplica();
     if (shared === undefined || place === undefined) return;
     const self = { id: randomBytes(9).toString("base64url"), name: this.name, version };
-    this.#replicas = await Replicas.join({ shared, place, advertise, answers, gone, problem, self });
+    const directory = state?.directory;
+    const gone = (replica: Replica) => {
+      this.#silent.delete(replica.name);
+      this.#options.gone(replica);
+    };
+    this.#replicas = await Replicas.join({ shared, place, directory, advertise, answers, gone, problem, self });
   }
 
-  async #joinLater(answers: ReplicaAnswers): Promise<void> {
+  async #joinLater(answers: () => Promise<ReplicaAnswers>): Promise<void> {
     const { signal } = this.#stopped;
     while (!signal.aborted) {
       await delay(retryMs * (1 + Math.random()), undefined, { signal, ref: false }).catch(() => {});
@@ -151,9 +202,9 @@ export class Peering {
   }
 
   #placeOfReplica(): ReplicaPlace | undefined {
-    const { place, listen, tls } = this.#options;
+    const { place, listen, tls, state } = this.#options;
     if (listen !== undefined) return { kind: "port", address: listen, tls };
-    if (place === undefined) return undefined;
+    if (place === undefined) return state && { kind: "state", ...state };
     const again = place.isAgain ? `-${process.pid}` : "";
     const path =
       process.platform === "win32"

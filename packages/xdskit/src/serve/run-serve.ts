@@ -5,7 +5,6 @@ import {
   type Revision,
   type ServerOptions,
   type Store,
-  type WrittenLayers,
   type XdsServer,
 } from "@xdskit/server";
 import { type Address, formatAddress } from "@xdskit/server/address";
@@ -26,7 +25,7 @@ import { layerInApi } from "../settings/written-layers.js";
 import type { KeptHistory } from "../state/retention.js";
 import { RevisionEvents } from "../state/revision-events.js";
 import { stateOfFolder } from "../state/state.js";
-import { apiLayers, type FilledLayer, openServedState } from "../state/written-state.js";
+import { apiLayers, type FilledLayer, openServedState, type StateInUse } from "../state/written-state.js";
 import { mustNotBeServed } from "../to-files/not-served.js";
 import { LiveSettings } from "./live-settings.js";
 import { Peering } from "./peering.js";
@@ -127,9 +126,9 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
     revisions.tell(revision);
     live.folder.checkNames();
   };
-  const peering: Peering = peeringOf(options, serving, { store, tls, log, written });
+  const peering: Peering = peeringOf(options, serving, { state, tls, log });
   serving.closers.unshift(() => peering.close());
-  if (settings.rebalance !== "off" && peering.isPossible) serving.closers.unshift(rebalanced(server, peering, log));
+  if (settings.rebalance !== "off" && peering.isSpread) serving.closers.unshift(rebalanced(server, peering, log));
   const rollouts = await sharedRollouts(server, peering, { store, registry, log, history, url: options.store });
   if (rollouts !== undefined) serving.closers.unshift(() => rollouts.close());
   const layers = [...apiLayers(settings, written, filledBy(folder, settings), { store, isDurable })];
@@ -178,23 +177,28 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
 }
 
 interface PeeringNeeds {
-  readonly store: Store | undefined;
+  readonly state: StateInUse;
   readonly tls: ServerOptions["tls"];
   readonly log: Log;
-  readonly written: WrittenLayers;
 }
 
 function peeringOf(
   options: ServeOptions,
   { place, log: own }: Serving,
-  { store, tls, log, written }: PeeringNeeds,
+  { state: { store, directory, isDurable, written }, tls, log }: PeeringNeeds,
 ): Peering {
   return new Peering({
     ...{ shared: store?.shared, place, tls, listen: options.replica },
+    state: directory === undefined ? undefined : { directory, isWritable: isDurable },
     advertise: options.advertise && formatAddress(options.advertise),
     gone(replica) {
       log.info({ replica: replica.name }, "another server of the store is gone");
       written.restartLeases();
+    },
+    silent(replica, reason) {
+      if (reason === undefined) log.info({ replica }, "another server of the store answers again");
+      else
+        log.warn({ replica, reason }, "another server of the store does not answer: the rollout waits for its nodes");
     },
     problem: (finding) => finding && logFinding(own, finding),
   });

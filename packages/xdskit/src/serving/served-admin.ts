@@ -144,9 +144,11 @@ export class ServedAdmin {
     return { ...own, text: metricsOfWorkers(told.toSorted((a, b) => a.worker - b.worker)) };
   }
 
-  #allSources(): Promise<AllSources> {
+  async #allSources(): Promise<AllSources> {
     const { served, sources } = this.#options;
-    return sourcesOfAll({ name: served.peering?.name ?? "", sources: sources() }, served.peering?.peers() ?? []);
+    const { peering } = served;
+    if (peering === undefined || peering.isAlone) return { sources: sources() };
+    return await sourcesOfAll({ name: peering.name, sources: sources() }, peering.peers());
   }
 
   #written(): ReadonlySet<WrittenLayers> {

@@ -11,8 +11,10 @@ import type { FolderVersions } from "../replicas/folder-comparison.js";
 export interface ServedPeering {
   readonly name: string;
   readonly isPossible: boolean;
+  /** Nobody said that there are others, and none is there. */
+  readonly isAlone: boolean;
   readonly peers: NonNullable<AdminApiOptions["peers"]>;
-  join(answers: PeerAnswers): Promise<void>;
+  join(answers: () => Promise<PeerAnswers>): Promise<void>;
 }
 
 /** The served parts of a command. */

@@ -199,7 +199,7 @@ export class Serving {
     this.#admin = await startAdminServer(admin, shown.state).catch((cause) => {
       throw cannotListen("admin", admin, cause);
     });
-    if (served.peering?.isPossible === true) await served.peering.join(await shown.answers());
+    if (served.peering?.isPossible === true) await served.peering.join(() => shown.answers());
     return this.#admin.address;
   }
 

@@ -41,6 +41,8 @@ export interface ServerState {
   readonly store: Store | undefined;
   /** The newest revisions at the start. */
   readonly heads: readonly Revision[];
+  /** The folder of this machine that it is in; undefined: none. */
+  readonly directory: string | undefined;
   /** It outlives the server. */
   readonly isDurable: boolean;
   readonly findings: readonly Finding[];
@@ -96,7 +98,7 @@ export async function openState(options: StateOptions): Promise<ServerState> {
   const { option, own, url, place, problem } = options;
   if (url?.kind === "etcd") {
     const { store, findings } = await openEtcdState(url, problem);
-    return { store, findings, heads: await store.heads(), isDurable: true, trouble: undefined };
+    return { store, findings, heads: await store.heads(), directory: undefined, isDurable: true, trouble: undefined };
   }
   const directory = stateFolder(url?.directory ?? option, own);
   let found: Opened;
@@ -108,8 +110,11 @@ export async function openState(options: StateOptions): Promise<ServerState> {
   }
   const { findings, trouble } = found;
   const isDurable = found.store !== undefined && !found.isReadOnly;
-  if (found.store === undefined && place !== undefined) found = await openLmdb(join(place.directory, "state"));
-  return { store: found.store, heads: (await found.store?.heads()) ?? [], isDurable, findings, trouble };
+  const temporary = found.store === undefined ? place && join(place.directory, "state") : undefined;
+  if (temporary !== undefined) found = await openLmdb(temporary);
+  const { store } = found;
+  const heads = (await store?.heads()) ?? [];
+  return { store, heads, directory: store && (temporary ?? directory), isDurable, findings, trouble };
 }
 
 interface Opened extends Pick<ServerState, "store" | "findings" | "trouble"> {

@@ -1,0 +1,100 @@
+import { chmod, mkdir, mkdtemp, readdir, rm, stat } from "node:fs/promises";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { ReplicaListener } from "./replica-listener.js";
+
+/** Finds the other servers of a state folder, also those that do not know of any other yet: their ids. */
+export type FindNeighbors = () => Promise<ReadonlySet<string>>;
+
+/** The socket of a server of a state folder, listening. */
+export interface StateSocket {
+  readonly listener: ReplicaListener;
+  /** As it stands in the store: a path below the state folder, or an absolute one. */
+  readonly address: string;
+  /** Undefined: it is not in the state folder, and nobody is found there. */
+  readonly neighbors: FindNeighbors | undefined;
+}
+
+const folderName = "servers";
+const ending = ".sock";
+/** The longest path of a socket, in bytes: longer ones are cut off, and mean another file. */
+const mostPathBytes = process.platform === "linux" ? 107 : 103;
+/** A process that ends without a chance leaves its socket. One that is younger, in milliseconds, may not listen yet. */
+const youngMs = 10_000;
+/** A process that is stopped does not answer, and is there. */
+const patienceMs = 1_000;
+
+/**
+ * Listens on a socket in the state folder (mode 0600, in a folder of mode 0700), where other servers of this state look
+ * for it. If that cannot be, it is in a folder of temporary files. Rejects with the system's error if that cannot be
+ * either.
+ */
+export async function listenForState(
+  directory: string,
+  id: string,
+  listen: (path: string) => Promise<ReplicaListener>,
+): Promise<StateSocket> {
+  if (process.platform === "win32") return await listenElsewhere(`\\\\.\\pipe\\xdskit-${id}`, listen);
+  const folder = join(directory, folderName);
+  const path = join(folder, id + ending);
+  try {
+    if (Buffer.byteLength(path) > mostPathBytes) throw new Error("its path is too long for a socket");
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const listener = await listen(path);
+    await chmod(path, 0o600);
+    return { listener, address: `unix:${folderName}/${id}${ending}`, neighbors: () => neighborsIn(folder, id) };
+  } catch {
+    const own = await mkdtemp(join(tmpdir(), "xdskit-"));
+    return await listenElsewhere(join(own, id + ending), listen, () => rm(own, { recursive: true, force: true }));
+  }
+}
+
+async function listenElsewhere(
+  path: string,
+  listen: (path: string) => Promise<ReplicaListener>,
+  clear = async () => {},
+): Promise<StateSocket> {
+  const listener = await listen(path).catch(async (error: unknown) => {
+    await clear();
+    throw error;
+  });
+  const close = async () => {
+    await listener.close();
+    await clear();
+  };
+  return { listener: { ...listener, close }, address: `unix:${path}`, neighbors: undefined };
+}
+
+/**
+ * A server listens before it looks: of two that start at once, one sees the other. Sockets that ended processes left
+ * are removed.
+ */
+async function neighborsIn(folder: string, self: string): Promise<ReadonlySet<string>> {
+  const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith(ending));
+  const ids = names.map((name) => name.slice(0, -ending.length)).filter((id) => id !== self);
+  const listening = await Promise.all(ids.map((id) => isListening(join(folder, id + ending))));
+  return new Set(ids.filter((_, at) => listening[at]));
+}
+
+async function isListening(path: string): Promise<boolean> {
+  const refusal = await refusalOf(path);
+  if (refusal === "ENOENT") return false;
+  if (refusal !== "ECONNREFUSED") return true;
+  const made = await stat(path).catch(() => undefined);
+  if (made !== undefined && Date.now() - made.mtimeMs > youngMs) await rm(path, { force: true }).catch(() => {});
+  return false;
+}
+
+/** The system's error when it connects; undefined: somebody listens. */
+async function refusalOf(path: string): Promise<string | undefined> {
+  return await new Promise((resolve) => {
+    const socket = connect(path);
+    const done = (code?: string) => {
+      socket.destroy();
+      resolve(code);
+    };
+    socket.setTimeout(patienceMs, () => done());
+    socket.once("connect", () => done()).on("error", ({ code }: NodeJS.ErrnoException) => done(code));
+  });
+}
