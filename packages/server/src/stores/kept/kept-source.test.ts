@@ -183,6 +183,39 @@ describe("a kept source", () => {
     }
   });
 
+  it("reports its earlier contents where the source changes again while they are read", async () => {
+    const played = new Played(await storeWith(one), 2);
+    const changed = createResource(cluster("one", "changed"));
+    const commit = played.store.commit.bind(played.store);
+    let commits = 0;
+    played.store.commit = async (...said) => {
+      commits += 1;
+      const done = await commit(...said);
+      if (commits === 1) played.set("patch", two);
+      return done;
+    };
+    const history = played.store.history.bind(played.store);
+    let looks = 0;
+    played.store.history = async (...asked) => {
+      looks += 1;
+      if (looks === 1) played.set("patch", createResource(cluster("three")));
+      return history(...asked);
+    };
+    const started = played.start();
+    played.set("replace", changed);
+    await started;
+    const layers = createLayers();
+    for (const updates of played.applied) layers.apply(updates);
+    const holds = () => [...(layers.get(layer)?.of(one.type) ?? [])].map(shown).sort();
+    const served = holds();
+    for (const { back } of played.resumed) layers.apply(back);
+    assert.deepEqual(holds(), [shown(one)]);
+    for (const { forward } of [...played.resumed].reverse()) layers.apply(forward);
+    assert.deepEqual(holds(), served);
+    assert.equal(served.length, 3);
+    await played.kept.close();
+  });
+
   it("reports no earlier content if there was none", async () => {
     for (const store of [await createMemoryStore(), await storeWith(one)]) {
       const played = new Played(store);

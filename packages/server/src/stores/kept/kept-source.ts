@@ -5,6 +5,7 @@ import type { Revision, RevisionId } from "../../contracts/store.js";
 import type { LayerName } from "../../settings/group-settings.js";
 import { heldBy } from "../basics/held-by.js";
 import { inTime } from "../basics/in-time.js";
+import { mergedUpdates } from "../basics/merged-updates.js";
 import { stepsBack } from "../basics/steps-back.js";
 import { storeFindings } from "../basics/store-finding.js";
 import { decodeStored } from "../basics/stored-content.js";
@@ -29,8 +30,8 @@ export class KeptSource implements Source {
   /** `restoring`: the source had errors first. `live`: its own content was applied. */
   #phase: "starting" | "restoring" | "live" = "starting";
   #isClosing = false;
-  /** The first content, if nothing was served before it and it is served still. */
-  #first: readonly LayerUpdate[] | undefined;
+  /** What is served of the source during the start; undefined: it is over, or something else was served before. */
+  #served: readonly LayerUpdate[] | undefined;
   readonly #rollbacks = new Rollbacks();
   readonly #rollingBack: RollingBack;
   readonly #writer: RevisionWriter;
@@ -98,6 +99,7 @@ export class KeptSource implements Source {
     });
     await Promise.race([begun, isRestored]);
     if (this.#isLive && (await headsBefore).length > 0) await inTime((late) => this.#resume(sink, late));
+    this.#served = undefined;
     if (!this.#isClosing) await inTime(() => this.#follows());
     // Where something is served already, the server goes on although the source's own start failed.
     begun.catch((error) => {
@@ -157,7 +159,8 @@ export class KeptSource implements Source {
   #apply(updates: readonly LayerUpdate[], sink: SourceSink): void {
     const served = this.#rollbacks.served(updates);
     sink.apply(served);
-    this.#first = this.#phase === "starting" ? served : undefined;
+    if (this.#phase === "starting") this.#served = served;
+    else if (this.#served !== undefined) this.#served = mergedUpdates(this.#served, served);
     this.#phase = "live";
     if (this.#rollbacks.applied(updates)) this.#rolledBackNow();
     this.#writer.keep(served);
@@ -215,21 +218,26 @@ export class KeptSource implements Source {
 
   /**
    * Says what the source had when it was served before: where it has something else now, clients come back with that.
-   * Nothing is said where the content changed again meanwhile, or the last good revision was served first. A start does
-   * not wait for a slow disk: clients then come back with the newest at once.
+   * Where the content changes again meanwhile, it is read again. Nothing is said where the last good revision was
+   * served first. A start does not wait for a slow disk, or for a source that changes all the time: clients then come
+   * back with the newest at once.
    */
   async #resume(sink: SourceSink, late: AbortSignal): Promise<void> {
     const { store, onProblem } = this.#options;
-    await this.#writer.settled();
-    if (late.aborted) return;
-    const first = this.#first;
-    // Where it could not be kept, the heads are not what is served.
-    if (sink.resume === undefined || first === undefined || !this.#writer.isUpToDate) return;
-    try {
-      const steps = await stepsBack(store, first, this.#options, late);
-      if (steps.length > 0 && this.#first === first && !late.aborted) sink.resume(steps);
-    } catch (error) {
-      onProblem(storeFindings(error));
+    for (;;) {
+      await this.#writer.settled();
+      const served = this.#served;
+      // Where it could not be kept, the heads are not what is served.
+      if (late.aborted || sink.resume === undefined || served === undefined || !this.#writer.isUpToDate) return;
+      try {
+        const steps = await stepsBack(store, served, this.#options, late);
+        if (late.aborted) return;
+        if (this.#served !== served) continue;
+        if (steps.length > 0) sink.resume(steps);
+      } catch (error) {
+        onProblem(storeFindings(error));
+      }
+      return;
     }
   }
 }
