@@ -263,6 +263,26 @@ describe("changes that are held back when an older revision is served", () => {
     assert.equal(changes.isWaiting(clusterType, "a"), true);
     changes.close();
   });
+
+  it("do not count as there for a resource that a client asked for by name, before the rollback is over", () => {
+    const { changes, log, put, rollBack, supply } = served(60_000, cluster("a"), route("r", "a"));
+    supply(route("asked", "c"));
+    put(aggregate("c", "d"));
+    rollBack();
+    // From now on "c" waits for the end of the rollback alone.
+    supply(cluster("d"));
+    changes.look();
+    assert.deepEqual(log, ["d"]);
+    put(cluster("a", "2s"));
+    assert.deepEqual(
+      [log.slice(0, 2), log.slice(2).sort()],
+      [
+        ["d", "a"],
+        ["asked", "c"],
+      ],
+    );
+    changes.close();
+  });
 });
 
 /** A sequence of numbers from 0 up to 1 that a seed decides. */
