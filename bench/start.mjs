@@ -22,7 +22,7 @@ if (inherited.KEEP_EXTRA_CA_CERTS === undefined) delete inherited.NODE_EXTRA_CA_
 /** One start, with an empty state: milliseconds of wall clock and of CPU until `ready`. */
 async function start(cacheFolder, run) {
   const env = { ...inherited, XDG_STATE_HOME: join(temporary, `state-${run}`), XDG_CACHE_HOME: cacheFolder };
-  const args = [join(root, "packages/xdskit/bin/xdskit.mjs"), "serve", folder, ...ports];
+  const args = [join(root, "packages/xdskit/bin/xdskit.cjs"), "serve", folder, ...ports];
   const begun = performance.now();
   const server = spawn(process.execPath, args, { env, stdio: ["ignore", "pipe", "ignore"] });
   const ended = new Promise((resolve) => server.on("exit", resolve));

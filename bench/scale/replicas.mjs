@@ -8,7 +8,7 @@ import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { answers, cpuMs, freePorts, median, round, rssKb, started } from "./processes.mjs";
 
-const xdskit = new URL("../../packages/xdskit/bin/xdskit.mjs", import.meta.url).pathname;
+const xdskit = new URL("../../packages/xdskit/bin/xdskit.cjs", import.meta.url).pathname;
 const etcd = new URL("../../.cache/peers/bin/etcd", import.meta.url).pathname;
 const members = 3;
 const idleMs = 20_000;

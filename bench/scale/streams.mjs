@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { answers, freePorts, round, rssKb, started } from "./processes.mjs";
 
 const bench = new URL("..", import.meta.url).pathname;
-const xdskit = new URL("../../packages/xdskit/bin/xdskit.mjs", import.meta.url).pathname;
+const xdskit = new URL("../../packages/xdskit/bin/xdskit.cjs", import.meta.url).pathname;
 
 /** Figures of one fleet: `baseMb` is without streams. */
 export async function measureStreams({ streams, relayed, clusters = 100 }) {

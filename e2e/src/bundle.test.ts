@@ -42,7 +42,7 @@ test("the bundle that is published", async (t) => {
       env: { ...(process.env as Record<string, string>), RECORDED_FILES: loaded, XDG_CACHE_HOME: caches },
       args: [
         ...["--import", join(packageDir, "src/testing/record-files.mjs")],
-        ...[join(folder, "bin/xdskit.mjs"), ...args],
+        ...[join(folder, "bin/xdskit.cjs"), ...args],
       ],
     });
   const printed = async (...args: readonly string[]): Promise<string> => {

@@ -12,7 +12,7 @@ import { createScene } from "./harness/scene.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const command = fileURLToPath(new URL("../../packages/xdskit/bin/xdskit.mjs", import.meta.url));
+const command = fileURLToPath(new URL("../../packages/xdskit/bin/xdskit.cjs", import.meta.url));
 const extensions = "envoy.extensions.";
 const extension = (name: string, type: string, fields: Fields = {}) => ({
   name,

@@ -15,7 +15,7 @@ test("the client's example follows what xdskit serve has", { timeout: 120_000 },
   t.after(() => rm(folder, { recursive: true, force: true }));
   await cp(at("../quickstart/config"), folder, { recursive: true });
   const ports = ["--grpc", "127.0.0.1:0", "--rest", "127.0.0.1:0", "--admin", "127.0.0.1:0"];
-  const server = run(t, at("../../packages/xdskit/bin/xdskit.mjs"), "serve", folder, ...ports);
+  const server = run(t, at("../../packages/xdskit/bin/xdskit.cjs"), "serve", folder, ...ports);
   const address = (await server.line(/^grpc listening on (.*)$/))[1] ?? "";
   await server.line(/^ready$/);
 

@@ -35,7 +35,7 @@ export interface ServeOptions {
 export function xdskitCommand(): { readonly command: string; readonly args: readonly string[] } {
   const [command, ...args] = (process.env.XDSKIT_COMMAND ?? "").split(" ").filter((word) => word !== "");
   if (command !== undefined) return { command, args };
-  return { command: process.execPath, args: [join(root, "packages/xdskit/bin/xdskit.mjs")] };
+  return { command: process.execPath, args: [join(root, "packages/xdskit/bin/xdskit.cjs")] };
 }
 
 /** Starts `xdskit serve DIR` without waiting for anything. */

@@ -1,5 +1,5 @@
 // Puts the command, the packages under it and what they import together into a few files: opening hundreds of modules
-// takes a third of a start. The last step of `npm run build`. bin/xdskit.mjs runs the result as long as nothing was
+// takes a third of a start. The last step of `npm run build`. bin/xdskit.cjs runs the result as long as nothing was
 // compiled since; the library's users get the modules.
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";

@@ -23,7 +23,7 @@ test("a stop while the command loads is orderly", async (t) => {
   writeFileSync(join(folder, "dist/index.js"), loading);
   const ended = async (command: string, signal: NodeJS.Signals): Promise<unknown> => {
     const env = { ...process.env, STOP_BY: signal };
-    const child = spawn(process.execPath, [join(folder, "bin/xdskit.mjs"), command], { env, stdio: "ignore" });
+    const child = spawn(process.execPath, [join(folder, "bin/xdskit.cjs"), command], { env, stdio: "ignore" });
     const [code, by] = await once(child, "exit");
     return code ?? by;
   };

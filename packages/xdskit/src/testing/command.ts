@@ -4,7 +4,7 @@ import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 
 /** The real command's file. */
-export const commandFile = fileURLToPath(new URL("../../bin/xdskit.mjs", import.meta.url));
+export const commandFile = fileURLToPath(new URL("../../bin/xdskit.cjs", import.meta.url));
 /** A loaded machine is slow, a hung program is slower. */
 const patienceMs = 60_000;
 
