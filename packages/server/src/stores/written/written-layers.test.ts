@@ -7,7 +7,7 @@ import type { HeadsListener, Store } from "../../contracts/store.js";
 import { createServer } from "../../create-server.js";
 import { changed } from "../../testing/changed.js";
 import { cluster, routeConfiguration } from "../../testing/test-resources.js";
-import { waitFor } from "../../testing/wait-for.js";
+import { waitFor, within } from "../../testing/wait-for.js";
 import { encodeStored } from "../basics/stored-content.js";
 import { createMemoryStore } from "../tables/memory-store.js";
 import { WrittenLayers } from "./written-layers.js";
@@ -329,6 +329,25 @@ describe("written layers", () => {
     await written.write(write({ replace: true }));
     assert.deepEqual([held(), (await restored.head(layer))?.number], [[], 1]);
     await server.close();
+  });
+
+  it("write and follow while old history is removed, which may take long", { timeout: 60_000 }, async () => {
+    const store = await createMemoryStore();
+    const other = await started(store);
+    let end = () => {};
+    const isOver = new Promise<number>((resolve) => {
+      end = () => resolve(0);
+    });
+    const { server, written, held } = await started(changed(store, { retain: () => isOver }));
+    try {
+      await within("the first change", written.write(write({ upsert: [one] })));
+      await within("the second change", written.write(write({ upsert: [one, two], replace: true })));
+      await other.written.write(write({ remove: [{ type: one.type, name: "one" }] }));
+      await waitFor("the other server's change is served", () => held().join() === "two");
+    } finally {
+      end();
+    }
+    await Promise.all([server.close(), other.server.close()]);
   });
 
   it("refuse changes after the end, and finish the earlier ones", async () => {

@@ -9,7 +9,7 @@ import { inTime } from "../basics/in-time.js";
 import { mostConflicts } from "../basics/paces.js";
 import { Queue } from "../basics/queue.js";
 import { refuse } from "../basics/refuse.js";
-import { retentionNow } from "../basics/retention-now.js";
+import { Retaining } from "../basics/retaining.js";
 import { stepsBack } from "../basics/steps-back.js";
 import { storeFindings } from "../basics/store-finding.js";
 import { commitOf } from "../basics/stored-content.js";
@@ -46,11 +46,13 @@ export class WrittenLayers implements Source {
   readonly #follower: StoreFollower;
   readonly #leases: LeaseBook;
   readonly #takeBacks: TakeBacks;
+  readonly #retaining: Retaining;
   #loaded: readonly LayerUpdate[] = [];
 
   constructor(options: WrittenLayersOptions) {
     const { layers, store, types, clock = systemClock, timeLeft } = options;
     this.#options = options;
+    this.#retaining = new Retaining(options);
     this.layers = layers;
     this.store = store;
     const run = <T>(task: () => Promise<T>) => this.#queue.run(task);
@@ -129,13 +131,14 @@ export class WrittenLayers implements Source {
     return this.#follower.away;
   }
 
-  /** Waits for changes that are under way. */
+  /** Waits for changes that are under way, and for the removal of old history. */
   async close(): Promise<void> {
     this.#follower.close();
     await this.#leases.close();
     const settled = this.#takeBacks.close();
     await this.#queue.close();
     await settled;
+    await this.#retaining.close();
   }
 
   /** All leases that there are. */
@@ -254,7 +257,7 @@ export class WrittenLayers implements Source {
       throw error;
     }
     this.#options.onRevision?.(head, true);
-    await this.store.retain(retentionNow(this.#options)).catch((error) => this.#problem(error));
+    this.#retaining.soon();
     return { kind: "written", head, isNew };
   }
 
