@@ -79,7 +79,7 @@ export class EtcdStore implements Store {
     const { layer, number } = await this.#known(id);
     const head = await this.head(layer);
     if (head === undefined) throw unknownRevision(id);
-    const manifest = new Map(await this.#manifests.of(head));
+    const manifest = await this.#manifests.copyOf(head);
     for (let at = head; at.number > number; ) {
       undo(manifest, await this.#manifests.changes(at.id));
       at = await this.#revision(at.parent ?? "");

@@ -41,17 +41,27 @@ export class Manifests {
     return changes.map(({ type, key, from, to }) => ({ type, key, from, to }));
   }
 
-  /** What a layer holds at its head. It must not be changed. */
-  async of({ layer, id, parent }: Revision): Promise<Manifest> {
+  /** What a layer holds at its head. It must not be changed, but the next commit of this process changes it. */
+  of(head: Revision): Promise<Manifest> {
+    return this.#held(head, (manifest) => manifest);
+  }
+
+  /** The same for a caller whose work commits may overtake. */
+  copyOf(head: Revision): Promise<Manifest> {
+    return this.#held(head, (manifest) => new Map(manifest));
+  }
+
+  /** `take` is called in the same turn in which the manifest is that of the head. */
+  async #held({ layer, id, parent }: Revision, take: (manifest: Manifest) => Manifest): Promise<Manifest> {
     const known = this.#newest.get(layer);
-    if (known?.id === id) return known.manifest;
+    if (known?.id === id) return take(known.manifest);
     if (known !== undefined && known.id === parent) {
       const changes = await this.changes(id);
-      if (this.#newest.get(layer) === known) return this.#advance(layer, known, id, changes);
+      if (this.#newest.get(layer) === known) return take(this.#advance(layer, known, id, changes));
     }
     const newest = { id, ...(await this.#read(layer, id)) };
     this.#newest.set(layer, newest);
-    return newest.manifest;
+    return take(newest.manifest);
   }
 
   /** Takes over a commit of this process. */

@@ -110,7 +110,7 @@ async function keepReadable(
     // With its first part, which is written last, it is whole.
     if ((await client.range({ key: keys.checkpoint(id, 0), countOnly: true })).count > 0) return;
   }
-  const entries = [...(await manifests.of(head)).values()];
+  const entries = [...(await manifests.copyOf(head)).values()];
   await new AheadWriter(client, keys).checkpoint(head.id, entries);
 }
 
@@ -166,7 +166,7 @@ async function neededContents(manifests: Manifests, kept: readonly Revision[]): 
   const needed = new Set<string>();
   const heads = new Map(kept.map((revision) => [revision.layer, revision]));
   for (const head of heads.values())
-    for (const entry of (await manifests.of(head)).values())
+    for (const entry of (await manifests.copyOf(head)).values())
       needed.add(contentKey(entry.type, entry.key, entry.version));
   const changes = await eachAtOnce(kept, ({ id }) => manifests.changes(id));
   for (const change of changes.flat())
