@@ -127,6 +127,29 @@ describe("the collecting of old revisions in etcd", () => {
     assert.deepEqual(await versionsOf(opened(t, etcd)), ["second"]);
   });
 
+  it("looks for the newest checkpoint with one request, however many revisions stay", {
+    timeout: 60_000,
+  }, async (t) => {
+    const etcd = await cluster(t);
+    if (etcd === undefined) return;
+    let looks = 0;
+    const store = opened(t, etcd, (client) => ({
+      async range(range) {
+        if (range.key.startsWith(`${prefix}/checkpoints/`)) looks += 1;
+        return await client.range(range);
+      },
+    }));
+    for (let number = 1; number <= 40; number += 1) await patch(store, [resource("one", `${number}`)]);
+    // It makes a checkpoint of the head, behind which more revisions stay.
+    assert.equal(await store.retain({ revisions: 35, since: 0 }), 5);
+    for (let number = 41; number <= 60; number += 1) await patch(store, [resource("one", `${number}`)]);
+    looks = 0;
+    assert.equal(await store.retain({ revisions: 35, since: 0 }), 20);
+    // One lists the checkpoints, and another one what is left of others.
+    assert.equal(looks, 2);
+    assert.deepEqual(await versionsOf(opened(t, etcd)), ["60"]);
+  });
+
   it("stops where a head names a revision that is missing", { timeout: 60_000 }, async (t) => {
     const etcd = await cluster(t);
     if (etcd === undefined) return;

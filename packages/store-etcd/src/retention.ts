@@ -39,7 +39,7 @@ export async function collect(
   const lines = await histories(client, keys, manifests);
   const old = lines.flatMap((line) => oldIn(line, retention));
   if (old.length === 0 && dead.length === 0) return 0;
-  for (const line of lines) await keepReadable(client, keys, manifests, line, new Set(old.map(({ id }) => id)));
+  if (old.length > 0) await keepReadable(client, keys, manifests, lines, new Set(old.map(({ id }) => id)));
   await eachAtOnce(old, ({ layer, number, id }) => forget(client, keys, layer, number, id));
   const bound = Math.min(marks.revision, ...marks.found.filter(isAlive).map(({ writtenAt }) => writtenAt - 1));
   const kept = lines.flat().filter((revision) => !old.includes(revision));
@@ -100,18 +100,29 @@ async function keepReadable(
   client: EtcdClient,
   keys: Keys,
   manifests: Manifests,
-  line: readonly Revision[],
-  old: ReadonlySet<RevisionId>,
+  lines: readonly (readonly Revision[])[],
+  gone: ReadonlySet<RevisionId>,
 ): Promise<void> {
-  const head = line.at(-1);
-  if (head === undefined || !line.some(({ id }) => old.has(id))) return;
-  for (const { id } of line) {
-    if (old.has(id)) continue;
-    // With its first part, which is written last, it is whole.
-    if ((await client.range({ key: keys.checkpoint(id, 0), countOnly: true })).count > 0) return;
+  const whole = await wholeCheckpoints(client, keys);
+  for (const line of lines) {
+    const head = line.at(-1);
+    if (head === undefined || !line.some(({ id }) => gone.has(id))) continue;
+    if (line.some(({ id }) => !gone.has(id) && whole.has(id))) continue;
+    const entries = [...(await manifests.copyOf(head)).values()];
+    await new AheadWriter(client, keys).checkpoint(head.id, entries);
   }
-  const entries = [...(await manifests.copyOf(head)).values()];
-  await new AheadWriter(client, keys).checkpoint(head.id, entries);
+}
+
+/** The revisions that have a checkpoint with its first part, which is written last. There are few. */
+async function wholeCheckpoints(client: EtcdClient, keys: Keys): Promise<ReadonlySet<RevisionId>> {
+  const all = keys.checkpoint("").slice(0, -1);
+  const ids = (await listed(client, all)).found.map(({ key }) => [key, nameIn(all, key)] as const);
+  return new Set(ids.filter(([key, id]) => key === keys.checkpoint(id, 0)).map(([, id]) => id));
+}
+
+/** The first part of a key behind its prefix. */
+function nameIn(prefix: string, key: string): string {
+  return key.slice(prefix.length).split("/", 1)[0] ?? "";
 }
 
 async function forget(client: EtcdClient, keys: Keys, layer: string, number: number, id: RevisionId): Promise<void> {
@@ -137,7 +148,6 @@ async function sweep(
 ): Promise<void> {
   const ids = new Set(kept.map(({ id }) => id));
   const contents = await neededContents(manifests, kept);
-  const nameIn = (prefix: string, key: string) => key.slice(prefix.length).split("/", 1)[0] ?? "";
   const useless: KeyValue[] = [];
   for (const [prefix, needed] of [
     [keys.contents(), contents],
