@@ -22,17 +22,18 @@ interface StoredEntry {
   readonly session: string | undefined;
 }
 
-/** An entry of the table `sessions`: until when it is alive, in milliseconds since 1970. */
+/** An entry of the table `sessions`: until when it is alive, by `clockMs`, and for how long its process said so. */
 interface Alive {
   readonly until: number;
+  readonly ttlMs: number;
 }
 
 /** In `meta`: counts what was written into `shared`. */
 const countKey = "shared";
 
 /**
- * Values that the processes of one machine share. A session is a time in a table, which its process moves on; they all
- * read one clock.
+ * Values that the processes of one machine share. A session is a time in a table, which its process moves on. They all
+ * read one clock: that of the machine since its start, which nobody sets, and which stands while it sleeps.
  */
 export class TableShared implements SharedKeys {
   readonly #tables: Tables;
@@ -96,11 +97,10 @@ export class TableShared implements SharedKeys {
 
   /** The sessions that are alive. Those that are not are cleared away. */
   #living(reader: Reader): string {
-    const now = Date.now();
     const living: string[] = [];
     let isAnyOver = false;
-    for (const [id, { until }] of reader.range<Alive>("sessions", "")) {
-      if (until > now) living.push(id);
+    for (const [id, alive] of reader.range<Alive>("sessions", "")) {
+      if (isNow(alive)) living.push(id);
       else isAnyOver = true;
     }
     // A value that cannot be cleared away now is not seen either way.
@@ -137,13 +137,14 @@ class TableSession implements SharedSession {
 
   static async open(options: SharedSessionOptions, write: Write, { over }: { over(): void }): Promise<TableSession> {
     const id = randomBytes(16).toString("base64url");
-    const until = Date.now() + options.ttlMs;
-    await write((writer) => writer.put("sessions", id, { until } satisfies Alive));
+    const { ttlMs } = options;
+    const until = clockMs() + ttlMs;
+    await write((writer) => writer.put("sessions", id, { until, ttlMs } satisfies Alive));
     return new TableSession(id, until, options, write, over);
   }
 
   get isOver(): boolean {
-    return this.#isClosed || Date.now() >= this.#until;
+    return this.#isClosed || clockMs() >= this.#until;
   }
 
   async close(): Promise<void> {
@@ -159,11 +160,12 @@ class TableSession implements SharedSession {
   }
 
   async #renew(): Promise<void> {
-    const until = Date.now() + this.#options.ttlMs;
+    const { ttlMs } = this.#options;
+    const until = clockMs() + ttlMs;
     try {
       const isRenewed = await this.#write((writer) => {
         if (!isAlive(writer, this.id)) return false;
-        writer.put("sessions", this.id, { until } satisfies Alive);
+        writer.put("sessions", this.id, { until, ttlMs } satisfies Alive);
         return true;
       });
       if (this.#isClosed) return;
@@ -189,7 +191,20 @@ class TableSession implements SharedSession {
 }
 
 function isAlive(reader: Reader, session: string): boolean {
-  return (reader.get<Alive>("sessions", session)?.until ?? 0) > Date.now();
+  const alive = reader.get<Alive>("sessions", session);
+  return alive !== undefined && isNow(alive);
+}
+
+/** After a start of the machine its clock begins anew: what was said before that is not alive. */
+function isNow({ until, ttlMs }: Alive): boolean {
+  const now = clockMs();
+  return now < until && now >= until - ttlMs;
+}
+
+/** Milliseconds since the machine was started, for all of its processes. */
+function clockMs(): number {
+  const [seconds, nanoseconds] = process.hrtime();
+  return seconds * 1_000 + nanoseconds / 1_000_000;
 }
 
 /** Undefined too where its session is over. */
@@ -214,8 +229,7 @@ function count(writer: Writer): SharedVersion {
 }
 
 function clearAway(writer: Writer): void {
-  const now = Date.now();
-  const over = [...writer.range<Alive>("sessions", "")].filter(([, { until }]) => until <= now);
+  const over = [...writer.range<Alive>("sessions", "")].filter(([, alive]) => !isNow(alive));
   for (const [id] of over) removeSession(writer, id);
 }
 
