@@ -31,6 +31,8 @@ export interface MembershipOptions {
   readonly beforeJoin: () => Promise<void>;
   /** A replica that was there is gone: it was stopped, or is taken for dead. */
   readonly gone: (replica: Replica) => void;
+  /** How long after the store is back a server may take to join it again, in milliseconds. Default: 8,000. */
+  readonly returnMs?: number | undefined;
   /** Reports that this server cannot make itself known; it tries again. Undefined: the problem is over. */
   readonly problem: (finding: Finding | undefined) => void;
 }
@@ -38,9 +40,13 @@ export interface MembershipOptions {
 /** A server that is silent for so many milliseconds is taken for dead. */
 const ttlMs = 6_000;
 const retryMs = 1_000;
+const usualReturnMs = 8_000;
 const prefix = "replicas/members/";
 
-/** Knows the servers of the same store. While the store is away, the last known servers stay known. */
+/**
+ * Knows the servers of the same store. While the store is away, the last known servers stay known. When it is back, all
+ * of them join it again, each in its own time: until then one that was known before counts as there.
+ */
 export class Membership {
   readonly #options: MembershipOptions;
   readonly #watch: StoreWatch;
@@ -58,13 +64,19 @@ export class Membership {
     this.#knows = resolve;
   });
   #timer: NodeJS.Timeout | undefined;
+  #isAway = false;
+  /** Those that may still join again. */
+  readonly #returning = new Map<string, Replica>();
+  #return: NodeJS.Timeout | undefined;
 
   constructor(options: MembershipOptions) {
     this.#options = options;
     this.#adapt();
     this.#watch = options.shared.watch(prefix, {
       changed: (entries) => this.#hear(entries),
-      away: () => {},
+      away: () => {
+        this.#isAway = true;
+      },
     });
   }
 
@@ -83,6 +95,7 @@ export class Membership {
     this.#watch.close();
     this.#stopped.abort();
     clearTimeout(this.#timer);
+    clearTimeout(this.#return);
     await this.#changing;
     await this.#session?.close().catch(() => {});
   }
@@ -161,16 +174,36 @@ export class Membership {
   }
 
   #hear(entries: readonly SharedEntry[]): void {
-    const before = this.#others;
     this.#isTold = true;
-    this.#others = new Map();
+    const told = new Map<string, Replica>();
     for (const { value } of entries) {
       const replica = JSON.parse(value) as Replica;
-      if (replica.id !== this.#options.self.id) this.#others.set(replica.id, replica);
+      if (replica.id !== this.#options.self.id) told.set(replica.id, replica);
     }
-    this.#seen(...this.#others.keys());
-    for (const [id, replica] of before) if (!this.#others.has(id)) this.#options.gone(replica);
-    if (before.size > 0 !== this.#others.size > 0) this.#adapt();
+    if (this.#isAway) this.#awaitReturns();
+    this.#isAway = false;
+    for (const id of told.keys()) this.#returning.delete(id);
+    this.#are(new Map([...this.#returning, ...told]));
+  }
+
+  /** Nobody knows yet which of those that are known did not outlive the time without a store. */
+  #awaitReturns(): void {
+    const { returnMs = usualReturnMs } = this.#options;
+    for (const [id, replica] of this.#others) this.#returning.set(id, replica);
+    clearTimeout(this.#return);
+    this.#return = setTimeout(() => {
+      const left = new Map([...this.#others].filter(([id]) => !this.#returning.has(id)));
+      this.#returning.clear();
+      this.#are(left);
+    }, returnMs).unref();
+  }
+
+  #are(others: Map<string, Replica>): void {
+    const before = this.#others;
+    this.#others = others;
+    this.#seen(...others.keys());
+    for (const [id, replica] of before) if (!others.has(id)) this.#options.gone(replica);
+    if (before.size > 0 !== others.size > 0) this.#adapt();
   }
 
   /** Nobody waits for these any more. */
