@@ -8,7 +8,7 @@ const most = 16;
 const mostStarting = 4;
 /** What concerns the whole process: other programs, threads, memory, the environment, clocks, hooks of no suite. */
 const ownProcess =
-  /child_process|worker_threads|memoryUsage|cpuUsage|queryObjects|\bgc\b|process\.(?:env|exit|on|once|chdir)|mock\.timers|mock\.method\((?:globalThis|Math|process)|\.prototype,|^(?:before|after)\(/m;
+  /child_process|worker_threads|memoryUsage|cpuUsage|queryObjects|\bgc\b|process\.(?:exit|on|once|chdir)|process\.env\.\w+ = |delete process\.env|mock\.timers|mock\.method\((?:globalThis|Math|process)|\.prototype,|^before\(/m;
 const starting = /\b(?:xdskit|xdskitEnds|xdskitWithInput|served|servedApart|servesHere)\(/;
 /** The compiled tests of a package; the dashboard's modules are bundled, and its tests run from their sources. */
 const unit = /^(packages\/[^/]+)\/dist\/|^(dashboard)\/src\//;

@@ -92,8 +92,12 @@ function documented(): Known {
 describe("what deploy/ plots and alerts on", () => {
   let page = "";
   before(async () => {
-    const files = { "a.yaml": clusterYaml("a"), "routes.yaml": routesYaml("a") };
-    await using server = await served(files);
+    // One file, so that a cluster and the route to it are one change.
+    const moved = ["a", "b"]
+      .map((name) => clusterYaml(name))
+      .concat(routesYaml("b"))
+      .join("---\n");
+    await using server = await served({ "all.yaml": `${clusterYaml("a")}---\n${routesYaml("a")}` });
     const client = createClient({
       servers: [server.grpc],
       node: { id: "n1" },
@@ -107,8 +111,7 @@ describe("what deploy/ plots and alerts on", () => {
         return page;
       };
       await eventually(scrape, (said) => /^xdskit_acks_total\{type="route".*\} 1$/m.test(said));
-      await server.folder.write("b.yaml", clusterYaml("b"));
-      await server.folder.write("routes.yaml", routesYaml("b"));
+      await server.folder.write("all.yaml", moved);
       await eventually(scrape, (said) => /^xdskit_stage_wait_seconds_count\{type="route"\} [1-9]/m.test(said));
       await server.folder.write("c.yaml", `${clusterYaml("c")}alt_stat_name: bad\n`);
       await eventually(scrape, (said) => /^xdskit_rejected_versions_total\{type="cluster".*\} 1$/m.test(said));

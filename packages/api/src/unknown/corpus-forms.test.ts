@@ -6,13 +6,14 @@ import { readResources } from "../files/resource-file.js";
 import { readJsonResponse } from "../json/json-response.js";
 import type { Resource } from "../resources/resource.js";
 import { corpus } from "../testing/corpus/index.js";
+import { effort } from "../testing/effort.js";
 import { schemaOf, withUnknownEverywhere } from "../testing/unknown-fields.js";
 import { createResourceJson } from "../writing/resource-json.js";
 import { type MessageFormat, writeResources } from "../writing/write-message.js";
 
 const extensions = { json: "json", yaml: "yaml", text: "pb_text", binary: "pb" } as const;
 /** The test takes one in this many resources of the corpus; `EACH=1` takes all of them. */
-const each = Number(process.env.EACH ?? "40");
+const each = Number(process.env.EACH ?? Math.round(40 / Math.min(effort, 1)));
 
 function readOne(format: MessageFormat, written: string | Uint8Array): Resource {
   const bytes = typeof written === "string" ? Buffer.from(written) : written;

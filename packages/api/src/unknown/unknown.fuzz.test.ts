@@ -45,6 +45,7 @@ suite("a resource with unknown fields at any depth", () => {
   });
 
   test("a resource with unknown fields is the same to the byte after a round trip through a REST answer, if JSON can express it", () => {
+    const runs = times(40);
     let said = 0;
     fc.assert(
       fc.property(resourcesWithUnknown, (resource) => {
@@ -63,9 +64,9 @@ suite("a resource with unknown fields at any depth", () => {
         const [any] = (response as Message & { resources: Any[] }).resources;
         assert.equal(Buffer.from(any?.value ?? []).toString("hex"), bytesOf(resource));
       }),
-      { numRuns: times(40) },
+      { numRuns: runs },
     );
-    assert.ok(said > 30, `${said}`);
+    assert.ok(said >= 0.8 * runs - 2, `${said}`);
   });
 
   test("a resource with unknown fields is shown complete with its secrets, and without them it shows no unknown content", () => {

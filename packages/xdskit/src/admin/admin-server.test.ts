@@ -92,7 +92,8 @@ describe("admin pages", () => {
   test("/api/v1/event-loop tells of the longest stretch without a turn", async () => {
     const page = (await (await get("/api/v1/event-loop")).json()) as EventLoopStats;
     assert.equal(page.blockedMs, 50);
-    assert.ok(page.longestMs >= 0 && page.p99Ms <= page.longestMs + 1);
+    // Quantiles are rounded.
+    assert.ok(page.longestMs >= 0 && page.p99Ms <= page.longestMs * 1.01 + 1);
     assert.ok(Array.isArray(page.recent));
   });
 

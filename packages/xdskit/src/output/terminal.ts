@@ -14,6 +14,8 @@ export interface Terminal {
   readonly flushed?: (() => Promise<void>) | undefined;
   /** Resolves when the reader of standard output is gone. */
   readonly closed?: Promise<void> | undefined;
+  /** Resolves when a command that serves must end as if this signal came. Undefined: signals end it. */
+  readonly stop?: Promise<NodeJS.Signals> | undefined;
 }
 
 /** The colours of standard output, or of standard error. */

@@ -8,8 +8,11 @@ const statusOf = { SIGTERM: 143, SIGINT: 130 } as const;
  */
 const twiceMs = 100;
 
-/** Listens for the signals that end the command. A second one ends the process at once. */
-export function listenForStop() {
+/**
+ * Listens for the signals that end the command. A second one ends the process at once. `asked` resolves when it must
+ * end as if a signal came.
+ */
+export function listenForStop(asked?: Promise<NodeJS.Signals>) {
   let first: { readonly signal: NodeJS.Signals | undefined; readonly at: number } | undefined;
   let resolveStop: (signal: NodeJS.Signals) => void = () => {};
   const stop = new Promise<NodeJS.Signals>((resolve) => {
@@ -22,6 +25,7 @@ export function listenForStop() {
       resolveStop(signal);
     } else if (signal !== first.signal || now - first.at > twiceMs) process.exit(statusOf[signal]);
   };
+  void asked?.then((signal) => resolveStop(signal));
   const listeners = signals.map((signal) => {
     const listener = () => heard(signal);
     process.on(signal, listener);

@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import type { LayerView, RevisionView } from "../api-client/api-types.js";
-import { eventually, type Running, xdskit } from "../testing/command.js";
+import { eventually } from "../testing/command.js";
 import { clusterYaml, type TestFolder, testFolder } from "../testing/folder.js";
-import { inProcessEnds } from "../testing/in-process.js";
+import { inProcessEnds, type RunningServer, servesHere } from "../testing/in-process.js";
 
 const ports = ["--rest", "off", "--admin", "127.0.0.1:0"];
 
 interface Relayed extends AsyncDisposable {
-  readonly running: Running;
+  readonly running: RunningServer;
   /** The URL of its admin listener. */
   readonly admin: string;
   run(command: string, ...args: readonly string[]): ReturnType<typeof inProcessEnds>;
@@ -19,19 +19,19 @@ interface Relayed extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-const seen = async (running: Running, name: string) =>
+const seen = async (running: RunningServer, name: string) =>
   (await running.seen(new RegExp(`^${name} listening on (\\S+)$`, "m")))[1] ?? "";
 
-async function serving(folder: TestFolder, grpc = "127.0.0.1:0"): Promise<{ running: Running; grpc: string }> {
+async function serving(folder: TestFolder, grpc = "127.0.0.1:0"): Promise<{ running: RunningServer; grpc: string }> {
   const config = join(folder.path, "config");
-  const running = xdskit("serve", config, "--state", "off", "--settle", "20ms", "--grpc", grpc, ...ports);
+  const running = servesHere("serve", config, "--state", "off", "--settle", "20ms", "--grpc", grpc, ...ports);
   await running.seen(/^ready$/m);
   return { running, grpc: await seen(running, "grpc") };
 }
 
 async function relaying(folder: TestFolder, ...args: readonly string[]): Promise<Relayed> {
   const state = join(folder.path, "state");
-  const running = xdskit("relay", "--state", state, "--grpc", "127.0.0.1:0", ...ports, ...args);
+  const running = servesHere("relay", "--state", state, "--grpc", "127.0.0.1:0", ...ports, ...args);
   await running.seen(/^ready$/m);
   const [grpc, admin] = [await seen(running, "grpc"), `http://${await seen(running, "admin")}`];
   const run: Relayed["run"] = (command, ...more) => inProcessEnds(command, ...more, "--server", admin);

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { eventually, xdskit } from "../testing/command.js";
+import { eventually } from "../testing/command.js";
 import { testFolder } from "../testing/folder.js";
+import { servesHere } from "../testing/in-process.js";
 
 const type = "type.googleapis.com/envoy.config.listener.v3.Listener";
 const proxy = "type.googleapis.com/envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy";
@@ -18,7 +19,7 @@ const anyPorts = ["--grpc", "127.0.0.1:0", "--rest", "127.0.0.1:0", "--admin", "
 describe("a listener of the folder, and one that the API writes", () => {
   it("may not have one address, whichever comes later; the folder is taken once the API's has another", async () => {
     await using folder = await testFolder({ "a.json": JSON.stringify(listener("a", 80)) });
-    await using running = xdskit("serve", folder.path, "--state", "off", "--settle", "20ms", ...anyPorts);
+    await using running = servesHere("serve", folder.path, "--state", "off", "--settle", "20ms", ...anyPorts);
     await running.seen(/^ready$/m);
     const [, admin = ""] = await running.seen(/^admin listening on (\S+)$/m);
     const put = async (name: string, port: number) => {
@@ -65,7 +66,7 @@ describe("a listener of the folder, and one that the API writes", () => {
       "a.json": JSON.stringify(listener("a", 80)),
       "xdskit.yaml": "on_invalid: skip\n",
     });
-    await using running = xdskit("serve", folder.path, "--state", "off", ...anyPorts);
+    await using running = servesHere("serve", folder.path, "--state", "off", ...anyPorts);
     await running.seen(/^ready$/m);
     const [, admin = ""] = await running.seen(/^admin listening on (\S+)$/m);
     const response = await fetch(`http://${admin}/api/v1/layers/api/resources/listener/b`, {

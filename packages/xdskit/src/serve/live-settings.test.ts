@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { eventually, type Running, xdskit, xdskitEnds } from "../testing/command.js";
+import { eventually } from "../testing/command.js";
 import { clusterYaml, routesYaml, type TestFolder, testFolder } from "../testing/folder.js";
-import { inProcessEnds } from "../testing/in-process.js";
+import { inProcessEnds, type RunningServer, servesHere } from "../testing/in-process.js";
 
 const anyPorts = ["--grpc", "127.0.0.1:0", "--rest", "off", "--admin", "127.0.0.1:0"];
 
-function serving(folder: TestFolder, ...options: readonly string[]): Running {
-  return xdskit(
+function serving(folder: TestFolder, ...options: readonly string[]): RunningServer {
+  return servesHere(
     "serve",
     folder.path,
     ...(options.includes("--state") ? options : ["--state", "off", ...options]),
@@ -17,23 +17,33 @@ function serving(folder: TestFolder, ...options: readonly string[]): Running {
   );
 }
 
-async function address(running: Running, listener: "grpc" | "admin"): Promise<string> {
+async function address(running: RunningServer, listener: "grpc" | "admin"): Promise<string> {
   await running.seen(/^ready$/m);
   const [, found = ""] = await running.seen(new RegExp(`^${listener} listening on (\\S+)$`, "m"));
   return found;
 }
 
 /** The clusters of a node, sorted, or what the server says to it. */
-async function clusters(running: Running, id: string): Promise<string> {
+async function clusters(running: RunningServer, id: string): Promise<string> {
   const server = await address(running, "grpc");
-  const { out, err } = await xdskitEnds("get", "--type", "cluster", "--server", server, "--node-id", id, "-o", "name");
+  const { out, err } = await inProcessEnds(
+    "get",
+    "--type",
+    "cluster",
+    "--server",
+    server,
+    "--node-id",
+    id,
+    "-o",
+    "name",
+  );
   return out === "" ? err : out.trim().split("\n").sort().join(" ");
 }
 
 /** A client that stays, and prints what it is told. */
-function watching(server: string, id: string, variant: string): Running {
+function watching(server: string, id: string, variant: string): RunningServer {
   const what = ["--type", "cluster", "--node-id", id, "--variant", variant, "--output", "jsonl"];
-  return xdskit("watch", "--server", server, "--ads", ...what);
+  return servesHere("watch", "--server", server, "--ads", ...what);
 }
 
 const group = (name: string, match: string, ...folders: readonly string[]) =>
@@ -112,7 +122,7 @@ describe("settings that are edited while the server runs", () => {
       return (answer as { readonly revisions: readonly { readonly cause: { readonly kind: string } }[] }).revisions;
     };
     await eventually(revisions, (all) => all.length === 2);
-    const undone = await xdskitEnds("rollback", "--layer", "a", "--server", admin);
+    const undone = await inProcessEnds("rollback", "--layer", "a", "--server", admin);
     assert.equal(undone.status, 0, undone.err);
     await folder.write("xdskit.yaml", groups(group("one", "*", "a", "b")));
     await running.seen(/settings in use: groups/, "err");

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { createRegistry, createResourceTypes } from "@xdskit/api";
 import { createClient } from "@xdskit/client";
-import { type Running, xdskit } from "../testing/command.js";
+import { xdskit } from "../testing/command.js";
 import { clusterYaml, type TestFolder, testFolder } from "../testing/folder.js";
-import { inProcess, inProcessEnds, type PrintedEvent } from "../testing/in-process.js";
+import { inProcess, inProcessEnds, type PrintedEvent, type RunningServer, servesHere } from "../testing/in-process.js";
 import { becomes, see } from "../testing/relayed.js";
 import { addressYaml, newerClusterSet, workloadSet } from "../testing/workload-set.js";
 
@@ -21,7 +21,7 @@ async function stage(files: Readonly<Record<string, string>>): Promise<TestFolde
   return Object.assign(folder, { set });
 }
 
-const portOf = async (running: Running, what: "grpc" | "rest") =>
+const portOf = async (running: RunningServer, what: "grpc" | "rest") =>
   (await running.seen(new RegExp(`${what} listening on (\\S+)`)))[1] ?? "";
 
 const two = { "config/a.yaml": addressYaml("a"), "config/b.yaml": addressYaml("b") };
@@ -30,7 +30,8 @@ describe("messages of a descriptor set are resources", () => {
   for (const workers of [[], ["--workers", "2"]]) {
     it(`by their type URLs, over ADS in both variants ${workers}`, async () => {
       await using folder = await stage(two);
-      await using server = xdskit(
+      const starts = workers.length > 0 ? xdskit : servesHere;
+      await using server = starts(
         "serve",
         join(folder.path, "config"),
         "--descriptors",
@@ -73,10 +74,10 @@ describe("messages of a descriptor set are resources", () => {
   it("through a relay, which asks for all of a type, or by name", async () => {
     await using folder = await stage(two);
     const own = ["--descriptors", folder.set, ...free];
-    await using server = xdskit("serve", join(folder.path, "config"), ...own);
+    await using server = servesHere("serve", join(folder.path, "config"), ...own);
     const origin = await portOf(server, "grpc");
     for (const wildcard of ["istio.workload.Address", "none"]) {
-      await using relay = xdskit("relay", "--server", origin, "--wildcard", wildcard, ...own);
+      await using relay = servesHere("relay", "--server", origin, "--wildcard", wildcard, ...own);
       const how = ["--server", await portOf(relay, "grpc"), "--descriptors", folder.set, "--output", "name"];
       const { out } = await inProcessEnds("get", ...how, "--type", addressUrl, "a", "b");
       assert.deepEqual(out.trim().split("\n").sort(), ["istio.workload.Address/a", "istio.workload.Address/b"]);
@@ -102,7 +103,7 @@ types:
     service: { name: istio.Workloads, stream: StreamWorkloads, delta: DeltaWorkloads }
 `,
     });
-    await using server = xdskit("serve", join(folder.path, "config"), ...free);
+    await using server = servesHere("serve", join(folder.path, "config"), ...free);
     const [address, rest] = [await portOf(server, "grpc"), await portOf(server, "rest")];
     const registry = createRegistry({ descriptorSets: [workloadSet] });
     const types = createResourceTypes([
@@ -163,7 +164,7 @@ types:
     await writeFile(folder.set, newerClusterSet());
     const { status } = await inProcessEnds("validate", join(folder.path, "config"));
     assert.equal(status, 1);
-    await using server = xdskit("serve", join(folder.path, "config"), "--descriptors", folder.set, ...free);
+    await using server = servesHere("serve", join(folder.path, "config"), "--descriptors", folder.set, ...free);
     const how = ["--server", await portOf(server, "grpc"), "--type", "cluster", "--descriptors", folder.set];
     const { out } = await inProcessEnds("get", ...how);
     assert.match(out, /\nof_tomorrow: yes it is\n/);

@@ -2,13 +2,14 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import type { SourceStatus } from "../admin/source-status.js";
-import { eventually, type Running, xdskit, xdskitEnds } from "../testing/command.js";
+import { eventually } from "../testing/command.js";
 import { clusterYaml, routesYaml, type TestFolder, testFolder } from "../testing/folder.js";
+import { inProcessEnds, type RunningServer, servesHere } from "../testing/in-process.js";
 
 const anyPorts = ["--grpc", "127.0.0.1:0", "--rest", "127.0.0.1:0", "--admin", "127.0.0.1:0"];
 
-function serving(folder: TestFolder, ...options: readonly string[]): Running {
-  return xdskit(
+function serving(folder: TestFolder, ...options: readonly string[]): RunningServer {
+  return servesHere(
     "serve",
     folder.path,
     ...(options.includes("--state") ? [] : ["--state", "off"]),
@@ -19,26 +20,26 @@ function serving(folder: TestFolder, ...options: readonly string[]): Running {
   );
 }
 
-async function address(running: Running, listener: "grpc" | "admin"): Promise<string> {
+async function address(running: RunningServer, listener: "grpc" | "admin"): Promise<string> {
   await running.seen(/^ready$/m);
   const [, found = ""] = await running.seen(new RegExp(`^${listener} listening on (\\S+)$`, "m"));
   return found;
 }
 
-async function statusOf(running: Running): Promise<SourceStatus> {
+async function statusOf(running: RunningServer): Promise<SourceStatus> {
   const answer = await fetch(`http://${await address(running, "admin")}/api/v1/sources`);
   const { sources } = (await answer.json()) as { readonly sources: readonly SourceStatus[] };
   return sources[0] as SourceStatus;
 }
 
-async function refusals(running: Running): Promise<string | undefined> {
+async function refusals(running: RunningServer): Promise<string | undefined> {
   const text = await (await fetch(`http://${await address(running, "admin")}/metrics`)).text();
   return /^xdskit_config_updates_total\{result="rejected"\} (\d+)$/m.exec(text)?.[1];
 }
 
-async function clusters(running: Running): Promise<string> {
+async function clusters(running: RunningServer): Promise<string> {
   const server = await address(running, "grpc");
-  const { out } = await xdskitEnds("get", "--type", "cluster", "--server", server, "-o", "name");
+  const { out } = await inProcessEnds("get", "--type", "cluster", "--server", server, "-o", "name");
   return out.trim().split("\n").sort().join(" ");
 }
 

@@ -5,13 +5,13 @@ import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import type { SourceStatus } from "../admin/source-status.js";
-import { eventually, type Running, within, xdskit, xdskitEnds } from "../testing/command.js";
+import { eventually, within, xdskit, xdskitEnds } from "../testing/command.js";
 import { clusterYaml, testFolder } from "../testing/folder.js";
-import { inProcessEnds } from "../testing/in-process.js";
+import { inProcessEnds, type RunningServer, servesHere } from "../testing/in-process.js";
 
 const anyPorts = ["--grpc", "127.0.0.1:0", "--rest", "127.0.0.1:0", "--admin", "127.0.0.1:0"];
 
-async function ready(running: Running): Promise<{ grpc: string; rest: string; admin: string }> {
+async function ready(running: RunningServer): Promise<{ grpc: string; rest: string; admin: string }> {
   await running.seen(/^ready$/m);
   const lines = running.out().split("\n");
   assert.equal(lines.length, 5, running.out());
@@ -74,7 +74,7 @@ describe("xdskit serve", () => {
     const route = (cluster: string, priority = "DEFAULT") =>
       `"@type": type.googleapis.com/envoy.config.route.v3.RouteConfiguration\nname: r\nvirtual_hosts:\n- name: all\n  domains: ["*"]\n  routes: [{ match: { prefix: / }, route: { cluster: ${cluster}, priority: ${priority} } }]\n`;
     await using folder = await testFolder({ "a.yaml": clusterYaml("a"), "r.yaml": route("nowhere") });
-    await using running = xdskit("serve", folder.path, ...anyPorts);
+    await using running = servesHere("serve", folder.path, ...anyPorts);
     const { admin } = await ready(running);
     const warning =
       /r\.yaml:1.*: route "r": names cluster "nowhere", which does not exist \[XDSKIT_DANGLING_REFERENCE\]/g;
@@ -99,7 +99,7 @@ describe("xdskit serve", () => {
 
   test("applies a change, refuses a bad one whole and says where, and takes the fixed one", async () => {
     await using folder = await testFolder({ "a.yaml": clusterYaml("a"), "b.yaml": clusterYaml("b") });
-    await using running = xdskit("serve", folder.path, ...anyPorts);
+    await using running = servesHere("serve", folder.path, ...anyPorts);
     const { admin } = await ready(running);
     const clusters = () => metric(admin, 'xdskit_resources{group="all",type="cluster"}');
     assert.equal(await clusters(), 2);
@@ -130,7 +130,7 @@ describe("xdskit serve", () => {
 
   test("one name twice is refused, and the last good configuration stays", async () => {
     await using folder = await testFolder({ "a.yaml": clusterYaml("a") });
-    await using running = xdskit("serve", folder.path, ...anyPorts);
+    await using running = servesHere("serve", folder.path, ...anyPorts);
     const { admin } = await ready(running);
     await folder.write("b.yaml", clusterYaml("a", "2s"));
     const { findings } = await eventually(
@@ -148,7 +148,7 @@ describe("xdskit serve", () => {
       "two/c.yaml": clusterYaml("c"),
     });
     await symlink("one", join(folder.path, "current"));
-    await using running = xdskit("serve", join(folder.path, "current"), ...anyPorts);
+    await using running = servesHere("serve", join(folder.path, "current"), ...anyPorts);
     const { admin } = await ready(running);
     await symlink("two", join(folder.path, "next"));
     await rename(join(folder.path, "next"), join(folder.path, "current"));
@@ -172,7 +172,8 @@ describe("xdskit serve", () => {
       ["empty", /; --allow-empty starts all the same, and serves files when they come \[XDSKIT_NO_VALID_FILE\]$/],
       ["bad", /no file is valid \[XDSKIT_NO_VALID_FILE\]$/],
     ] as const) {
-      const { status, out, err } = await xdskitEnds("serve", join(folder.path, name), ...anyPorts);
+      const ends = name === "bad" ? xdskitEnds : inProcessEnds;
+      const { status, out, err } = await ends("serve", join(folder.path, name), ...anyPorts);
       assert.deepEqual({ status, out }, { status: 2, out: "" }, err);
       const [first, ...findings] = err.trimEnd().split("\n");
       assert.match(first ?? "", /^xdskit serve: /);
@@ -180,13 +181,13 @@ describe("xdskit serve", () => {
       for (const line of findings) assert.match(line, /^ {2}\S.*\[XDSKIT_\w+\]$/);
       assert.equal(findings.length, name === "bad" ? 2 : 0, err);
     }
-    const { status } = await xdskitEnds("serve", join(folder.path, "file.yaml"), "--allow-empty", ...anyPorts);
+    const { status } = await inProcessEnds("serve", join(folder.path, "file.yaml"), "--allow-empty", ...anyPorts);
     assert.equal(status, 2, "a file is no folder that comes later");
   });
 
   test("--allow-empty is ready at once, and picks files up when they come, folder and all", async () => {
     await using folder = await testFolder();
-    await using running = xdskit("serve", join(folder.path, "later"), "--allow-empty", ...anyPorts);
+    await using running = servesHere("serve", join(folder.path, "later"), "--allow-empty", ...anyPorts);
     const { admin } = await ready(running);
     assert.equal((await fetch(`http://${admin}/readyz`)).status, 200);
     await folder.write("later/a.yaml", clusterYaml("a"));
@@ -200,7 +201,7 @@ describe("xdskit serve", () => {
     await using folder = await testFolder({ "a.yaml": clusterYaml("a"), "bad.yaml": "name: [" });
     const [grpc, rest] = [await freePort(), await freePort()];
     const ports = ["--grpc", `127.0.0.1:${grpc}`, "--rest", `127.0.0.1:${rest}`, "--admin", "127.0.0.1:0"];
-    await using running = xdskit("serve", folder.path, ...ports);
+    await using running = servesHere("serve", folder.path, ...ports);
     const [, admin] = await running.seen(/^admin listening on (.+)$/m);
     assert.equal((await fetch(`http://${admin}/livez`)).status, 200);
     const notReady = await fetch(`http://${admin}/readyz`);
@@ -232,7 +233,7 @@ describe("xdskit serve", () => {
 
   test("with --allow-partial the files without errors are served at the start, and the others are named", async () => {
     await using folder = await testFolder({ "a.yaml": clusterYaml("a"), "bad.yaml": "name: [" });
-    await using running = xdskit("serve", folder.path, "--allow-partial", ...anyPorts);
+    await using running = servesHere("serve", folder.path, "--allow-partial", ...anyPorts);
     const { admin } = await ready(running);
     const { state, findings } = await source(admin);
     assert.equal(state, "partial");
@@ -247,7 +248,7 @@ describe("xdskit serve", () => {
       "b.yaml": clusterYaml("b", "-1s"),
       "xdskit.yaml": "on_invalid: skip\n",
     });
-    await using running = xdskit("serve", folder.path, ...anyPorts);
+    await using running = servesHere("serve", folder.path, ...anyPorts);
     const { admin } = await ready(running);
     await running.seen(/b\.yaml:3:\d+.*cluster "b".*skipped: it is not served/, "err");
     const text = "1 resource skipped for errors: 0 with the last good content, 1 not served";
@@ -291,7 +292,7 @@ limits: { streams: 10 }
       "edge/a.yaml": clusterYaml("a", "2s"),
       "edge/b.yaml": clusterYaml("b"),
     });
-    await using running = xdskit("serve", folder.path, ...anyPorts);
+    await using running = servesHere("serve", folder.path, ...anyPorts);
     const { admin } = await ready(running);
     assert.equal(await metric(admin, 'xdskit_resources{group="edge",type="cluster"}'), 2);
     assert.equal(await metric(admin, 'xdskit_resources{group="rest",type="cluster"}'), 1);
@@ -306,7 +307,7 @@ limits: { streams: 10 }
       "edge/b.yaml": clusterYaml("b"),
       "xdskit.yaml": groups,
     });
-    await using running = xdskit("serve", folder.path, ...anyPorts);
+    await using running = servesHere("serve", folder.path, ...anyPorts);
     const [, admin] = await running.seen(/^admin listening on (.+)$/m);
     const notReady = await fetch(`http://${admin}/readyz`);
     assert.equal(notReady.status, 503);
@@ -318,7 +319,7 @@ limits: { streams: 10 }
 
   test("settings that are wrong, or not there although named, are exit status 2", async () => {
     await using folder = await testFolder({ "a.yaml": clusterYaml("a"), "xdskit.yaml": "colour: blue\n" });
-    const wrong = await xdskitEnds("serve", folder.path, ...anyPorts);
+    const wrong = await inProcessEnds("serve", folder.path, ...anyPorts);
     assert.deepEqual([wrong.status, wrong.out], [2, ""]);
     assert.match(wrong.err, /xdskit\.yaml:1:1: colour: there is no such setting \[XDSKIT_SETTINGS_INVALID\]\n$/);
     const missing = await inProcessEnds("serve", folder.path, ...anyPorts, "--settings", join(folder.path, "no.yaml"));
@@ -337,7 +338,8 @@ limits: { streams: 10 }
         ["--rest", "--admin", "--grpc"],
         ["--admin", "--grpc", "--rest"],
       ] as const) {
-        const { status, out, err } = await xdskitEnds(
+        const ends = option === "--grpc" ? xdskitEnds : inProcessEnds;
+        const { status, out, err } = await ends(
           ...["serve", folder.path, option, `127.0.0.1:${port}`, ...free(others), "--log-level", "silent"],
         );
         assert.deepEqual({ status, out }, { status: 1, out: "" }, err);
@@ -383,7 +385,7 @@ limits: { streams: 10 }
 
   test("answers polls over REST, holds them as long as it is told, and ends those that are held when it stops", async () => {
     await using folder = await testFolder({ "a.yaml": clusterYaml("a") });
-    await using running = xdskit("serve", folder.path, ...anyPorts, "--rest-hold", "10m");
+    await using running = servesHere("serve", folder.path, ...anyPorts, "--rest-hold", "10m");
     const { rest, admin } = await ready(running);
     const poll = (version_info: string) =>
       fetch(`http://${rest}/v3/discovery:clusters`, {
@@ -418,7 +420,7 @@ limits: { streams: 10 }
   test("listens nowhere for polls if it is told so", async () => {
     await using folder = await testFolder({ "a.yaml": clusterYaml("a") });
     for (const off of ["off", ""]) {
-      await using running = xdskit("serve", folder.path, ...anyPorts, "--rest", off);
+      await using running = servesHere("serve", folder.path, ...anyPorts, "--rest", off);
       await running.seen(/^ready$/m);
       assert.doesNotMatch(running.out(), /^rest/m);
     }

@@ -11,9 +11,9 @@ import { createServer, type ServerEvent, type ServerOptions, type XdsServer } fr
 import { contentLines, createAuthority } from "../../../api/src/testing/certificates.js";
 import { manualClock } from "../../../server/src/testing/manual-clock.js";
 import { waitFor, within } from "../../../server/src/testing/wait-for.js";
-import { type Ended, xdskit } from "../testing/command.js";
+import type { Ended } from "../testing/command.js";
 import { clusterYaml, type TestFolder, testFolder } from "../testing/folder.js";
-import { inProcessEnds } from "../testing/in-process.js";
+import { inProcessEnds, servesHere } from "../testing/in-process.js";
 import { clustersByGrpc, serialAt, statusByRest } from "../testing/tls-client.js";
 
 const authority = createAuthority("an authority");
@@ -258,7 +258,7 @@ describe("a server's certificates", () => {
     const at = (name: string) => `${folder.path}/${name}`;
     const ports = ["--grpc", "127.0.0.1:0", "--rest", "off", "--admin", "127.0.0.1:0"];
     const origin = ["--path", `cluster=${at("cds.yaml")}`, "--wildcard", "cluster"];
-    await using relay = xdskit("relay", ...origin, "--settings", at("relay.yaml"), ...ports);
+    await using relay = servesHere("relay", ...origin, "--settings", at("relay.yaml"), ...ports);
     const [, port] = await relay.seen(/^grpc listening on 127\.0\.0\.1:(\d+)$/m);
     await relay.seen(/^ready$/m);
     await relay.seen(/bootstrap --server \S+ --tls-ca FILE --tls-cert FILE --tls-key FILE > envoy\.yaml/, "err");
@@ -292,10 +292,7 @@ describe("a server's certificates", () => {
     const at = (name: string) => `${folder.path}/${name}`;
     const server = ["--server", `127.0.0.1:${serving.grpc}`];
     const pair = ["--tls-cert", at("own.pem"), "--tls-key", at("own.key")];
-    const ask = async (...args: readonly string[]) => {
-      await using running = xdskit(...args);
-      return await running.ended();
-    };
+    const ask = inProcessEnds;
     const trusting = [...server, "--tls-ca", at("clients.pem")];
     /** The server's words may be lost, where it closes the connection upon what it was sent meanwhile. */
     const untilTold = async (attempts = 10): Promise<Ended> => {

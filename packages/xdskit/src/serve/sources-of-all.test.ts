@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { eventually } from "../testing/command.js";
 import { clusterYaml } from "../testing/folder.js";
-import { served } from "../testing/served.js";
+import { served, servedApart } from "../testing/served.js";
 
 interface Told {
   readonly sources: readonly { readonly replica?: string; readonly state: string; readonly files: number }[];
@@ -10,7 +10,7 @@ interface Told {
 
 describe("the page of sources", () => {
   it("has the sources of all workers, each with the worker that reads it", async () => {
-    await using server = await served({ "c.yaml": clusterYaml("a") }, "--workers", "2");
+    await using server = await servedApart({ "c.yaml": clusterYaml("a") }, "--workers", "2");
     const { sources } = await eventually(
       async () => (await server.ask("/api/v1/sources")) as Told,
       (told) => told.sources.length === 2 && told.sources.every(({ state }) => state === "applied"),

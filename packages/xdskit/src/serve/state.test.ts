@@ -6,8 +6,9 @@ import { describe, it } from "node:test";
 import { openLmdbStore } from "@xdskit/store-lmdb";
 import { open } from "lmdb";
 import { stateFolder, stateOfFolder } from "../state/state.js";
-import { commandFile, eventually, type Running, start, xdskit, xdskitEnds } from "../testing/command.js";
+import { commandFile, eventually, start } from "../testing/command.js";
 import { clusterYaml, type TestFolder, testFolder } from "../testing/folder.js";
+import { inProcessEnds, type RunningServer, servesHere } from "../testing/in-process.js";
 import { gitCommit } from "./git-commit.js";
 
 const anyPorts = ["--grpc", "127.0.0.1:0", "--rest", "127.0.0.1:0", "--admin", "127.0.0.1:0"];
@@ -17,12 +18,12 @@ const asNobody = process.getuid?.() === 0 ? ["setpriv", "--reuid=65534", "--regi
 
 /** A server on a folder, with a state of its own. */
 class Server implements AsyncDisposable {
-  readonly running: Running;
+  readonly running: RunningServer;
 
   constructor(folder: TestFolder, state: string, ...further: readonly string[]) {
     const args = ["serve", folder.path, "--state", state, "--settle", "20ms", ...anyPorts];
     const isOther = further[0] === asNobody[0] && further.length > 0;
-    if (!isOther) this.running = xdskit(...args, ...further);
+    if (!isOther) this.running = servesHere(...args, ...further);
     else {
       const [program = "", ...rest] = [...further, process.execPath, ...process.execArgv, commandFile, ...args];
       this.running = start(program, rest);
@@ -37,7 +38,15 @@ class Server implements AsyncDisposable {
   /** The clusters that it serves, sorted. */
   async names(): Promise<string> {
     await this.running.seen(/^ready$/m);
-    const { out } = await xdskitEnds("get", "--type", "cluster", "--server", await this.address("grpc"), "-o", "name");
+    const { out } = await inProcessEnds(
+      "get",
+      "--type",
+      "cluster",
+      "--server",
+      await this.address("grpc"),
+      "-o",
+      "name",
+    );
     return out.trim().split("\n").sort().join(" ");
   }
 
@@ -190,7 +199,7 @@ describe("a state that a server cannot use as it was", () => {
       problems: { kind: string; detail: string }[];
     };
     assert.match(problems.find(({ kind }) => kind === "store")?.detail ?? "", what);
-    assert.match((await xdskitEnds("status", "--server", await server.address("grpc"))).out, what);
+    assert.match((await inProcessEnds("status", "--server", await server.address("grpc"))).out, what);
   }
 
   it("is set aside if it is cut off, and what was written is said to be missing", async () => {

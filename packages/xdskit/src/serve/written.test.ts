@@ -5,10 +5,10 @@ import { describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { eventually, type Running, xdskit, xdskitEnds } from "../testing/command.js";
+import { eventually, xdskit } from "../testing/command.js";
 import { assertDescribed } from "../testing/described.js";
 import { clusterYaml, routesYaml, testFolder } from "../testing/folder.js";
-import { inProcess } from "../testing/in-process.js";
+import { inProcess, inProcessEnds, type RunningServer, servesHere } from "../testing/in-process.js";
 
 const anyPorts = ["--grpc", "127.0.0.1:0", "--rest", "off", "--admin", "127.0.0.1:0"];
 const clusterUrl = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
@@ -16,10 +16,11 @@ const cluster = (name: string, timeout = "1s") => ({ "@type": clusterUrl, name, 
 
 /** A server on a folder, and its API. */
 class Server implements AsyncDisposable {
-  readonly running: Running;
+  readonly running: RunningServer;
 
-  constructor(folder: string, state: string, ...further: readonly string[]) {
-    this.running = xdskit("serve", folder, "--state", state, "--settle", "20ms", ...anyPorts, ...further);
+  /** `starts`: in this process, or in one of its own. */
+  constructor(folder: string, state: string, starts: (...args: readonly string[]) => RunningServer = servesHere) {
+    this.running = starts("serve", folder, "--state", state, "--settle", "20ms", ...anyPorts);
   }
 
   async address(listener: "grpc" | "admin"): Promise<string> {
@@ -40,7 +41,15 @@ class Server implements AsyncDisposable {
 
   /** The clusters that it serves, sorted. */
   async names(): Promise<string> {
-    const { out } = await xdskitEnds("get", "--type", "cluster", "--server", await this.address("grpc"), "-o", "name");
+    const { out } = await inProcessEnds(
+      "get",
+      "--type",
+      "cluster",
+      "--server",
+      await this.address("grpc"),
+      "-o",
+      "name",
+    );
     return out.replaceAll("cluster/", "").trim().split("\n").sort().join(" ");
   }
 
@@ -85,7 +94,7 @@ describe("a layer of the API", () => {
     await using folder = await testFolder({ "config/a.yaml": clusterYaml("a") });
     const answered: string[] = [];
     for (let round = 0; round < 3; round += 1) {
-      await using server = new Server(`${folder.path}/config`, `${folder.path}/state`);
+      await using server = new Server(`${folder.path}/config`, `${folder.path}/state`, xdskit);
       const { resources } = await server.ask("GET", "layers/api/resources");
       const held = new Set(resources.map(({ name }: { name: string }) => name));
       assert.deepEqual(
@@ -114,9 +123,9 @@ describe("a layer of the API", () => {
   it("keeps a lease that is renewed at one of two servers on one state", async () => {
     await using folder = await testFolder({ "config/a.yaml": clusterYaml("a") });
     const paths = [`${folder.path}/config`, `${folder.path}/state`] as const;
-    await using first = new Server(...paths);
+    await using first = new Server(...paths, xdskit);
     await first.address("admin");
-    await using second = new Server(...paths);
+    await using second = new Server(...paths, xdskit);
     await second.address("admin");
     const leaseMs = 5_000;
     const held = () =>
@@ -218,8 +227,8 @@ describe("a rollback of the folder", () => {
       const how = ["status", "--server", await server.address("grpc")];
       const said =
         /^folder \S+: revision \S+ is served since \S+, after a rollback, until the source changes\nno nodes\n$/;
-      assert.match((await xdskitEnds(...how)).out, said);
-      const [trouble] = JSON.parse((await xdskitEnds(...how, "--json")).out).troubles;
+      assert.match((await inProcessEnds(...how)).out, said);
+      const [trouble] = JSON.parse((await inProcessEnds(...how, "--json")).out).troubles;
       assert.equal(trouble.kind, "rolled-back");
       await server.stop();
     }
@@ -235,7 +244,7 @@ describe("a rollback of the folder", () => {
       (names) => names === "a b c",
     );
     assert.equal((await server.ask("GET", "sources")).sources[0].rolledBack, null);
-    assert.equal((await xdskitEnds("status", "--server", await server.address("grpc"))).out, "no nodes\n");
+    assert.equal((await inProcessEnds("status", "--server", await server.address("grpc"))).out, "no nodes\n");
   });
 });
 

@@ -58,7 +58,7 @@ export async function runServing(
   terminal: Terminal,
   start: (serving: Serving) => Promise<void>,
 ): Promise<number> {
-  const signals = listenForStop();
+  const signals = listenForStop(terminal.stop);
   const serving = new Serving(options, terminal, place);
   try {
     const outcome = await Promise.race([start(serving).then(() => "ready"), signals.stop.then(() => "stopped")]);

@@ -40,6 +40,41 @@ export interface Running {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
+type Stream = "out" | "err";
+
+/** What a program prints, for a test that waits for some of it. */
+export class Printed {
+  readonly #text = { out: "", err: "" };
+  readonly #watchers = new Set<() => void>();
+
+  readonly out = (): string => this.#text.out;
+  readonly err = (): string => this.#text.err;
+
+  add(stream: Stream, text: string): void {
+    this.#text[stream] += text;
+    for (const watch of this.#watchers) watch();
+  }
+
+  /**
+   * Resolves with the match when standard output, or standard error, has it; rejects when the program ends or takes too
+   * long before.
+   */
+  seen(pattern: RegExp, stream: Stream, ended: Promise<Ended>): Promise<RegExpExecArray> {
+    const found = new Promise<RegExpExecArray>((resolve, reject) => {
+      const watch = () => {
+        const match = pattern.exec(this.#text[stream]);
+        if (match === null) return;
+        this.#watchers.delete(watch);
+        resolve(match);
+      };
+      this.#watchers.add(watch);
+      watch();
+      ended.then(({ status, err }) => reject(new Error(`ended with ${status} before ${pattern}\n${err}`)), reject);
+    });
+    return within(found, () => `waited for ${pattern} in vain\n${this.out()}\n${this.err()}`);
+  }
+}
+
 /** Starts the real command, loaded as this process was: from its sources or as it was built. */
 export function xdskit(...args: readonly string[]): Running {
   return start(process.execPath, [...process.execArgv, commandFile, ...args]);
@@ -64,36 +99,16 @@ export async function xdskitEnds(...args: readonly string[]): Promise<Ended> {
 export function start(program: string, args: readonly string[], stdin: "ignore" | "pipe" = "ignore"): Running {
   const child = spawn(program, args, { stdio: [stdin, "pipe", "pipe"] }) as Child;
   child.stdin?.on("error", () => {});
-  const text = { out: "", err: "" };
-  const watchers = new Set<() => void>();
-  const follow = (stream: Readable, name: "out" | "err") => {
-    stream.setEncoding("utf8").on("data", (chunk: string) => {
-      text[name] += chunk;
-      for (const watch of watchers) watch();
-    });
-  };
-  follow(child.stdout, "out");
-  follow(child.stderr, "err");
-  const ended = endOf(child, text);
+  const printed = new Printed();
+  child.stdout.setEncoding("utf8").on("data", (chunk: string) => printed.add("out", chunk));
+  child.stderr.setEncoding("utf8").on("data", (chunk: string) => printed.add("err", chunk));
+  const ended = endOf(child, printed);
 
   return {
     pid: child.pid ?? -1,
-    out: () => text.out,
-    err: () => text.err,
-    seen: (pattern, where = "out") => {
-      const found = new Promise<RegExpExecArray>((resolve, reject) => {
-        const watch = () => {
-          const match = pattern.exec(text[where]);
-          if (match === null) return;
-          watchers.delete(watch);
-          resolve(match);
-        };
-        watchers.add(watch);
-        watch();
-        ended.then(({ status, err }) => reject(new Error(`ended with ${status} before ${pattern}\n${err}`)), reject);
-      });
-      return within(found, () => `waited for ${pattern} in vain\n${text.out}\n${text.err}`);
-    },
+    out: printed.out,
+    err: printed.err,
+    seen: (pattern, where = "out") => printed.seen(pattern, where, ended),
     kill: (signal) => void child.kill(signal),
     input: (text) => void (text === undefined ? child.stdin?.end() : child.stdin?.write(text)),
     read: (reading) => void (reading ? child.stdout.resume() : child.stdout.pause()),
@@ -105,9 +120,9 @@ export function start(program: string, args: readonly string[], stdin: "ignore" 
   };
 }
 
-async function endOf(child: Child, text: { readonly out: string; readonly err: string }): Promise<Ended> {
+async function endOf(child: Child, { out, err }: Printed): Promise<Ended> {
   const [status, signal] = (await once(child, "close")) as [number | null, NodeJS.Signals | null];
-  return { status, signal, out: text.out, err: text.err };
+  return { status, signal, out: out(), err: err() };
 }
 
 /** Waits a bounded time. */

@@ -1,6 +1,6 @@
 import { setTimeout as delay, setImmediate as turn } from "node:timers/promises";
 import { main } from "../main.js";
-import { type Ended, within } from "./command.js";
+import { type Ended, Printed, type Running, within } from "./command.js";
 
 /** An event as `--output jsonl` prints it. */
 export interface PrintedEvent {
@@ -34,6 +34,35 @@ export async function inProcessEnds(...args: readonly string[]): Promise<Ended> 
   const { status, out, err } = inProcess(args);
   const code = await within(status, () => `xdskit ${args.join(" ")} did not end\n${err()}`);
   return { status: code, signal: null, out: out(), err: err() };
+}
+
+/** A command that serves until it is told to stop, in a process of its own or in this one. */
+export type RunningServer = Pick<Running, "out" | "err" | "seen" | "kill" | "ended" | typeof Symbol.asyncDispose>;
+
+/**
+ * Starts a command that serves, in this process, as `xdskit` does in one of its own: that costs half a second of
+ * processor time for each start. Here every signal stops it in order.
+ */
+export function servesHere(...args: readonly string[]): RunningServer {
+  const printed = new Printed();
+  let kill: (signal: NodeJS.Signals) => void = () => {};
+  const stop = new Promise<NodeJS.Signals>((resolve) => {
+    kill = resolve;
+  });
+  const terminal = { out: (text: string) => printed.add("out", text), err: (text: string) => printed.add("err", text) };
+  const ended = main(args, { ...terminal, stop }).then((status) => ({
+    ...{ status, signal: null },
+    ...{ out: printed.out(), err: printed.err() },
+  }));
+  return {
+    ...{ out: printed.out, err: printed.err, kill },
+    seen: (pattern, where = "out") => printed.seen(pattern, where, ended),
+    ended: () => ended,
+    async [Symbol.asyncDispose]() {
+      kill("SIGTERM");
+      await within(ended, () => `xdskit ${args.join(" ")} did not stop\n${printed.err()}`);
+    },
+  };
 }
 
 /** Runs a command in this process. `drained` is asked whether there is room on standard output. */

@@ -18,7 +18,7 @@ export const stopMs = 3_000;
  * status.
  */
 export async function runWatch(options: WatchOptions, terminal: Terminal): Promise<number> {
-  const signals = listenForStop();
+  const signals = listenForStop(terminal.stop);
   let session: ClientSession | undefined;
   let stopNames = () => {};
   try {
