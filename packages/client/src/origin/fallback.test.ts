@@ -196,9 +196,9 @@ describe("fallback to another server (A71)", () => {
       await settle();
       assert.deepEqual(all.take(), ["a,x +a,x -", "beside one:1", "b,x,y +b,y -a"]);
       of("one:1").log.length = 0;
-      of("one:1").sink.attempting();
+      of("one:1").sink.attempting(undefined);
       assert.deepEqual(of("one:1").log, ["-cluster x,y,*", "hold cluster b,x,y@", "forget", "+cluster x,y,*"]);
-      of("one:1").sink.attempting();
+      of("one:1").sink.attempting(undefined);
       assert.equal(of("one:1").log.length, 4);
       // Between the attempt and the answer the other server changed its mind.
       of("two:2").answer(cluster, { upserted: [receivedCluster("c", "2"), receivedCluster("x", "2")] });

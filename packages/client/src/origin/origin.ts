@@ -41,17 +41,14 @@ export class Origin {
 
   /** The origin's side for its servers. */
   #ownerOfServers({ isEager, acknowledge, emit }: OriginOptions): ServersOwner {
-    const revision = () => this.#of(undefined).reduce((sum, cache) => sum + cache.revision, 0);
     return {
-      wanted: () =>
-        this.#of(undefined).flatMap(({ type, wanted }) => (wanted.length === 0 ? [] : [[type, wanted] as const])),
-      held: () =>
-        this.#of(undefined).flatMap(({ type, resources }) =>
+      wanted: (of) =>
+        this.#of(of).flatMap(({ type, wanted }) => (wanted.length === 0 ? [] : [[type, wanted] as const])),
+      held: (of) =>
+        this.#of(of).flatMap(({ type, resources }) =>
           resources.size === 0 ? [] : [[type, [...resources.values()], this.#heldVersions.get(type) ?? ""] as const],
         ),
-      get revision() {
-        return revision();
-      },
+      revision: (of) => this.#of(of).reduce((sum, cache) => sum + cache.revision, 0),
       isWatched: (type) => this.#of(type).some(({ isWatched }) => isWatched),
       needsAnother: (type) => this.#of(type).some((cache) => (isEager ? cache.isWatched : cache.isLacking)),
       responded: (type) => {

@@ -9,12 +9,14 @@ export type MakeUpstream = (place: number, sink: UpstreamSink) => Upstream;
 
 /** The origin's side for the servers of one list. */
 export interface ServersOwner {
-  /** The names that are wanted now. */
-  wanted(): Iterable<readonly [type: ResourceType, names: readonly ResourceName[]]>;
-  /** All held resources, and the version of their set if the first server knows it. */
-  held(): Iterable<readonly [type: ResourceType, resources: readonly ReceivedResource[], version: Version]>;
-  /** Rises with each change of the held resources. */
-  readonly revision: number;
+  /** The names that are wanted now, of the type or of all. */
+  wanted(type: ResourceType | undefined): Iterable<readonly [type: ResourceType, names: readonly ResourceName[]]>;
+  /** The held resources of the type or of all, and the version of their set if the first server knows it. */
+  held(
+    type: ResourceType | undefined,
+  ): Iterable<readonly [type: ResourceType, resources: readonly ReceivedResource[], version: Version]>;
+  /** Rises with each change of the held resources of the type, or of any type. */
+  revision(type: ResourceType | undefined): number;
   /** Whether the type, or any type, is watched. */
   isWatched(type: ResourceType | undefined): boolean;
   /**
@@ -41,8 +43,8 @@ interface Member {
   /** Why the last attempt brought no answer, for a stream of one type or of all types (undefined). */
   readonly away: Map<ResourceType | undefined, XdskitError>;
   readonly connected: Set<ResourceType | undefined>;
-  /** The last revision that it was told to hold. */
-  revision: number;
+  /** The last revision that it was told to hold, of each type and of all (undefined). */
+  readonly revisions: Map<ResourceType | undefined, number>;
   left: boolean;
 }
 
@@ -80,16 +82,19 @@ export class Servers {
       place,
       this.#sinkOf(() => member),
     );
-    member = { place, upstream, away, connected, revision: -1, left: false };
+    member = { place, upstream, away, connected, revisions: new Map(), left: false };
     return member;
   }
 
-  #ask(member: Member, version: (known: Version) => Version): void {
-    const { upstream } = member;
-    member.revision = this.#owner.revision;
-    for (const [type, resources, known] of this.#owner.held()) upstream.hold(type, resources, version(known));
-    if (member.place > 0 || this.#asked >= 0) upstream.forgetVersions();
-    for (const [type, names] of this.#owner.wanted()) upstream.subscribe(type, names);
+  /** Tells a server the held resources and the wanted names, of one type or of all. */
+  #ask(member: Member, type: ResourceType | undefined, version: (known: Version) => Version): void {
+    const { upstream, revisions } = member;
+    const owner = this.#owner;
+    const wanted = [...owner.wanted(type)];
+    for (const each of [type, ...wanted.map(([one]) => one)]) revisions.set(each, owner.revision(each));
+    for (const [each, resources, known] of owner.held(type)) upstream.hold(each, resources, version(known));
+    if (member.place > 0 || this.#asked >= 0) upstream.forgetVersions(type);
+    for (const [each, names] of wanted) upstream.subscribe(each, names);
   }
 
   #sinkOf(self: () => Member | undefined): UpstreamSink {
@@ -101,12 +106,13 @@ export class Servers {
     };
     const { acknowledge } = this.#owner;
     return {
-      attempting: () =>
+      attempting: (type) =>
         when((member) => {
-          if (member.place === this.#active || member.revision === this.#owner.revision) return;
+          const { place, revisions, upstream } = member;
+          if (place === this.#active || (revisions.get(type) ?? 0) === this.#owner.revision(type)) return;
           // Another server answered meanwhile: this server must report its differences from the present resources.
-          for (const [type, names] of this.#owner.wanted()) member.upstream.unsubscribe(type, names);
-          this.#ask(member, () => "");
+          for (const [each, names] of this.#owner.wanted(type)) upstream.unsubscribe(each, names);
+          this.#ask(member, type, () => "");
         }),
       connected: (type) =>
         when(({ connected }) => {
@@ -195,7 +201,7 @@ export class Servers {
       const next = this.#members[this.#asked + 1];
       if (next !== undefined && this.#owner.needsAnother(type)) {
         this.#asked += 1;
-        this.#ask(next, () => "");
+        this.#ask(next, undefined, () => "");
         return;
       }
       this.#owner.trouble(type, error, false);
@@ -206,7 +212,7 @@ export class Servers {
     const first = this.#members[0];
     if (this.#asked < 0 && first !== undefined) {
       // The subscription already has these names.
-      this.#ask(first, (version) => version);
+      this.#ask(first, undefined, (version) => version);
       this.#asked = 0;
       return;
     }

@@ -319,7 +319,8 @@ export class TypeCache {
   }
 
   /** The differences between the cache and another server's resources. */
-  differences({ resources: theirs, names, states }: ClientTypeStatus): ResourceUpdate | undefined {
+  differences(status: ClientTypeStatus): ResourceUpdate | undefined {
+    const { resources: theirs, names, states } = status;
     const upserted = [...theirs.values()].filter((resource) => {
       const mine = this.resources.get(canonicalName(resource.name));
       return mine !== resource && (mine === undefined || !sameContent(mine, resource));
@@ -332,9 +333,22 @@ export class TypeCache {
       // A requested name is answered by name: until then the old resource stays.
       return own.length === 0 || own.some((name) => states(name) === "absent");
     });
-    if (upserted.length === 0 && lost.length === 0) return undefined;
     const removed = lost.map(({ name }) => ({ name, reason: "removed" as const }));
-    return { type: this.type, upserted, removed, absent: [], failing: [] };
+    const absent = this.#unheard(status).map((name) => ({ name, reason: "told" as const, error: undefined }));
+    if (upserted.length + removed.length + absent.length === 0) return undefined;
+    return { type: this.type, upserted, removed, absent, failing: [] };
+  }
+
+  /** What that server answered while another one was active: names that do not exist, and all of an empty type. */
+  #unheard({ wildcard, names, states }: ClientTypeStatus): readonly ResourceName[] {
+    const absent = names.filter((name) => {
+      const known = canonicalName(name);
+      return (
+        states(name) === "absent" && this.#singles.get(known)?.isAnswered === false && this.#find(known) === undefined
+      );
+    });
+    const isAllUnheard = wildcard && states("*") === "held" && this.#collections.get("*")?.isAnswered === false;
+    return isAllUnheard ? [...absent, "*"] : absent;
   }
 }
 

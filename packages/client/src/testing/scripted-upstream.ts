@@ -9,7 +9,7 @@ import type { CreateUpstream } from "../upstreams/create-upstream.js";
 export interface ScriptedUpstream {
   readonly server: string;
   readonly sink: UpstreamSink;
-  /** `+cluster a,b`, `-cluster a`, `hold cluster a,b@1`, `forget`, `close`. */
+  /** `+cluster a,b`, `-cluster a`, `hold cluster a,b@1`, `forget`, `forget cluster`, `close`. */
   readonly log: string[];
   /** The subscriptions, such as `cluster a`. */
   readonly wanted: ReadonlySet<string>;
@@ -84,7 +84,7 @@ export function scriptedUpstreams(): { readonly create: CreateUpstream; of(serve
           log.push(`hold ${type.name} ${held.map(({ name }) => name).sort()}@${version}`);
           resources.set(type, new Map(held.map((resource) => [resource.name, resource])));
         },
-        forgetVersions: () => void log.push("forget"),
+        forgetVersions: (type) => void log.push(type === undefined ? "forget" : `forget ${type.name}`),
         status: () =>
           Array.from(resources, ([type, held]): ClientTypeStatus => {
             const asked = [...wanted]

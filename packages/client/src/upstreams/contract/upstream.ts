@@ -30,10 +30,11 @@ export interface UpstreamContext {
 /** Receives the results of an upstream. None of its functions throws. */
 export interface UpstreamSink {
   /**
-   * An attempt to reach the server begins: a stream that is not up, or a poll after a failed one. The last moment to
-   * tell the upstream the held resources; the upstream may be called from inside.
+   * An attempt to reach the server begins: a stream, of one type or of all, that is not up, or a poll after a failed
+   * one. The last moment to tell the upstream the held resources of the type or of all; the upstream may be called from
+   * inside. Other types may have open streams, and `hold` is only for the next one.
    */
-  attempting(): void;
+  attempting(type: ResourceType | undefined): void;
   /** A stream, of one type or of all, is up; or the first poll was answered. */
   connected(type: ResourceType | undefined): void;
   /** The connection is lost. The next attempt comes after a wait. */
@@ -68,8 +69,8 @@ export interface Upstream {
   unsubscribe(type: ResourceType, names: readonly ResourceName[]): void;
   /** The client has these already: see the machine's event. Call it while nothing of the type is subscribed to. */
   hold(type: ResourceType, resources: readonly ReceivedResource[], version: Version): void;
-  /** Another server answered meanwhile. */
-  forgetVersions(): void;
+  /** Another server answered meanwhile. For the type, or for all. */
+  forgetVersions(type: ResourceType | undefined): void;
   status(): readonly ClientTypeStatus[];
   /** Ends everything cleanly; does not call the sink any more. */
   close(): Promise<void>;

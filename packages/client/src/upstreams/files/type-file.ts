@@ -106,7 +106,7 @@ export class TypeFile {
    */
   #prepare(): void {
     this.#preparing = true;
-    this.#sink.attempting();
+    this.#sink.attempting(this.#type);
     this.#preparing = false;
   }
 

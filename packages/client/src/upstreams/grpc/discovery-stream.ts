@@ -73,7 +73,7 @@ export class DiscoveryStream {
     this.#startedAt = this.#clock.now();
     this.#answered = false;
     this.#preparing = true;
-    this.#options.sink.attempting();
+    this.#options.sink.attempting(this.#options.method.only);
     this.#preparing = false;
     if (this.machine.isIdle || this.#closing !== undefined) {
       this.#phase = "idle";

@@ -86,8 +86,9 @@ export function createStreamUpstream(
     hold(type, resources, version) {
       if (isServed(type)) tell(streamOf(type), { kind: "hold", type, resources, version });
     },
-    forgetVersions() {
-      for (const stream of streams.values()) tell(stream, { kind: "forget-versions" });
+    forgetVersions(type) {
+      for (const [only, stream] of streams)
+        if (type === undefined || only === undefined || only === type) tell(stream, { kind: "forget-versions" });
     },
     status: () => Array.from(streams.values(), ({ machine }) => machine.status()).flat(),
     close() {

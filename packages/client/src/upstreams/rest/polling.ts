@@ -134,9 +134,9 @@ export class Polling {
 
   /** Resolves with the wait before the next poll. Never rejects. */
   async #pollOnce(): Promise<number> {
-    const { path, poster, refreshDelayMs, sink, context } = this.#options;
+    const { type, path, poster, refreshDelayMs, sink, context } = this.#options;
     if (!this.#isOpen) {
-      sink.attempting();
+      sink.attempting(type);
       if (this.#isOver) return 0;
       this.#isOpen = true;
       this.#handle(this.#step({ kind: "opened" }));

@@ -58,8 +58,9 @@ export function createRestUpstream(
     },
     unsubscribe: (type, names) => tell(type, { kind: "unsubscribe", type, names }),
     hold: (type, resources, version) => tell(type, { kind: "hold", type, resources, version }),
-    forgetVersions() {
-      for (const polling of polls.values()) polling.tell({ kind: "forget-versions" });
+    forgetVersions(type) {
+      for (const [only, polling] of polls)
+        if (type === undefined || only === type) polling.tell({ kind: "forget-versions" });
     },
     status: () => [...polls.values()].flatMap((polling) => polling.status()),
     close() {
