@@ -41,6 +41,12 @@ export class Answers {
     return true;
   }
 
+  /** Takes the oldest response as acknowledged if its decision is still missing: it holds up all later answers. */
+  decideOldest(): void {
+    const oldest = this.#queue[0];
+    if (oldest !== undefined) oldest.isReady = true;
+  }
+
   take(): Answer | undefined {
     if (!this.isReady) return undefined;
     const first = this.#queue.shift();

@@ -176,6 +176,34 @@ describe("createClientStream", () => {
     assert.equal(client.next(), undefined);
   });
 
+  it("a response without a decision is acknowledged rather than hold up five hundred later answers", () => {
+    const client = asking("endpoint", { answers: "when-told" });
+    const numberOf = (effects: readonly ClientStreamEffect[]) => {
+      const found = effects.find((effect) => effect.kind === "received");
+      assert.ok(found?.kind === "received" && found.awaitsAnswer);
+      assert.ok(!effects.some(({ kind }) => kind === "close"));
+      return found.response;
+    };
+    const take = () => {
+      let count = 0;
+      while (client.next() !== undefined) count += 1;
+      return count;
+    };
+    const first = numberOf(respond(client, "endpoint a=0"));
+    const second = numberOf(respond(client, "endpoint a=1"));
+    for (let index = 2; index < 500; index++) {
+      const response = numberOf(respond(client, `endpoint a=${index}`));
+      client.step({ kind: "answer", response }, 0);
+      assert.equal(take(), 0);
+    }
+    client.step({ kind: "answer", response: numberOf(respond(client, "endpoint a=last")) }, 0);
+    assert.equal(take(), 1, "the first one alone, since the second holds up the others");
+    client.step({ kind: "answer", response: first, error: "too late" }, 0);
+    assert.equal(take(), 0);
+    client.step({ kind: "answer", response: second }, 0);
+    assert.equal(take(), 500);
+  });
+
   it("the effects of a response are first the accepted resources, then the rejection, and last the end of the stream", () => {
     const client = asking("endpoint");
     let kinds: readonly string[] = [];

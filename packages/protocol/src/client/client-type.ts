@@ -6,7 +6,7 @@ import {
   redactErrorText,
   type Version,
 } from "@xdskit/api";
-import { mostAnswers } from "../model/limits.js";
+import { mostAnswers, mostUndecided } from "../model/limits.js";
 import { statusCode } from "../wire/basics/status-code.js";
 import type { SentResponse } from "../wire/responses/read-response.js";
 import { WantedNames, wildcard } from "./asked/wanted-names.js";
@@ -212,6 +212,7 @@ export class ClientType {
     if (error !== undefined) effects.push({ kind: "rejected", ...head, message: error, bad });
     const { answers } = this.#stream;
     answers.add({ response, nonce: sent.nonce, version: sent.version, error }, !told);
+    if (answers.size > mostUndecided && !answers.isReady) answers.decideOldest();
     if (answers.size > mostAnswers) {
       const message = `the server sent ${mostAnswers} responses of ${this.type.name} and read no answer to any`;
       effects.push({ kind: "close", code: statusCode.resourceExhausted, message });

@@ -43,5 +43,7 @@ export const rejectionCharacters = 4 * 1024 * 1024;
 export const rejectionReasons = { count: 5, characters: 500 };
 /** Answers that wait for a server that does not read them. */
 export const mostAnswers = 1_000;
+/** Answers that wait for the decision on the first of them: fewer, so that there is room while they are sent. */
+export const mostUndecided = 500;
 /** Aliases that the resources of one response get: a small response could otherwise fill the memory. */
 export const mostAliases = 1_000_000;
