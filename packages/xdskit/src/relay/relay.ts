@@ -37,6 +37,11 @@ export interface RelayOptions {
    * How long a change may wait for others that the origin should have sent before it. 0: not at all. Default 15,000.
    */
   readonly holdMs?: number | undefined;
+  /**
+   * How long an origin that answers must say nothing about what is asked for as a whole before that counts as empty.
+   * Default 15,000.
+   */
+  readonly silenceMs?: number | undefined;
   /** How long a name stays subscribed after its last client left. Default 1,000. */
   readonly lingerMs?: number | undefined;
   /** How strictly to check the origin's resources and the cache. Default `types`: clients judge them themselves. */
@@ -58,6 +63,8 @@ export interface RelayOptions {
 const usualLingerMs = 1_000;
 /** As long as a change waits for a client's answer. */
 const usualHoldMs = 15_000;
+/** As long as a client waits for a resource before it counts as absent. */
+const usualSilenceMs = 15_000;
 
 /** A server with the resources of an origin. */
 export type Relay = Awaited<ReturnType<typeof createRelay>>;
@@ -102,6 +109,7 @@ export async function createRelay(options: RelayOptions) {
         ackWaitMs,
         // Without an order of its own, the relay passes on the origin's order.
         holdMs: options.server.ordering === false ? 0 : (options.holdMs ?? usualHoldMs),
+        silenceMs: options.silenceMs ?? usualSilenceMs,
         origin,
         canAsk: canAskFor,
         client: { ...options.client, features, servers, node, registry, types: server.types, validate },

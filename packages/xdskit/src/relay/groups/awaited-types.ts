@@ -1,4 +1,4 @@
-import type { ResourceName, ResourceType } from "@xdskit/api";
+import { canonicalName, type ResourceName, type ResourceType } from "@xdskit/api";
 
 /**
  * Types that are asked for as a whole, and whose content neither the origin nor a sound cache has given yet. Clients
@@ -11,7 +11,8 @@ export function createAwaitedTypes(
   isDamaged: (type: ResourceType) => boolean,
   changed: (types: Iterable<ResourceType>) => void,
 ) {
-  const awaited = new Map<ResourceType, Set<ResourceName>>();
+  /** By type: each collection, and whether the origin answered with an error. */
+  const awaited = new Map<ResourceType, Map<ResourceName, boolean>>();
   let allKnown = () => {};
   const known = new Promise<void>((resolve) => {
     allKnown = resolve;
@@ -29,24 +30,39 @@ export function createAwaitedTypes(
     has: (type: ResourceType): boolean => awaited.has(type),
     /** A collection without known content is asked for. */
     add(type: ResourceType, collection: ResourceName) {
-      const names = awaited.get(type) ?? new Set();
-      awaited.set(type, names.add(collection));
+      const names = awaited.get(type) ?? new Map<ResourceName, boolean>();
+      awaited.set(type, names.set(canonicalName(collection), false));
       if (names.size === 1) tell();
     },
     /** The content of a collection is known, or it is not asked for any more. */
     delete(type: ResourceType, collection: ResourceName) {
       const names = awaited.get(type);
-      if (names?.delete(collection) !== true || names.size > 0) return;
+      if (names?.delete(canonicalName(collection)) !== true || names.size > 0) return;
       awaited.delete(type);
       tell();
     },
+    /** Everything that the start awaits was added. */
+    begun() {
+      if (awaited.size === 0) allKnown();
+    },
+    /** The origin answered with an error, so its silence later does not tell that the collection is empty. */
+    failed(type: ResourceType, collection: ResourceName) {
+      const names = awaited.get(type);
+      const name = canonicalName(collection);
+      if (names?.has(name) === true) names.set(name, true);
+    },
     /**
-     * The origin answered for other types, and no more answers will come: the types without an answer are empty. Except
-     * those whose file on disk was damaged: they were not empty.
+     * The collections for which `isSilent` is true are empty. Except those of types whose file on disk was damaged:
+     * they were not empty.
      */
-    fallSilent() {
-      for (const type of [...awaited.keys()]) if (!isDamaged(type)) awaited.delete(type);
-      tell();
+    fallSilent(isSilent: (type: ResourceType, collection: ResourceName) => boolean) {
+      const before = awaited.size;
+      for (const [type, names] of awaited) {
+        if (isDamaged(type)) continue;
+        for (const [name, isFailing] of names) if (!isFailing && isSilent(type, name)) names.delete(name);
+        if (names.size === 0) awaited.delete(type);
+      }
+      if (awaited.size < before) tell();
     },
   };
 }

@@ -23,6 +23,7 @@ import { createFollowed, type Followed } from "./followed.js";
 import { createGroupLayer, type GroupLayer } from "./group-layer.js";
 import { HeldChanges } from "./held-changes.js";
 import { createOriginWatches, NameWatch, type OriginWatches } from "./origin-watches.js";
+import { createSilence, type Silence } from "./silence.js";
 import { SuppliedName, type SuppliedNameContext } from "./supplied-name.js";
 import { UpstreamSource } from "./upstream-source.js";
 import { createUpstreamStanding, type UpstreamStanding } from "./upstream-standing.js";
@@ -52,6 +53,11 @@ export interface GroupRelayOptions {
   readonly ackWaitMs: number;
   /** How long a change may wait for others that the origin should have sent before it. */
   readonly holdMs: number;
+  /**
+   * How long an origin that answers must say nothing about a collection before it counts as empty. Also how long a
+   * start waits for the other answers after the first. Milliseconds.
+   */
+  readonly silenceMs: number;
   readonly cache: CacheFolder | undefined;
   /** Identifies the origin in the cache. */
   readonly origin: string;
@@ -62,11 +68,6 @@ export interface GroupRelayOptions {
   cacheFailed(error: unknown): void;
 }
 
-/**
- * A collection without an answer for so long after another's first answer is empty: a server of the state of the world
- * need not say so. Milliseconds.
- */
-const silenceMs = 15_000;
 /** How long resources from disk are kept without a client that asks for them. Milliseconds. */
 const graceMs = 600_000;
 
@@ -105,7 +106,7 @@ export class GroupRelay {
   readonly #content: GroupLayer;
   #closed = false;
   #isStarted = false;
-  #silence: NodeJS.Timeout | undefined;
+  readonly #silence: Silence;
   readonly #supplying: SuppliedNameContext;
 
   /** `found`: the types that the cache has. */
@@ -130,6 +131,7 @@ export class GroupRelay {
       (types) => this.#ownLayer.awaits(Array.from(types, ({ typeUrl }) => typeUrl)),
     );
     this.client = this.#createClient(found);
+    this.#silence = createSilence(this.client, this.#awaited, options.silenceMs);
     this.standing = createUpstreamStanding(this.client, this.#isCached);
     const { client } = this;
     const { origin, cacheFailed: failed } = options;
@@ -236,6 +238,9 @@ export class GroupRelay {
         this.#awaited.delete(type, name);
         answered();
       },
+      failed: ({ code }) => {
+        if (code !== "XDSKIT_UPSTREAM_AWAY") this.#awaited.failed(type, name);
+      },
       ended: (removed) => this.#content.collection(type, { resources: new Map(), upserted: [], removed }),
     });
     return () => {
@@ -295,23 +300,24 @@ export class GroupRelay {
 
   /** Resolves once the first answers, from the origin or the cache, are there. */
   async #begin(): Promise<void> {
-    for (const { type, name } of this.#options.collections) if (!this.#whole.has(type)) this.#awaited.add(type, name);
+    const { collections, canAsk, silenceMs } = this.#options;
+    for (const { type, name } of collections)
+      if (!this.#whole.has(type) && (canAsk(type) || this.#damaged.has(type))) this.#awaited.add(type, name);
+    this.#awaited.begun();
     this.client.on((event) => {
       if (event.kind === "updated") this.#held.take(event.update);
       if (event.kind === "connected") this.#origin.connected();
-      if (event.kind === "responded") this.#silence ??= setTimeout(this.#awaited.fallSilent, silenceMs).unref();
+      this.#silence.event(event);
       this.#writer?.event(event);
     });
-    for (const { type, name } of this.#options.collections) this.#relayAll(type, name);
+    for (const { type, name } of collections) this.#relayAll(type, name);
     await this.#first.settled(silenceMs);
-    // Without a cache the origin itself has answered.
-    if (!this.#isCached) this.#awaited.fallSilent();
     this.#isStarted = true;
   }
 
   async close(): Promise<void> {
     this.#closed = true;
-    clearTimeout(this.#silence);
+    this.#silence.close();
     this.#stopListening();
     this.#changes.close();
     // Before the client closes, which knows the versions.

@@ -15,7 +15,9 @@ async function watching(...collections: readonly string[]) {
     () => false,
     () => {},
   );
-  const ends = collections.map((name) => watches.collection(clusterType, name, { changed() {}, ended() {} }));
+  const ends = collections.map((name) =>
+    watches.collection(clusterType, name, { changed() {}, failed() {}, ended() {} }),
+  );
   return {
     isWanted: (name: string, type = clusterType) => watches.isWanted(type, name),
     end(): void {

@@ -6,6 +6,8 @@ import { createLingeringWatches } from "./lingering-watches.js";
 /** Watches a collection. */
 export interface MembersWatcher {
   changed(collection: Collection): void;
+  /** There is no content: the origin is away, or answered with an error. */
+  failed(error: XdskitError): void;
   /** The collection is not watched any more; these were its members. */
   ended(members: readonly ResourceName[]): void;
 }
@@ -53,7 +55,7 @@ export function createOriginWatches(
       countUp(singles, watch.type, canonicalName(watch.name), 1);
       watch.start(context);
     },
-    collection(type: ResourceType, name: ResourceName, { changed, ended }: MembersWatcher): () => void {
+    collection(type: ResourceType, name: ResourceName, { changed, failed, ended }: MembersWatcher): () => void {
       countUp(collections, type, canonicalName(name), 1);
       const members = new Set<ResourceName>();
       const watch = client.watchCollection(type.typeUrl, name, {
@@ -64,6 +66,7 @@ export function createOriginWatches(
           // An empty result is worth keeping, too.
           letGo(type);
         },
+        onError: failed,
       });
       return () => {
         watch.cancel();
