@@ -226,6 +226,37 @@ describe("a resource that is held back", () => {
   });
 });
 
+describe("a resource that is held back in a layer, and that a client asks for by name", () => {
+  it("is served in both places once its names are there", async () => {
+    const { changes, log, put, supply } = served(60_000, cluster("a"));
+    put(route("n", "c"));
+    supply(route("n", "c"));
+    put(cluster("c"));
+    await becomes(() => log.join(), "c,n,n");
+    assert.equal(changes.isWaiting(resourceTypes.find("route")!, "n"), false);
+    changes.close();
+  });
+
+  it("is served in both places when its time is over", async () => {
+    const { changes, log, put, supply } = served(20, cluster("a"));
+    put(route("n", "c"));
+    supply(route("n", "c"));
+    await becomes(() => log.join(), "n,n");
+    changes.close();
+  });
+
+  it("still comes into the layer after a rollback in which the client asked", async () => {
+    const { changes, log, put, rollBack, supply } = served(60_000, cluster("a"));
+    put(route("n", "c"));
+    rollBack();
+    supply(route("n", "c"));
+    assert.deepEqual(log, ["n"]);
+    put(cluster("c"));
+    await becomes(() => log.join(), "n,c,n");
+    changes.close();
+  });
+});
+
 describe("changes that are held back when an older revision is served", () => {
   const later = () => new Promise((resolve) => setTimeout(resolve, 100));
 

@@ -72,7 +72,7 @@ const noReferences: readonly Reference[] = [];
  */
 export class HeldChanges {
   readonly #options: HeldChangesOptions;
-  /** By type and name, in the order in which the waits began. */
+  /** By `waitKey`, in the order in which the waits began. */
   readonly #waiting = new Map<string, Waiting>();
   /**
    * Names that did not come in time. No change waits for them again: names that clients ask for come and go with the
@@ -136,11 +136,11 @@ export class HeldChanges {
     for (const [key, { missing }] of candidates) {
       for (const reference of missing) {
         if (served !== undefined && isServed(served, reference)) continue;
-        const lacking = changeKey(reference.type, reference.name);
-        if (candidates.get(lacking)?.resource === undefined) staying.add(key);
+        const coming = comingAt(candidates, changeKey(reference.type, reference.name));
+        if (coming === undefined) staying.add(key);
         else {
-          const names = namedBy.get(lacking);
-          if (names === undefined) namedBy.set(lacking, [key]);
+          const names = namedBy.get(coming);
+          if (names === undefined) namedBy.set(coming, [key]);
           else names.push(key);
         }
       }
@@ -150,8 +150,11 @@ export class HeldChanges {
     return staying;
   }
 
-  /** The removals of resources that are still named; `stays` tells whether a resource that names one stays. */
-  #stillNamed(candidates: ReadonlyMap<string, Waiting>, stays: (key: string) => boolean): Set<string> {
+  /**
+   * The removals of resources that are still named; `stays` tells whether a resource that names one stays, by its
+   * `changeKey`.
+   */
+  #stillNamed(candidates: ReadonlyMap<string, Waiting>, stays: (place: string) => boolean): Set<string> {
     const served = this.#options.snapshot();
     const staying = new Set<string>();
     if (served === undefined) return staying;
@@ -171,7 +174,7 @@ export class HeldChanges {
       const before = removal && served.of(removal.type).get(removal.name);
       for (const reference of before?.references ?? []) {
         const below = changeKey(reference.type, reference.name);
-        if (isRemoved(candidates, below)) staying.add(below);
+        if (isRemoved(candidates, below)) for (const each of waitKeysAt(below)) staying.add(each);
       }
     }
     return staying;
@@ -220,7 +223,7 @@ export class HeldChanges {
     const candidates = this.#awake();
     this.#release(
       this.#incomplete(candidates),
-      this.#stillNamed(candidates, (key) => !isRemoved(candidates, key)),
+      this.#stillNamed(candidates, (place) => !isRemoved(candidates, place)),
     );
   }
 
@@ -248,7 +251,7 @@ export class HeldChanges {
   #stillMissingMessage({ missing }: Waiting): string | undefined {
     const served = this.#options.snapshot();
     const lacking = missing.filter((each) => {
-      const isOnItsWay = this.#waiting.get(changeKey(each.type, each.name))?.resource !== undefined;
+      const isOnItsWay = comingAt(this.#waiting, changeKey(each.type, each.name)) !== undefined;
       return !isOnItsWay && !(served !== undefined && isServed(served, each));
     });
     for (const { type, name } of lacking) {
@@ -273,7 +276,7 @@ export class HeldChanges {
       return;
     }
     if (this.#options.isRolledBack?.() === true) {
-      this.#takeAtOnce(changes, serve);
+      this.#takeAtOnce(changes, endsRollback, serve);
       return;
     }
     if (this.#vain.size > 0) {
@@ -290,13 +293,15 @@ export class HeldChanges {
     const until = performance.now() + this.#options.mostMs;
     for (const { type, name, resource } of changes) {
       const missing = resource === undefined ? noReferences : this.#missingOf(resource);
-      fresh.set(changeKey(type.typeUrl, name), { type, name, resource, endsRollback, serve, until, missing });
+      fresh.set(waitKey({ type, name, endsRollback }), { type, name, resource, endsRollback, serve, until, missing });
     }
     // A removal waits if another waiting resource names it. A change that depends on waiting changes goes together with
     // them, below.
     const lacking = this.#incomplete(fresh);
-    const staying = this.#stillNamed(fresh, (key) =>
-      removals === "if named" ? !isRemoved(fresh, key) : this.#waiting.has(key) && !fresh.has(key),
+    const staying = this.#stillNamed(fresh, (place) =>
+      removals === "if named"
+        ? !isRemoved(fresh, place)
+        : waitKeysAt(place).some((key) => this.#waiting.has(key) && !fresh.has(key)),
     );
     const now: OriginChange[] = [];
     let isWaitedFor = false;
@@ -308,7 +313,7 @@ export class HeldChanges {
         now.push(each);
         continue;
       }
-      isWaitedFor ||= each.missing.some(({ type, name }) => this.#waiting.has(changeKey(type, name)));
+      isWaitedFor ||= each.missing.some(({ type, name }) => this.#waitsAt(changeKey(type, name)));
       if (before !== undefined && isRemoval === (before.resource === undefined)) {
         // However often it changes meanwhile, its wait does not get longer.
         this.#waiting.set(key, { ...each, until: before.until });
@@ -324,9 +329,9 @@ export class HeldChanges {
     else if (now.length > 0 || isWaitedFor) this.look();
   }
 
-  #takeAtOnce(changes: readonly OriginChange[], serve: Serve): void {
+  #takeAtOnce(changes: readonly OriginChange[], endsRollback: boolean, serve: Serve): void {
     // They are newer than what waits.
-    for (const { type, name } of changes) this.#waiting.delete(changeKey(type.typeUrl, name));
+    for (const { type, name } of changes) this.#waiting.delete(waitKey({ type, name, endsRollback }));
     serve(changes);
     if (this.#waiting.size === 0 || this.#options.isRolledBack?.() === true) return;
     // They have ended the rollback.
@@ -336,7 +341,11 @@ export class HeldChanges {
 
   /** Whether the last change of a resource is not served yet. */
   isWaiting(type: ResourceType, name: ResourceName): boolean {
-    return this.#waiting.has(changeKey(type.typeUrl, canonicalName(name)));
+    return this.#waitsAt(changeKey(type.typeUrl, canonicalName(name)));
+  }
+
+  #waitsAt(place: string): boolean {
+    return waitKeysAt(place).some((key) => this.#waiting.has(key));
   }
 
   close(): void {
@@ -350,9 +359,28 @@ function isServed(served: Snapshot, { type, name }: Reference): boolean {
   return (served.sets.get(type)?.named(name).length ?? 0) > 0;
 }
 
-function isRemoved(changes: ReadonlyMap<string, OriginChange>, key: string): boolean {
-  const change = changes.get(key);
-  return change !== undefined && change.resource === undefined;
+/** A `changeKey`: whether it goes, and comes in no other way. */
+function isRemoved(changes: ReadonlyMap<string, OriginChange>, place: string): boolean {
+  const found = waitKeysAt(place).flatMap((key) => changes.get(key) ?? []);
+  return found.length > 0 && found.every(({ resource }) => resource === undefined);
+}
+
+/** The `waitKey` of a change that brings a resource, by its `changeKey`. */
+function comingAt(changes: ReadonlyMap<string, OriginChange>, place: string): string | undefined {
+  return waitKeysAt(place).find((key) => changes.get(key)?.resource !== undefined);
+}
+
+/**
+ * A name may wait twice: as a part of the layer, and because a client asked for it by name, which is served beside the
+ * layer. Neither replaces the other.
+ */
+function waitKey({ type, name, endsRollback }: Pick<Waiting, "type" | "name" | "endsRollback">): string {
+  const [ofLayer, beside] = waitKeysAt(changeKey(type.typeUrl, name));
+  return endsRollback ? ofLayer : beside;
+}
+
+function waitKeysAt(place: string): readonly [ofLayer: string, beside: string] {
+  return [`layer ${place}`, `beside ${place}`];
 }
 
 function changeKey(typeUrl: string, name: ResourceName): string {
