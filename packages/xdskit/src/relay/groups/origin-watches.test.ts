@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { resourceTypes } from "@xdskit/api";
 import { createClient } from "@xdskit/client";
-import { createOriginWatches } from "./origin-watches.js";
+import { receivedResource } from "@xdskit/protocol";
+import { cluster, resourcesOf } from "../../testing/relayed.js";
+import { createOriginWatches, NameWatch } from "./origin-watches.js";
 
 const [clusterType, routeType] = [resourceTypes.find("cluster")!, resourceTypes.find("route")!];
 const folder = "xdstp://a/envoy.config.cluster.v3.Cluster/d";
@@ -54,5 +56,50 @@ describe("a name of an origin", () => {
     for (const name of ["one", `${folder}/one?env=prod`]) assert.equal(watched.isWanted(name), true, name);
     watched.end();
     assert.equal(watched.isWanted("one"), false);
+  });
+});
+
+/** A client's question for a name. */
+class Asked extends NameWatch {
+  protected found(): void {}
+  protected absent(): void {}
+}
+
+describe("a name that clients ask for and leave while the origin is away", () => {
+  /** The questions for a name that came to an end, and the names that the origin is asked for. */
+  async function asking(name: string, times: number) {
+    const [kept] = resourcesOf(cluster("kept"));
+    assert.ok(kept !== undefined);
+    const held = [{ type: clusterType, resources: [receivedResource(kept, "")], version: "" }];
+    const client = createClient({ servers: ["127.0.0.1:1"], node: { id: "relay" }, held });
+    let ended = 0;
+    const watches = createOriginWatches(
+      client,
+      () => false,
+      () => {
+        ended += 1;
+      },
+    );
+    for (let time = 0; time < times; time++) {
+      const asked = new Asked(clusterType, name);
+      watches.name(asked);
+      await new Promise(setImmediate);
+      asked.cancel();
+    }
+    const endedWhileAway = ended;
+    const wanted = watches.isWanted(clusterType, name);
+    watches.connected();
+    const left = watches.isWanted(clusterType, name);
+    watches.close();
+    await client.close();
+    return { endedWhileAway, wanted, ended, left };
+  }
+
+  it("keeps its resource by one watch, however often they ask, until the origin is back", async () => {
+    assert.deepEqual(await asking("kept", 1_000), { endedWhileAway: 999, wanted: true, ended: 1_000, left: false });
+  });
+
+  it("is forgotten at once if it has no resource", async () => {
+    assert.deepEqual(await asking("other", 1_000), { endedWhileAway: 1_000, wanted: false, ended: 1_000, left: false });
   });
 });

@@ -29,8 +29,8 @@ export function createOriginWatches(
 
   const context: NameWatchContext = {
     start: (watch) => client.watch(watch.type.typeUrl, watch.name, watch),
-    ended({ type, name }, watch) {
-      lingering.end(() => {
+    ended({ type, name, isThere }, watch) {
+      lingering.end(`${type.typeUrl} ${canonicalName(name)}`, isThere, () => {
         watch.cancel();
         countUp(singles, type, canonicalName(name), -1);
         letGo(type);
@@ -48,8 +48,8 @@ export function createOriginWatches(
       return watched.has("*") || (glob !== undefined && watched.has(glob));
     },
     /**
-     * Asks for one name. After a cancel the watch ends at once, or when the origin is back, so that its resource is not
-     * lost.
+     * Asks for one name. After a cancel the watch ends at once; or when the origin is back if there is a resource, so
+     * that it is not lost.
      */
     name(watch: NameWatch) {
       countUp(singles, watch.type, canonicalName(watch.name), 1);
@@ -100,6 +100,7 @@ interface NameWatchContext {
 export abstract class NameWatch implements ResourceWatcher {
   readonly type: ResourceType;
   readonly name: ResourceName;
+  #isThere = false;
   #context: NameWatchContext | undefined;
   /** Undefined before the start and after a cancel. */
   #watch: Watch | undefined;
@@ -120,11 +121,18 @@ export abstract class NameWatch implements ResourceWatcher {
   }
 
   onChanged(received: ReceivedResource): void {
+    this.#isThere = true;
     if (!this.isOver) this.found(received);
   }
 
   onError({ code }: XdskitError): void {
+    this.#isThere = false;
     if (!this.isOver && code === "XDSKIT_RESOURCE_ABSENT") this.absent();
+  }
+
+  /** There is a resource. */
+  get isThere(): boolean {
+    return this.#isThere;
   }
 
   /** Nothing is told from now on. */
