@@ -1,4 +1,3 @@
-import { type Finding, mostFindings } from "@xdskit/api";
 import { printable } from "../output/printable.js";
 import type { Terminal } from "../output/terminal.js";
 import { logFinding } from "../serving/logs/source-log.js";
@@ -39,15 +38,13 @@ async function startRelay(options: RelayCommandOptions, serving: Serving): Promi
   const names = upstream.groups.map(({ name }) => name);
   // An Envoy that reads files asks for nothing: every named resource must be there.
   const inFiles = toFiles && groupOfFiles(toFiles.group, names);
-  const findings = new Map<string, Finding[]>();
   const relay = await createRelay({
     ...upstream,
     registry,
     groups: upstream.groups.map((group) => (group.name === inFiles ? { ...group, prefetch: true } : group)),
     server: { ...upstream.server, types, rest: serving.restOptions(upstream.server) },
-    report(group, found) {
+    report(_, found) {
       for (const finding of found) logFinding(log, finding);
-      findings.set(group, [...(findings.get(group) ?? []), ...found].slice(-mostFindings));
     },
     rejected: (group, type, reason) =>
       log.warn(
@@ -81,7 +78,7 @@ async function startRelay(options: RelayCommandOptions, serving: Serving): Promi
       groups.map((relayed) => {
         const { group } = relayed;
         const of = kept.get(group);
-        const found = [...(findings.get(group) ?? []), ...(of?.problems ?? []), ...about(group)];
+        const found = [...relayed.findings, ...(of?.problems ?? []), ...about(group)];
         return upstreamStatus(relayed, server.snapshotOf(group), found, of?.rolledBack);
       }),
     metrics: createUpstreamMetrics(groups),

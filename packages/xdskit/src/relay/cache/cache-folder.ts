@@ -85,7 +85,9 @@ export class CacheFolder {
     }
     const message = `${became}; clients that ask for all of ${type.name} get no answer before the origin says what there is`;
     return [
-      ...wrong.slice(0, mostCacheFindings).map((finding) => ({ ...finding, severity: "error" as const, file: path })),
+      ...wrong.slice(0, mostCacheFindings).map((finding): Finding => {
+        return { ...finding, severity: "error", file: path, type: type.name };
+      }),
       { code: "XDSKIT_CACHE", severity: "error", message, file: path, type: type.name },
     ];
   }

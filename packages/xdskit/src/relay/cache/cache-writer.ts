@@ -11,6 +11,8 @@ export interface CacheWriterOptions {
   readonly origin: string;
   /** Whether the content of a type is still unknown. */
   isAwaited(type: ResourceType): boolean;
+  /** Told of each type that was written. */
+  written(type: ResourceType): void;
   failed(error: unknown): void;
 }
 
@@ -21,7 +23,7 @@ const cacheRetryMs = 5_000;
 /** Writes the held resources to disk, a while after they changed. */
 export type CacheWriter = ReturnType<typeof createCacheWriter>;
 
-export function createCacheWriter({ cache, held, client, origin, isAwaited, failed }: CacheWriterOptions) {
+export function createCacheWriter({ cache, held, client, origin, isAwaited, written, failed }: CacheWriterOptions) {
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> = Promise.resolve();
   /** A fallback answered: nobody knows any more whose versions these are. */
@@ -35,6 +37,7 @@ export function createCacheWriter({ cache, held, client, origin, isAwaited, fail
       for (const type of types) {
         const from = isMixed ? "" : origin;
         await cache.write({ type, resources: held.of(type), version: versionOf(type), origin: from });
+        written(type);
       }
     } catch (error) {
       failed(error);

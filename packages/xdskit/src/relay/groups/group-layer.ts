@@ -72,7 +72,7 @@ export function servedAs(received: ReceivedResource, report: GroupLayerOptions["
     return received.resource();
   } catch (error) {
     if (!(error instanceof XdskitError)) throw error;
-    report(error.findings);
+    report(error.findings.map((finding) => ({ ...finding, type: received.type.name, resource: received.name })));
     return undefined;
   }
 }

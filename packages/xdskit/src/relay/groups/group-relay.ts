@@ -20,6 +20,7 @@ import { createAcknowledgements } from "./acknowledgements.js";
 import { type AwaitedTypes, createAwaitedTypes } from "./awaited-types.js";
 import { createFirstAnswers } from "./first-answers.js";
 import { createFollowed, type Followed } from "./followed.js";
+import { createGroupFindings } from "./group-findings.js";
 import { createGroupLayer, type GroupLayer } from "./group-layer.js";
 import { HeldChanges } from "./held-changes.js";
 import { createOriginWatches, NameWatch, type OriginWatches } from "./origin-watches.js";
@@ -74,8 +75,7 @@ const graceMs = 600_000;
 /** Makes the relay of a group; it asks for nothing before `start`. */
 export async function createGroupRelay(options: GroupRelayOptions): Promise<GroupRelay> {
   const { types, findings } = (await options.cache?.read()) ?? { types: [], findings: [] };
-  options.report(findings);
-  return new GroupRelay(options, types);
+  return new GroupRelay(options, types, findings);
 }
 
 /** Relays an origin to one group of nodes: one client, one layer. */
@@ -104,14 +104,20 @@ export class GroupRelay {
   readonly #changes: HeldChanges;
   readonly #stopListening: () => void;
   readonly #content: GroupLayer;
+  readonly #findings = createGroupFindings();
   #closed = false;
   #isStarted = false;
   readonly #silence: Silence;
   readonly #supplying: SuppliedNameContext;
 
-  /** `found`: the types that the cache has. */
-  constructor(options: GroupRelayOptions, found: readonly FoundType[]) {
-    const { server, collections, cache, report } = options;
+  /** `found`: the types that the cache has; `wrong`: what is wrong with it. */
+  constructor(options: GroupRelayOptions, found: readonly FoundType[], wrong: readonly Finding[]) {
+    const { server, collections, cache } = options;
+    const report = (findings: readonly Finding[]) => {
+      this.#findings.report(findings);
+      options.report(findings);
+    };
+    report(wrong);
     this.#options = options;
     this.#types = server.types;
     for (const { type, name } of collections)
@@ -135,8 +141,10 @@ export class GroupRelay {
     this.standing = createUpstreamStanding(this.client, this.#isCached);
     const { client } = this;
     const { origin, cacheFailed: failed } = options;
+    const { cached: written, served } = this.#findings;
     this.#writer =
-      cache && createCacheWriter({ cache, held: this.#held, client, origin, isAwaited: this.#awaited.has, failed });
+      cache &&
+      createCacheWriter({ cache, held: this.#held, client, origin, isAwaited: this.#awaited.has, written, failed });
     const isConnected = () => this.standing.isConnected;
     this.#origin = createOriginWatches(client, isConnected, (type) => this.#touch(type));
     this.#followed = createFollowed(
@@ -161,11 +169,14 @@ export class GroupRelay {
     this.#content = createGroupLayer({
       source: this.source,
       held: this.#changes,
-      changed: (type, key, resource) => this.#followed.set(type, key, resource),
+      changed: (type, key, resource) => {
+        served(type, key);
+        this.#followed.set(type, key, resource);
+      },
       report,
     });
     const isClosed = () => this.#closed;
-    this.#supplying = { origin: this.#origin, followed: this.#followed, held: this.#changes, report, isClosed };
+    this.#supplying = { origin: this.#origin, followed: this.#followed, held: this.#changes, report, served, isClosed };
   }
 
   #createClient(found: readonly FoundType[]): XdsClient {
@@ -292,6 +303,11 @@ export class GroupRelay {
    */
   get known(): Promise<void> {
     return this.#awaited.known;
+  }
+
+  /** What is wrong at present with the things that the origin or the cache gave. */
+  get findings(): readonly Finding[] {
+    return this.#findings.all;
   }
 
   get isKnown(): boolean {

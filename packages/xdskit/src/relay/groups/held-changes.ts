@@ -96,8 +96,9 @@ export class HeldChanges {
       if (message !== undefined && findings.length < mostWarnings)
         findings.push({ code: "XDSKIT_DANGLING_REFERENCE", severity: "warning", message, ...where });
     }
-    if (findings.length > 0) this.#options.report(findings);
     this.#release(left);
+    // After the changes are served, which ends earlier findings about them.
+    if (findings.length > 0) this.#options.report(findings);
     this.look();
   };
 

@@ -1,4 +1,4 @@
-import { canonicalName, type Resource } from "@xdskit/api";
+import { canonicalName, type Resource, type ResourceName, type ResourceType } from "@xdskit/api";
 import type { ReceivedResource } from "@xdskit/protocol";
 import type { SupplyLease } from "@xdskit/server";
 import type { Followed } from "./followed.js";
@@ -12,6 +12,8 @@ export interface SuppliedNameContext {
   readonly followed: Followed;
   readonly held: HeldChanges;
   report: GroupLayerOptions["report"];
+  /** Told of each resource whose last change is served, or that no client asks for any more. */
+  served(type: ResourceType, name: ResourceName): void;
   isClosed(): boolean;
 }
 
@@ -39,6 +41,7 @@ export class SuppliedName extends NameWatch {
   /** No client asks for it any more. */
   ended(): void {
     this.cancel();
+    this.#context.served(this.type, this.name);
     if (!this.#context.isClosed()) this.#follow(undefined);
   }
 
@@ -58,6 +61,7 @@ export class SuppliedName extends NameWatch {
 
   #say(resource: Resource | undefined): void {
     if (this.isOver) return;
+    this.#context.served(this.type, this.name);
     this.#follow(resource);
     this.#lease.update(resource);
   }
