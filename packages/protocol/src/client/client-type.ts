@@ -25,7 +25,14 @@ import { HeldResources, type HeldWeight } from "./held/held-resources.js";
 import { UpdateDraft } from "./held/update-draft.js";
 import { Rejections } from "./taken/rejections.js";
 import { type BadPart, isPartial, ResponseReading } from "./taken/response-reading.js";
-import { noteRejections, takeErrors, takeFullState, takeRemovals, takeResources } from "./taken/response-taking.js";
+import {
+  noteRejections,
+  takeAbsence,
+  takeErrors,
+  takeFullState,
+  takeRemovals,
+  takeResources,
+} from "./taken/response-taking.js";
 import { TypeStream } from "./type-stream.js";
 
 /** The parts that all types of one client share. */
@@ -92,12 +99,24 @@ export class ClientType {
       if (key === wildcard) this.#isWhole = false;
       if (!this.#context.isOpen()) continue;
       this.#stream.want(key);
-      this.wanted.wait(key, now + this.#context.absentAfterMs);
+      this.#wait(key, now);
       isUnheard ||= this.#stream.isAllGivenUp && !isHeld;
     }
     if (!isUnheard) return [];
     const message = `in v2 ${this.type.name} that was given up comes again on another stream only`;
     return [{ kind: "close", code: statusCode.ok, message }];
+  }
+
+  /** Waits for a name of which nothing is known yet, or only from elsewhere: this server may not have it. */
+  #wait(key: ResourceName, now: number): void {
+    const due = now + this.#context.absentAfterMs;
+    const found = this.#held.find(key);
+    if (found === undefined) this.wanted.wait(key, due);
+    else if (this.#isFullState && found.stream !== this.#context.stream()) this.wanted.waitForHeld(key, due);
+  }
+
+  get #isFullState(): boolean {
+    return this.type.fullState && this.#context.options.variant === "sotw";
   }
 
   unsubscribe(names: readonly ResourceName[]): void {
@@ -183,13 +202,24 @@ export class ClientType {
     }
     for (const key of this.wanted.takeDue(now)) {
       if (unread || unsent) {
-        this.wanted.wait(key, now + this.#context.absentAfterMs);
+        this.#wait(key, now);
+        continue;
+      }
+      if (this.#held.find(key) !== undefined) {
+        this.#unseen(key, draft);
         continue;
       }
       this.wanted.is(key, "absent");
       draft.absent(key, this.wanted.spelled(key), "timer");
     }
     return updated(draft);
+  }
+
+  /** A held resource that was asked for on this stream did not come. Silence alone says nothing; a full state does. */
+  #unseen(key: ResourceName, draft: UpdateDraft): void {
+    const { options } = this.#context;
+    if (!this.#stream.lacking.has(key)) this.#stream.knows(key);
+    else takeAbsence(key, { wanted: this.wanted, held: this.#held, rejections: this.#rejections, draft, options });
   }
 
   /**
@@ -251,7 +281,7 @@ export class ClientType {
       stream: stream(),
     };
     const isPart = isPartial(sent, named, this.#version);
-    if (type.fullState && options.variant === "sotw" && !isPart) takeFullState(taking, this.#stream.known);
+    if (this.#isFullState && !isPart) takeFullState(taking, this.#stream);
     const refused = takeResources(taking);
     const bad = [...named.bad, ...refused];
     noteRejections(taking, bad);

@@ -30,6 +30,8 @@ export class TypeStream {
    * those it sent. Names that are only held are not in it.
    */
   #known = new Set<ResourceName>();
+  /** Held names that a full state lacked, whose server may not have known then that they are asked for. */
+  readonly lacking = new Set<ResourceName>();
   readonly #dropped = new DroppedNames();
   readonly #lapsed = new LapsedNames();
   /** Everything was wanted and is no longer, and the server cannot be told (rule 50). */
@@ -50,6 +52,11 @@ export class TypeStream {
     return this.#known;
   }
 
+  /** The server had its time to see that the name is asked for. */
+  knows(key: ResourceName): void {
+    this.#known.add(key);
+  }
+
   /** Everything was wanted and is no longer, and the server cannot be asked anew. */
   get isAllGivenUp(): boolean {
     return this.#isAllGivenUp;
@@ -67,6 +74,7 @@ export class TypeStream {
   drop(key: ResourceName): void {
     if (key === wildcard && this.#asking.isDeaf) this.#isAllGivenUp = true;
     this.#known.delete(key);
+    this.lacking.delete(key);
     this.#lapsed.delete(key);
     this.#asking.names.delete(key);
     if (this.#options.variant === "sotw" && this.isAsked) this.#dropped.drop(key);

@@ -108,7 +108,16 @@ export class WantedNames {
    * Waits for a name from now on, unless it is there or known not to exist. The wait for a collection never ends.
    */
   wait(key: ResourceName, due: number): void {
-    if (this.#names.get(key) !== "requested" || key === wildcard || isGlobName(key)) return;
+    if (this.#names.get(key) === "requested") this.#wait(key, due);
+  }
+
+  /** Waits for a name that is there from elsewhere. */
+  waitForHeld(key: ResourceName, due: number): void {
+    if (this.#names.get(key) === "held") this.#wait(key, due);
+  }
+
+  #wait(key: ResourceName, due: number): void {
+    if (key === wildcard || isGlobName(key)) return;
     this.#due.delete(key);
     this.#due.set(key, due);
   }

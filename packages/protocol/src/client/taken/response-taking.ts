@@ -176,8 +176,10 @@ function heard({ key, sent }: NamedResource, { wanted, rejections, draft }: Take
   }
 }
 
+type Absence = Pick<Taking, "wanted" | "held" | "draft" | "rejections" | "options">;
+
 /** The server says that a requested name does not exist. */
-function takeAbsence(key: ResourceName, taking: Taking, error?: ResourceError): void {
+export function takeAbsence(key: ResourceName, taking: Absence, error?: ResourceError): void {
   const { wanted, held, draft, rejections, options } = taking;
   rejections.delete(key);
   const kept = options.keepRemoved ? held.find(key) : undefined;
@@ -245,16 +247,21 @@ export function takeErrors(taking: TakenResponse, bad: readonly BadPart[]): void
 
 /**
  * Rules 62–64: names that a full state lacks do not exist, if the server knew on this stream that they are asked for:
- * those it sent, and `known`.
+ * those it sent, and `known`. Other wanted names that are held go into `lacking`.
  */
-export function takeFullState(taking: TakenResponse, known: ReadonlySet<ResourceName>): void {
+export function takeFullState(
+  taking: TakenResponse,
+  { known, lacking }: { readonly known: ReadonlySet<ResourceName>; readonly lacking: Set<ResourceName> },
+): void {
   const { sent, named, held, wanted, stream } = taking;
   const missing = new Set<ResourceName>();
   const erring = new Set(sent.errors.map(({ name }) => canonicalName(name)));
   const isKnown = (key: ResourceName) => known.has(wildcard) || known.has(key);
   for (const { key, stream: last } of held) {
     const isMentioned = named.mentioned.has(key) || erring.has(key);
-    if (!isMentioned && (last === stream || isKnown(key))) missing.add(key);
+    if (isMentioned) continue;
+    if (last === stream || isKnown(key)) missing.add(key);
+    else if (wanted.has(key)) lacking.add(key);
   }
   for (const key of known) {
     const isMentioned = named.mentioned.has(key) || erring.has(key);
