@@ -96,6 +96,7 @@ export class TypeStream {
    * sends nothing to a client that seems to have it. So the answer says it again, a few times at most.
    */
   repeatUnsure(isThere: (key: ResourceName) => boolean): void {
+    this.#asking.crossed();
     for (const key of this.#dropped.takeRepeats(isThere)) this.#asking.names.repeat(key);
   }
 

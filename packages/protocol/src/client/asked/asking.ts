@@ -1,4 +1,5 @@
 import type { ApiVersion, ResourceName, ResourceType, Version } from "@xdskit/api";
+import { mostRepeats } from "../../model/limits.js";
 import type { SotwOrDelta } from "../../wire/basics/sotw-or-delta.js";
 import {
   type EncodedNames,
@@ -43,6 +44,9 @@ export abstract class Asking {
     return false;
   }
 
+  /** A response came: it may have crossed the last requests. */
+  crossed(): void {}
+
   /** The next request, whatever its purpose. */
   request(context: AskingContext): Uint8Array {
     const isFirst = !this.isAsked;
@@ -71,6 +75,8 @@ class SotwAsking extends Asking {
   readonly #api: ApiVersion;
   #encoded: EncodedNames = encodeNames([]);
   #isDeaf = false;
+  /** The number of times that the end of an implicit wildcard may be said anew; undefined while it lasts. */
+  #repeats: number | undefined;
 
   constructor(type: ResourceType, api: ApiVersion, wanted: Iterable<ResourceName>) {
     super(type, wanted);
@@ -79,6 +85,14 @@ class SotwAsking extends Asking {
 
   override get isDeaf(): boolean {
     return this.#isDeaf;
+  }
+
+  /** Rule 27: a server that sent a response meanwhile ignored that everything is no longer wanted. */
+  override crossed(): void {
+    if (this.#repeats === undefined || this.#repeats === 0 || !this.names.leavesNothing) return;
+    this.#repeats -= 1;
+    if (this.names.told.has(wildcard)) this.isImplicit = true;
+    else this.names.once(wildcard);
   }
 
   protected write(context: AskingContext, isFirst: boolean): Uint8Array {
@@ -101,6 +115,7 @@ class SotwAsking extends Asking {
       if (this.isImplicit && names.leavesNothing) {
         // Rules 44, 46: an empty request would mean everything again. Only a wildcard that was named can be taken back.
         this.isImplicit = false;
+        this.#repeats ??= mostRepeats;
         this.#encoded = encodeNames([wildcard]);
         return;
       }
