@@ -122,6 +122,23 @@ it("a step that found new nodes is soaked, although the servers that have them n
   }
 });
 
+it("a step that takes nodes which come later is soaked", () => {
+  const steps = fullSettings({ steps: [{ count: 1 }, { count: 2 }, { percent: 100 }], soakMs: 1_000 });
+  let course = begun(newCourse(steps), steps);
+  const phases: string[] = [];
+  for (let round = 0; course.step < 2 && round < 20; round += 1) {
+    const nodes = course.step === 1 && course.phase !== "choosing" ? ["a", "b"] : ["a"];
+    const count = { ...countOf(course, nodes, 2), added: course.step === 0 ? 1 : 0 };
+    const comes = {
+      ...count,
+      candidates: () => (course.reach.room > 0 || course.phase === "choosing" ? nodes.map(positionOf) : []),
+    };
+    course = decide(course, [comes], course.phase === "soaking") ?? assert.fail(course.phase);
+    phases.push(`${course.step} ${course.phase}`);
+  }
+  assert.deepEqual(phases.slice(-5), ["1 waiting", "1 waiting", "1 soaking", "1 waiting", "2 choosing"]);
+});
+
 it("a step that finds no new node is not soaked", () => {
   const steps = fullSettings({ steps: [{ count: 2 }, { count: 3 }, { percent: 100 }], soakMs: 1_000 });
   const count = (of: Course) => ({ ...countOf(of, ["a", "b"], 2), added: of.step === 0 ? 2 : 0 });

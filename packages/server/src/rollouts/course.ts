@@ -118,7 +118,7 @@ export function decide(course: Course, counts: readonly Count[], isDue: boolean)
   const rejection = course.phase === "halted" ? undefined : rejectionReason(course, counts);
   if (rejection !== undefined) return halted(course, rejection);
   const wider = isAnswered && course.reach.room > 0 ? withMore(course.reach, candidatesOf(counts)) : course.reach;
-  if (wider !== course.reach) return { ...course, reach: wider, turn: course.turn + 1 };
+  if (wider !== course.reach) return { ...course, reach: wider, hasFresh: true, turn: course.turn + 1 };
   if (course.phase === "soaking") return isDue ? { ...course, phase: "waiting", isSoaked: true } : undefined;
   if (course.phase === "halted") return undefined;
   return isAnswered && isAcknowledged(counts) ? goneOn(course, counts) : late(course, counts, isDue);
