@@ -48,10 +48,28 @@ describe("the servers of a store that was away", () => {
     heard.away(away);
     heard.changed([]);
     assert.deepEqual([a.names(), a.gone], ["b", []]);
-    heard.changed(entries);
+    heard.changed(entries.map((entry) => ({ ...entry, version: `${entry.version} again` })));
     await new Promise((resolve) => setTimeout(resolve, 600));
     assert.deepEqual([a.names(), a.gone], ["b", []]);
     heard.changed([]);
+    assert.deepEqual([a.names(), a.gone], ["", ["b"]]);
+  });
+
+  it("count as there while the store tells of the session that they have lost", async (t) => {
+    const { a, entries, heard } = await two(t);
+    heard.away(away);
+    heard.changed(entries);
+    heard.changed([]);
+    assert.deepEqual([a.names(), a.gone], ["b", []]);
+  });
+
+  it("are gone in their time although the store goes away again and again", async (t) => {
+    const { a, heard } = await two(t);
+    for (let round = 0; round < 8; round += 1) {
+      heard.away(away);
+      heard.changed([]);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
     assert.deepEqual([a.names(), a.gone], ["", ["b"]]);
   });
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Finding } from "@xdskit/api";
-import type { SharedEntry, SharedKeys, SharedSession, StoreWatch } from "@xdskit/server";
+import type { SharedEntry, SharedKeys, SharedSession, SharedVersion, StoreWatch } from "@xdskit/server";
 import type { FindNeighbors } from "./state-socket.js";
 
 /** One server of a store, as the others know it. */
@@ -43,6 +43,12 @@ const retryMs = 1_000;
 const usualReturnMs = 8_000;
 const prefix = "replicas/members/";
 
+/** An entry of the store. */
+interface Listed {
+  readonly replica: Replica;
+  readonly version: SharedVersion;
+}
+
 /**
  * Knows the servers of the same store. While the store is away, the last known servers stay known. When it is back, all
  * of them join it again, each in its own time: until then one that was known before counts as there.
@@ -59,15 +65,18 @@ export class Membership {
   #changing = Promise.resolve();
   #isDue = false;
   #knows: () => void = () => {};
-  /** Resolves once `isKnown`. */
+  /** Resolves once `isKnown`, and the others know of this server. */
   readonly known = new Promise<void>((resolve) => {
     this.#knows = resolve;
   });
   #timer: NodeJS.Timeout | undefined;
   #isAway = false;
+  /** It has joined, or need not. */
+  #hasAdapted = false;
+  /** As the store told it last. */
+  #listed: ReadonlyMap<string, Listed> = new Map();
   /** Those that may still join again. */
-  readonly #returning = new Map<string, Replica>();
-  #return: NodeJS.Timeout | undefined;
+  readonly #returning = new Map<string, Listed & { readonly timer: NodeJS.Timeout }>();
 
   constructor(options: MembershipOptions) {
     this.#options = options;
@@ -95,7 +104,7 @@ export class Membership {
     this.#watch.close();
     this.#stopped.abort();
     clearTimeout(this.#timer);
-    clearTimeout(this.#return);
+    for (const { timer } of this.#returning.values()) clearTimeout(timer);
     await this.#changing;
     await this.#session?.close().catch(() => {});
   }
@@ -110,6 +119,8 @@ export class Membership {
       if (this.#stopped.signal.aborted) return;
       if (isWanted && this.#session === undefined) await this.#join();
       if (!isWanted) await this.#leave();
+      this.#hasAdapted = true;
+      this.#seen();
     });
   }
 
@@ -175,31 +186,40 @@ export class Membership {
 
   #hear(entries: readonly SharedEntry[]): void {
     this.#isTold = true;
-    const told = new Map<string, Replica>();
-    for (const { value } of entries) {
+    const listed = new Map<string, Listed>();
+    for (const { value, version } of entries) {
       const replica = JSON.parse(value) as Replica;
-      if (replica.id !== this.#options.self.id) told.set(replica.id, replica);
+      if (replica.id !== this.#options.self.id) listed.set(replica.id, { replica, version });
     }
     if (this.#isAway) this.#awaitReturns();
     this.#isAway = false;
-    for (const id of told.keys()) this.#returning.delete(id);
-    this.#are(new Map([...this.#returning, ...told]));
+    this.#listed = listed;
+    // The store may still tell of a session that is about to end: only a new entry says that a server has come back.
+    for (const [id, { version, timer }] of this.#returning)
+      if (listed.has(id) && listed.get(id)?.version !== version) {
+        clearTimeout(timer);
+        this.#returning.delete(id);
+      }
+    this.#are();
   }
 
-  /** Nobody knows yet which of those that are known did not outlive the time without a store. */
+  /** A known server may have ended while the store was away, and nobody knows yet. */
   #awaitReturns(): void {
     const { returnMs = usualReturnMs } = this.#options;
-    for (const [id, replica] of this.#others) this.#returning.set(id, replica);
-    clearTimeout(this.#return);
-    this.#return = setTimeout(() => {
-      const left = new Map([...this.#others].filter(([id]) => !this.#returning.has(id)));
-      this.#returning.clear();
-      this.#are(left);
-    }, returnMs).unref();
+    for (const [id, { replica, version }] of this.#listed) {
+      if (this.#returning.has(id)) continue;
+      const timer = setTimeout(() => {
+        this.#returning.delete(id);
+        this.#are();
+      }, returnMs).unref();
+      this.#returning.set(id, { replica, version, timer });
+    }
   }
 
-  #are(others: Map<string, Replica>): void {
+  #are(): void {
     const before = this.#others;
+    const others = new Map<string, Replica>();
+    for (const [id, { replica }] of [...this.#returning, ...this.#listed]) others.set(id, replica);
     this.#others = others;
     this.#seen(...others.keys());
     for (const [id, replica] of before) if (!others.has(id)) this.#options.gone(replica);
@@ -209,6 +229,6 @@ export class Membership {
   /** Nobody waits for these any more. */
   #seen(...ids: readonly string[]): void {
     for (const id of ids) this.#awaited?.delete(id);
-    if (this.isKnown) this.#knows();
+    if (this.isKnown && this.#hasAdapted) this.#knows();
   }
 }

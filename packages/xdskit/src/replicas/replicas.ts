@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { Finding } from "@xdskit/api";
 import type { ServerTls, SharedKeys } from "@xdskit/server";
 import { Membership, type Replica } from "./membership.js";
@@ -25,11 +26,16 @@ export interface ReplicasOptions {
   readonly answers: () => Promise<ReplicaAnswers>;
   readonly gone: (replica: Replica) => void;
   readonly problem: (finding: Finding | undefined) => void;
+  /** Ends the wait of `join`, and closes what it has opened. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 interface AskHow extends Pick<AskOptions, "tls" | "directory"> {
   readonly token: ReplicaToken;
 }
+
+/** How long the start of a server waits for the others, in milliseconds. */
+const mostKnownMs = 8_000;
 
 /** A replica that is silent for so many milliseconds is left out of an answer, which says so. */
 const usualTimeoutMs = 3_000;
@@ -50,11 +56,11 @@ export class Replicas {
 
   /**
    * Listens, and makes itself known to the others. In a state folder it does so only while there are others, and waits
-   * until those know of it that are there already, at most 6 seconds. Rejects if it cannot listen, or the store cannot
+   * until those know of it that are there already, at most 8 seconds. Rejects if it cannot listen, or the store cannot
    * be read.
    */
   static async join(options: ReplicasOptions): Promise<Replicas> {
-    const { shared, place, directory, advertise, gone, problem } = options;
+    const { shared, place, directory, advertise, gone, problem, signal } = options;
     let known: Promise<ReplicaAnswers> | undefined;
     const answers = () => {
       known ??= options.answers().catch((error: unknown) => {
@@ -75,13 +81,15 @@ export class Replicas {
       await Promise.all([token.restore(), answers()]);
     };
     const membership = new Membership({ shared, self, joins, neighbors, beforeJoin, gone, problem });
-    // No node may come here before the others count it.
-    if (joins === "with-others") await membership.known;
     const tls: ServerTls | undefined = place.kind === "port" ? place.tls : undefined;
-    return new Replicas(self, membership, { token, tls, directory }, async () => {
+    const replicas = new Replicas(self, membership, { token, tls, directory }, async () => {
       await membership.close();
       await listener.close();
     });
+    // No node may come here before the others count it.
+    if (joins === "with-others") await isKnownOrLate(membership, signal);
+    if (signal?.aborted) await replicas.close();
+    return replicas;
   }
 
   /** Whether the others are known. False soon after the start. */
@@ -124,4 +132,12 @@ async function listening(
 
 function withAuthority(address: string, authority: string): string {
   return `${new URL(address).protocol}//${authority}`;
+}
+
+async function isKnownOrLate({ known }: Membership, signal: AbortSignal | undefined): Promise<void> {
+  const done = new AbortController();
+  const signals = [done.signal, ...(signal === undefined ? [] : [signal])];
+  const late = delay(mostKnownMs, undefined, { signal: AbortSignal.any(signals) }).catch(() => {});
+  await Promise.race([known, late]);
+  done.abort();
 }

@@ -176,7 +176,8 @@ export class Peering {
       this.#silent.delete(replica.name);
       this.#options.gone(replica);
     };
-    this.#replicas = await Replicas.join({ shared, place, directory, advertise, answers, gone, problem, self });
+    const { signal } = this.#stopped;
+    this.#replicas = await Replicas.join({ shared, place, directory, advertise, answers, gone, problem, self, signal });
   }
 
   async #joinLater(answers: () => Promise<ReplicaAnswers>): Promise<void> {

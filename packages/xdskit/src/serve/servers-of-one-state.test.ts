@@ -167,7 +167,7 @@ describe("two servers that were started on one state folder", () => {
   });
 
   it("stop a rollout when a node of the server that does not lead it rejects the change", async () => {
-    await using folder = await folderWith("{ steps: [{ count: 1 }, { percent: 100 }], soak: 3s }");
+    await using folder = await folderWith("{ steps: [{ count: 1 }, { percent: 100 }], soak: 6s }");
     await using one = new Server(folder);
     await using other = new Server(folder);
     const servers = [one, other];
