@@ -22,10 +22,15 @@ interface StoredEntry {
   readonly session: string | undefined;
 }
 
-/** An entry of the table `sessions`: until when it is alive, by `clockMs`, and for how long its process said so. */
+/**
+ * An entry of the table `sessions`: until when it is alive, by `clockMs`, and for how long its process said so. Versions
+ * before 0.2 know only the time of day.
+ */
 interface Alive {
+  /** In milliseconds since 1970. */
   readonly until: number;
-  readonly ttlMs: number;
+  readonly end?: number;
+  readonly ttlMs?: number;
 }
 
 /** In `meta`: counts what was written into `shared`. */
@@ -137,10 +142,9 @@ class TableSession implements SharedSession {
 
   static async open(options: SharedSessionOptions, write: Write, { over }: { over(): void }): Promise<TableSession> {
     const id = randomBytes(16).toString("base64url");
-    const { ttlMs } = options;
-    const until = clockMs() + ttlMs;
-    await write((writer) => writer.put("sessions", id, { until, ttlMs } satisfies Alive));
-    return new TableSession(id, until, options, write, over);
+    const alive = aliveFor(options.ttlMs);
+    await write((writer) => writer.put("sessions", id, alive));
+    return new TableSession(id, alive.end, options, write, over);
   }
 
   get isOver(): boolean {
@@ -160,17 +164,16 @@ class TableSession implements SharedSession {
   }
 
   async #renew(): Promise<void> {
-    const { ttlMs } = this.#options;
-    const until = clockMs() + ttlMs;
+    const alive = aliveFor(this.#options.ttlMs);
     try {
       const isRenewed = await this.#write((writer) => {
         if (!isAlive(writer, this.id)) return false;
-        writer.put("sessions", this.id, { until, ttlMs } satisfies Alive);
+        writer.put("sessions", this.id, alive);
         return true;
       });
       if (this.#isClosed) return;
       if (!isRenewed) return this.#lost();
-      this.#until = until;
+      this.#until = alive.end;
     } catch {
       if (this.#isClosed) return;
       if (this.isOver) return this.#lost();
@@ -195,10 +198,15 @@ function isAlive(reader: Reader, session: string): boolean {
   return alive !== undefined && isNow(alive);
 }
 
+function aliveFor(ttlMs: number): Required<Alive> {
+  return { until: Date.now() + ttlMs, end: clockMs() + ttlMs, ttlMs };
+}
+
 /** After a start of the machine its clock begins anew: what was said before that is not alive. */
-function isNow({ until, ttlMs }: Alive): boolean {
+function isNow({ until, end, ttlMs }: Alive): boolean {
+  if (end === undefined || ttlMs === undefined) return until > Date.now();
   const now = clockMs();
-  return now < until && now >= until - ttlMs;
+  return now < end && now >= end - ttlMs;
 }
 
 /** Milliseconds since the machine was started, for all of its processes. */
