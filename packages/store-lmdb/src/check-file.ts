@@ -36,9 +36,12 @@ export async function wrongHead(file: string): Promise<string | undefined> {
   }
 }
 
+/** LMDB's errors that a damaged file causes: MDB_PAGE_NOTFOUND, MDB_CORRUPTED, MDB_VERSION_MISMATCH, MDB_INVALID. */
+const damageCodes = [-30797, -30796, -30794, -30793];
+
 /**
- * Reads all of a file, in a separate process: a damaged page may end it. LMDB's own errors have negative codes. Others
- * say nothing about the file, such as a process that may open no more files.
+ * Reads all of a file, in a separate process: a damaged page may end it. Other errors say nothing about the file, such
+ * as that a process may open no more files.
  */
 const readAll = `
 const [lmdb, file, ...names] = process.argv.slice(1);
@@ -48,12 +51,9 @@ try {
   for (const name of names) for (const _ of root.openDB({ name, encoding: "binary" }).getRange({}));
 } catch (error) {
   console.error(error.message);
-  process.exit(error.code < 0 ? 1 : 2);
+  process.exit([${damageCodes}].includes(error.code) ? 1 : 2);
 }
 `;
-
-/** The signals that LMDB ends a process with at a damaged page. */
-const damageSignals: ReadonlySet<NodeJS.Signals | null> = new Set(["SIGBUS", "SIGSEGV", "SIGABRT"]);
 
 /** The time that reading all of a file may take, in milliseconds: far more than a disk needs. */
 const readAllMs = 60_000;
@@ -66,8 +66,11 @@ export async function isReadable(file: string): Promise<boolean> {
   reader.stderr.on("data", (part: Buffer) => said.push(part));
   const [code, signal] = (await once(reader, "close")) as [number | null, NodeJS.Signals | null];
   if (code === 0) return true;
-  if (code === 1 || damageSignals.has(signal)) return false;
-  const reason = signal ?? Buffer.concat(said).toString().trim().slice(0, 500);
+  const text = Buffer.concat(said).toString().trim();
+  // A process aborts also if it has no more memory. LMDB names its file when it finds that something cannot be.
+  const isAborted = signal === "SIGABRT" && /\bmdb\.c\b/.test(text);
+  if (code === 1 || signal === "SIGBUS" || signal === "SIGSEGV" || isAborted) return false;
+  const reason = signal ?? text.slice(0, 500);
   throw XdskitError.of("XDSKIT_STORE", `nobody knows whether it is damaged, since it could not be read: ${reason}`, {
     file,
   });
