@@ -76,7 +76,8 @@ function keepCompiled(bundle) {
   if (ours === undefined || timeOf(ours) === 0) return;
   // LMDB is no part of the bundle. Nearly all of its JavaScript is in these two packages.
   const isKept = (file) => dirname(file) === bundle || /[/\\]node_modules[/\\](lmdb|msgpackr)[/\\]/.test(file);
-  const command = /^[a-z]+$/.test(process.argv[2]) ? process.argv[2] : "other";
+  // Only these start often. Whatever else somebody types shares a folder.
+  const command = ["serve", "relay", "watch", "status", "get"].includes(process.argv[2]) ? process.argv[2] : "other";
   require(ours).keepCompiledCode(folder, isKept, command);
 }
 

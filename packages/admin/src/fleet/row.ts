@@ -5,8 +5,6 @@ import type { NodeRow, NodeStateName } from "../contract/fleet.js";
 import { mostInEntry } from "../contract/limits.js";
 import { clientOf } from "./node-json.js";
 
-/** Nobody reads more names. */
-
 const ranks: Readonly<Record<NodeStateName, number>> = { synced: 0, pending: 1, stale: 2, rejected: 3 };
 
 /** How bad a state is, from 0. */

@@ -384,7 +384,7 @@ export const errorCodes = {
   XDSKIT_REPLICA_SILENT: {
     meaning: "Another server of the store did not answer, and only it may know what was asked for.",
     cause: "The server is stopped, overloaded or cut off. The message names it, and says why it did not answer.",
-    fix: "Ask again in a few seconds: a server that is gone for good is forgotten after 6 seconds. Otherwise look at that server.",
+    fix: "Ask again in a few seconds: a server that is gone for good is forgotten within 8 seconds. Otherwise look at that server.",
   },
   XDSKIT_BUSY: {
     meaning: "The server already has too much work of one kind.",
