@@ -24,7 +24,10 @@ interface WatchedKeys {
 
 const text = new TextDecoder();
 
-/** A member that does not answer a look in so many milliseconds is left for another one. */
+/**
+ * A member that does not say the names in so many milliseconds is left for another one. Values may be large: the member
+ * that said their names has the usual time of a call for them.
+ */
 const lookMs = 1_000;
 
 /** Reads the heads, and what servers share, as one state of the store. Reads again only what is new. */
@@ -67,14 +70,11 @@ export class StateReader {
   /** Of what is shared the names are read first: most looks find little that is new. */
   async #next(): Promise<{ readonly at: Position; readonly state: WatchedState }> {
     const known = this.#state;
-    if (known !== undefined) {
-      const { at, state } = await this.#ranges(true);
-      if (!this.#wentBack(at)) {
-        if (ranges.every((range) => signatureOf(range, known) === signatureOf(range, state)))
-          return { at, state: known };
-        const shared = await this.#withValues(state.shared, known.shared, at);
-        if (shared !== undefined) return { at, state: { heads: state.heads, shared } };
-      }
+    const { at, state } = await this.#ranges(true);
+    if (known !== undefined && !this.#wentBack(at)) {
+      if (ranges.every((range) => signatureOf(range, known) === signatureOf(range, state))) return { at, state: known };
+      const shared = await this.#withValues(state.shared, known.shared, at);
+      if (shared !== undefined) return { at, state: { heads: state.heads, shared } };
     }
     return await this.#ranges(false);
   }
@@ -94,7 +94,7 @@ export class StateReader {
     if (compare.length > 0) {
       const operations = compare.map(({ key }) => ({ kind: "range", range: { key } }) as const);
       const unchanged = compare.map(({ key, writtenAt }) => ({ key, writtenAt }));
-      const answer = await this.#client.transaction({ compare: unchanged, operations }, lookMs);
+      const answer = await this.#client.transaction({ compare: unchanged, operations });
       if (!answer.succeeded || answer.cluster !== cluster) return undefined;
       for (const entry of answer.ranges.flatMap((range) => range.found)) found.set(entry.key, entry);
     }
@@ -107,7 +107,9 @@ export class StateReader {
       { kind: "range", range: heads },
       { kind: "range", range: { ...shared, keysOnly: namesOfShared } },
     ] as const;
-    const { revision, cluster, ranges: answers } = await this.#client.transaction({ compare: [], operations }, lookMs);
+    const timeoutMs = namesOfShared ? lookMs : undefined;
+    const answer = await this.#client.transaction({ compare: [], operations }, timeoutMs);
+    const { revision, cluster, ranges: answers } = answer;
     return { at: { revision, cluster }, state: { heads: answers[0]?.found ?? [], shared: answers[1]?.found ?? [] } };
   }
 }

@@ -8,9 +8,14 @@ import { type StateListener, Watching } from "./watching.js";
 
 const keys = new Keys("/a");
 
+function isOfValues({ key, keysOnly = false }: Range): boolean {
+  return key.startsWith(keys.shared()) && !keysOnly;
+}
+
 /** A watching, and the entries that its etcd has. */
 function watching(t: TestContext) {
-  const etcd = { isAway: false, revision: 1, entries: new Map<string, KeyValue>(), valuesRead: [] as string[] };
+  const etcd = { isAway: false, valuesTakeMs: 0, revision: 1, entries: new Map<string, KeyValue>() };
+  const valuesRead: string[] = [];
   const put = (name: string, value: string) => {
     etcd.revision += 1;
     const key = keys.shared(name);
@@ -20,7 +25,7 @@ function watching(t: TestContext) {
     const found = [...etcd.entries.values()].filter(
       (one) => one.key === key || (one.key > key && one.key < (end ?? key)),
     );
-    if (!keysOnly) etcd.valuesRead.push(...found.map((one) => one.key.slice(keys.shared().length)));
+    if (!keysOnly) valuesRead.push(...found.map((one) => one.key.slice(keys.shared().length)));
     return {
       found: found.map((one) => (keysOnly ? { ...one, value: Buffer.alloc(0) } : one)),
       ...{ more: false, count: found.length, revision: etcd.revision },
@@ -28,8 +33,9 @@ function watching(t: TestContext) {
   };
   const client = {
     current: "a",
-    transaction: async ({ compare, operations }: Transaction) => {
-      if (etcd.isAway) throw new Error("no member answers");
+    transaction: async ({ compare, operations }: Transaction, timeoutMs = 5_000) => {
+      const hasValues = operations.some((one) => one.kind === "range" && isOfValues(one.range));
+      if (etcd.isAway || (hasValues && timeoutMs < etcd.valuesTakeMs)) throw new Error("no member answers");
       const succeeded = compare.every(
         (one) => "writtenAt" in one && etcd.entries.get(one.key)?.writtenAt === one.writtenAt,
       );
@@ -49,7 +55,7 @@ function watching(t: TestContext) {
     made.look();
     for (let turn = 0; turn < 5; turn += 1) await nextTurn();
   };
-  return { made, etcd, put, heard, listener, look };
+  return { made, etcd, valuesRead, put, heard, listener, look };
 }
 
 describe("the watching of a store in etcd", () => {
@@ -67,7 +73,7 @@ describe("the watching of a store in etcd", () => {
   });
 
   it("reads of what is shared only the values that it does not know", async (t) => {
-    const { made, etcd, put, heard, listener, look } = watching(t);
+    const { made, etcd, valuesRead, put, heard, listener, look } = watching(t);
     put("large", "1");
     put("small", "1");
     made.add("shared", listener);
@@ -78,6 +84,17 @@ describe("the watching of a store in etcd", () => {
     etcd.entries.delete(keys.shared("large"));
     await look();
     assert.deepEqual(heard, ["1,1", "1,2,1", "2,1"]);
-    assert.deepEqual(etcd.valuesRead, ["large", "small", "small", "third"]);
+    assert.deepEqual(valuesRead, ["large", "small", "small", "third"]);
+  });
+
+  it("gives values, which may be large, more time than names", async (t) => {
+    const { made, etcd, put, heard, listener, look } = watching(t);
+    etcd.valuesTakeMs = 3_000;
+    put("large", "1");
+    made.add("shared", listener);
+    await look();
+    put("large", "2");
+    await look();
+    assert.deepEqual(heard, ["1", "2"]);
   });
 });
