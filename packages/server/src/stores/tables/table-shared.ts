@@ -22,13 +22,11 @@ interface StoredEntry {
   readonly session: string | undefined;
 }
 
-/**
- * An entry of the table `sessions`: until when it is alive, by `clockMs`, and for how long its process said so. Versions
- * before 0.2 know only the time of day.
- */
+/** An entry of the table `sessions`: until when it is alive, and for how long its process said so. */
 interface Alive {
-  /** In milliseconds since 1970. */
+  /** By the time of day, which is all that earlier versions write and read. */
   readonly until: number;
+  /** By `clockMs`. */
   readonly end?: number;
   readonly ttlMs?: number;
 }
@@ -38,7 +36,7 @@ const countKey = "shared";
 
 /**
  * Values that the processes of one machine share. A session is a time in a table, which its process moves on. They all
- * read one clock: that of the machine since its start, which nobody sets, and which stands while it sleeps.
+ * read one clock: that of the machine since its start, which nobody sets, and which stops while the machine sleeps.
  */
 export class TableShared implements SharedKeys {
   readonly #tables: Tables;
