@@ -2,6 +2,7 @@ import cluster, { type Worker } from "node:cluster";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Readable } from "node:stream";
 import type { Log } from "../output/log.js";
 import type { Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
@@ -104,8 +105,10 @@ class Supervisor {
       // It could not be started, so that no `exit` follows.
       if (worker.process.pid === undefined) this.#exited(one, null, null);
     });
-    if (worker.process.stdout !== null)
-      readWorkerOutput(worker.process.stdout, {
+    // Undefined, against its type, where Node could not open the files of a process.
+    const output = worker.process.stdout as Readable | null | undefined;
+    if (output)
+      readWorkerOutput(output, {
         listening: (name, line) => this.#listening(one, name, line),
         ready: () => this.#ready(one),
       });
