@@ -340,14 +340,16 @@ export class TypeCache {
   }
 
   /** What that server answered while another one was active: names that do not exist, and all of an empty type. */
-  #unheard({ wildcard, names, states }: ClientTypeStatus): readonly ResourceName[] {
+  #unheard({ wildcard, names, states, isWhole }: ClientTypeStatus): readonly ResourceName[] {
     const absent = names.filter((name) => {
       const known = canonicalName(name);
       return (
         states(name) === "absent" && this.#singles.get(known)?.isAnswered === false && this.#find(known) === undefined
       );
     });
-    const isAllUnheard = wildcard && states("*") === "held" && this.#collections.get("*")?.isAnswered === false;
+    // A response that was rejected says nothing about what there is.
+    const isAllUnheard =
+      wildcard && isWhole && states("*") === "held" && this.#collections.get("*")?.isAnswered === false;
     return isAllUnheard ? [...absent, "*"] : absent;
   }
 }
