@@ -5,7 +5,7 @@ import type { CommitInfo, LayerCommit, Revision } from "../../contracts/store.js
 import type { LayerName } from "../../settings/group-settings.js";
 import { mergedUpdates } from "../basics/merged-updates.js";
 import { mostConflicts, writeAgainMs } from "../basics/paces.js";
-import { retentionNow } from "../basics/retention-now.js";
+import { Retaining } from "../basics/retaining.js";
 import { storeFindings } from "../basics/store-finding.js";
 import { commitOf } from "../basics/stored-content.js";
 import type { KeptSourceOptions } from "./kept-options.js";
@@ -31,6 +31,7 @@ type WriterState =
 /** Writes the changes of a source to the store, in order. Those that come while one is written share a revision. */
 export class RevisionWriter {
   readonly #options: RevisionWriterOptions;
+  readonly #retaining: Retaining;
   #state: WriterState = { kind: "idle" };
   /** The changes that are not written yet. */
   #pending: readonly LayerUpdate[] = [];
@@ -39,6 +40,7 @@ export class RevisionWriter {
 
   constructor(options: RevisionWriterOptions) {
     this.#options = options;
+    this.#retaining = new Retaining(options);
   }
 
   get state(): WriterState["kind"] {
@@ -102,6 +104,7 @@ export class RevisionWriter {
     await this.settled();
     if (this.#state.kind === "failed") clearTimeout(this.#state.retry);
     this.#state = { kind };
+    if (kind === "closed") await this.#retaining.close();
   }
 
   goOn(): void {
@@ -110,7 +113,7 @@ export class RevisionWriter {
   }
 
   async #write(): Promise<void> {
-    const { store, describe, onProblem } = this.#options;
+    const { describe, onProblem } = this.#options;
     let then: WriterState = { kind: "idle" };
     // Not in the turn in which streams are told.
     await nextTurn();
@@ -131,7 +134,7 @@ export class RevisionWriter {
         then = { kind: "failed", retry: setTimeout(() => this.keep(), writeAgainMs).unref() };
         break;
       }
-      await store.retain(retentionNow(this.#options)).catch((error) => onProblem(storeFindings(error)));
+      this.#retaining.soon();
     }
     this.#state = then;
   }
