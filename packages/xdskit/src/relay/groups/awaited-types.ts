@@ -51,6 +51,15 @@ export function createAwaitedTypes(
       const name = canonicalName(collection);
       if (names?.has(name) === true) names.set(name, true);
     },
+    /** A stream for the type, or for all, is up: an error on the one before says nothing about it. */
+    connected(type: ResourceType | undefined) {
+      for (const [each, names] of awaited)
+        if (type === undefined || each === type) for (const name of names.keys()) names.set(name, false);
+    },
+    /** The origin does not know the type, so it has nothing of it. */
+    notOffered(type: ResourceType) {
+      if (!isDamaged(type) && awaited.delete(type)) tell();
+    },
     /**
      * The collections for which `isSilent` is true are empty. Except those of types whose file on disk was damaged:
      * they were not empty.

@@ -11,7 +11,7 @@ import {
   type TypeUrl,
 } from "@xdskit/api";
 import { type ClientOptions, createClient, type XdsClient } from "@xdskit/client";
-import type { ReceivedResource } from "@xdskit/protocol";
+import { type ReceivedResource, statusCode } from "@xdskit/protocol";
 import type { ConfigLayer, LayerName, SupplyRequest, XdsServer } from "@xdskit/server";
 import type { CacheFolder, FoundType } from "../cache/cache-folder.js";
 import { type CacheWriter, createCacheWriter } from "../cache/cache-writer.js";
@@ -322,7 +322,14 @@ export class GroupRelay {
     this.#awaited.begun();
     this.client.on((event) => {
       if (event.kind === "updated") this.#held.take(event.update);
-      if (event.kind === "connected") this.#origin.connected();
+      if (event.kind === "connected") {
+        this.#origin.connected();
+        this.#awaited.connected(event.type);
+      }
+      if (event.kind === "disconnected" && event.type !== undefined && event.error?.code === statusCode.unimplemented) {
+        // Another server of the origin may know the type.
+        if (this.client.status().length === 1) this.#awaited.notOffered(event.type);
+      }
       this.#silence.event(event);
       this.#writer?.event(event);
     });

@@ -62,6 +62,7 @@ const mostVain = 10_000;
 /** Nobody reads more warnings at once. */
 const mostWarnings = 20;
 const noReferences: readonly Reference[] = [];
+const dangling = { code: "XDSKIT_DANGLING_REFERENCE", severity: "warning" } as const;
 
 /**
  * Changes of an origin that are not served yet, since the origin may not order them. It may remove a cluster before it
@@ -86,19 +87,23 @@ export class HeldChanges {
   readonly #expire = (): void => {
     const now = performance.now();
     const left = new Set(this.#waiting.keys());
-    const findings: Finding[] = [];
+    const stillNamed: Finding[] = [];
+    const stillMissing: Finding[] = [];
     for (const [key, each] of this.#waiting) {
       if (this.#rests(each)) continue;
       if (each.until > now) break;
       left.delete(key);
-      const message = each.resource === undefined ? this.#stillNamedMessage(each) : this.#stillMissingMessage(each);
+      const isRemoval = each.resource === undefined;
+      const message = isRemoval ? this.#stillNamedMessage(each) : this.#stillMissingMessage(each);
       const where = { type: each.type.name, resource: each.name };
-      if (message !== undefined && findings.length < mostWarnings)
-        findings.push({ code: "XDSKIT_DANGLING_REFERENCE", severity: "warning", message, ...where });
+      if (message !== undefined && stillNamed.length + stillMissing.length < mostWarnings)
+        (isRemoval ? stillNamed : stillMissing).push({ ...dangling, message, ...where });
     }
+    // What is served ends the findings about it: a removal that is late is told once, and something that is missing
+    // until it is there.
+    if (stillNamed.length > 0) this.#options.report(stillNamed);
     this.#release(left);
-    // After the changes are served, which ends earlier findings about them.
-    if (findings.length > 0) this.#options.report(findings);
+    if (stillMissing.length > 0) this.#options.report(stillMissing);
     this.look();
   };
 

@@ -95,6 +95,14 @@ describe("a type of which the origin says nothing", { concurrency: true }, () =>
     });
   });
 
+  it("is empty if the origin does not know it", async () => {
+    const script = async (stream: OddStream) =>
+      stream.path.includes("Listener") ? stream.end(12, "unknown service") : answerClusters(stream);
+    await withScript(script, { aggregated: false }, async ({ clusters, heard }) => {
+      await becomes(() => [clusters(), heard()], ["a", [1, true]]);
+    });
+  });
+
   it("is not empty if the relay rejected all that came", async () => {
     const script = async (stream: OddStream) => {
       for (let request = await stream.nextIfAny(); request !== undefined; request = await stream.nextIfAny()) {
