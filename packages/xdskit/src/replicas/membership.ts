@@ -166,6 +166,9 @@ export class Membership {
         const message = `other servers of the store cannot find this one: ${(error as Error).message}`;
         if (!hasProblem) problem({ code: "XDSKIT_STORE", severity: "warning", message });
         hasProblem = true;
+        // It serves all the same, and tries again.
+        this.#hasAdapted = true;
+        this.#seen();
         await delay(retryMs * (1 + Math.random()), undefined, { signal: this.#stopped.signal, ref: false }).catch(
           () => {},
         );
