@@ -39,9 +39,9 @@ const loading = isBuilt
   : ["--conditions=@xdskit/source", "--import", "tsx", "--import", here("testing/leave-time.mjs")];
 const many = flags.includes("--record") ? "record" : "files";
 const reporter = flags.includes("--spec") || files.length === 1 ? "spec" : many;
-// Many tests wait most of the time, for timers and for programs that start: one process more than there are processors
-// keeps all of these busy.
-const concurrency = availableParallelism() + 1;
+// Many tests wait most of the time, for timers and for programs that start: some processes more than there are
+// processors keep all of these busy. Those of the short run seldom start others.
+const concurrency = availableParallelism() + (isShort ? 2 : 1);
 console.log(`Running ${files.length} test files${isBuilt ? " as built" : ""}, ${concurrency} at a time`);
 const run = isBuilt ? files.map(compiledTest) : files;
 const child = spawn(

@@ -41,7 +41,7 @@ export const leftOut = new Map([
 ]);
 
 /** The part of their usual length that random tests have beside them. */
-export const shortEffort = 0.25;
+export const shortEffort = 0.1;
 
 /** One line that says what a run left out, and how to run it. */
 export function whatWasLeftOut() {
