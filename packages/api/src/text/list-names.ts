@@ -2,7 +2,8 @@
 const mostListed = 10;
 
 /**
- * Names for people, of many the first: `a, b, c … and 7 more`. `all`: how many there are, if not all of them are given.
+ * Lists names for people. It shows the first of many, and counts the rest: `a, b, c … and 7 more`. `all` is the number
+ * of names, if `names` has only some of them.
  */
 export function listNames(names: readonly string[], most = mostListed, all = names.length): string {
   const shown = names.slice(0, most);

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
 import { createMemoryStore, type SharedKeys, type SharedListener } from "@xdskit/server";
 import { waitFor } from "../../../grpc-server/src/testing/wait-for.js";
+import { changed } from "../../../server/src/testing/changed.js";
 import { Membership } from "./membership.js";
 
 const away = { code: "XDSKIT_STORE", severity: "error", message: "nobody answers" } as const;
@@ -24,16 +25,12 @@ async function two(t: TestContext) {
   t.after(() => store.close());
   const { shared } = store;
   let heard: SharedListener | undefined;
-  const watched: SharedKeys = {
-    list: (prefix) => shared.list(prefix),
-    put: (put) => shared.put(put),
-    remove: (key, expected) => shared.remove(key, expected),
-    session: (options) => shared.session(options),
+  const watched = changed(shared, {
     watch: (_prefix, listener) => {
       heard = listener;
       return { close: () => {} };
     },
-  };
+  });
   const [a, b] = [member(t, watched, "a"), member(t, shared, "b")];
   await waitFor("the first is known", () => b.names() === "a");
   const entries = await shared.list("");

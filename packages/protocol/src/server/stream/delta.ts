@@ -109,7 +109,8 @@ export const delta: VariantRules<DeltaRequest, DeltaSubscriber> = {
   hasAll({ claimed, subscription }, set) {
     if (claimed === undefined) return undefined;
     // Most clients have all of a type: they are told by their fingerprint, without a look at a name.
-    if (subscription.wildcard || isSet(claimed, set)) return isSet(claimed, set);
+    const isAll = isSet(claimed, set);
+    if (subscription.wildcard || isAll) return isAll;
     for (const [name, version] of claimed.toMap()) if (set.get(name)?.version !== version) return false;
     return true;
   },
