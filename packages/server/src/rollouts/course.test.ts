@@ -105,6 +105,23 @@ it("a step by count takes the lowest positions of all, and a node counts once th
   assert.equal(chosen?.reach.room, 0);
 });
 
+it("a step by count counts the nodes that an earlier step reached also while they are away", () => {
+  const [first = "", ...others] = ["a", "b", "c", "d", "e", "f"].sort((a, b) => positionOf(a) - positionOf(b));
+  const byCount = fullSettings({ steps: [{ count: 1 }, { count: 4 }], soakMs: 0 });
+  const take = (course: Course, nodes: readonly string[], answered: number) =>
+    decide(course, [countOf(course, nodes, answered)], false) ?? course;
+  const all = [first, ...others];
+  const one = take(begun(newCourse(byCount), byCount), all, 0);
+  assert.deepEqual(one.reach.positions, [first].map(positionOf));
+  // The first node goes to another server while the step of four chooses.
+  const four = take(take(one, all, 1), others, 0);
+  assert.deepEqual(four.reach.positions, all.slice(0, 4).map(positionOf));
+  assert.equal(four.reach.room, 0);
+  // A change on top begins with one node again. All that were reached have gone, and one must try it.
+  const anew = take(begun(four, byCount), others.slice(3), 0);
+  assert.deepEqual(anew.reach.positions, all.slice(0, 5).map(positionOf));
+});
+
 it("a step that found new nodes is soaked, although the servers that have them now did not add them", () => {
   const nodes = ["a", "b", "c", "d", "e", "f"];
   // After the server that had them died, they are at another one, or come back there while it answers.

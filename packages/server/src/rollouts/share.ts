@@ -25,17 +25,24 @@ export function positionOf(nodeId: string): number {
 
 /**
  * The reach of a step, on top of the reach before, from the positions of the nodes that are there when it begins. By
- * percent it takes the positions below that, and at least one node, since a change that no node tries proves nothing;
- * by count it takes the lowest positions, and later nodes while there are too few.
+ * percent it takes the positions below that; by count the lowest positions, and later nodes while there are too few.
+ * Nodes that an earlier step reached count also while they are away, on their way to another server: else a step of
+ * four nodes would reach five. Each step has at least one node that is there, since a change that no node tries proves
+ * nothing.
  */
 export function reachOf(step: RolloutStep, candidates: readonly number[], before: Reach): Reach {
   if ("match" in step) return { ...before, matches: [...before.matches, step.match] };
   const sorted = [...new Set(candidates)].sort((a, b) => a - b);
-  const count = "count" in step ? step.count : 1;
-  const lowest = sorted.slice(0, count);
-  const positions = [...new Set([...before.positions, ...lowest])];
-  if ("count" in step) return { ...before, positions, room: count - lowest.length };
-  return { ...before, positions, percent: Math.max(before.percent, step.percent) };
+  if ("percent" in step) {
+    const positions = [...new Set([...before.positions, ...sorted.slice(0, 1)])];
+    return { ...before, positions, percent: Math.max(before.percent, step.percent) };
+  }
+  const reached = new Set(before.positions);
+  const fresh = sorted.filter((each) => !reached.has(each));
+  const least = fresh.length === sorted.length ? 1 : 0;
+  const taken = fresh.slice(0, Math.max(least, step.count - before.positions.length));
+  const positions = [...before.positions, ...taken];
+  return { ...before, positions, room: Math.max(0, step.count - positions.length) };
 }
 
 /** Whether a step reaches one of these positions that the reach before it does not. */
@@ -48,7 +55,8 @@ export function reachesMore(before: Reach, after: Reach, candidates: readonly nu
 
 /** Takes nodes that came later, while there is room. Returns the same reach if it takes none. */
 export function withMore(reach: Reach, candidates: readonly number[]): Reach {
-  const fresh = [...new Set(candidates)].filter((each) => !reach.positions.includes(each)).sort((a, b) => a - b);
+  const reached = new Set(reach.positions);
+  const fresh = [...new Set(candidates)].filter((each) => !reached.has(each)).sort((a, b) => a - b);
   const taken = fresh.slice(0, reach.room);
   if (taken.length === 0) return reach;
   return { ...reach, positions: [...reach.positions, ...taken], room: reach.room - taken.length };
