@@ -3,12 +3,18 @@ import type { Reference, Resource, ResourceName, ResourceType } from "@xdskit/ap
 /** The names in resources. Each is asked for as long as a resource has it. */
 export type Followed = ReturnType<typeof createFollowed>;
 
+/** A name that is asked for. */
+export interface Following {
+  /** The origin has said that it does not exist. */
+  readonly isAbsent: boolean;
+  end(): void;
+}
+
 /**
- * `follow` is called for a name that is new, and returns a function that ends it. `picks` selects the names to follow.
- * Costs what changes.
+ * `follow` is called for a name that is new. `picks` selects the names to follow. Costs what changes.
  */
-export function createFollowed(picks: (reference: Reference) => boolean, follow: (reference: Reference) => () => void) {
-  const named = new Map<string, { count: number; readonly end: () => void }>();
+export function createFollowed(picks: (reference: Reference) => boolean, follow: (reference: Reference) => Following) {
+  const named = new Map<string, { count: number; readonly following: Following }>();
   /** By the resource that has the names. */
   const namedBy = new Map<string, readonly Reference[]>();
 
@@ -24,7 +30,7 @@ export function createFollowed(picks: (reference: Reference) => boolean, follow:
       for (const reference of after) {
         const known = named.get(followedKey(reference));
         if (known !== undefined) known.count += 1;
-        else named.set(followedKey(reference), { count: 1, end: follow(reference) });
+        else named.set(followedKey(reference), { count: 1, following: follow(reference) });
       }
       for (const reference of before) {
         const known = named.get(followedKey(reference));
@@ -32,12 +38,13 @@ export function createFollowed(picks: (reference: Reference) => boolean, follow:
         known.count -= 1;
         if (known.count > 0) continue;
         named.delete(followedKey(reference));
-        known.end();
+        known.following.end();
       }
     },
+    isAbsent: (reference: Reference): boolean => named.get(followedKey(reference))?.following.isAbsent === true,
     isFollowed: (reference: Reference): boolean => named.has(followedKey(reference)),
     close() {
-      for (const { end } of named.values()) end();
+      for (const { following } of named.values()) following.end();
       named.clear();
       namedBy.clear();
     },

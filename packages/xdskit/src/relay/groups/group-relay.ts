@@ -19,7 +19,7 @@ import { createHeldOfGroup, type HeldOfGroup } from "../cache/held-resources.js"
 import { createAcknowledgements } from "./acknowledgements.js";
 import { type AwaitedTypes, createAwaitedTypes } from "./awaited-types.js";
 import { createFirstAnswers } from "./first-answers.js";
-import { createFollowed, type Followed } from "./followed.js";
+import { createFollowed, type Followed, type Following } from "./followed.js";
 import { createGroupFindings } from "./group-findings.js";
 import { createGroupLayer, type GroupLayer } from "./group-layer.js";
 import { HeldChanges } from "./held-changes.js";
@@ -156,6 +156,9 @@ export class GroupRelay {
       mayCome: (reference) => this.#mayCome(reference),
       types: this.#types,
       mostMs: options.holdMs,
+      isAbsent: (reference) => this.#followed.isAbsent(reference),
+      isAway: () => !this.standing.isConnected,
+      waits: (key, type, resource) => this.#followed.set(type, `waiting: ${key}`, resource),
       isRolledBack: () => this.isRolledBack,
       report,
     });
@@ -219,23 +222,24 @@ export class GroupRelay {
     return this.#options.prefetch && !reference.name.endsWith("/*");
   }
 
-  #follow(reference: Reference): () => void {
+  #follow(reference: Reference): Following {
     const type = this.#types.byTypeUrl(reference.type)?.type;
-    if (type === undefined) return () => {};
+    if (type === undefined) return { isAbsent: false, end() {} };
     return isCollectionReference(reference)
-      ? this.#relayAll(type, reference.name)
+      ? { isAbsent: false, end: this.#relayAll(type, reference.name) }
       : this.#relayOne(type, reference.name);
   }
 
   /**
-   * Names in collections that are asked for and were answered. At the start, and while the origin is away, no change
-   * waits for a name.
+   * Names in collections that are asked for and were answered, and names that are asked for because something names
+   * them. At the start, and while the origin is away, no change begins to wait for a name.
    */
   #mayCome(reference: Reference): boolean {
-    const globs = this.#globsOf.get(reference.type);
-    if (globs === undefined || !this.#isStarted || !this.standing.isConnected || isCollection(reference)) return false;
+    if (!this.#isStarted || !this.standing.isConnected || isCollection(reference)) return false;
     const type = this.#types.byTypeUrl(reference.type)?.type;
-    return type !== undefined && !this.#awaited.has(type) && globs.has(globOf(reference.name) ?? "*");
+    if (type === undefined) return false;
+    if (this.#globsOf.get(reference.type)?.has(globOf(reference.name) ?? "*") === true) return !this.#awaited.has(type);
+    return this.#isFollowed(reference) && !this.#followed.isAbsent(reference);
   }
 
   /** Relays a whole type, or a folder, into the layer; returns a function that ends it. */
@@ -262,7 +266,7 @@ export class GroupRelay {
   }
 
   /** Relays one name into the layer. */
-  #relayOne(type: ResourceType, name: ResourceName): () => void {
+  #relayOne(type: ResourceType, name: ResourceName): Following {
     const answered = this.#first.expect();
     // The name may be an alias.
     let own: ResourceName | undefined;
@@ -271,13 +275,19 @@ export class GroupRelay {
       own = received && canonicalName(received.name);
       if (before !== undefined && before !== own) this.#content.single(type, before, undefined);
       if (own !== undefined) this.#content.single(type, own, received);
+      else this.#changes.lookLater();
       answered();
     };
     const watch = new PrefetchedName(type, name, put);
     this.#origin.name(watch);
-    return () => {
-      watch.cancel();
-      if (!this.#closed) put(undefined);
+    return {
+      get isAbsent() {
+        return watch.isAbsent;
+      },
+      end: () => {
+        watch.cancel();
+        if (!this.#closed) put(undefined);
+      },
     };
   }
 
@@ -324,6 +334,7 @@ export class GroupRelay {
       if (event.kind === "updated") this.#held.take(event.update);
       if (event.kind === "connected") {
         this.#origin.connected();
+        this.#changes.connected();
         this.#awaited.connected(event.type);
       }
       if (event.kind === "disconnected" && event.type !== undefined && event.error?.code === statusCode.unimplemented) {
@@ -354,17 +365,25 @@ export class GroupRelay {
 /** A name that is asked for before a client does. */
 class PrefetchedName extends NameWatch {
   readonly #put: (received: ReceivedResource | undefined) => void;
+  #isAbsent = false;
 
   constructor(type: ResourceType, name: ResourceName, put: (received: ReceivedResource | undefined) => void) {
     super(type, name);
     this.#put = put;
   }
 
+  /** The origin has said that it does not exist. */
+  get isAbsent(): boolean {
+    return this.#isAbsent;
+  }
+
   protected found(received: ReceivedResource): void {
+    this.#isAbsent = false;
     this.#put(received);
   }
 
   protected absent(): void {
+    this.#isAbsent = true;
     this.#put(undefined);
   }
 }

@@ -35,8 +35,14 @@ export interface ChangesKind {
 export interface HeldChangesOptions {
   /** The resources that are served now. */
   snapshot(): Snapshot | undefined;
-  /** Whether a name is known to be missing now, and may come soon. */
+  /** Whether a name that is missing now may come soon. */
   mayCome(reference: Reference): boolean;
+  /** Whether the origin has said of a name that it asked for that it does not exist. */
+  isAbsent?(reference: Reference): boolean;
+  /** The origin cannot be asked: no time ends a wait before it is back. */
+  isAway?(): boolean;
+  /** Told of a resource that waits now, so that its names are asked for; undefined: it waits no more. */
+  waits?(key: string, type: ResourceType, resource: Resource | undefined): void;
   readonly types: Pick<ResourceTypes, "byTypeUrl">;
   /** The longest wait in milliseconds; 0: no change waits. */
   readonly mostMs: number;
@@ -80,11 +86,14 @@ export class HeldChanges {
    * clients.
    */
   readonly #vain = new Set<string>();
+  /** Those that began or ended to wait since `waits` was told. */
+  readonly #moved = new Map<string, ResourceType>();
   /** Made when first needed: most origins never need it. */
   #named: DanglingNames | undefined;
   #timer: NodeJS.Timeout | undefined;
   #looking: NodeJS.Immediate | undefined;
   readonly #expire = (): void => {
+    if (this.#isAway) return;
     const now = performance.now();
     const left = new Set(this.#waiting.keys());
     const stillNamed: Finding[] = [];
@@ -142,6 +151,7 @@ export class HeldChanges {
     for (const [key, { missing }] of candidates) {
       for (const reference of missing) {
         if (served !== undefined && isServed(served, reference)) continue;
+        if (this.#options.isAbsent?.(reference) === true) continue;
         const coming = comingAt(candidates, changeKey(reference.type, reference.name));
         if (coming === undefined) staying.add(key);
         else {
@@ -186,6 +196,10 @@ export class HeldChanges {
     return staying;
   }
 
+  get #isAway(): boolean {
+    return this.#options.isAway?.() === true;
+  }
+
   /** Whether it waits for the end of a rollback. */
   #rests({ endsRollback }: Waiting): boolean {
     return endsRollback && this.#options.isRolledBack?.() === true;
@@ -198,20 +212,46 @@ export class HeldChanges {
     );
     const byWay = new Map<Serve, OriginChange[]>();
     for (const [key, each] of over) {
-      this.#waiting.delete(key);
+      this.#end(key);
       const changes = byWay.get(each.serve);
       if (changes === undefined) byWay.set(each.serve, [each]);
       else changes.push(each);
     }
     for (const [serve, changes] of byWay) serve(changes);
+    this.#tellMoved();
     this.#arm();
     // Resources that only the old content named may go now.
     if (over.some(([, { resource }]) => resource !== undefined)) this.look();
   }
 
+  #begin(key: string, waiting: Waiting): void {
+    this.#waiting.set(key, waiting);
+    this.#moved.set(key, waiting.type);
+  }
+
+  #end(key: string): void {
+    const ended = this.#waiting.get(key);
+    if (ended !== undefined) this.#moved.set(key, ended.type);
+    this.#waiting.delete(key);
+  }
+
+  /** After those that do not wait are served: names that they have are still asked for then. */
+  #tellMoved(): void {
+    const moved = [...this.#moved];
+    this.#moved.clear();
+    for (const [key, type] of moved) this.#options.waits?.(key, type, this.#waiting.get(key)?.resource);
+  }
+
+  /** The origin is back, and needs some time to say what is missing. */
+  connected(): void {
+    const until = performance.now() + this.#options.mostMs;
+    for (const [key, each] of this.#waiting) this.#waiting.set(key, { ...each, until });
+    this.#arm();
+  }
+
   #arm(): void {
     let first: Waiting | undefined;
-    for (const each of this.#waiting.values()) {
+    for (const each of this.#isAway ? [] : this.#waiting.values()) {
       if (this.#rests(each)) continue;
       first = each;
       break;
@@ -315,20 +355,21 @@ export class HeldChanges {
       const before = this.#waiting.get(key);
       const isRemoval = each.resource === undefined;
       if (!lacking.has(key) && !staying.has(key)) {
-        this.#waiting.delete(key);
+        this.#end(key);
         now.push(each);
         continue;
       }
       isWaitedFor ||= each.missing.some(({ type, name }) => this.#waitsAt(changeKey(type, name)));
       if (before !== undefined && isRemoval === (before.resource === undefined)) {
         // However often it changes meanwhile, its wait does not get longer.
-        this.#waiting.set(key, { ...each, until: before.until });
+        this.#begin(key, { ...each, until: before.until });
       } else {
         this.#waiting.delete(key);
-        this.#waiting.set(key, each);
+        this.#begin(key, each);
       }
     }
     if (now.length > 0) serve(now);
+    this.#tellMoved();
     if (this.#timer === undefined) this.#arm();
     // Names that clients ask for come one by one, thousands in one turn: the waiting changes are checked once for all.
     if (removals !== "if named") this.lookLater();
@@ -337,8 +378,9 @@ export class HeldChanges {
 
   #takeAtOnce(changes: readonly OriginChange[], endsRollback: boolean, serve: Serve): void {
     // They are newer than what waits.
-    for (const { type, name } of changes) this.#waiting.delete(waitKey({ type, name, endsRollback }));
+    for (const { type, name } of changes) this.#end(waitKey({ type, name, endsRollback }));
     serve(changes);
+    this.#tellMoved();
     if (this.#waiting.size === 0 || this.#options.isRolledBack?.() === true) return;
     // They have ended the rollback.
     this.#arm();

@@ -1,0 +1,105 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { type Resource, resourceTypes } from "@xdskit/api";
+import type { OnDemandOptions, SupplyRequest } from "@xdskit/server";
+import {
+  becomes,
+  cluster,
+  endpoints,
+  resourcesOf,
+  route,
+  type Stage,
+  seeRoutes,
+  withStage,
+} from "../testing/relayed.js";
+import type { RelayedGroup } from "./relay.js";
+
+const holdMs = 1_000;
+
+/** Asks for all clusters, and for all that they and the routes of clients name. */
+const group: RelayedGroup = {
+  ...{ name: "all", layer: "upstream", node: { id: "relay" }, prefetch: true },
+  collections: [{ type: resourceTypes.find("cluster")!, name: "*" }],
+};
+
+/** An origin that looks up endpoints, and answers for each name when the test says what there is. */
+class Directory {
+  readonly #asked = new Map<string, (found: Resource | undefined) => void>();
+  readonly #known = new Map<string, Resource | undefined>();
+
+  readonly onDemand: OnDemandOptions = {
+    types: ["endpoint"],
+    supply: ({ name }: SupplyRequest) =>
+      this.#known.has(name)
+        ? Promise.resolve(this.#known.get(name))
+        : new Promise((resolve) => this.#asked.set(name, resolve)),
+  };
+
+  isAsked(name: string): boolean {
+    return this.#asked.has(name);
+  }
+
+  answer(name: string, port?: number): void {
+    const [found] = port === undefined ? [] : resourcesOf(endpoints(name, port));
+    this.#known.set(name, found);
+    this.#asked.get(name)?.(found);
+  }
+}
+
+const world = (name: string) => resourcesOf(cluster(name), route("r", name));
+
+async function relayed({ origin, relay, client }: Stage) {
+  const directory = new Directory();
+  const { server, address } = await origin({ onDemand: directory.onDemand });
+  directory.answer("old", 1);
+  server.config.set(world("old"));
+  const { address: at } = await relay({ kind: "grpc", address }, { groups: [group], holdMs });
+  const seen = seeRoutes(client(at), ["r"]);
+  await becomes(() => [seen.clusters(), seen.targets()], ["old", "old"]);
+  server.config.set(world("new"));
+  await becomes(() => directory.isAsked("new"), true);
+  return { directory, server, address, seen, now: () => [seen.clusters(), seen.targets()] };
+}
+
+describe("a cluster whose endpoints the relay has asked for", () => {
+  it("is served once they are there, and no route leads to it before", () =>
+    withStage(async (stage) => {
+      const { directory, now } = await relayed(stage);
+      await delay(200);
+      assert.deepEqual(now(), ["old", "old"]);
+      directory.answer("new", 2);
+      await becomes(now, ["new", "new"]);
+    }));
+
+  it("is served without them once the origin says that there are none", () =>
+    withStage(async (stage) => {
+      const { directory, now } = await relayed(stage);
+      const began = performance.now();
+      directory.answer("new");
+      await becomes(now, ["new", "new"]);
+      assert.ok(performance.now() - began < holdMs, "it did not wait for the end of its time");
+    }));
+
+  it("waits while the origin is away, longer than it waits otherwise", () =>
+    withStage(async (stage) => {
+      const { directory, server, address, now } = await relayed(stage);
+      await server.close({ timeoutMs: 0 });
+      await delay(2 * holdMs);
+      assert.deepEqual(now(), ["old", "old"]);
+      const back = await stage.origin({ onDemand: directory.onDemand }, address);
+      back.server.config.set(world("new"));
+      await delay(200);
+      assert.deepEqual(now(), ["old", "old"]);
+      directory.answer("new", 2);
+      await becomes(now, ["new", "new"]);
+    }));
+
+  it("is served when its time is over", () =>
+    withStage(async (stage) => {
+      const { now } = await relayed(stage);
+      await becomes(now, ["new", "new"]);
+      const told = stage.findings.map(({ message }) => message).join("\n");
+      assert.match(told, /it names endpoint "new", which the origin did not send within 1 s: it is served now without/);
+    }));
+});
