@@ -36,7 +36,10 @@ async function ourStore() {
     const { heads } = await store.commit([{ layer: "default", parent, kind, upsert }], info);
     return heads[0].id;
   };
-  let head = await commit("replace", Array.from({ length: count }, (_, index) => resource(index)));
+  let head = await commit(
+    "replace",
+    Array.from({ length: count }, (_, index) => resource(index)),
+  );
   return {
     name: "`commit` of the store",
     async write(index) {
@@ -83,7 +86,9 @@ try {
   for (const { name, times, close } of sides) {
     const sorted = times.toSorted((a, b) => a - b);
     const [least, middle, most] = [sorted[0], median(times), sorted.at(-1)].map((ms) => ms.toFixed(2));
-    console.log(`${name}: ${middle} ms a write (${least} … ${most}), ${(median(times) / bare).toFixed(2)} of the append`);
+    console.log(
+      `${name}: ${middle} ms a write (${least} … ${most}), ${(median(times) / bare).toFixed(2)} of the append`,
+    );
     await close();
   }
 } finally {
