@@ -117,7 +117,6 @@ export class GroupView {
 
   /** The newest snapshot has changed. */
   changed(before: Snapshot, after: Snapshot, how: Spread): void {
-    this.#views = undefined;
     const underWay = this.#underWay;
     if (this.#shared !== undefined) {
       if (how !== "on-demand") this.#shared.changed(this.#effective(changesBetween(before, after)), how);
@@ -126,6 +125,8 @@ export class GroupView {
       this.#rollout = underWay ?? this.#newRollout();
       this.#rollout.change(changesBetween(before, after), how);
     }
+    // A rollout that begins may have been asked for views before it held the change back.
+    this.#views = undefined;
     this.#settle();
     this.#hearRejected();
   }

@@ -183,6 +183,7 @@ describe("two servers that were started on one state folder", () => {
     const { rejections } = await are(servers, "halted");
     assert.ok(rejections.length > 0);
     for (const { node } of rejections) assert.match(node, new RegExp(`^at${1 - leader}-`));
+    assert.deepEqual(nodes.wentBack, [], "a node that has it keeps it");
   });
 
   it("go on with a rollout when the one that leads it is killed, and take each step once", async () => {

@@ -277,6 +277,35 @@ describe("a rollout of several servers", () => {
     assert.equal(moved.held.get("a"), "1");
   });
 
+  it("holds back at a server that hears of the record before it has the change", async (t) => {
+    // What heartbeats need is read in between.
+    const servers = await RolloutServers.create({
+      ...{ ttl: "always", rollout: { steps: [{ count: 1 }], soakMs: 600_000 } },
+    });
+    t.after(() => servers.close());
+    const { store } = servers;
+    const first = await servers.start();
+    await first.write({ a: "1" });
+    // The other server is told of moved heads a moment later.
+    const watch: Store["watch"] = (listener) =>
+      store.watch({ ...listener, moved: (heads) => void delay(300).then(() => listener.moved(heads)) });
+    const behind = await servers.start(changed(store, { watch }));
+    const seen = new Set<string | undefined>();
+    const judge = (contents: ReadonlyMap<string, string>) => {
+      seen.add(contents.get("a"));
+      return "accept" as const;
+    };
+    const [lowest = "", other = ""] = ids;
+    const reached = first.connect({ id: lowest });
+    const held = behind.connect({ id: other, judge });
+    const have = (content: string) => reached.held.get("a") === content && held.held.get("a") === "1";
+    await servers.until("both have it", () => have("1"));
+    await first.write({ a: "2" });
+    await delay(400);
+    await servers.until("the first step is taken", () => have("2"));
+    assert.deepEqual([...seen], ["1"]);
+  });
+
   it("takes back at a server that did not wait for a slow store what the rollout has not reached", async (t) => {
     const { servers, one, state } = await fleetOf(t, { steps: [{ count: 1 }], soakMs: 600_000 }, 1);
     const late = await servers.start(slowIn(servers, 2_500), async () => {
