@@ -3,7 +3,16 @@
 // package of gRPC's. Nothing of it is committed. Skipped when its inputs are the same as last time.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -27,13 +36,10 @@ const isCurrent = () => existsSync(stampFile) && readFileSync(stampFile, "utf8")
 if (!isCurrent()) await generate();
 
 async function generate() {
-  const { readTable } = await tsImport("../src/schema/table.ts", import.meta.url);
-  const { descriptorsOf } = await tsImport("../src/schema/descriptors.ts", import.meta.url);
-  const { sinceByName } = await tsImport("../src/schema/since.ts", import.meta.url);
+  const { readTable, sinceFile } = await tsImport("../src/schema/table.ts", import.meta.url);
   const { readExtensions } = await tsImport("../src/schema/extensions.ts", import.meta.url);
   const { readComments } = await tsImport("../src/schema/read-comments.ts", import.meta.url);
-  const table = readTable();
-  const files = descriptorsOf(table);
+  const files = readTable();
 
   // Each run works in its own folder, and puts the result in place at the end: a run that fails, or runs beside
   // another, leaves `gen/` whole.
@@ -45,7 +51,7 @@ async function generate() {
   }
   const set = create(FileDescriptorSetSchema, { file: [...files] });
   writeFileSync(join(outDir, "envoy.binpb"), toBinary(FileDescriptorSetSchema, set));
-  writeFileSync(join(outDir, "since.json"), JSON.stringify(sinceByName(table)));
+  copyFileSync(sinceFile, join(outDir, "since.json"));
   const extensionTypes = new Set(readExtensions().flatMap(({ types }) => types));
   writeFileSync(join(outDir, "extensions.json"), JSON.stringify([...extensionTypes].sort()));
   const comments = readComments(

@@ -1,20 +1,93 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import type { PackageFacts } from "./facts.js";
-import { parsePackage } from "./parse-facts.js";
+import { create, createFileRegistry, type DescFile, type FileRegistry, fromJsonString } from "@bufbuild/protobuf";
+import { protoCamelCase } from "@bufbuild/protobuf/reflect";
+import {
+  type DescriptorProto,
+  type FieldDescriptorProto,
+  type FileDescriptorProto,
+  FileDescriptorSetSchema,
+  file_google_protobuf_any,
+  file_google_protobuf_descriptor,
+  file_google_protobuf_duration,
+  file_google_protobuf_empty,
+  file_google_protobuf_struct,
+  file_google_protobuf_timestamp,
+  file_google_protobuf_wrappers,
+} from "@bufbuild/protobuf/wkt";
 
 /** The table's folder, beside both `src/` and `dist/`. */
 export const tableFolder = new URL("../../schema/", import.meta.url);
-/** Below it, one file for each proto package, named after it. */
+/** Below it, a descriptor set for each proto package, named after it. */
 export const packageFolder = new URL("packages/", tableFolder);
+/** The versions of Envoy that introduced elements, by full name (`making/since-by-name.ts`). */
+export const sinceFile = new URL("since.json", tableFolder);
 
-/** The table of Envoy's API. Throws a plain error with file and line if it is malformed. */
-export function readTable(folder: URL = packageFolder): readonly PackageFacts[] {
-  const names = readdirSync(folder).filter((name) => name.endsWith(".txt"));
-  return names.sort().map((name) => {
-    const file = new URL(name, folder);
-    const facts = parsePackage(readFileSync(file, "utf8"), fileURLToPath(file));
-    if (name !== `${facts.name}.txt`) throw new Error(`${fileURLToPath(file)} has the package ${facts.name}`);
-    return facts;
-  });
+/** Protobuf's own files, which the table does not repeat. */
+const protobufFiles: readonly DescFile[] = [
+  file_google_protobuf_any,
+  file_google_protobuf_descriptor,
+  file_google_protobuf_duration,
+  file_google_protobuf_empty,
+  file_google_protobuf_struct,
+  file_google_protobuf_timestamp,
+  file_google_protobuf_wrappers,
+];
+
+/**
+ * The descriptors in the table of Envoy's API: every file after its imports, including protobuf's own. Throws a plain
+ * error if the table is malformed.
+ */
+export function readTable(): readonly FileDescriptorProto[] {
+  const names = readdirSync(packageFolder)
+    .filter((name) => name.endsWith(".json"))
+    .sort();
+  const texts = new Map(names.map((name) => [name, readFileSync(new URL(name, packageFolder), "utf8")]));
+  // Options are extensions that the table itself defines: their definitions must be known before they can be read.
+  const registry = registryOf([...texts].flatMap(([name, text]) => readPackage(name, text)));
+  return inOrder([...texts].flatMap(([name, text]) => readPackage(name, text, registry)));
+}
+
+/** The files of one package; without their options if there is no registry of these. */
+function readPackage(name: string, text: string, registry?: FileRegistry): readonly FileDescriptorProto[] {
+  try {
+    const { file } = fromJsonString(
+      FileDescriptorSetSchema,
+      text,
+      registry ? { registry } : { ignoreUnknownFields: true },
+    );
+    return file.map(withJsonNames);
+  } catch (cause) {
+    throw new Error(`${fileURLToPath(new URL(name, packageFolder))}: ${(cause as Error).message}`, { cause });
+  }
+}
+
+/** Adds the JSON names of fields that the table leaves out, since they follow from the names. */
+export function withJsonNames(file: FileDescriptorProto): FileDescriptorProto {
+  const add = (fields: readonly FieldDescriptorProto[], messages: readonly DescriptorProto[]): void => {
+    for (const field of fields) field.jsonName ||= protoCamelCase(field.name);
+    for (const message of messages) add(message.field, message.nestedType);
+  };
+  add(file.extension, file.messageType);
+  return file;
+}
+
+/** Throws a plain error if a file imports one that is missing. */
+export function registryOf(files: readonly FileDescriptorProto[]): FileRegistry {
+  return createFileRegistry(create(FileDescriptorSetSchema, { file: inOrder(files) }));
+}
+
+/** Every file after its imports, including protobuf's own. */
+function inOrder(files: readonly FileDescriptorProto[]): FileDescriptorProto[] {
+  const byPath = new Map([...protobufFiles.map(({ proto }) => proto), ...files].map((file) => [file.name, file]));
+  const ordered = new Set<FileDescriptorProto>();
+  const add = (path: string, importedBy: string): void => {
+    const file = byPath.get(path);
+    if (file === undefined) throw new Error(`${importedBy} imports ${path}, which the table lacks`);
+    if (ordered.has(file)) return;
+    for (const imported of file.dependency) add(imported, path);
+    ordered.add(file);
+  };
+  for (const { name } of files) add(name, "the table");
+  return [...ordered];
 }

@@ -2,7 +2,6 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { parseArgs } from "node:util";
 import { extensionsFile, formatExtensions } from "../extensions.js";
 import { packageFolder, tableFolder } from "../table.js";
-import { formatPackage } from "../write-facts.js";
 import { askEnvoy } from "./envoy-extensions.js";
 import { formatModules, modulesUpTo, readModules } from "./go-modules.js";
 import { makeTable } from "./make-table.js";
@@ -24,11 +23,13 @@ if (extensions !== undefined) {
 }
 
 const modules = from === undefined ? readModules(modulesFile) : modulesUpTo(from);
-const files = new Map(makeTable(modules).map((facts) => [`${facts.name}.txt`, formatPackage(facts)]));
-const existing = existsSync(packageFolder) ? readdirSync(packageFolder) : [];
-const contentOf = (name: string) => readFileSync(new URL(name, packageFolder), "utf8");
-const extra = existing.filter((name) => !files.has(name));
-const different = [...files].filter(([name, text]) => !existing.includes(name) || contentOf(name) !== text);
+const table = makeTable(modules);
+const existing = existsSync(packageFolder) ? readdirSync(packageFolder).map((name) => `packages/${name}`) : [];
+const extra = existing.filter((name) => !table.has(name));
+const different = [...table].filter(([name, text]) => {
+  const file = new URL(name, tableFolder);
+  return !existsSync(file) || readFileSync(file, "utf8") !== text;
+});
 
 if (check) {
   for (const name of extra) console.error(`${name} is of no package`);
@@ -36,8 +37,8 @@ if (check) {
   if (extra.length + different.length > 0) throw new Error("packages/api/schema: run npm run schema -- --from …");
 } else {
   mkdirSync(packageFolder, { recursive: true });
-  for (const name of extra) rmSync(new URL(name, packageFolder));
-  for (const [name, text] of different) writeFileSync(new URL(name, packageFolder), text);
+  for (const name of extra) rmSync(new URL(name, tableFolder));
+  for (const [name, text] of different) writeFileSync(new URL(name, tableFolder), text);
   writeFileSync(modulesFile, formatModules(modules));
 }
-console.log(`${files.size} packages, ${different.length} of them ${check ? "different" : "written"}`);
+console.log(`${table.size} files, ${different.length} of them ${check ? "different" : "written"}`);

@@ -1,49 +1,34 @@
-import { create, createFileRegistry } from "@bufbuild/protobuf";
-import { type FileDescriptorProto, FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
-import { inOrder } from "../descriptors.js";
-import type { PackageFacts } from "../facts.js";
-import { refuseLosses } from "./equal-descriptors.js";
-import { factsOf } from "./facts-of.js";
+import type { FileDescriptorProto } from "@bufbuild/protobuf/wkt";
+import { registryOf } from "../table.js";
 import { goDescriptorsIn } from "./go-descriptors.js";
 import { contribModule, download, envoyModule, type GoModule } from "./go-modules.js";
-import { type VersionReading, withLives } from "./lives.js";
+import { sinceByName, type VersionReading } from "./since-by-name.js";
+import { formatPackage } from "./table-text.js";
 
 /**
- * The table from modules: the API of the newest version of Envoy, that version, and since when each element exists.
- * Throws a plain error if a module changed, or has something that the table would lose.
+ * The files of the table, by their names in its folder, from modules: the API of the newest version of Envoy, and since
+ * when each element exists. Throws a plain error if a module changed, or has something that the table would lose.
  */
-export function makeTable(modules: readonly GoModule[]): readonly PackageFacts[] {
-  const newest = modules.at(-1)?.envoy;
-  if (newest === undefined) throw new Error("no module is given");
-  const older = new Set(modules.map(({ envoy }) => envoy).filter((envoy) => envoy !== newest));
-  const readings = [...older].map((version): VersionReading => {
+export function makeTable(modules: readonly GoModule[]): ReadonlyMap<string, string> {
+  const versions = [...new Set(modules.map(({ envoy }) => envoy))];
+  const readings = versions.map((version): VersionReading => {
     const its = modules.filter(({ envoy }) => envoy === version);
-    const files = (path: string) => filesIn(its, path).map((file) => filed(file));
-    return { version, files: files(envoyModule), contrib: files(contribModule) };
+    return { version, files: filesIn(its, envoyModule), contrib: filesIn(its, contribModule) };
   });
-
-  const latest = modules.filter(({ envoy }) => envoy === newest);
-  const envoy = filesIn(latest, envoyModule);
-  const contrib = filesIn(latest, contribModule);
-  const others = latest.filter(({ path }) => path !== envoyModule && path !== contribModule);
-  const imported = others.flatMap((module) => filesOf(module));
-  const wanted = withImports(
-    [...envoy, ...contrib, ...imported.filter(isAlwaysWanted)],
-    [...envoy, ...contrib, ...imported],
-  );
-  const registry = createFileRegistry(create(FileDescriptorSetSchema, { file: inOrder(wanted) }));
-  const withOptions = (files: readonly FileDescriptorProto[]) => files.map((file) => filed(file, registry));
-  const lived = withLives([...readings, { version: newest, files: withOptions(envoy), contrib: withOptions(contrib) }]);
-  const known = new Set([...envoy, ...contrib]);
-  // Imported APIs do not follow Envoy's versions, so they have no lives here.
-  const foreign = withLives([{ version: newest, files: withOptions(wanted.filter((file) => !known.has(file))) }]);
-  const table = [...lived, ...foreign].sort((a, b) => (a.name < b.name ? -1 : 1));
-  refuseLosses(wanted, table);
-  return table;
-}
-
-function filed(file: FileDescriptorProto, registry?: Parameters<typeof factsOf>[1]) {
-  return { packageName: file.package, file: factsOf(file, registry) };
+  const newest = readings.at(-1);
+  if (newest === undefined) throw new Error("no module is given");
+  const envoys = [...newest.files, ...newest.contrib];
+  // Imported APIs do not follow Envoy's versions, so they are read once, and nothing says since when their parts exist.
+  const imported = modules.filter(({ path }) => path !== envoyModule && path !== contribModule).flatMap(filesOf);
+  const wanted = withImports([...envoys, ...imported.filter(isAlwaysWanted)], [...envoys, ...imported]);
+  const registry = registryOf(wanted);
+  const table = new Map<string, string>();
+  for (const name of new Set(wanted.map((file) => file.package))) {
+    const files = wanted.filter((file) => file.package === name);
+    table.set(`packages/${name}.json`, formatPackage(files, registry));
+  }
+  const since = Object.fromEntries([...sinceByName(readings)].sort());
+  return table.set("since.json", `${JSON.stringify(since, null, 1)}\n`);
 }
 
 function filesIn(modules: readonly GoModule[], path: string): readonly FileDescriptorProto[] {
