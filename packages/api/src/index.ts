@@ -54,6 +54,7 @@ export { v2TypeUrlOf, v3TypeUrlOf } from "./messages/v2-names.js";
 export { type Few, fewHas, fewMembers, fewSize, fewWith, fewWithout } from "./names/few-set.js";
 export type { ApiVersion, Nonce, ResourceName, TypeUrl, Version } from "./names/identifiers.js";
 export { typeUrlPrefix } from "./names/identifiers.js";
+export { perObject } from "./names/per-object.js";
 export {
   authorityOf,
   canonicalName,

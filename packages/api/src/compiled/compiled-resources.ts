@@ -30,7 +30,7 @@ export class CompiledResources {
 
   constructor(reading: CompiledReading) {
     this.reading = reading;
-    this.kinds = kindsOf(reading);
+    this.kinds = kindsOf(reading.types)(reading.registry);
   }
 
   /** Makes the resource of an object with `"@type"`. Undefined means that the explaining readers must read it. */

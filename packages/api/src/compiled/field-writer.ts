@@ -1,4 +1,5 @@
 import type { DescField, DescMessage } from "@bufbuild/protobuf";
+import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
 import { isObject } from "../text/source-document.js";
 import type { FieldCheck } from "../validate/field-check.js";
 import type { ValueCheck } from "../validate/values/value-check.js";
@@ -8,11 +9,10 @@ import { type Scalar, scalarOf, scalarOfField } from "./scalars.js";
 import { keysInOrder } from "./well-known.js";
 import type { MessageWriter, WriteField } from "./writers.js";
 
+const { IMPLICIT, EXPLICIT } = FeatureSet_FieldPresence;
+
 type WriterOf = (schema: DescMessage) => MessageWriter;
 
-/** FeatureSet.FieldPresence.IMPLICIT and EXPLICIT */
-const implicit = 2;
-const explicit = 1;
 /** The wire type of values with a length. */
 const delimited = 2;
 
@@ -25,7 +25,7 @@ export function createWriteField(
   check: FieldCheck | undefined,
   writerOf: WriterOf,
 ): WriteField | undefined {
-  if (field.presence !== implicit && field.presence !== explicit) return undefined;
+  if (field.presence !== IMPLICIT && field.presence !== EXPLICIT) return undefined;
   if (field.fieldKind === "message" || (field.fieldKind === "list" && field.listKind === "message")) {
     if (field.delimitedEncoding) return undefined;
   }
@@ -35,7 +35,7 @@ export function createWriteField(
     case "scalar":
     case "enum": {
       const scalar = scalarOfField(field);
-      const omitsZero = field.presence === implicit && field.oneof === undefined;
+      const omitsZero = field.presence === IMPLICIT && field.oneof === undefined;
       return scalar && oneScalar(field.number, scalar, check?.whole, omitsZero);
     }
     case "list":

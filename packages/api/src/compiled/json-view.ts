@@ -1,5 +1,6 @@
 import type { DescField, DescMessage } from "@bufbuild/protobuf";
-import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
+import { FeatureSet_FieldPresence, isWrapperDesc } from "@bufbuild/protobuf/wkt";
+import { perObject } from "../names/per-object.js";
 import { isObject } from "../text/source-document.js";
 import { giveUp } from "./doubt.js";
 import { scalarOfField } from "./scalars.js";
@@ -7,20 +8,11 @@ import { spanOf } from "./well-known.js";
 
 type Read = (json: unknown) => unknown;
 
-const views = new WeakMap<DescMessage, Read>();
-
 /**
  * Shows a message in JSON with the properties of the decoded one, so that the same rules judge both. A property is read
  * on request. Reading it gives up at a value that the writer of its field would not take.
  */
-export function viewOf(schema: DescMessage): Read {
-  let view = views.get(schema);
-  if (view === undefined) {
-    view = createView(schema);
-    views.set(schema, view);
-  }
-  return view;
-}
+export const viewOf = perObject(createView);
 
 function createView(schema: DescMessage): Read {
   const [first] = schema.fields;
@@ -119,13 +111,10 @@ function messageReader(field: DescField, message: DescMessage): Read {
 function unsetValue(field: DescField): unknown {
   if (field.fieldKind === "list") return emptyList;
   if (field.fieldKind === "map") return {};
-  if (field.message !== undefined || field.presence === explicit) return undefined;
+  if (field.message !== undefined || field.presence === FeatureSet_FieldPresence.EXPLICIT) return undefined;
   const { zero, checked } = scalarOfField(field) ?? {};
   return checked === undefined ? zero : checked(zero);
 }
-
-/** FeatureSet.FieldPresence.EXPLICIT */
-const explicit = 1;
 
 function objectOf(json: unknown): JsonFields {
   return isObject(json) ? json : giveUp();

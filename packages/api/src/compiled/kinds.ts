@@ -1,7 +1,7 @@
 import type { DescField, Registry } from "@bufbuild/protobuf";
 import { typeUrlPrefix } from "../names/identifiers.js";
-import { copied, type FileReading, shownType } from "../reading/file-reading.js";
-import { perRegistry } from "../registry/per-registry.js";
+import { perObject } from "../names/per-object.js";
+import { copied, shownType } from "../reading/file-reading.js";
 import type { ResourceType, ResourceTypes } from "../resource-types/resource-type.js";
 import { writersOf } from "./message-writer.js";
 import type { MessageWriter } from "./writers.js";
@@ -24,17 +24,10 @@ export interface Kinds {
 /** Files may spell type URLs in many ways. */
 const mostKinds = 1000;
 
-const known = new WeakMap<ResourceTypes, (registry: Registry) => Kinds>();
-
 /** The kinds of resources for these types and messages. They are shared by all files. */
-export function kindsOf({ types, registry }: Pick<FileReading, "types" | "registry">): Kinds {
-  let ofTypes = known.get(types);
-  if (ofTypes === undefined) {
-    ofTypes = perRegistry((registry) => createKinds(types, registry));
-    known.set(types, ofTypes);
-  }
-  return ofTypes(registry);
-}
+export const kindsOf = perObject((types: ResourceTypes) =>
+  perObject((registry: Registry) => createKinds(types, registry)),
+);
 
 function createKinds(types: ResourceTypes, registry: Registry): Kinds {
   const byUrl = new Map<string, Kind>();

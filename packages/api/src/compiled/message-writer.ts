@@ -2,9 +2,9 @@ import { create, type DescField, type DescMessage, type Message, type Registry }
 import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
 import { schemaOf, typeNameOf } from "../messages/any.js";
 import { typeUrlPrefix } from "../names/identifiers.js";
+import { perObject } from "../names/per-object.js";
 import { copied } from "../reading/file-reading.js";
 import { type Fields, referenceRule } from "../references/rules.js";
-import { perRegistry } from "../registry/per-registry.js";
 import { isObject } from "../text/source-document.js";
 import type { FieldCheck } from "../validate/field-check.js";
 import { plansOf } from "../validate/message-plan.js";
@@ -20,7 +20,7 @@ import { wellKnown } from "./well-known.js";
 import type { MessageWriter, WriteMessage } from "./writers.js";
 
 /** The writers of a registry live as long as it. */
-export const writersOf = perRegistry((registry) => new Writers(registry));
+export const writersOf = perObject((registry: Registry) => new Writers(registry));
 
 /** The number of spellings of type URLs that are remembered. */
 const mostUrls = 5000;

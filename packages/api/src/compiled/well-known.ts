@@ -1,5 +1,6 @@
 import { sortedRecord } from "../messages/sorted.js";
 import { isObject } from "../text/source-document.js";
+import { mostSeconds } from "../validate/refused/spans.js";
 import { giveUp } from "./doubt.js";
 import type { Encoding } from "./encoding.js";
 import type { WriteMessage } from "./writers.js";
@@ -16,7 +17,6 @@ interface DurationParts {
   readonly nanos: number;
 }
 
-const mostSeconds = 315_576_000_000;
 /** Configurations repeat their durations, so this many are remembered. */
 const mostSpans = 1000;
 /** A longer string may be a view of a file's text, and would keep it alive. */
@@ -28,9 +28,11 @@ export function spanOf(json: unknown): DurationParts {
   const known = spans.get(json);
   if (known !== undefined) return known;
   const match = typeof json === "string" ? /^(\d{1,12})(?:\.(\d{1,9}))?s$/.exec(json) : null;
-  if (match === null || Number(match[1]) > mostSeconds) return giveUp();
-  const span = { seconds: BigInt(match[1] ?? ""), nanos: Number((match[2] ?? "").padEnd(9, "0")) };
-  if ((match[0] ?? "").length > longestKept) return span;
+  if (match === null) return giveUp();
+  const [text, seconds = "", part = ""] = match;
+  const span = { seconds: BigInt(seconds), nanos: Number(part.padEnd(9, "0")) };
+  if (span.seconds > mostSeconds) return giveUp();
+  if (text.length > longestKept) return span;
   if (spans.size >= mostSpans) spans.clear();
   spans.set(json, span);
   return span;

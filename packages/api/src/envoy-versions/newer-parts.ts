@@ -5,6 +5,7 @@ import { mostFindings } from "../errors/most-findings.js";
 import { schemaOf, typeNameOf } from "../messages/any.js";
 import { messageDepth } from "../messages/depths.js";
 import { createPlans, type WalkPath, type WalkPlan } from "../messages/walk-plan.js";
+import { perObject } from "../names/per-object.js";
 import type { Registry } from "../registry/registry.js";
 import { compareEnvoyVersions, type EnvoyVersion, formatEnvoyVersion } from "./envoy-version.js";
 import { isExtensionType } from "./extension-types.js";
@@ -155,10 +156,11 @@ class NewerPartsWalk {
     }
     const reader = new BinaryReader(bytes);
     const counts = new Map<number, number>();
+    const paths = pathsByNumber(plan);
     while (reader.pos < reader.len) {
       const [number, wireType] = reader.tag();
       const check = plan.own.get(number);
-      const path = pathOf(plan, number);
+      const path = paths.get(number);
       if (check?.since !== undefined && this.#isNewer(check.since)) {
         if (!counts.has(number))
           this.#note(
@@ -235,16 +237,10 @@ class NewerPartsWalk {
   }
 }
 
-const pathsByNumber = new WeakMap<WalkPlan<Checks>, ReadonlyMap<number, WalkPath<Checks>>>();
-
-function pathOf(plan: WalkPlan<Checks>, number: number): WalkPath<Checks> | undefined {
-  let paths = pathsByNumber.get(plan);
-  if (paths === undefined) {
-    paths = new Map(plan.paths.map((path) => [path.field.number, path]));
-    pathsByNumber.set(plan, paths);
-  }
-  return paths.get(number);
-}
+const pathsByNumber = perObject(
+  ({ paths }: WalkPlan<Checks>): ReadonlyMap<number, WalkPath<Checks>> =>
+    new Map(paths.map((path) => [path.field.number, path])),
+);
 
 /** Fields 1 and 2: the type URL and the value of an `Any`, or the key and the value of a map entry. */
 function pairIn(bytes: Uint8Array): { readonly first: string; readonly second: Uint8Array | undefined } {

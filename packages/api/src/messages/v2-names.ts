@@ -1,5 +1,6 @@
 import { type DescMessage, getOption, hasOption } from "@bufbuild/protobuf";
 import { type TypeUrl, typeUrlPrefix } from "../names/identifiers.js";
+import { perObject } from "../names/per-object.js";
 import { envoyRegistry } from "../registry/registry.js";
 
 let v3Names: ReadonlyMap<string, string> | undefined;
@@ -17,17 +18,12 @@ function readV3Names(): ReadonlyMap<string, string> {
   return v3Names;
 }
 
-const annotated = new WeakMap<DescMessage, string | undefined>();
-
 /** The v2 name of a v3 message, by its annotation. */
-function annotatedName(message: DescMessage): string | undefined {
-  if (annotated.has(message)) return annotated.get(message);
+const annotatedName = perObject((message: DescMessage): string | undefined => {
   const versioning = envoyRegistry().getExtension("udpa.annotations.versioning");
   if (versioning === undefined) throw new Error("gen/envoy.binpb lacks udpa.annotations.versioning");
-  const name = hasOption(message, versioning) ? previousName(getOption(message, versioning)) : undefined;
-  annotated.set(message, name);
-  return name;
-}
+  return hasOption(message, versioning) ? previousName(getOption(message, versioning)) : undefined;
+});
 
 function previousName(annotation: unknown): string | undefined {
   if (typeof annotation !== "object" || annotation === null || !("previousMessageType" in annotation)) return undefined;

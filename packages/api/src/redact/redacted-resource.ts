@@ -1,5 +1,6 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { createUnpack, schemaOf, typeNameOf } from "../messages/any.js";
+import { perObject } from "../names/per-object.js";
 import { envoyRegistry, type Registry } from "../registry/registry.js";
 import type { Resource } from "../resources/resource.js";
 import { knownBytes, redactMessage } from "./redact.js";
@@ -12,15 +13,7 @@ export type RedactedBody = (resource: Resource) => Uint8Array;
 
 /** Hides the secrets of resources. `registry` resolves the content of `Any`s; default: Envoy's messages. */
 export function createRedactedBody(registry?: Registry): RedactedBody {
-  const known = new WeakMap<Resource, Uint8Array>();
-  return (resource) => {
-    let body = known.get(resource);
-    if (body === undefined) {
-      body = redact(resource, registry ?? envoyRegistry());
-      known.set(resource, body);
-    }
-    return body;
-  };
+  return perObject((resource: Resource) => redact(resource, registry ?? envoyRegistry()));
 }
 
 const nothing = new Uint8Array();

@@ -2,6 +2,7 @@ import type { Message } from "@bufbuild/protobuf";
 import { fromText } from "@bufbuild/protobuf/txtpb";
 import type { FieldStep } from "../errors/field-path.js";
 import { withV2Names } from "../messages/v2-names-registry.js";
+import { perObject } from "../names/per-object.js";
 import { addFinding, type FileReading } from "../reading/file-reading.js";
 import { readResponse, responseSchema } from "../reading/message-items.js";
 import type { FileText } from "../text/file-text.js";
@@ -66,24 +67,19 @@ interface Occurrence {
   readonly value: TextValue;
 }
 
-const known = new WeakMap<TextMessage, ReadonlyMap<string, readonly Occurrence[]>>();
-
 /**
  * The values of a message's fields by field name. Made once per message, since each of a response's thousands of
  * resources is looked up.
  */
-function occurrencesIn(message: TextMessage): ReadonlyMap<string, readonly Occurrence[]> {
-  let byName = known.get(message) as Map<string, Occurrence[]> | undefined;
-  if (byName !== undefined) return byName;
-  byName = new Map();
-  for (const field of message.fields) {
+const occurrencesIn = perObject(({ fields }: TextMessage): ReadonlyMap<string, readonly Occurrence[]> => {
+  const byName = new Map<string, Occurrence[]>();
+  for (const field of fields) {
     const list = byName.get(field.name) ?? [];
     byName.set(field.name, list);
     for (const value of field.values) list.push({ field, value });
   }
-  known.set(message, byName);
   return byName;
-}
+});
 
 /** The content of an `Any` in its place. */
 function expanded(message: TextMessage): TextMessage {

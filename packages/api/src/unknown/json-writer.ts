@@ -11,6 +11,7 @@ import {
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { type Any, AnySchema } from "@bufbuild/protobuf/wkt";
 import { type FieldPath, type FieldStep, stepInto, stepsOf } from "../errors/field-path.js";
+import { mostFindings } from "../errors/most-findings.js";
 import { typeNameOf } from "../messages/any.js";
 import { anyDepth } from "../messages/depths.js";
 import { fieldValue, type MessageField } from "../messages/walk-plan.js";
@@ -229,12 +230,10 @@ class JsonWriter {
   }
 
   #keep(path: FieldPath | undefined, what: string): void {
-    if (this.#kept.length < mostKept) this.#kept.push({ steps: stepsOf(path), what });
+    if (this.#kept.length < mostFindings) this.#kept.push({ steps: stepsOf(path), what });
   }
 }
 
-/** More places of one message are not worth listing. */
-const mostKept = 100;
 const noForm = "it has unknown fields where JSON has no place for them";
 const nothing = new Uint8Array();
 /** A placeholder for an `Any` that JSON must not contain yet. */

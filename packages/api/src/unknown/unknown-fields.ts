@@ -2,21 +2,15 @@ import { type DescField, type DescMessage, isMessage, type Message } from "@bufb
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
 import { AnySchema, isWrapperDesc } from "@bufbuild/protobuf/wkt";
 import { fieldValue, isJsonStruct, type MessageField } from "../messages/walk-plan.js";
-
-const known = new WeakMap<DescMessage, readonly MessageField[]>();
+import { perObject } from "../names/per-object.js";
 
 /**
  * The fields of a message that contain messages: one, a list, or a map with them as values. A `Struct` is plain JSON in
  * memory.
  */
-export function messageFields(schema: DescMessage): readonly MessageField[] {
-  let fields = known.get(schema);
-  if (fields === undefined) {
-    fields = schema.fields.filter(isMessageField);
-    known.set(schema, fields);
-  }
-  return fields;
-}
+export const messageFields: (schema: DescMessage) => readonly MessageField[] = perObject((schema) =>
+  schema.fields.filter(isMessageField),
+);
 
 function isMessageField(field: DescField): field is MessageField {
   return field.message !== undefined && !isJsonStruct(field as MessageField);

@@ -1,6 +1,6 @@
 import { type DescField, type DescMessage, getOption, hasOption, type Registry } from "@bufbuild/protobuf";
 import { createReach, type MessageField } from "../messages/walk-plan.js";
-import { perRegistry } from "../registry/per-registry.js";
+import { perObject } from "../names/per-object.js";
 import { compileField, type FieldCheck, type FieldRules } from "./field-check.js";
 import { refusalRules } from "./refused/rules.js";
 import { isSpecial } from "./special-checks.js";
@@ -31,7 +31,7 @@ export interface Plans {
 }
 
 /** The plans of a registry. They are made on first use, and live as long as the registry. */
-export const plansOf = perRegistry(createCheckPlans);
+export const plansOf = perObject(createCheckPlans);
 
 function createCheckPlans(registry: Registry): Plans {
   const rulesOption = registry.getExtension("validate.rules");
@@ -41,56 +41,42 @@ function createCheckPlans(registry: Registry): Plans {
     disabledOptions.some(
       (option) => option !== undefined && hasOption(schema, option) && getOption(schema, option) === true,
     );
-  const known = new WeakMap<DescMessage, OwnRules>();
-
-  function ownRules(schema: DescMessage): OwnRules {
-    let own = known.get(schema);
-    if (own === undefined) {
-      const oneofs = schema.oneofs
-        .filter(
-          (oneof) =>
-            requiredOption !== undefined &&
-            hasOption(oneof, requiredOption) &&
-            getOption(oneof, requiredOption) === true,
-        )
-        .map((oneof) => ({ localName: oneof.localName, members: oneof.fields.map(({ name }) => name) }));
-      const checks = schema.fields
-        .flatMap((field) =>
-          rulesOption !== undefined && hasOption(field, rulesOption)
-            ? [compileField(field, getOption(field, rulesOption) as unknown as FieldRules)]
-            : [],
-        )
-        .filter(
-          ({ required, whole, items, keys, skip }) =>
-            skip || [required, whole, items, keys].some((part) => part !== undefined),
-        );
-      own = isDisabled(schema) ? nothing : { oneofs, checks };
-      known.set(schema, own);
-    }
-    return own;
-  }
+  const ownRules = perObject((schema: DescMessage): OwnRules => {
+    if (isDisabled(schema)) return nothing;
+    const oneofs = schema.oneofs
+      .filter(
+        (oneof) =>
+          requiredOption !== undefined && hasOption(oneof, requiredOption) && getOption(oneof, requiredOption) === true,
+      )
+      .map((oneof) => ({ localName: oneof.localName, members: oneof.fields.map(({ name }) => name) }));
+    const checks = schema.fields
+      .flatMap((field) =>
+        rulesOption !== undefined && hasOption(field, rulesOption)
+          ? [compileField(field, getOption(field, rulesOption) as unknown as FieldRules)]
+          : [],
+      )
+      .filter(
+        ({ required, whole, items, keys, skip }) =>
+          skip || [required, whole, items, keys].some((part) => part !== undefined),
+      );
+    return { oneofs, checks };
+  });
 
   const leadsToRules = createReach((schema) => {
     if (isSpecial(schema.typeName) || refusalRules(schema.typeName, true).length > 0) return true;
     const { oneofs, checks } = ownRules(schema);
     return oneofs.length > 0 || checks.length > 0;
   });
-  const plans = new WeakMap<DescMessage, MessagePlan>();
-  const planOf = (schema: DescMessage): MessagePlan => {
-    let plan = plans.get(schema);
-    if (plan === undefined) {
-      const { oneofs, checks } = ownRules(schema);
-      const skipped = new Set(checks.filter(({ skip }) => skip).map(({ field }) => field.number));
-      const nested = isDisabled(schema)
-        ? []
-        : schema.fields
-            .filter(holdsMessages)
-            .filter((field) => leadsToRules(field.message) && !skipped.has(field.number));
-      plan = { oneofs, checks, nested };
-      plans.set(schema, plan);
-    }
-    return plan;
-  };
+  const planOf = perObject((schema: DescMessage): MessagePlan => {
+    const { oneofs, checks } = ownRules(schema);
+    const skipped = new Set(checks.filter(({ skip }) => skip).map(({ field }) => field.number));
+    const nested = isDisabled(schema)
+      ? []
+      : schema.fields
+          .filter(holdsMessages)
+          .filter((field) => leadsToRules(field.message) && !skipped.has(field.number));
+    return { oneofs, checks, nested };
+  });
   return Object.assign(planOf, { own: ownRules });
 }
 

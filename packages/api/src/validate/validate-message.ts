@@ -1,5 +1,5 @@
 import type { DescMessage, Message } from "@bufbuild/protobuf";
-import type { Any } from "@bufbuild/protobuf/wkt";
+import { type Any, FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
 import type { Finding } from "../errors/errors.js";
 import { type FieldPath, formatFieldPath, stepInto, stepsOf } from "../errors/field-path.js";
 import type { FieldProblem } from "../errors/field-problem.js";
@@ -204,12 +204,9 @@ export function keepsRulesUnset({ field, required, whole }: FieldCheck, empty: M
 /** The value of a field; undefined if a field with presence is not set. */
 function valueIn(message: Message, field: FieldCheck["field"]): unknown {
   // The default of a field with explicit presence is on the message's prototype.
-  const inherits = field.oneof === undefined && field.presence === explicitPresence;
+  const inherits = field.oneof === undefined && field.presence === FeatureSet_FieldPresence.EXPLICIT;
   return inherits && !Object.hasOwn(message, field.localName) ? undefined : fieldValue(message, field);
 }
-
-/** FeatureSet.FieldPresence.EXPLICIT */
-const explicitPresence = 1;
 
 /**
  * The value of a wrapper such as `UInt32Value`, which is a message in a oneof or a list, and a bare value in other

@@ -3,6 +3,7 @@ import { createUnpack } from "../messages/any.js";
 import { createRewrite } from "../messages/rewrite.js";
 import { v2NameOf } from "../messages/v2-names.js";
 import type { ApiVersion } from "../names/identifiers.js";
+import { perObject } from "../names/per-object.js";
 import { envoyRegistry } from "../registry/registry.js";
 import type { EncodedResource, Resource } from "../resources/resource.js";
 
@@ -28,8 +29,6 @@ function withTotalWeight(message: Message): Message {
     : Object.assign(Object.create(Object.getPrototypeOf(message)), message, { totalWeight });
 }
 
-const v2Cache = new WeakMap<Resource, EncodedResource>();
-
 /**
  * A resource as one version of the API encodes it. In v3 this is its body, shared. For v2 it is rewritten once: the
  * type URL, and those of all known nested `Any`s. A type that v2 did not have stays v3.
@@ -37,13 +36,13 @@ const v2Cache = new WeakMap<Resource, EncodedResource>();
 export function encodedAs(resource: Resource, api: ApiVersion): EncodedResource {
   const { type } = resource;
   if (api === "v3" || type.v2TypeUrl === undefined) return { typeUrl: type.typeUrl, value: resource.body };
-  let encoded = v2Cache.get(resource);
-  if (encoded === undefined) {
-    encoded = { typeUrl: type.v2TypeUrl, value: v2Body(resource) };
-    v2Cache.set(resource, encoded);
-  }
-  return encoded;
+  return encodedInV2(resource);
 }
+
+const encodedInV2 = perObject((resource: Resource): EncodedResource => {
+  const { v2TypeUrl, typeUrl } = resource.type;
+  return { typeUrl: v2TypeUrl ?? typeUrl, value: v2Body(resource) };
+});
 
 function v2Body({ type, body }: Resource): Uint8Array {
   const { schema } = type;

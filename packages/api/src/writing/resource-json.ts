@@ -2,6 +2,7 @@ import { create, createRegistry as registryOf } from "@bufbuild/protobuf";
 import { AnySchema } from "@bufbuild/protobuf/wkt";
 import { XdskitError } from "../errors/errors.js";
 import type { ApiVersion } from "../names/identifiers.js";
+import { perObject } from "../names/per-object.js";
 import { envoyRegistry, type Registry } from "../registry/registry.js";
 import type { Resource } from "../resources/resource.js";
 import type { KeptAsBytes } from "../unknown/json-writer.js";
@@ -25,7 +26,7 @@ export type KeptInJson = (resource: Resource, api: ApiVersion, kept: readonly Ke
 
 /** Writes resources as JSON. `registry` resolves the content of `Any`s; default: Envoy's messages. */
 export function createResourceJson(registry?: Registry, keptInJson?: KeptInJson): ResourceJson {
-  const known = new WeakMap<Resource, Written>();
+  const writtenOf = perObject((_: Resource): Written => ({}));
   let withV2: Registry | undefined;
   // Loaded on first use, since that takes time.
   const registryFor = (api: ApiVersion): Registry => {
@@ -35,11 +36,7 @@ export function createResourceJson(registry?: Registry, keptInJson?: KeptInJson)
     return withV2;
   };
   return (resource, api) => {
-    let written = known.get(resource);
-    if (written === undefined) {
-      written = {};
-      known.set(resource, written);
-    }
+    const written = writtenOf(resource);
     written[api] ??= write(resource, api, registryFor(api), keptInJson);
     const text = written[api];
     if (text instanceof XdskitError) throw text;

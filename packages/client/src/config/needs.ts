@@ -1,5 +1,4 @@
-import type { Message } from "@bufbuild/protobuf";
-import type { Registry } from "@xdskit/api";
+import { perObject, type Registry } from "@xdskit/api";
 import type { Cluster } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import type { Listener } from "@xdskit/api/envoy/config/listener/v3/listener";
 import type { RouteConfiguration } from "@xdskit/api/envoy/config/route/v3/route";
@@ -12,12 +11,12 @@ import { type RouteNeeds, routeNeeds } from "./route-needs.js";
 export type Needs = ReturnType<typeof createNeeds>;
 
 export function createNeeds(registry: Registry) {
-  const ofListener = once((listener: Listener) => listenerNeeds(listener, registry));
-  const ofRoutes = once((configuration: RouteConfiguration) => ({
-    all: once((all: RouteConfiguration) => routeNeeds(all, undefined, registry)),
-    one: once((host: VirtualHost) => routeNeeds(configuration, host, registry)),
+  const ofListener = perObject((listener: Listener) => listenerNeeds(listener, registry));
+  const ofRoutes = perObject((configuration: RouteConfiguration) => ({
+    all: perObject((all: RouteConfiguration) => routeNeeds(all, undefined, registry)),
+    one: perObject((host: VirtualHost) => routeNeeds(configuration, host, registry)),
   }));
-  const ofCluster = once((cluster: Cluster) => clusterNeeds(cluster, registry));
+  const ofCluster = perObject((cluster: Cluster) => clusterNeeds(cluster, registry));
   return {
     ofListener,
     /** Of one virtual host, or of all. */
@@ -26,17 +25,5 @@ export function createNeeds(registry: Registry) {
       return only === undefined ? all(configuration) : one(only);
     },
     ofCluster,
-  };
-}
-
-function once<Shape extends Message, Result>(look: (message: Shape) => Result): (message: Shape) => Result {
-  const known = new WeakMap<Shape, Result>();
-  return (message) => {
-    let result = known.get(message);
-    if (result === undefined) {
-      result = look(message);
-      known.set(message, result);
-    }
-    return result;
   };
 }

@@ -1,4 +1,4 @@
-import { globOf, isGlobName, type Resource, type ResourceName } from "@xdskit/api";
+import { globOf, isGlobName, perObject, type Resource, type ResourceName } from "@xdskit/api";
 import type { ResourceSet } from "./resource-set.js";
 
 /*
@@ -8,20 +8,13 @@ import type { ResourceSet } from "./resource-set.js";
  * canonical, so the order of context parameters does not matter.
  */
 
-const known = new WeakMap<ResourceSet, ReadonlyMap<ResourceName, readonly Resource[]>>();
-
 /** The members of a collection. The first call finds all collections of a set at once. */
 export function membersOf(set: ResourceSet, collection: ResourceName): readonly Resource[] {
   if (!isGlobName(collection)) return none;
-  let collections = known.get(set);
-  if (collections === undefined) {
-    collections = collectionsOf(set);
-    known.set(set, collections);
-  }
-  return collections.get(collection) ?? none;
+  return collectionsOf(set).get(collection) ?? none;
 }
 
-function collectionsOf(set: ResourceSet): ReadonlyMap<ResourceName, readonly Resource[]> {
+const collectionsOf = perObject((set: ResourceSet): ReadonlyMap<ResourceName, readonly Resource[]> => {
   const collections = new Map<ResourceName, Resource[]>();
   for (const resource of set) {
     const glob = globOf(resource.name);
@@ -31,6 +24,6 @@ function collectionsOf(set: ResourceSet): ReadonlyMap<ResourceName, readonly Res
     else members.push(resource);
   }
   return collections;
-}
+});
 
 const none: readonly Resource[] = [];

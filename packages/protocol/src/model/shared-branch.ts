@@ -1,4 +1,4 @@
-import type { Reference, Resource, ResourceName } from "@xdskit/api";
+import { perObject, type Reference, type Resource, type ResourceName } from "@xdskit/api";
 import { mostBranches } from "./limits.js";
 import { PerKey, perPair } from "./memo.js";
 import { fingerprintOf } from "./names/fingerprint.js";
@@ -30,14 +30,8 @@ function contentOf(resource: Resource | undefined): readonly unknown[] {
   return hasContent(resource) ? [resource.version] : [resource.version, keyOfNames(resource.references)];
 }
 
-const keys = new WeakMap<readonly Reference[], string>();
-
 /** Unknown contents share their references, of which there may be many. */
-function keyOfNames(references: readonly Reference[]): string {
-  const known = keys.get(references);
-  if (known !== undefined) return known;
+const keyOfNames = perObject((references: readonly Reference[]): string => {
   const { high, low } = fingerprintOf(JSON.stringify(references));
-  const key = `${references.length} ${high} ${low}`;
-  keys.set(references, key);
-  return key;
-}
+  return `${references.length} ${high} ${low}`;
+});

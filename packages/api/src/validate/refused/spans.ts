@@ -14,7 +14,7 @@ export function isShorter(one: Span | undefined, other: Span | undefined): boole
 }
 
 /** About 10,000 years, by the proto's comment. */
-const mostSeconds = 315_576_000_000n;
+export const mostSeconds = 315_576_000_000n;
 
 /** A duration that only bytes can hold: JSON has no form for it, and Envoy refuses it wherever it looks at it. */
 export function spanProblems({ seconds, nanos }: Span): readonly SpecialProblem[] {

@@ -1,20 +1,18 @@
 import type { Resource, ResourceName } from "@xdskit/api";
 import { nameOf } from "../../model/names/locator.js";
 import { calledName } from "../../model/variant-index.js";
+import { statusCode } from "../../wire/basics/status-code.js";
 import type { ResourceError } from "../../wire/responses/responses.js";
 import { foreignAuthority } from "../requests/foreign-authorities.js";
 import { find } from "../state/find.js";
 import type { Need } from "./content.js";
-
-const notFound = 5;
-const permissionDenied = 7;
 
 /**
  * Whether the client keeps its resource: true for all errors except those that say that there is nothing for it (xRFC
  * TP3).
  */
 export function isPassing({ code }: ResourceError): boolean {
-  return code !== notFound && code !== permissionDenied;
+  return code !== statusCode.notFound && code !== statusCode.permissionDenied;
 }
 
 /**
@@ -33,7 +31,7 @@ export function errorsIn(need: Need, gone: readonly Resource[]): readonly Resour
     const error = errors.known.get(name) ?? foreign(name, errors.authorities);
     if (error !== undefined) found.set(name, error);
     else if (variant === "sotw")
-      found.set(name, { name, code: notFound, message: `there is no ${current.type.name} of this name` });
+      found.set(name, { name, code: statusCode.notFound, message: `there is no ${current.type.name} of this name` });
   }
   return found.size === 0 ? none : [...found.values()];
 }
@@ -45,7 +43,7 @@ function foreign(name: ResourceName, authorities: ReadonlySet<string> | undefine
   if (authority === undefined) return undefined;
   return {
     name,
-    code: notFound,
+    code: statusCode.notFound,
     message: `this server does not answer for the authority ${JSON.stringify(authority)}`,
   };
 }

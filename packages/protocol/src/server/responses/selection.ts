@@ -63,16 +63,13 @@ export function select(set: ResourceSet, subscription: Subscription): Selection 
 /** Whether the selections from two sets may differ: a fast check. Most changes do not concern most requests by name. */
 export function mayDiffer(subscription: Subscription, from: ResourceSet, to: ResourceSet): boolean {
   if (from === to) return false;
-  // A few names are looked up as fast as they are checked here.
-  if (subscription.wildcard || subscription.names.size < fewNames) return true;
+  if (subscription.wildcard) return true;
   if (knowsVariants(from, subscription) || knowsVariants(to, subscription)) return true;
   const { differences } = changeBetween(from, to);
   if (differences.size > subscription.names.size) return true;
   for (const difference of differences.values()) if (concerns(subscription, difference)) return true;
   return false;
 }
-
-const fewNames = 4;
 
 /** Whether a version looks like one that this server, a replica or an earlier run made. */
 export function isSetVersion(version: Version): boolean {

@@ -1,5 +1,6 @@
 import type { Nonce, ResourceName, TypeUrl, Version } from "@xdskit/api";
 import { isLocator, nameOf, parametersOf, readParameters } from "../../model/names/locator.js";
+import { statusCode } from "../basics/status-code.js";
 import { fieldLength, utf8Length, WireWriter } from "../basics/wire-writer.js";
 
 /** The fields that requests of both variants have. Empty and undefined ones are not written. */
@@ -83,11 +84,8 @@ function locator(name: ResourceName): Uint8Array {
   return concatenated([textField(1, nameOf(name)), ...entries]);
 }
 
-/** gRPC's INVALID_ARGUMENT. */
-const invalidArgument = 3;
-
 function status(message: string): Uint8Array {
-  return concatenated([Uint8Array.of(8, invalidArgument), textField(2, message)]);
+  return concatenated([Uint8Array.of(8, statusCode.invalidArgument), textField(2, message)]);
 }
 
 const nothing = new Uint8Array();
