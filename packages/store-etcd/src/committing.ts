@@ -2,18 +2,17 @@ import { XdskitError } from "@xdskit/api";
 import type { CommitInfo, CommitResult, LayerCommit, Revision, StoredChange, StoredResource } from "@xdskit/server";
 import { leasesAfter, revisionId, timeAfter } from "@xdskit/server/tables";
 import { AheadWriter, markValue } from "./ahead-writer.js";
-import { type EtcdClient, UnknownOutcome } from "./client/etcd-client.js";
+import type { EtcdClient } from "./client/etcd-client.js";
 import type { Operation } from "./client/messages.js";
 import type { ContentName } from "./contents.js";
 import { type Keys, resourceId } from "./keys.js";
 import type { Manifest, Manifests } from "./manifests.js";
+import { mostTries, onceMade } from "./once-made.js";
 
 /** etcd takes 128 operations in one transaction; a layer needs two. */
 const mostLayers = 60;
 /** A checkpoint follows so many changes, or as many as the layer has resources: it costs no more than they did. */
 const mostSinceCheckpoint = 1_000;
-/** The move of the heads is tried so often while nobody knows whether it was made. */
-const mostTries = 5;
 
 /** What a commit makes of one layer. */
 interface Planned {
@@ -113,19 +112,8 @@ export class Committing {
     const heads = planned.map(({ commit }) => ({ key: this.#keys.heads(commit.layer), value: commit.parent }));
     const compare = [...heads, { key: mark, value: markValue }];
     const operations = [...planned.flatMap((one) => this.#movesOf(one)), { kind: "delete", key: mark } as const];
-    for (let tries = 1; ; tries += 1) {
-      try {
-        const { succeeded } = await this.#client.transactionOnce({ compare, operations });
-        if (succeeded || (tries > 1 && (await this.#wasMoved(planned)))) return "moved";
-        return await this.#conflict(planned);
-      } catch (error) {
-        // Trying again tells: the heads are compared.
-        if (!(error instanceof UnknownOutcome)) throw error;
-        if (tries < mostTries) continue;
-        const message = `nobody knows whether a change was written: ${error.message}`;
-        throw XdskitError.of("XDSKIT_STORE", message, {}, { cause: error });
-      }
-    }
+    const moved = await onceMade(this.#client, { compare, operations }, "a change", () => this.#whenMoved(planned));
+    return moved === undefined ? await this.#conflict(planned) : "moved";
   }
 
   #movesOf({ commit: { layer }, revision }: Planned): readonly Operation[] {
@@ -136,12 +124,12 @@ export class Committing {
     ];
   }
 
-  /** Whether the revisions are in the history: an earlier try was carried out, and others may have followed. */
-  async #wasMoved(planned: readonly Planned[]): Promise<boolean> {
+  /** The store's revision that wrote the history: an earlier try was carried out, and others may have followed. */
+  async #whenMoved(planned: readonly Planned[]): Promise<number | undefined> {
     const [moved] = planned.flatMap(({ revision }) => revision ?? []);
-    if (moved === undefined) return false;
-    const { found } = await this.#client.range({ key: this.#keys.history(moved.layer, moved.number) });
-    return text.decode(found[0]?.value) === moved.id;
+    if (moved === undefined) return undefined;
+    const [found] = (await this.#client.range({ key: this.#keys.history(moved.layer, moved.number) })).found;
+    return text.decode(found?.value) === moved.id ? found?.writtenAt : undefined;
   }
 
   async #conflict(planned: readonly Planned[]): Promise<CommitResult | undefined> {

@@ -10,16 +10,15 @@ import type {
   SharedVersion,
   StoreWatch,
 } from "@xdskit/server";
-import { checkShared } from "@xdskit/server/tables";
-import { type EtcdClient, UnknownOutcome } from "./client/etcd-client.js";
+import { checkShared, LiveSession } from "@xdskit/server/tables";
+import type { EtcdClient } from "./client/etcd-client.js";
 import type { Comparison, KeyValue } from "./client/messages.js";
-import { EtcdSession } from "./etcd-session.js";
 import { endOf, type Keys } from "./keys.js";
+import { onceMade } from "./once-made.js";
+import type { WatchedState } from "./state-reader.js";
 import type { Watching } from "./watching.js";
 
-/** A write is tried so often while nobody knows whether it was made. */
-const mostTries = 5;
-
+const what = "a shared value";
 const text = new TextDecoder();
 
 /** Values that servers share: each is a key of etcd's, whose version is the revision of the store that wrote it. */
@@ -27,7 +26,7 @@ export class EtcdShared implements SharedKeys {
   readonly #client: EtcdClient;
   readonly #keys: Keys;
   readonly #watching: Watching;
-  readonly #sessions = new Set<EtcdSession>();
+  readonly #sessions = new Set<LiveSession>();
 
   constructor(client: EtcdClient, keys: Keys, watching: Watching) {
     this.#client = client;
@@ -44,12 +43,13 @@ export class EtcdShared implements SharedKeys {
   async put({ key, value, expected, session }: SharedPut): Promise<SharedVersion | undefined> {
     checkShared(key, value);
     if (session?.isOver === true) throw XdskitError.of("XDSKIT_STORE", "its session is over");
-    const lease = session instanceof EtcdSession ? session.lease : 0n;
+    const lease = session === undefined ? 0n : BigInt(`0x${session.id}`);
     // A mark tells afterwards whether what is there was written by this call.
     const mark = randomBytes(9).toString("base64url");
     const at = this.#keys.shared(key);
     const operations = [{ kind: "put", key: at, value: `${mark}\n${value}`, lease } as const];
-    const version = await this.#once({ compare: comparisonOf(at, expected), operations }, async () => {
+    const transaction = { compare: comparisonOf(at, expected), operations };
+    const version = await onceMade(this.#client, transaction, what, async () => {
       const [found] = (await this.#client.range({ key: at })).found;
       return found !== undefined && text.decode(found.value).startsWith(`${mark}\n`) ? found.writtenAt : undefined;
     });
@@ -61,17 +61,22 @@ export class EtcdShared implements SharedKeys {
     const at = this.#keys.shared(key);
     const isGone = async () => ((await this.#client.range({ key: at })).found.length === 0 ? 1 : undefined);
     const operations = [{ kind: "delete", key: at } as const];
-    const done = await this.#once({ compare: comparisonOf(at, expected), operations }, isGone);
+    const transaction = { compare: comparisonOf(at, expected), operations };
+    const done = await onceMade(this.#client, transaction, what, isGone);
     this.#watching.look();
     return done !== undefined || (await isGone()) !== undefined;
   }
 
   async session(options: SharedSessionOptions): Promise<SharedSession> {
-    const session = await EtcdSession.open(this.#client, options, {
-      over: (one) => {
-        this.#sessions.delete(one);
-        this.#watching.look();
-      },
+    const { ttlMs } = options;
+    const now = () => performance.now();
+    const asked = now();
+    const lease = await this.#client.grantLease(Math.ceil(ttlMs / 1_000));
+    const renew = async () => (await this.#client.keepAlive(lease, ttlMs / 3)) > 0;
+    const end = () => this.#client.revokeLease(lease);
+    const session = new LiveSession({ id: lease.toString(16), now, renew, end }, asked, options, () => {
+      this.#sessions.delete(session);
+      this.#watching.look();
     });
     this.#sessions.add(session);
     return session;
@@ -79,15 +84,9 @@ export class EtcdShared implements SharedKeys {
 
   watch(prefix: string, listener: SharedListener): StoreWatch {
     const key = this.#keys.shared(prefix);
-    let told: string | undefined;
-    return this.#watching.add("shared", {
-      changed: ({ shared }, isBack) => {
-        const found = shared.filter((entry) => entry.key.startsWith(key));
-        const now = found.map((entry) => `${entry.key} ${entry.writtenAt}`).join("\n");
-        if (now === told && !isBack) return;
-        told = now;
-        listener.changed(found.map((entry) => this.#entryOf(entry)));
-      },
+    const select = ({ shared }: WatchedState) => shared.filter((entry) => entry.key.startsWith(key));
+    return this.#watching.add(select, {
+      changed: (entries) => listener.changed(entries.map((entry) => this.#entryOf(entry))),
       away: (finding) => listener.away(finding),
     });
   }
@@ -95,28 +94,6 @@ export class EtcdShared implements SharedKeys {
   /** Ends the sessions of this process. */
   async close(): Promise<void> {
     await Promise.allSettled([...this.#sessions].map((session) => session.close()));
-  }
-
-  /**
-   * Makes a transaction; resolves to the revision of the store that it made; undefined: a comparison does not hold.
-   * `wasMade` is asked where an earlier try may have made it.
-   */
-  async #once(
-    transaction: Parameters<EtcdClient["transactionOnce"]>[0],
-    wasMade: () => Promise<number | undefined>,
-  ): Promise<number | undefined> {
-    for (let tries = 1; ; tries += 1) {
-      try {
-        const { succeeded, revision } = await this.#client.transactionOnce(transaction);
-        if (succeeded) return revision;
-        return tries > 1 ? await wasMade() : undefined;
-      } catch (error) {
-        if (!(error instanceof UnknownOutcome)) throw error;
-        if (tries < mostTries) continue;
-        const message = `nobody knows whether a shared value was written: ${error.message}`;
-        throw XdskitError.of("XDSKIT_STORE", message, {}, { cause: error });
-      }
-    }
   }
 
   #entryOf({ key, value, writtenAt }: KeyValue): SharedEntry {

@@ -115,7 +115,7 @@ export class EtcdStore implements Store {
 
   watch(listener: HeadsListener): StoreWatch {
     const following = new HeadsFollower((id) => this.#revision(id), listener);
-    const { close } = this.#watching.add("heads", following);
+    const { close } = this.#watching.add(({ heads }) => heads, following);
     return {
       close() {
         following.close();

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Revision, storeFinding } from "@xdskit/server";
+import type { KeyValue } from "./client/messages.js";
 import { HeadsFollower } from "./heads-follower.js";
-import type { WatchedState } from "./state-reader.js";
 
-function state(id: string): WatchedState {
-  return { heads: [{ key: "heads/one", value: Buffer.from(id), writtenAt: 1 }], shared: [] };
+function state(id: string): readonly KeyValue[] {
+  return [{ key: "heads/one", value: Buffer.from(id), writtenAt: 1 }];
 }
 
 /** A follower, what it tells, and whether it can read. */

@@ -6,14 +6,13 @@ import type { KeyValue, Operation, Transaction } from "./client/messages.js";
 import { eachAtOnce, inParts } from "./in-parts.js";
 import { endOf, type Keys } from "./keys.js";
 import { type Manifests, missingRevision } from "./manifests.js";
+import { mostTries } from "./once-made.js";
 
 const text = new TextDecoder();
 /** The most keys to list with one request. */
 const pageKeys = 10_000;
 /** So many writers that lost a race leave enough to collect: that costs all revisions. */
 const mostLost = 20;
-/** A history is read so often while other servers collect what was just read. */
-const mostTries = 5;
 
 /**
  * Removes the revisions that retention does not keep, and everything that no revision needs: theirs, and what writers

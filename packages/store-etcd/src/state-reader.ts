@@ -3,13 +3,11 @@ import type { KeyValue } from "./client/messages.js";
 import { mostInRequest } from "./in-parts.js";
 import { endOf, type Keys } from "./keys.js";
 
-const ranges = ["heads", "shared"] as const;
-
-/** What is watched. */
-export type WatchedRange = (typeof ranges)[number];
-
-/** All entries of the watched ranges, at one revision of the store. */
-export type WatchedState = Readonly<Record<WatchedRange, readonly KeyValue[]>>;
+/** All entries that are watched, at one revision of the store. */
+export interface WatchedState {
+  readonly heads: readonly KeyValue[];
+  readonly shared: readonly KeyValue[];
+}
 
 /** A moment in the life of a store. */
 interface Position {
@@ -21,8 +19,6 @@ interface WatchedKeys {
   readonly key: string;
   readonly end: string;
 }
-
-const text = new TextDecoder();
 
 /**
  * A member that does not say the names in so many milliseconds is left for another one. Values may be large: the member
@@ -72,7 +68,8 @@ export class StateReader {
     const known = this.#state;
     const { at, state } = await this.#ranges(true);
     if (known !== undefined && !this.#wentBack(at)) {
-      if (ranges.every((range) => signatureOf(range, known) === signatureOf(range, state))) return { at, state: known };
+      const isSame = (["heads", "shared"] as const).every((of) => signatureOf(known[of]) === signatureOf(state[of]));
+      if (isSame) return { at, state: known };
       const shared = await this.#withValues(state.shared, known.shared, at);
       if (shared !== undefined) return { at, state: { heads: state.heads, shared } };
     }
@@ -120,9 +117,7 @@ export function watchedKeys(keys: Keys): readonly [heads: WatchedKeys, shared: W
   return [below(keys.heads()), below(keys.shared())];
 }
 
-/** Equal for equal entries: a revision of the store writes a key once. The few heads are compared with their values. */
-export function signatureOf(range: WatchedRange, state: WatchedState): string {
-  const entries = state[range];
-  if (range === "heads") return entries.map(({ key, value }) => `${key} ${text.decode(value)}`).join("\n");
+/** Equal for equal entries: a revision of the store writes a key once. */
+export function signatureOf(entries: readonly KeyValue[]): string {
   return entries.map(({ key, writtenAt }) => `${key} ${writtenAt}`).join("\n");
 }

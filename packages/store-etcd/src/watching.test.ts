@@ -4,9 +4,11 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { EtcdClient } from "./client/etcd-client.js";
 import type { KeyValue, Range, Transaction } from "./client/messages.js";
 import { Keys } from "./keys.js";
-import { type StateListener, Watching } from "./watching.js";
+import type { WatchedState } from "./state-reader.js";
+import { type EntriesListener, Watching } from "./watching.js";
 
 const keys = new Keys("/a");
+const sharedOf = ({ shared }: WatchedState) => shared;
 
 function isOfValues({ key, keysOnly = false }: Range): boolean {
   return key.startsWith(keys.shared()) && !keysOnly;
@@ -47,8 +49,8 @@ function watching(t: TestContext) {
   const made = new Watching(client as unknown as EtcdClient, keys);
   t.after(() => made.close());
   const heard: string[] = [];
-  const listener: StateListener = {
-    changed: ({ shared }) => heard.push(shared.map(({ value }) => Buffer.from(value).toString()).join()),
+  const listener: EntriesListener = {
+    changed: (shared) => heard.push(shared.map(({ value }) => Buffer.from(value).toString()).join()),
     away: ({ message }) => heard.push(message),
   };
   const look = async () => {
@@ -62,9 +64,9 @@ describe("the watching of a store in etcd", () => {
   it("tells a new listener that the store is away", async (t) => {
     const { made, etcd, heard, listener, look } = watching(t);
     etcd.isAway = true;
-    made.add("shared", { changed: () => {}, away: () => {} });
+    made.add(sharedOf, { changed: () => {}, away: () => {} });
     await look();
-    made.add("shared", listener);
+    made.add(sharedOf, listener);
     await look();
     assert.deepEqual(heard, ["no member answers"]);
     etcd.isAway = false;
@@ -76,7 +78,7 @@ describe("the watching of a store in etcd", () => {
     const { made, etcd, valuesRead, put, heard, listener, look } = watching(t);
     put("large", "1");
     put("small", "1");
-    made.add("shared", listener);
+    made.add(sharedOf, listener);
     await look();
     put("small", "2");
     put("third", "1");
@@ -91,7 +93,7 @@ describe("the watching of a store in etcd", () => {
     const { made, etcd, put, heard, listener, look } = watching(t);
     etcd.valuesTakeMs = 3_000;
     put("large", "1");
-    made.add("shared", listener);
+    made.add(sharedOf, listener);
     await look();
     put("large", "2");
     await look();

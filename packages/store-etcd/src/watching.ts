@@ -1,17 +1,19 @@
 import type { Finding } from "@xdskit/api";
 import type { StoreWatch } from "@xdskit/server";
 import { storeFinding } from "@xdskit/server";
+import { LatestWork } from "@xdskit/server/tables";
 import type { EtcdClient } from "./client/etcd-client.js";
+import type { KeyValue } from "./client/messages.js";
 import type { Keys } from "./keys.js";
-import { StateReader, signatureOf, type WatchedRange, type WatchedState, watchedKeys } from "./state-reader.js";
+import { StateReader, signatureOf, type WatchedState, watchedKeys } from "./state-reader.js";
 
-/** Hears of states. */
-export interface StateListener {
-  /**
-   * The first state, every one in which its range differs, and, `isBack`, the first one after `away`, and after etcd
-   * was restored from a backup.
-   */
-  changed(state: WatchedState, isBack: boolean): void;
+/** Chooses what a listener watches. */
+type Select = (state: WatchedState) => readonly KeyValue[];
+
+/** Hears of the entries that it watches. */
+export interface EntriesListener {
+  /** The first ones, those that differ, and the first ones after `away`, and after etcd was restored from a backup. */
+  changed(entries: readonly KeyValue[]): void;
   away(finding: Finding): void;
 }
 
@@ -29,15 +31,17 @@ const reopenMs = 200;
 export class Watching {
   readonly #client: EtcdClient;
   readonly #keys: Keys;
-  readonly #listeners = new Map<StateListener, { readonly range: WatchedRange; told: string | undefined }>();
+  readonly #listeners = new Map<EntriesListener, { readonly select: Select; told: string | undefined }>();
   #poll: NodeJS.Timeout | undefined;
   #reopen: NodeJS.Timeout | undefined;
   #watch: { readonly endpoint: string; stop(): void } | undefined;
   readonly #reader: StateReader;
   /** Why the store is away. */
   #away: Finding | undefined;
-  #looking: Promise<void> | undefined;
-  #isCalled = false;
+  readonly #looks = new LatestWork<void>(
+    () => this.#look(),
+    () => pollMs,
+  );
 
   constructor(client: EtcdClient, keys: Keys) {
     this.#client = client;
@@ -45,8 +49,8 @@ export class Watching {
     this.#reader = new StateReader(client, keys);
   }
 
-  add(range: WatchedRange, listener: StateListener): StoreWatch {
-    this.#listeners.set(listener, { range, told: undefined });
+  add(select: Select, listener: EntriesListener): StoreWatch {
+    this.#listeners.set(listener, { select, told: undefined });
     const away = this.#away;
     // Not before the caller has its watch.
     if (away !== undefined)
@@ -64,9 +68,7 @@ export class Watching {
 
   /** Something may have changed. */
   look(): void {
-    if (this.#listeners.size === 0) return;
-    this.#isCalled = true;
-    this.#looking ??= this.#look();
+    if (this.#listeners.size > 0) this.#looks.take();
   }
 
   close(): void {
@@ -80,20 +82,17 @@ export class Watching {
   }
 
   async #look(): Promise<void> {
-    while (this.#isCalled && this.#listeners.size > 0) {
-      this.#isCalled = false;
-      try {
-        const wentBack = await this.#reader.read();
-        // The watch waits for revisions that are numbered as those which are lost.
-        if (wentBack) this.#unwatch();
-        this.#tell(wentBack || this.#away !== undefined);
-        this.#away = undefined;
-        this.#follow();
-      } catch (error) {
-        this.#tellAway(error);
-      }
+    if (this.#listeners.size === 0) return;
+    try {
+      const wentBack = await this.#reader.read();
+      // The watch waits for revisions that are numbered as those which are lost.
+      if (wentBack) this.#unwatch();
+      this.#tell(wentBack || this.#away !== undefined);
+      this.#away = undefined;
+      this.#follow();
+    } catch (error) {
+      this.#tellAway(error);
     }
-    this.#looking = undefined;
   }
 
   /** `isBack`: also where nothing differs. */
@@ -101,10 +100,11 @@ export class Watching {
     const { state } = this.#reader;
     if (state === undefined) return;
     for (const [listener, about] of [...this.#listeners]) {
-      const signature = signatureOf(about.range, state);
+      const entries = about.select(state);
+      const signature = signatureOf(entries);
       if (about.told === signature && !isBack) continue;
       about.told = signature;
-      listener.changed(state, isBack);
+      listener.changed(entries);
     }
   }
 

@@ -1,5 +1,11 @@
 import { type Finding, XdskitError } from "@xdskit/api";
-import type { SharedEntry, SharedKeys, SharedVersion, StoreWatch } from "../../contracts/shared-keys.js";
+import {
+  mostSharedValue,
+  type SharedEntry,
+  type SharedKeys,
+  type SharedVersion,
+  type StoreWatch,
+} from "../../contracts/shared-keys.js";
 import {
   type ChangedResource,
   courseKey,
@@ -35,9 +41,6 @@ export interface RecordListener {
 export function othersAreFaster(): XdskitError {
   return XdskitError.of("XDSKIT_BUSY", "others change this rollout again and again: try again in a moment");
 }
-
-/** The most characters of a list in one value. */
-const mostPart = 400_000;
 
 /**
  * The records of all groups, as this server has heard of them. A record changes only by compare-and-swap from the
@@ -205,7 +208,7 @@ function partsOf(list: Iterable<ChangedResource>): readonly string[] {
   };
   for (const each of list) {
     const text = JSON.stringify(each);
-    if (length > 0 && length + text.length > mostPart) end();
+    if (length > 0 && length + text.length + 2 > mostSharedValue) end();
     part.push(text);
     length += text.length + 1;
   }

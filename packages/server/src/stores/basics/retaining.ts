@@ -1,6 +1,7 @@
 import type { Finding } from "@xdskit/api";
 import type { Retention, Store } from "../../contracts/store.js";
-import { retentionNow } from "./retention-now.js";
+import { LatestWork } from "./latest-work.js";
+import { writeAgainMs } from "./paces.js";
 import { storeFindings } from "./store-finding.js";
 
 interface RetainingOptions {
@@ -14,38 +15,26 @@ interface RetainingOptions {
  * run at a time; all that ask meanwhile share the next one.
  */
 export class Retaining {
-  readonly #options: RetainingOptions;
-  #running: Promise<void> | undefined;
-  #isAsked = false;
-  #isClosed = false;
+  readonly #runs: LatestWork<void>;
 
-  constructor(options: RetainingOptions) {
-    this.#options = options;
+  constructor({ store, retention, onProblem }: RetainingOptions) {
+    this.#runs = new LatestWork<void>(
+      async () => {
+        const kept = typeof retention === "function" ? retention() : retention;
+        // The next change asks again.
+        await store.retain(kept).catch((error: unknown) => onProblem(storeFindings(error)));
+      },
+      () => writeAgainMs,
+    );
   }
 
   /** There may be something old now. */
   soon(): void {
-    if (this.#isClosed) return;
-    this.#isAsked = true;
-    this.#running ??= this.#run();
+    this.#runs.take();
   }
 
   /** Waits for the run that is under way. */
   async close(): Promise<void> {
-    this.#isClosed = true;
-    await this.#running;
-  }
-
-  async #run(): Promise<void> {
-    const { store, onProblem } = this.#options;
-    do {
-      this.#isAsked = false;
-      try {
-        await store.retain(retentionNow(this.#options));
-      } catch (error) {
-        onProblem(storeFindings(error));
-      }
-    } while (this.#isAsked && !this.#isClosed);
-    this.#running = undefined;
+    await this.#runs.close();
   }
 }

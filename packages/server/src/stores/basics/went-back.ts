@@ -1,6 +1,7 @@
 import type { Finding } from "@xdskit/api";
 import type { Revision, Store } from "../../contracts/store.js";
 import type { LayerName } from "../../settings/group-settings.js";
+import { LatestWork } from "./latest-work.js";
 import { readAgainMs } from "./paces.js";
 
 /** A layer that has an older head in its store than was known. */
@@ -46,52 +47,29 @@ export interface WentBackListener {
 
 /** Looks each time that a store tells its heads whether they went back. A look that failed is made again. */
 export class WentBackLooks {
-  readonly #store: Pick<Store, "head">;
-  readonly #listener: WentBackListener;
+  readonly #looks: LatestWork<readonly Revision[]>;
   /** The heads that were looked at last. */
   #known: readonly Revision[] = [];
-  /** Those that must still be looked at. */
-  #moved: readonly Revision[] | undefined;
-  #isLooking = false;
-  #retry: NodeJS.Timeout | undefined;
-  #isClosed = false;
 
   constructor(store: Pick<Store, "head">, listener: WentBackListener) {
-    this.#store = store;
-    this.#listener = listener;
+    this.#looks = new LatestWork(
+      async (moved) => {
+        const back = await whatWentBack(store, this.#known, moved);
+        this.#known = moved;
+        if (back.length > 0 && !this.#looks.isClosed) listener.back(back);
+      },
+      (error) => {
+        listener.failed(error);
+        return readAgainMs;
+      },
+    );
   }
 
   moved(heads: readonly Revision[]): void {
-    clearTimeout(this.#retry);
-    this.#moved = heads;
-    if (!this.#isLooking) void this.#look();
+    this.#looks.take(heads);
   }
 
   close(): void {
-    this.#isClosed = true;
-    clearTimeout(this.#retry);
-  }
-
-  async #look(): Promise<void> {
-    this.#isLooking = true;
-    while (this.#moved !== undefined && !this.#isClosed) {
-      const moved = this.#moved;
-      this.#moved = undefined;
-      try {
-        const back = await whatWentBack(this.#store, this.#known, moved);
-        this.#known = moved;
-        if (back.length > 0 && !this.#isClosed) this.#listener.back(back);
-      } catch (error) {
-        this.#failed(moved, error);
-      }
-    }
-    this.#isLooking = false;
-  }
-
-  #failed(moved: readonly Revision[], error: unknown): void {
-    if (this.#isClosed) return;
-    this.#listener.failed(error);
-    // Newer ones are looked at now.
-    if (this.#moved === undefined) this.#retry = setTimeout(() => this.moved(moved), readAgainMs).unref();
+    void this.#looks.close();
   }
 }

@@ -2,6 +2,7 @@ import type { Finding } from "@xdskit/api";
 import type { CopiedKeys } from "../../contracts/copied-keys.js";
 import type { SharedEntry, StoreWatch } from "../../contracts/shared-keys.js";
 import type { Revision, Store } from "../../contracts/store.js";
+import { LatestWork } from "../basics/latest-work.js";
 import { writeAgainMs } from "../basics/paces.js";
 import { storeFinding } from "../basics/store-finding.js";
 import { Troubles } from "../basics/troubles.js";
@@ -18,7 +19,6 @@ export class Copying {
   readonly #keys: CopiedKeys | undefined;
   readonly #watches: readonly StoreWatch[];
   readonly #still: NodeJS.Timeout;
-  #retry: NodeJS.Timeout | undefined;
   /** What must still be copied. */
   #heads: readonly Revision[] | undefined;
   #entries: readonly SharedEntry[] | undefined;
@@ -27,9 +27,10 @@ export class Copying {
   #hasHeads = false;
   #hasEntries: boolean;
   #isAway = false;
-  #isClosed = false;
-  #isCalled = false;
-  #running: Promise<void> | undefined;
+  readonly #takes = new LatestWork<void>(
+    () => this.#take(),
+    (error) => this.#failed(error),
+  );
 
   /** `problem` hears once of each thing that goes wrong with it; undefined: it is well again. */
   constructor(
@@ -47,7 +48,7 @@ export class Copying {
       moved: (heads) => {
         this.#isAway = false;
         this.#heads = heads;
-        this.#run();
+        this.#takes.take();
       },
       away: () => {
         this.#isAway = true;
@@ -60,16 +61,14 @@ export class Copying {
         away: () => {},
       });
     this.#watches = shared === undefined ? [heads] : [heads, shared];
-    this.#still = setInterval(() => this.#run(), stillMs).unref();
+    this.#still = setInterval(() => this.#takes.take(), stillMs).unref();
   }
 
   /** Waits for what is under way. */
   async close(): Promise<void> {
-    this.#isClosed = true;
     for (const watch of this.#watches) watch.close();
     clearInterval(this.#still);
-    clearTimeout(this.#retry);
-    await this.#running;
+    await this.#takes.close();
   }
 
   /** Other keys that begin as these do change often. */
@@ -77,29 +76,14 @@ export class Copying {
     if (this.#toldEntries !== undefined && areSame(this.#toldEntries, entries)) return;
     this.#toldEntries = entries;
     this.#entries = entries;
-    this.#run();
-  }
-
-  #run(): void {
-    if (this.#isClosed || this.#isAway) return;
-    this.#isCalled = true;
-    this.#running ??= this.#takeAll();
-  }
-
-  async #takeAll(): Promise<void> {
-    while (this.#isCalled && !this.#isClosed) {
-      this.#isCalled = false;
-      await this.#take();
-    }
-    // Reset in the same turn as the last look, so that a later call starts a new run.
-    this.#running = undefined;
+    this.#takes.take();
   }
 
   async #take(): Promise<void> {
+    if (this.#isAway) return;
     const [heads, entries] = [this.#heads, this.#entries];
     this.#heads = undefined;
     this.#entries = undefined;
-    clearTimeout(this.#retry);
     try {
       // What a rollout holds back must be known before what it brings.
       if (entries !== undefined && this.#keys !== undefined) {
@@ -116,15 +100,14 @@ export class Copying {
     } catch (error) {
       this.#heads ??= heads;
       this.#entries ??= entries;
-      this.#failed(error as Error);
+      throw error;
     }
   }
 
-  #failed(error: Error): void {
-    if (this.#isClosed) return;
+  #failed(error: unknown): number {
     const message = `no copy of ${this.#from.name} is kept here: ${storeFinding(error).message}`;
     this.#troubles.tell({ code: "XDSKIT_STORE", severity: "warning", message });
-    this.#retry = setTimeout(() => this.#run(), writeAgainMs).unref();
+    return writeAgainMs;
   }
 }
 

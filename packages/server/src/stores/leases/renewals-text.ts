@@ -1,3 +1,5 @@
+import { mostSharedValue } from "../../contracts/shared-keys.js";
+
 /** Leases that were renewed at about the same time: how many milliseconds each has left. */
 export type Renewals = ReadonlyMap<string, number>;
 
@@ -8,15 +10,15 @@ export interface RenewalsSaid {
   readonly batches: readonly Renewals[];
 }
 
-/** An entry of the shared keys takes 512,000 characters. */
-const mostText = 450_000;
+/** What stands around the batches takes less than this many characters. */
+const frame = 100;
 
 /** What others read; older batches are left out where there is no room. */
 export function renewalsText({ first, batches }: RenewalsSaid): string {
   const texts = batches.map((batch) => JSON.stringify(Object.fromEntries(batch)));
   let length = 0;
   let from = texts.length;
-  while (from > 0 && length + (texts[from - 1]?.length ?? 0) < mostText) {
+  while (from > 0 && length + (texts[from - 1]?.length ?? 0) < mostSharedValue - frame) {
     from -= 1;
     length += texts[from]?.length ?? 0;
   }

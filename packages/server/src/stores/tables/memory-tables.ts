@@ -1,3 +1,4 @@
+import { getOrInsert } from "../../basics/maps.js";
 import type { Reader, TableName, Tables, Writer } from "./tables.js";
 
 /** Tables that last as long as the process. */
@@ -15,11 +16,7 @@ export class MemoryTables implements Tables {
   async close(): Promise<void> {}
 
   #table(name: TableName): Map<string, unknown> {
-    const known = this.#tables.get(name);
-    if (known !== undefined) return known;
-    const table = new Map<string, unknown>();
-    this.#tables.set(name, table);
-    return table;
+    return getOrInsert(this.#tables, name, () => new Map());
   }
 
   readonly #writer: Writer = {

@@ -25,8 +25,8 @@ import { forgetOld, oldIn } from "./table-retention.js";
 import { TableShared } from "./table-shared.js";
 import type { Reader, Tables } from "./tables.js";
 
-/** The most resources to look at, or to write, at once: others get a turn in between. */
-const partSize = 1_000;
+/** The most resources to look at, to write, or to hand over at once: others get a turn in between. */
+export const partSize = 1_000;
 
 /**
  * Does in another thread what would hold up this one: transactions over more than 1,000 resources. Undefined: it cannot

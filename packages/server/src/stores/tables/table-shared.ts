@@ -10,6 +10,7 @@ import type {
   SharedVersion,
   StoreWatch,
 } from "../../contracts/shared-keys.js";
+import { LiveSession } from "../basics/live-session.js";
 import { storeFinding } from "../basics/store-finding.js";
 import { checkShared } from "./shared-limits.js";
 import { onChange, type TablePoll } from "./table-poll.js";
@@ -41,7 +42,7 @@ const countKey = "shared";
 export class TableShared implements SharedKeys {
   readonly #tables: Tables;
   readonly #poll: TablePoll;
-  readonly #sessions = new Set<TableSession>();
+  readonly #sessions = new Set<LiveSession>();
 
   constructor(tables: Tables, poll: TablePoll) {
     this.#tables = tables;
@@ -76,9 +77,21 @@ export class TableShared implements SharedKeys {
   }
 
   async session(options: SharedSessionOptions): Promise<SharedSession> {
-    const session: TableSession = await TableSession.open(options, (work) => this.#write(work), {
-      over: () => this.#sessions.delete(session),
-    });
+    const id = randomBytes(16).toString("base64url");
+    const { ttlMs } = options;
+    const now = clockMs;
+    const asked = now();
+    await this.#write((writer) => writer.put("sessions", id, aliveFor(ttlMs)));
+    const renew = () => {
+      const alive = aliveFor(ttlMs);
+      return this.#write((writer) => {
+        const isThere = isAlive(writer, id);
+        if (isThere) writer.put("sessions", id, alive);
+        return isThere;
+      });
+    };
+    const end = () => this.#write((writer) => removeSession(writer, id));
+    const session = new LiveSession({ id, now, renew, end }, asked, options, () => this.#sessions.delete(session));
     this.#sessions.add(session);
     return session;
   }
@@ -118,85 +131,12 @@ export class TableShared implements SharedKeys {
   }
 }
 
-type Write = <T>(work: (writer: Writer) => T) => Promise<T>;
-
-class TableSession implements SharedSession {
-  readonly id: string;
-  readonly #options: SharedSessionOptions;
-  readonly #write: Write;
-  readonly #over: () => void;
-  #until: number;
-  #timer: NodeJS.Timeout | undefined;
-  #isClosed = false;
-
-  private constructor(id: string, until: number, options: SharedSessionOptions, write: Write, over: () => void) {
-    this.id = id;
-    this.#until = until;
-    this.#options = options;
-    this.#write = write;
-    this.#over = over;
-    this.#goOn();
-  }
-
-  static async open(options: SharedSessionOptions, write: Write, { over }: { over(): void }): Promise<TableSession> {
-    const id = randomBytes(16).toString("base64url");
-    const alive = aliveFor(options.ttlMs);
-    await write((writer) => writer.put("sessions", id, alive));
-    return new TableSession(id, alive.end, options, write, over);
-  }
-
-  get isOver(): boolean {
-    return this.#isClosed || clockMs() >= this.#until;
-  }
-
-  async close(): Promise<void> {
-    if (this.#isClosed) return;
-    this.#end();
-    await this.#write((writer) => {
-      removeSession(writer, this.id);
-    });
-  }
-
-  #goOn(): void {
-    this.#timer = setTimeout(() => void this.#renew(), this.#options.ttlMs / 3).unref();
-  }
-
-  async #renew(): Promise<void> {
-    const alive = aliveFor(this.#options.ttlMs);
-    try {
-      const isRenewed = await this.#write((writer) => {
-        if (!isAlive(writer, this.id)) return false;
-        writer.put("sessions", this.id, alive);
-        return true;
-      });
-      if (this.#isClosed) return;
-      if (!isRenewed) return this.#lost();
-      this.#until = alive.end;
-    } catch {
-      if (this.#isClosed) return;
-      if (this.isOver) return this.#lost();
-    }
-    this.#goOn();
-  }
-
-  #lost(): void {
-    this.#end();
-    this.#options.lost();
-  }
-
-  #end(): void {
-    this.#isClosed = true;
-    clearTimeout(this.#timer);
-    this.#over();
-  }
-}
-
 function isAlive(reader: Reader, session: string): boolean {
   const alive = reader.get<Alive>("sessions", session);
   return alive !== undefined && isNow(alive);
 }
 
-function aliveFor(ttlMs: number): Required<Alive> {
+function aliveFor(ttlMs: number): Alive {
   return { until: Date.now() + ttlMs, end: clockMs() + ttlMs, ttlMs };
 }
 

@@ -1,5 +1,5 @@
 // What stores need, and the threads of stores, without the rest of the server.
-export { threadProgram } from "../../basics/thread-program.js";
+export { answerOf, startThread } from "../../basics/threads.js";
 export type {
   CommitInfo,
   CommitResult,
@@ -8,8 +8,11 @@ export type {
   StoredKey,
   StoredResource,
 } from "../../contracts/store.js";
+export { LatestWork } from "../basics/latest-work.js";
+export { LiveSession } from "../basics/live-session.js";
+export { readAgainMs } from "../basics/paces.js";
 export { isKept, leasesAfter, timeAfter } from "./kept-revisions.js";
-export type { OtherThread } from "./revision-store.js";
+export { type OtherThread, partSize } from "./revision-store.js";
 export { checkShared } from "./shared-limits.js";
 export { commitLayers } from "./table-commit.js";
 export { contentKey, hashOf, numberKey, revisionId } from "./table-keys.js";

@@ -1,0 +1,45 @@
+/** Returns the value of a key, which is made if there is none. */
+export function getOrInsert<Key, Value>(
+  map: { get(key: Key): Value | undefined; set(key: Key, value: Value): unknown },
+  key: Key,
+  make: () => Value,
+): Value {
+  const known = map.get(key);
+  if (known !== undefined) return known;
+  const made = make();
+  map.set(key, made);
+  return made;
+}
+
+/** Deletes the oldest entries of a map or a set until there are at most so many. */
+export function dropOldest<Key>(
+  kept: { readonly size: number; keys(): Iterable<Key>; delete(key: Key): unknown },
+  most: number,
+): void {
+  if (kept.size <= most) return;
+  for (const oldest of kept.keys()) {
+    kept.delete(oldest);
+    if (kept.size <= most) return;
+  }
+}
+
+/** Several values for each key, each once. A key without values takes no room. */
+export class MultiMap<Key, Value> {
+  readonly #sets = new Map<Key, Set<Value>>();
+
+  of(key: Key): ReadonlySet<Value> {
+    return this.#sets.get(key) ?? none;
+  }
+
+  add(key: Key, value: Value): void {
+    getOrInsert(this.#sets, key, () => new Set()).add(value);
+  }
+
+  delete(key: Key, value: Value): void {
+    const values = this.#sets.get(key);
+    values?.delete(value);
+    if (values?.size === 0) this.#sets.delete(key);
+  }
+}
+
+const none: ReadonlySet<never> = new Set<never>();
