@@ -86,43 +86,24 @@ function rangeInto(writer: BinaryWriter, range: Range): BinaryWriter {
 }
 
 export function readRange(bytes: Uint8Array): RangeAnswer {
-  const found: KeyValue[] = [];
-  let [more, count, revision] = [false, 0, 0];
-  eachField(new BinaryReader(bytes), (field, reader) => {
-    if (field === 1) revision = readHeader(reader.bytes()).revision;
-    else if (field === 2) found.push(readKeyValue(reader.bytes()));
-    else if (field === 3) more = reader.bool();
-    else if (field === 4) count = Number(reader.int64());
-    else return false;
-    return true;
-  });
-  return { found, more, count, revision };
+  const answer = fieldsOf(bytes);
+  return {
+    found: answer.all(2).map(readKeyValue),
+    more: answer.number(3) !== 0,
+    count: answer.number(4),
+    revision: readHeader(answer.bytes(1)).revision,
+  };
 }
 
 function readKeyValue(bytes: Uint8Array): KeyValue {
-  let key = "";
-  let value: Uint8Array = new Uint8Array();
-  let writtenAt = 0;
-  eachField(new BinaryReader(bytes), (field, reader) => {
-    if (field === 1) key = fromUtf8.decode(reader.bytes());
-    else if (field === 3) writtenAt = Number(reader.int64());
-    else if (field === 5) value = reader.bytes();
-    else return false;
-    return true;
-  });
-  return { key, value, writtenAt };
+  const keyValue = fieldsOf(bytes);
+  return { key: keyValue.text(1), value: keyValue.bytes(5), writtenAt: keyValue.number(3) };
 }
 
 /** `ResponseHeader`. */
 function readHeader(bytes: Uint8Array): { readonly cluster: string; readonly revision: number } {
-  let [cluster, revision] = ["", 0];
-  eachField(new BinaryReader(bytes), (field, reader) => {
-    if (field === 1) cluster = `${reader.uint64()}`;
-    else if (field === 3) revision = Number(reader.int64());
-    else return false;
-    return true;
-  });
-  return { cluster, revision };
+  const header = fieldsOf(bytes);
+  return { cluster: `${BigInt.asUintN(64, header.integer(1))}`, revision: header.number(3) };
 }
 
 export function writeTransaction({ compare, operations }: Transaction): Uint8Array {
@@ -173,22 +154,9 @@ function putInto(writer: BinaryWriter, { key, value, lease = 0n }: Extract<Opera
 }
 
 export function readTransaction(bytes: Uint8Array): TransactionAnswer {
-  const ranges: RangeAnswer[] = [];
-  let succeeded = false;
-  let header = { cluster: "", revision: 0 };
-  eachField(new BinaryReader(bytes), (field, reader) => {
-    if (field === 1) header = readHeader(reader.bytes());
-    else if (field === 2) succeeded = reader.bool();
-    else if (field === 3) {
-      eachField(new BinaryReader(reader.bytes()), (inner, response) => {
-        if (inner !== 1) return false;
-        ranges.push(readRange(response.bytes()));
-        return true;
-      });
-    } else return false;
-    return true;
-  });
-  return { succeeded, ...header, ranges };
+  const answer = fieldsOf(bytes);
+  const ranges = answer.all(3).flatMap((response) => fieldsOf(response).all(1).map(readRange));
+  return { succeeded: answer.number(2) !== 0, ...readHeader(answer.bytes(1)), ranges };
 }
 
 /** `LeaseGrantRequest`: a lease of so many seconds, whose ID etcd picks. */
@@ -203,24 +171,12 @@ export function writeLeaseId(lease: bigint): Uint8Array {
 
 /** The ID in a `LeaseGrantResponse`. */
 export function readLeaseId(bytes: Uint8Array): bigint {
-  let lease = 0n;
-  eachField(new BinaryReader(bytes), (field, reader) => {
-    if (field !== 2) return false;
-    lease = BigInt(reader.int64());
-    return true;
-  });
-  return lease;
+  return fieldsOf(bytes).integer(2);
 }
 
 /** The seconds that a lease has left, in a `LeaseKeepAliveResponse`; 0: it is over. */
 export function readLeaseTtl(bytes: Uint8Array): number {
-  let seconds = 0;
-  eachField(new BinaryReader(bytes), (field, reader) => {
-    if (field !== 3) return false;
-    seconds = Number(reader.int64());
-    return true;
-  });
-  return seconds;
+  return fieldsOf(bytes).number(3);
 }
 
 /** `WatchRequest`: tell what changes of these keys from a revision of the store on. */
@@ -234,19 +190,10 @@ export function writeWatch({ key, end, from }: { readonly key: string; readonly 
 
 /** What a `WatchResponse` says: something changed, or nothing more will be told and why. */
 export function readWatch(bytes: Uint8Array): { readonly hasEvents: boolean; readonly canceled: string | undefined } {
-  let [hasEvents, isCanceled, reason, compacted] = [false, false, "", 0];
-  eachField(new BinaryReader(bytes), (field, reader) => {
-    if (field === 4) isCanceled = reader.bool();
-    else if (field === 5) compacted = Number(reader.int64());
-    else if (field === 6) reason = reader.string();
-    else if (field === 11) {
-      hasEvents = true;
-      reader.bytes();
-    } else return false;
-    return true;
-  });
-  if (compacted > 0) return { hasEvents, canceled: "what it missed was compacted" };
-  return { hasEvents, canceled: isCanceled ? reason || "etcd ended it" : undefined };
+  const answer = fieldsOf(bytes);
+  const hasEvents = answer.all(11).length > 0;
+  if (answer.number(5) > 0) return { hasEvents, canceled: "what it missed was compacted" };
+  return { hasEvents, canceled: answer.number(4) === 0 ? undefined : answer.text(6) || "etcd ended it" };
 }
 
 export function writeAuthenticate(user: string, password: string): Uint8Array {
@@ -257,19 +204,31 @@ export function writeAuthenticate(user: string, password: string): Uint8Array {
 
 /** The token in an `AuthenticateResponse`. */
 export function readToken(bytes: Uint8Array): string {
-  let token = "";
-  eachField(new BinaryReader(bytes), (field, reader) => {
-    if (field !== 2) return false;
-    token = reader.string();
-    return true;
-  });
-  return token;
+  return fieldsOf(bytes).text(2);
 }
 
-/** Calls `read` for each field; it is false for one that it does not read. */
-function eachField(reader: BinaryReader, read: (field: number, reader: BinaryReader) => boolean): void {
+/** The fields of a message by their numbers; one that is not there has its default. All integers are varints. */
+function fieldsOf(bytes: Uint8Array) {
+  const integers = new Map<number, bigint>();
+  const lists = new Map<number, Uint8Array[]>();
+  const reader = new BinaryReader(bytes);
   while (reader.pos < reader.len) {
     const [field, type] = reader.tag();
-    if (!read(field, reader)) reader.skip(type);
+    if (type === WireType.Varint) integers.set(field, BigInt(reader.int64()));
+    else if (type !== WireType.LengthDelimited) reader.skip(type);
+    else {
+      const list = lists.get(field) ?? [];
+      list.push(reader.bytes());
+      lists.set(field, list);
+    }
   }
+  const all = (field: number): readonly Uint8Array[] => lists.get(field) ?? [];
+  const last = (field: number) => all(field).at(-1) ?? new Uint8Array();
+  return {
+    integer: (field: number) => integers.get(field) ?? 0n,
+    number: (field: number) => Number(integers.get(field) ?? 0n),
+    bytes: last,
+    text: (field: number) => fromUtf8.decode(last(field)),
+    all,
+  };
 }
