@@ -1,21 +1,16 @@
-import { once } from "node:events";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { Worker } from "node:worker_threads";
 import {
+  answerOf,
   type CommitInfo,
   type CommitResult,
   type LayerCommit,
   type OtherThread,
+  partSize,
   type Retention,
-  threadProgram,
+  startThread,
 } from "@xdskit/server/tables";
 import { unwritten } from "../durable-writes.js";
 import type { CommitPart, WriteAnswer, WriteRequest, WriteStart } from "./write-messages.js";
-
-const program = threadProgram(import.meta.url, "write-main");
-
-/** The number of resources in one message: copying them takes about a millisecond. */
-const partSize = 1_000;
 
 /**
  * Writes in a separate thread, which starts when it is needed and ends with the work: large commits are rare, and their
@@ -49,33 +44,23 @@ export class WriteThread implements OtherThread {
   }
 
   async #ask(parts: Iterable<CommitPart>, last: WriteRequest): Promise<WriteAnswer> {
-    const worker = this.#start();
+    const start: WriteStart = { file: this.#file };
+    const worker = startThread(import.meta.url, "write-main", "xdskit-write-state", start);
     try {
-      const answered = once(worker, "message") as Promise<[WriteAnswer]>;
-      // One that ends without an answer was short of memory, or could not be loaded.
-      const ended = once(worker, "exit").then((): [WriteAnswer] => [{ result: undefined }]);
-      const outcome = Promise.race([answered, ended]);
+      const outcome = answerOf<WriteAnswer>(worker, "the thread that writes ended");
       outcome.catch(() => {});
-      ended.catch(() => {});
       for (const part of parts) {
         worker.postMessage({ kind: "part", part } satisfies WriteRequest);
         await nextTurn();
       }
       worker.postMessage(last);
-      return (await outcome)[0];
+      return await outcome;
     } catch {
+      // One that ends without an answer was short of memory, or could not be loaded.
       return { result: undefined };
     } finally {
       await worker.terminate();
     }
-  }
-
-  #start(): Worker {
-    const isSource = typeof program === "string";
-    const workerData: WriteStart = { file: this.#file };
-    // Modules that users preload in their programs are not for this thread.
-    const execArgv = isSource ? undefined : [];
-    return new Worker(program, { workerData, name: "xdskit-write-state", execArgv, eval: isSource });
   }
 }
 

@@ -1,6 +1,5 @@
-import { once } from "node:events";
 import { setImmediate as turn } from "node:timers/promises";
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import {
   descriptorSetOf,
   type PackedTypes,
@@ -12,7 +11,7 @@ import {
   resourceFileForm,
   resourceTypes,
 } from "@xdskit/api";
-import { threadProgram } from "../../../basics/thread-program.js";
+import { answerOf, startThread } from "../../../basics/threads.js";
 import type { SentResource, ThreadAnswer, ThreadRequest, ThreadStart } from "./thread-messages.js";
 
 /**
@@ -23,8 +22,6 @@ const longFile = { yaml: 128 * 1024, text: 128 * 1024, binary: 128 * 1024, json:
 
 /** The time for which the thread waits for another file before it ends, in milliseconds. */
 const idleMs = 30_000;
-
-const program = threadProgram(import.meta.url, "reading-main");
 
 /**
  * Reads long files in a separate thread, one after the other, so that streams are served meanwhile. The thread starts
@@ -92,7 +89,7 @@ export class ReadingThread {
     try {
       for (;;) {
         worker.postMessage(request, transferred);
-        const { resources: sent, end } = await answerOf(worker);
+        const { resources: sent, end } = await answerOf<ThreadAnswer>(worker, "the thread that read it ended");
         for (const each of sent) resources.push(arrived(each, this.#options.types));
         if (end !== undefined) return { resources, ...end };
         await turn();
@@ -109,10 +106,11 @@ export class ReadingThread {
   }
 
   #start(): Worker {
-    const worker = startThread(this.#options, this.#types);
+    const { registry, validate } = this.#options;
+    const descriptorSet = registry && descriptorSetOf(registry);
+    const start: ThreadStart = { descriptorSet, types: this.#types, validate };
+    const worker = startThread(import.meta.url, "reading-main", "xdskit-read-file", start);
     this.#worker = worker;
-    // An idle thread that fails must not end the process.
-    worker.on("error", () => {});
     worker.once("exit", () => {
       if (this.#worker === worker) this.#worker = undefined;
     });
@@ -122,29 +120,6 @@ export class ReadingThread {
   #end(): void {
     void this.#worker?.terminate();
     this.#worker = undefined;
-  }
-}
-
-function startThread({ registry, validate }: ReadResourcesOptions, types: PackedTypes | undefined): Worker {
-  const isSource = typeof program === "string";
-  const workerData: ThreadStart = { descriptorSet: registry && descriptorSetOf(registry), types, validate };
-  // Modules that users preload in their programs are not for this thread.
-  const execArgv = isSource ? undefined : [];
-  return new Worker(program, { workerData, name: "xdskit-read-file", execArgv, eval: isSource });
-}
-
-async function answerOf(worker: Worker): Promise<ThreadAnswer> {
-  const over = new AbortController();
-  const { signal } = over;
-  try {
-    const ended = once(worker, "exit", { signal }).then(() => {
-      throw new Error("the thread that read it ended");
-    });
-    // A failure of the thread (`error`) rejects either of them.
-    const [answer] = (await Promise.race([once(worker, "message", { signal }), ended])) as [ThreadAnswer];
-    return answer;
-  } finally {
-    over.abort();
   }
 }
 
