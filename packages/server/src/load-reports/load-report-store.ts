@@ -15,9 +15,6 @@ export interface Reporter {
   readonly group: string;
 }
 
-/** Localities that are kept of one cluster of one node. */
-const localitiesPerCluster = 10_000;
-
 interface KeptReport {
   readonly report: Omit<LoadReport, "localities">;
   readonly localities: Map<string, LocalityReport>;
@@ -166,21 +163,12 @@ function merged(
   const { id, cluster, locality } = node;
   const localities = known?.localities ?? new Map<string, LocalityReport>();
   let localitiesWeight = known?.localitiesWeight ?? 0;
-  const forget = (place: string) => {
-    const kept = localities.get(place);
-    if (kept === undefined) return;
-    localities.delete(place);
-    localitiesWeight -= weightOf(kept);
-  };
   for (const each of reported) {
     const place = localityKey(each.locality, each.priority);
-    forget(place);
+    const kept = localities.get(place);
+    if (kept !== undefined) localitiesWeight -= weightOf(kept);
     localities.set(place, { ...each, intervalMs: load.intervalMs, receivedAt });
     localitiesWeight += weightOf(each);
-  }
-  for (const place of localities.keys()) {
-    if (localities.size <= localitiesPerCluster) break;
-    forget(place);
   }
   let weight = localitiesWeight + 500 + 4 * (load.cluster.length + load.service.length);
   for (const { category } of load.droppedByCategory) weight += 100 + 2 * category.length;

@@ -11,7 +11,7 @@ import type { Publication } from "../publication/publication.js";
 import type { GroupClient } from "../publication/shared-stacks.js";
 import type { ServerLimits } from "../settings/limits.js";
 import { type LoadReportSettings, settingsOf } from "../settings/load-report-settings.js";
-import { createLoadStream, type LoadStream } from "./load-stream.js";
+import { LoadStream } from "./load-stream.js";
 
 /** The parts that all streams of load reports share. */
 export interface LoadSessionContext {
@@ -54,7 +54,7 @@ export class LoadSession implements ServiceHandler, GroupClient {
     this.#call = call;
     this.#info = info;
     this.#api = api;
-    this.#stream = createLoadStream({ limits, defaultNode });
+    this.#stream = new LoadStream(limits, defaultNode);
     this.#rate = createRateLimit(limits.requestsPerSecond, limits.requestBurst);
     this.#settings = settingsOf(context.settings);
   }
@@ -67,20 +67,10 @@ export class LoadSession implements ServiceHandler, GroupClient {
       return;
     }
     this.#guard(() => {
-      for (const effect of this.#stream.step({ kind: "request", bytes })) {
-        if (this.#over) return;
-        switch (effect.kind) {
-          case "identified":
-            this.#identified(effect.node);
-            break;
-          case "reported":
-            this.#reported(effect.clusters);
-            break;
-          case "close":
-            this.#refuse(effect.code, effect.message);
-            break;
-        }
-      }
+      const request = this.#stream.receive(bytes);
+      if ("code" in request) return this.#refuse(request.code, request.message);
+      if (request.node !== undefined) this.#identified(request.node);
+      if (!this.#over && request.clusters.length > 0) this.#reported(request.clusters);
     });
   }
 
@@ -113,8 +103,7 @@ export class LoadSession implements ServiceHandler, GroupClient {
     this.#guard(() => {
       const { clusters: type } = this.#context;
       const clusters = type === undefined ? undefined : membership.snapshot()?.of(type);
-      this.#stream.step({ kind: "wanted", settings: this.#settings, clusters });
-      const response = this.#stream.next();
+      const response = this.#stream.next(this.#settings, clusters);
       if (response !== undefined) this.#room = this.#call.send(response, nothing);
     });
   }

@@ -8,7 +8,7 @@ import { defaultServerLimits } from "../settings/limits.js";
 import { settingsOf } from "../settings/load-report-settings.js";
 import { types } from "../testing/running-server.js";
 import { cluster } from "../testing/test-resources.js";
-import { createLoadStream } from "./load-stream.js";
+import { LoadStream } from "./load-stream.js";
 
 const all = settingsOf();
 const request = (clientFeatures: string[] = []) =>
@@ -18,46 +18,39 @@ const snapshot = (...names: string[]): Snapshot =>
 const clusters = (from: Snapshot) => from.of(types.cluster);
 
 function identified(bytes: Uint8Array) {
-  const stream = createLoadStream({ limits: defaultServerLimits, defaultNode: undefined });
-  assert.deepEqual(
-    stream.step({ kind: "request", bytes }).map(({ kind }) => kind),
-    ["identified"],
-  );
+  const stream = new LoadStream(defaultServerLimits, undefined);
+  const read = stream.receive(bytes);
+  assert.ok("node" in read && read.node?.id === "n");
   return stream;
 }
 
 describe("a stream of load reports", () => {
-  it("a stream sends nothing before it knows its node and the wanted clusters", () => {
-    const stream = createLoadStream({ limits: defaultServerLimits, defaultNode: undefined });
-    stream.step({ kind: "wanted", settings: all, clusters: clusters(snapshot("a")) });
-    assert.equal(stream.next(), undefined);
-    stream.step({ kind: "request", bytes: request() });
-    assert.ok(stream.next());
-    assert.equal(stream.next(), undefined);
+  it("a stream sends nothing before it knows its node", () => {
+    const stream = new LoadStream(defaultServerLimits, undefined);
+    const wanted = clusters(snapshot("a"));
+    assert.equal(stream.next(all, wanted), undefined);
+    stream.receive(request());
+    assert.ok(stream.next(all, wanted));
+    assert.equal(stream.next(all, wanted), undefined);
   });
 
   it("a response names the newest clusters when it is asked for, and not those in between", () => {
     const stream = identified(request());
     const first = snapshot("a");
-    stream.step({ kind: "wanted", settings: all, clusters: clusters(first) });
-    stream.next();
+    assert.ok(stream.next(all, clusters(first)));
     const second = updateSnapshot(first, { upsert: [createResource(cluster("b"))] });
-    stream.step({ kind: "wanted", settings: all, clusters: clusters(second) });
     const third = updateSnapshot(second, { remove: [{ type: types.cluster, name: "b" }] });
-    stream.step({ kind: "wanted", settings: all, clusters: clusters(third) });
     // The same names as at first: the client was told of nothing else.
-    assert.equal(stream.next(), undefined);
+    assert.equal(stream.next(all, clusters(third)), undefined);
     const fourth = updateSnapshot(third, { upsert: [createResource(cluster("c"))] });
-    stream.step({ kind: "wanted", settings: all, clusters: clusters(fourth) });
-    assert.deepEqual(fromBinary(LoadStatsResponseSchema, stream.next() ?? assert.fail()).clusters, ["a", "c"]);
+    const response = stream.next(all, clusters(fourth)) ?? assert.fail();
+    assert.deepEqual(fromBinary(LoadStatsResponseSchema, response).clusters, ["a", "c"]);
   });
 
   it("one response is written for all clients that are told the same names", () => {
-    const wanted = { kind: "wanted", settings: all, clusters: clusters(snapshot("a", "b")) } as const;
-    const [one, other] = [identified(request()), identified(request())];
-    for (const stream of [one, other]) stream.step(wanted);
-    const response = one.next();
-    assert.ok(response !== undefined && response === other.next());
+    const wanted = clusters(snapshot("a", "b"));
+    const response = identified(request()).next(all, wanted);
+    assert.ok(response !== undefined && response === identified(request()).next(all, wanted));
   });
 
   it("no snapshot is needed for a client that sends all clusters, nor for names in the settings", () => {
@@ -66,17 +59,17 @@ describe("a stream of load reports", () => {
       [request(), settingsOf({ clusters: ["x"] })],
     ] as const) {
       const stream = identified(bytes);
-      stream.step({ kind: "wanted", settings, clusters: undefined });
-      assert.ok(stream.next());
-      stream.step({ kind: "wanted", settings, clusters: clusters(snapshot("a")) });
-      assert.equal(stream.next(), undefined);
+      assert.ok(stream.next(settings, undefined));
+      assert.equal(stream.next(settings, clusters(snapshot("a"))), undefined);
     }
   });
 
-  it("a closed stream takes nothing more", () => {
-    const stream = createLoadStream({ limits: defaultServerLimits, defaultNode: undefined });
-    assert.equal(stream.step({ kind: "request", bytes: Uint8Array.of(1) })[0]?.kind, "close");
-    assert.deepEqual(stream.step({ kind: "request", bytes: request() }), []);
-    assert.equal(stream.next(), undefined);
+  it("a request that is malformed, or has no node, ends a stream", () => {
+    for (const bytes of [Uint8Array.of(1), new Uint8Array()]) {
+      const stream = new LoadStream(defaultServerLimits, undefined);
+      const read = stream.receive(bytes);
+      assert.ok("code" in read && read.code === 3);
+      assert.equal(stream.next(all, clusters(snapshot("a"))), undefined);
+    }
   });
 });
