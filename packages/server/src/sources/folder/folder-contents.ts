@@ -4,7 +4,6 @@ import {
   type Adoption,
   type Finding,
   type PositionedResource,
-  type ReadResourcesOptions,
   type ResourceFile,
   type ResourceTypes,
   readResources,
@@ -13,8 +12,9 @@ import {
 import { type FileBytes, readWholeFile } from "@xdskit/api/disk";
 import type { LayerUpdate } from "../../contracts/source.js";
 import { AddressClaims } from "./address-claims.js";
-import { type FolderGroup, type FolderLimits, isWithin, type LayerFolder } from "./folder-options.js";
+import { isWithin } from "./folder-options.js";
 import type { AdoptedFile } from "./folder-summary.js";
+import type { FullFolderOptions } from "./full-folder-options.js";
 import { type JudgedFiles, type Judgement, judgeFiles, judgeSkipping } from "./judgement.js";
 import type { NamedResource } from "./kept-names.js";
 import { type IndexedChange, LayerIndex } from "./layer-index.js";
@@ -56,18 +56,6 @@ export interface FolderReading {
   readonly moved: boolean;
 }
 
-export interface FolderContentsOptions {
-  /** The directory as findings show it. */
-  readonly shown: string;
-  readonly layers: readonly LayerFolder[];
-  /** Undefined means that each layer is judged by itself. */
-  readonly groups: readonly FolderGroup[] | undefined;
-  readonly limits: FolderLimits;
-  readonly read: ReadResourcesOptions | undefined;
-  /** Whether resources with errors are skipped. If not, a file counts as a whole or not at all. */
-  readonly skips: boolean;
-}
-
 /** The result of reading a file, with a hash of its bytes if there are any. */
 type FileRead =
   | (Extract<FileBytes, { readonly kind: "read" }> & { readonly digest: string })
@@ -90,7 +78,7 @@ const parallel = 8;
 
 /** All files of a folder as they were last read, and the layers that they make together. */
 export class FolderContents {
-  readonly #options: FolderContentsOptions;
+  readonly #options: FullFolderOptions;
   readonly #files = new Map<string, KnownFile>();
   readonly #types: ResourceTypes;
   readonly #bad = new Set<string>();
@@ -103,10 +91,10 @@ export class FolderContents {
   /** The prefix that `join` would add; `join` costs more than everything else that is done with a path. */
   readonly #prefix: string;
 
-  constructor(options: FolderContentsOptions) {
+  constructor(options: FullFolderOptions) {
     this.#options = options;
     this.#types = options.read?.types ?? resourceTypes;
-    this.#prefix = join(options.shown, "a").slice(0, -1);
+    this.#prefix = join(options.directory, "a").slice(0, -1);
     this.#thread = new ReadingThread(options.read);
     this.#layers = options.layers.map(({ name, path }) => ({ path, index: new LayerIndex(name) }));
     this.#addresses = new AddressClaims(options.groups);
@@ -341,6 +329,6 @@ export class FolderContents {
   }
 
   #shown(path: string): string {
-    return sep === "/" ? this.#prefix + path : join(this.#options.shown, path);
+    return sep === "/" ? this.#prefix + path : join(this.#options.directory, path);
   }
 }

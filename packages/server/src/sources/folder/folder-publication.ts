@@ -6,19 +6,14 @@ import type { FolderContents } from "./folder-contents.js";
 import { boundedFindings, hasErrors, sameFindings } from "./folder-findings.js";
 import type { Round } from "./folder-reader.js";
 import type { FolderSummary } from "./folder-summary.js";
+import type { FullFolderOptions } from "./full-folder-options.js";
 import type { Judgement } from "./judgement.js";
-import { type ExpectedFolders, missingFolders } from "./scanning/missing-folders.js";
+import { missingFolders } from "./scanning/missing-folders.js";
 import { type ChangeSummary, summaryOf } from "./summary-of-change.js";
-
-export interface FolderPublicationOptions extends ExpectedFolders {
-  readonly allowPartial: boolean;
-  readonly waits: boolean;
-  readonly maxFindings: number;
-}
 
 /** Decides which of a folder's contents are applied, and reports errors. */
 export class FolderPublication {
-  readonly #options: FolderPublicationOptions;
+  readonly #options: FullFolderOptions;
   readonly #contents: FolderContents;
   readonly #sink: SourceSink;
   /**
@@ -35,7 +30,7 @@ export class FolderPublication {
   #refused = false;
   #reported: readonly Finding[] = [];
 
-  constructor(options: FolderPublicationOptions, contents: FolderContents, sink: SourceSink) {
+  constructor(options: FullFolderOptions, contents: FolderContents, sink: SourceSink) {
     this.#options = options;
     this.#contents = contents;
     this.#sink = sink;
@@ -153,7 +148,7 @@ export class FolderPublication {
   }
 
   #bounded(findings: readonly Finding[]): readonly Finding[] {
-    return boundedFindings(findings, this.#options.maxFindings);
+    return boundedFindings(findings, this.#options.limits.findings);
   }
 
   /** The folder, or those in it that are layers: other files in it are not read. */

@@ -3,9 +3,10 @@ import { setTimeout as delay } from "node:timers/promises";
 import { inodeOf, linksUnchanged } from "@xdskit/api/disk";
 import type { FolderContents, FolderReading } from "./folder-contents.js";
 import { sameFindings } from "./folder-findings.js";
+import type { FullFolderOptions } from "./full-folder-options.js";
 import { Changes } from "./scanning/changes.js";
 import type { FolderWatcher } from "./scanning/folder-watcher.js";
-import { type Scan, type ScanOptions, scanFolder } from "./scanning/scan.js";
+import { type Scan, scanFolder } from "./scanning/scan.js";
 
 /** The longest wait for files that are written in place, in multiples of `writeSettleMs`, from the first change on. */
 const mostWriteSettles = 20;
@@ -27,18 +28,10 @@ export interface Round {
   readonly whole: boolean;
 }
 
-export interface FolderReaderOptions {
-  readonly scan: ScanOptions;
-  readonly settleMs: number;
-  readonly maxSettleMs: number;
-  readonly writeSettleMs: number;
-  /** Ends all waiting. */
-  readonly signal: AbortSignal;
-}
-
 /** Brings the known state of a folder up to date, with as little reading as possible. */
 export class FolderReader {
-  readonly #options: FolderReaderOptions;
+  readonly #options: FullFolderOptions;
+  readonly #signal: AbortSignal;
   readonly #contents: FolderContents;
   readonly #watcher: FolderWatcher;
   #scan: Scan | undefined;
@@ -49,8 +42,10 @@ export class FolderReader {
   /** Whether everything was read once: until then no client is served. */
   #begun = false;
 
-  constructor(options: FolderReaderOptions, contents: FolderContents, watcher: FolderWatcher) {
+  /** `signal` ends all waiting. */
+  constructor(options: FullFolderOptions, signal: AbortSignal, contents: FolderContents, watcher: FolderWatcher) {
     this.#options = options;
+    this.#signal = signal;
     this.#contents = contents;
     this.#watcher = watcher;
   }
@@ -66,7 +61,7 @@ export class FolderReader {
    */
   async differs(): Promise<boolean> {
     const before = this.#scan;
-    const scan = await scanFolder(this.#options.scan, this.#watcher, new Changes(true), before);
+    const scan = await scanFolder(this.#options, this.#watcher, new Changes(true), before);
     if (before === undefined || scan.root !== before.root || scan.moved) return true;
     if (scan.missing.length !== before.missing.length || !sameFindings(scan.findings, before.findings)) return true;
     return scan.root !== undefined && this.#contents.differs(scan);
@@ -82,7 +77,7 @@ export class FolderReader {
   }
 
   async #writesSettled(since: number): Promise<void> {
-    const { signal } = this.#options;
+    const signal = this.#signal;
     for (;;) {
       const waitMs = this.#waitForWrites(since);
       if (waitMs === 0 || signal.aborted) return;
@@ -97,7 +92,8 @@ export class FolderReader {
    * no link led to it, the scan through the link may be ahead of the watcher.
    */
   async read(since: number): Promise<Round> {
-    const { settleMs, maxSettleMs, signal } = this.#options;
+    const { settleMs, maxSettleMs } = this.#options;
+    const signal = this.#signal;
     const read = new Set<string>();
     let parsed = 0;
     let changed = false;
@@ -106,7 +102,7 @@ export class FolderReader {
       this.#unseen.merge(this.#watcher.takeChanges());
       const changes = this.#unseen;
       this.#unseen = new Changes();
-      const scan = await scanFolder(this.#options.scan, this.#watcher, changes, this.#scan);
+      const scan = await scanFolder(this.#options, this.#watcher, changes, this.#scan);
       const isLate = () => performance.now() - since >= maxSettleMs && this.#waitForWrites(since) === 0;
       const lastTry = attempt >= attempts && isLate();
       // The readings of a missing directory are kept: it may come back unchanged.

@@ -1,11 +1,10 @@
-import { resolve } from "node:path";
-import { longestTimerMs, XdskitError } from "@xdskit/api";
 import { callListener } from "../../basics/call-listener.js";
 import type { Source, SourceSink } from "../../contracts/source.js";
 import { FolderContents } from "./folder-contents.js";
-import { checkFolderOptions, defaultFolderLimits, type FolderSourceOptions, layerFolders } from "./folder-options.js";
+import type { FolderSourceOptions } from "./folder-options.js";
 import { FolderPublication } from "./folder-publication.js";
 import { FolderReader } from "./folder-reader.js";
+import { fullFolderOptions } from "./full-folder-options.js";
 import { FolderWatcher } from "./scanning/folder-watcher.js";
 import { pollWaitMs } from "./scanning/poll-wait.js";
 import { Settling } from "./scanning/settling.js";
@@ -28,13 +27,13 @@ import { Settling } from "./scanning/settling.js";
  * @throws XdskitError XDSKIT_FOLDER_OPTION for an invalid option
  */
 export function createFolderSource(options: FolderSourceOptions): Source {
-  checkFolderOptions(options);
   return new FolderSource(options);
 }
 
 class FolderSource implements Source {
   readonly name: string;
-  readonly #options: FolderSourceOptions;
+  readonly #pollMs: number | undefined;
+  readonly #onRead: FolderSourceOptions["onRead"];
   readonly #publish: (sink: SourceSink) => FolderPublication;
   readonly #reader: FolderReader;
   readonly #watcher: FolderWatcher;
@@ -49,31 +48,17 @@ class FolderSource implements Source {
   #wake: () => void = () => {};
 
   constructor(options: FolderSourceOptions) {
-    const { directory, allowEmpty = false, allowPartial = false, waits = false } = options;
-    const settleMs = time("settleMs", options.settleMs ?? 100);
-    const maxSettleMs = time("maxSettleMs", options.maxSettleMs ?? Math.max(1000, settleMs * 10));
-    time("pollMs", options.pollMs ?? 0);
-    const writeSettleMs = time("writeSettleMs", options.writeSettleMs ?? settleMs * 5);
-    const limits = { ...defaultFolderLimits, ...options.limits };
-    const layers = layerFolders(options.layers);
-    const skips = isSkipping(options.onInvalid ?? "refuse");
-    const absolute = resolve(directory);
-    const ignored = new Set((options.ignore ?? []).map((path) => resolve(absolute, path)));
-    const scan = { directory: absolute, shown: directory, layers, ignored, limits };
-    const names = new Set(layers.map(({ name }) => name));
-    const groups = options.groups?.filter((group) => group.layers.every((name) => names.has(name)));
-    const contents = new FolderContents({ shown: directory, layers, groups, limits, read: options.read, skips });
-    const { signal } = this.#closing;
-
-    this.name = `folder ${directory}`;
-    this.#options = options;
+    const full = fullFolderOptions(options);
+    const { settleMs, maxSettleMs } = full;
+    const contents = new FolderContents(full);
+    this.name = `folder ${full.directory}`;
+    this.#pollMs = full.pollMs;
+    this.#onRead = options.onRead;
     this.#contents = contents;
     this.#watcher = new FolderWatcher(() => this.#changed());
-    this.#reader = new FolderReader({ scan, settleMs, maxSettleMs, writeSettleMs, signal }, contents, this.#watcher);
+    this.#reader = new FolderReader(full, this.#closing.signal, contents, this.#watcher);
     this.#settling = new Settling(settleMs, maxSettleMs, (since) => this.#runAlone(() => this.#update(since)));
-    const published = { directory, layers, groups: groups ?? [], allowEmpty, allowPartial, waits };
-    const publication = { ...published, maxFindings: limits.findings };
-    this.#publish = (sink) => new FolderPublication(publication, contents, sink);
+    this.#publish = (sink) => new FolderPublication(full, contents, sink);
   }
 
   async start(sink: SourceSink): Promise<void> {
@@ -146,14 +131,14 @@ class FolderSource implements Source {
     const round = await this.#reader.read(since);
     if (this.#closing.signal.aborted) return;
     const summary = this.#publication?.publish(round, this.#watcher.refused, started);
-    const { onRead } = this.#options;
+    const onRead = this.#onRead;
     if (summary !== undefined && onRead !== undefined) callListener("onRead", () => onRead(summary));
     if (!round.whole) this.#settling.touch();
     this.#wake();
   }
 
   #planPoll(lastTookMs: number): void {
-    const waitMs = time("pollMs", this.#options.pollMs ?? pollWaitMs(lastTookMs));
+    const waitMs = this.#pollMs ?? pollWaitMs(lastTookMs);
     if (waitMs === 0 || this.#closing.signal.aborted) return;
     this.#pollTimer = setTimeout(() => {
       if (this.#work !== undefined || this.#settling.pending) this.#planPoll(lastTookMs);
@@ -172,18 +157,4 @@ class FolderSource implements Source {
       this.#planPoll(performance.now() - started);
     }
   }
-}
-
-function isSkipping(onInvalid: string): boolean {
-  if (onInvalid === "skip" || onInvalid === "refuse") return onInvalid === "skip";
-  throw XdskitError.of(
-    "XDSKIT_FOLDER_OPTION",
-    `onInvalid must be "refuse" or "skip", not ${JSON.stringify(onInvalid)}`,
-  );
-}
-
-/** The time for a timer. */
-function time(option: string, value: number): number {
-  if (Number.isFinite(value) && value >= 0) return Math.min(value, longestTimerMs);
-  throw XdskitError.of("XDSKIT_FOLDER_OPTION", `${option} must be milliseconds, not ${value}`);
 }

@@ -16,7 +16,8 @@ import {
   problemText,
   type Turn,
 } from "@xdskit/api/disk";
-import { isWithin, type LayerFolder, resourceFileExtensions } from "../folder-options.js";
+import { isWithin, resourceFileExtensions } from "../folder-options.js";
+import type { FullFolderOptions } from "../full-folder-options.js";
 import type { Changes } from "./changes.js";
 import { eachOf } from "./each-of.js";
 
@@ -42,16 +43,6 @@ export interface ScannedFolder {
   readonly findings: readonly Finding[];
   /** Something went away during the scan. */
   readonly moved: boolean;
-}
-
-export interface ListOptions {
-  /** Absolute. */
-  readonly directory: string;
-  /** The directory as findings show it. */
-  readonly shown: string;
-  readonly layers: readonly LayerFolder[];
-  /** Absolute paths of files to leave out. */
-  readonly ignored: ReadonlySet<string>;
 }
 
 /** A folder to look at. */
@@ -83,7 +74,7 @@ type FolderEntry =
 const nothing: FolderEntry = { kind: "nothing" };
 
 /** Reads a folder's entries. Throws only if that cannot be done at all. */
-export async function listFolder(options: ListOptions, folder: FolderToList): Promise<ScannedFolder> {
+export async function listFolder(options: FullFolderOptions, folder: FolderToList): Promise<ScannedFolder> {
   const files: [string, ScannedFile][] = [];
   const folders: { name: string; realPath: string }[] = [];
   const links: FollowedLink[] = [];
@@ -103,7 +94,7 @@ export async function listFolder(options: ListOptions, folder: FolderToList): Pr
         folders.push({ name, realPath: entry.realPath });
         break;
       case "unreadable":
-        findings.push(unreadable(join(options.shown, path), entry.reason));
+        findings.push(unreadable(join(options.directory, path), entry.reason));
         break;
       case "gone":
         moved = true;
@@ -136,7 +127,7 @@ export function pathBelow(folder: string, name: string): string {
 }
 
 async function look(
-  options: ListOptions,
+  options: FullFolderOptions,
   folder: FolderToList,
   dirent: Dirent,
   path: string,
@@ -193,8 +184,8 @@ async function look(
 }
 
 /** Whether a name can neither be nor lead to a file of some layer. */
-export function isLeftOut({ directory, layers, ignored }: ListOptions, name: string, path: string): boolean {
-  if (name.startsWith(".") || ignored.has(join(directory, path))) return true;
+export function isLeftOut({ absolute, layers, ignored }: FullFolderOptions, name: string, path: string): boolean {
+  if (name.startsWith(".") || ignored.has(join(absolute, path))) return true;
   return !layers.some((layer) => isWithin(path, layer.path) || isWithin(layer.path, path));
 }
 

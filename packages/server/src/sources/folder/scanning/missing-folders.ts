@@ -1,16 +1,7 @@
 import { join } from "node:path";
 import { didYouMean, type Finding, listNames } from "@xdskit/api";
-import type { FolderGroup, LayerFolder } from "../folder-options.js";
+import type { FullFolderOptions } from "../full-folder-options.js";
 import type { Scan } from "./scan.js";
-
-/** The inputs that decide whether a missing folder is an error. */
-export interface ExpectedFolders {
-  /** As findings show it. */
-  readonly directory: string;
-  readonly layers: readonly LayerFolder[];
-  readonly groups: readonly FolderGroup[];
-  readonly allowEmpty: boolean;
-}
 
 /**
  * Makes the findings for missing folders. A folder that existed before (`seen`) is an error; any other may come later,
@@ -18,7 +9,7 @@ export interface ExpectedFolders {
  */
 export function missingFolders(
   missing: Scan["missing"],
-  { directory, layers, groups, allowEmpty }: ExpectedFolders,
+  { directory, layers, groups = [], allowEmpty }: FullFolderOptions,
   seen: ReadonlySet<string>,
 ): readonly Finding[] {
   const findings = missing.map(({ path, reason }): Finding => {

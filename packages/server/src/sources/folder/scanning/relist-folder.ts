@@ -3,14 +3,8 @@ import { lstat } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { contentIdentity, errnoOf, isAbsence } from "@xdskit/api/disk";
 import { resourceFileExtensions } from "../folder-options.js";
-import {
-  type FolderToList,
-  isLeftOut,
-  type ListOptions,
-  pathBelow,
-  type ScannedFile,
-  type ScannedFolder,
-} from "./list-folder.js";
+import type { FullFolderOptions } from "../full-folder-options.js";
+import { type FolderToList, isLeftOut, pathBelow, type ScannedFile, type ScannedFolder } from "./list-folder.js";
 
 /** Beyond this many names the operating system may have lost some events. */
 const mostNames = 100;
@@ -20,7 +14,10 @@ const mostNames = 100;
  * one `lstat`. Undefined if that is not enough: the folder or its events are unknown, it holds links or errors, or
  * anything other than a resource file comes or goes.
  */
-export async function relistFolder(options: ListOptions, folder: FolderToList): Promise<ScannedFolder | undefined> {
+export async function relistFolder(
+  options: FullFolderOptions,
+  folder: FolderToList,
+): Promise<ScannedFolder | undefined> {
   const { before, trusted, changes, realPath, path } = folder;
   if (!trusted || before === undefined || !isPlain(before)) return undefined;
   const names = changes.namesIn(realPath);

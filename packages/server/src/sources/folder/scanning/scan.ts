@@ -14,17 +14,10 @@ import {
   problemText,
   type Turn,
 } from "@xdskit/api/disk";
-import type { FolderLimits } from "../folder-options.js";
+import type { FullFolderOptions } from "../full-folder-options.js";
 import type { Changes } from "./changes.js";
 import type { FolderWatcher } from "./folder-watcher.js";
-import {
-  type ListOptions,
-  listFolder,
-  pathBelow,
-  type ScannedFile,
-  type ScannedFolder,
-  unreadable,
-} from "./list-folder.js";
+import { listFolder, pathBelow, type ScannedFile, type ScannedFolder, unreadable } from "./list-folder.js";
 import { relistFolder } from "./relist-folder.js";
 
 /** The most folders that are searched for one that a missing name may mean. */
@@ -55,16 +48,12 @@ export interface MissingFolder {
   readonly beside: readonly string[];
 }
 
-export interface ScanOptions extends ListOptions {
-  readonly limits: FolderLimits;
-}
-
 /**
  * Looks at a folder's tree. Costs one `stat` for each folder and for each file that `changes` names; all files if
  * nothing is known. Never throws.
  */
 export async function scanFolder(
-  options: ScanOptions,
+  options: FullFolderOptions,
   watcher: FolderWatcher,
   changes: Changes,
   before: Scan | undefined,
@@ -77,7 +66,7 @@ export async function scanFolder(
 }
 
 class Scanner {
-  readonly #options: ScanOptions;
+  readonly #options: FullFolderOptions;
   readonly #watcher: FolderWatcher;
   readonly #changes: Changes;
   readonly #before: Scan | undefined;
@@ -91,7 +80,7 @@ class Scanner {
   #moved = false;
   #full = false;
 
-  constructor(options: ScanOptions, watcher: FolderWatcher, changes: Changes, before: Scan | undefined) {
+  constructor(options: FullFolderOptions, watcher: FolderWatcher, changes: Changes, before: Scan | undefined) {
     this.#options = options;
     this.#watcher = watcher;
     this.#changes = changes;
@@ -99,8 +88,8 @@ class Scanner {
   }
 
   async run(): Promise<Scan> {
-    const { directory, layers, limits, shown } = this.#options;
-    const root = await this.#watched(() => followPath(directory, this.#cache));
+    const { absolute, directory, layers, limits } = this.#options;
+    const root = await this.#watched(() => followPath(absolute, this.#cache));
     this.#links.push(...root.links);
     if (root.realPath === undefined) return this.#absent(problemText(root));
     let stats: BigIntStats;
@@ -112,7 +101,7 @@ class Scanner {
     if (!stats.isDirectory()) return this.#absent("it is not a folder");
     await this.#walk(".", root.realPath, []);
     for (const { path } of layers) {
-      const known = this.#folders.has(path) || this.#findings.some(({ file }) => file === join(shown, path));
+      const known = this.#folders.has(path) || this.#findings.some(({ file }) => file === join(directory, path));
       if (!known) this.#missing.push({ path, reason: errnoText("ENOENT"), beside: await this.#foldersBeside(path) });
     }
     if (this.#full) this.#limit(".", `more than ${limits.files} files; those beyond were not looked at`);
@@ -120,7 +109,7 @@ class Scanner {
   }
 
   async #walk(path: string, realPath: string, above: readonly string[]): Promise<void> {
-    const { limits, shown } = this.#options;
+    const { limits, directory } = this.#options;
     if (this.#full) return;
     if (above.length > limits.depth) {
       this.#limit(path, `more than ${limits.depth} folders deep`);
@@ -134,7 +123,7 @@ class Scanner {
       const errno = errnoOf(error);
       // It existed a moment ago, so something is being moved.
       if (isAbsence(errno)) this.#moved = true;
-      else this.#findings.push(unreadable(join(shown, path), errnoText(errno)));
+      else this.#findings.push(unreadable(join(directory, path), errnoText(errno)));
       return;
     }
     this.#folders.set(path, folder);
@@ -198,7 +187,7 @@ class Scanner {
   }
 
   #limit(path: string, message: string): void {
-    const file = join(this.#options.shown, path);
+    const file = join(this.#options.directory, path);
     this.#findings.push({ code: "XDSKIT_FOLDER_LIMIT", severity: "error", message, file });
   }
 
