@@ -117,7 +117,7 @@ export class HeldPoll implements GroupClient {
   }
 
   #look(): void {
-    if (asksForUnknown(this.#parts.poller, this.#membership?.unknown())) return;
+    if (asksForUnknown(this.#parts.poller, this.#membership?.stack.unknown())) return;
     const set = this.#membership?.snapshot()?.of(this.#parts.poller.type);
     if (set === undefined || set === this.#seen) return;
     if (this.#seen !== undefined && !mayDiffer(this.#parts.poller.subscription, this.#seen, set)) {

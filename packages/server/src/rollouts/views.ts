@@ -28,10 +28,8 @@ export type ViewedGroup = Pick<GroupOfViews, "join" | "isPlain" | "changed" | "u
 
 /** The place of a stream, or a poll, in its group. */
 export interface Seat {
-  /** The snapshot that the member gets: the newest or another one. Undefined while that is not decided yet. */
-  snapshot(newest: Snapshot): Snapshot | undefined;
-  /** Whether that is not decided yet. Undefined if the decision takes no time. */
-  readonly isAwaited?: boolean;
+  /** The snapshot that the member gets: the newest or another one. */
+  snapshot(newest: Snapshot): Snapshot;
   progressed(): void;
   rejected(type: ResourceType, rejection: Rejection, isWhole: boolean): void;
   /** The member can be asked for the last time. */

@@ -129,7 +129,7 @@ export class UnaryFetch implements CallHandler {
     const only = this.#only;
     // Resources that are not there by now do not exist.
     this.#stream.step({ kind: "absent", type: only, names: this.#names, errors: errorsOfLate(this.#late) });
-    const unknown = this.#membership?.unknown();
+    const unknown = this.#membership?.stack.unknown();
     this.#stream.step({ kind: "snapshot", snapshot, resourceErrors: this.#resourceErrors, unknown });
     const response = this.#stream.next();
     if (response !== undefined) {

@@ -55,7 +55,7 @@ export function joinAgain(
     const { order, alarm } = ordered(joining, context, stream.node, membership);
     return { stream, membership, lags, order, alarm, resumption: undefined, ttl, resourceErrors };
   }
-  membership.ends();
+  membership.seat.ends();
   membership.leave();
   return joinGroup(joining, context, admission, stream.node, "is here");
 }
@@ -106,10 +106,10 @@ function resumptionOf(
   const known = () => {
     // Its target may be a view, or older than what was published since its last turn.
     const newest = membership.newest();
-    return [...(newest === undefined ? [] : [newest]), ...membership.recent, ...membership.earlier];
+    return [...(newest === undefined ? [] : [newest]), ...membership.stack.recent.list(), ...membership.stack.earlier];
   };
   const { clock, catchUp } = context;
-  const isRestart = membership.earlier.length > 0;
+  const isRestart = membership.stack.earlier.length > 0;
   const isAggregated = info.method.only === undefined;
   return new Resumption({ clock, stream: machine, known, changed, catchUp, isRestart, isAggregated });
 }

@@ -1,3 +1,4 @@
+import { mostFindings } from "@xdskit/api";
 import type { StreamEffect } from "@xdskit/protocol";
 import type { NodeStreamInfo } from "../contracts/stream-info.js";
 import type { Membership } from "../publication/membership.js";
@@ -8,9 +9,6 @@ import type { SessionContext } from "./session-context.js";
  * more frequent than all others.
  */
 type ToldEffect = Exclude<StreamEffect, { readonly kind: "identified" | "close" | "demanded" | "acknowledged" }>;
-
-/** The most blamed names that are reported. */
-const mostBlamed = 100;
 
 /**
  * Counts the effects of an open stream's machine, and reports them to listeners; a rejection also goes to the stream's
@@ -30,11 +28,11 @@ export function tellEffect(
       break;
     case "rejected": {
       count.rejected += 1;
-      membership.rejected(type, effect.rejection, variant === "sotw" && type.fullState);
+      membership.seat.rejected(type, effect.rejection, variant === "sotw" && type.fullState);
       if (!rejections.first(stream.node.id, type.typeUrl, effect.version)) break;
       count.rejectedVersions += 1;
       const { version, code, message, rejection } = effect;
-      const names = rejection.blamed?.slice(0, mostBlamed) ?? [];
+      const names = rejection.blamed?.slice(0, mostFindings) ?? [];
       events.emit(() => ({ kind: "rejected", stream, type, version, code, message, names }));
       break;
     }

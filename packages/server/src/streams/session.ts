@@ -134,7 +134,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
     this.work();
     this.#halfClosed = true;
     // Responses that the client has not read yet cost memory, so the stream counts until it has read them.
-    this.#endOnceDecided();
+    if (this.#room) this.end(statusCode.ok, "");
   }
 
   /** The call is gone, with everything that the client had not read: only now the stream no longer counts as open. */
@@ -220,12 +220,6 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
       this.#failed(error);
     }
     this.#progress();
-    if (this.#halfClosed) this.#endOnceDecided();
-  }
-
-  /** Ends a half-closed stream, unless the client still has to read something, or its target is not decided yet. */
-  #endOnceDecided(): void {
-    if (this.#room && this.#joined?.membership.isAwaited !== true) this.end(statusCode.ok, "");
   }
 
   #giveSnapshot(): void {
@@ -233,7 +227,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
     const { membership, ttl, resourceErrors, order, resumption } = this.#joined;
     const target = membership.snapshot();
     const snapshot = target && resumption !== undefined ? resumption.target(target) : target;
-    const unknown = membership.unknown();
+    const unknown = membership.stack.unknown();
     const isGiven = unknown === this.#unknown && !this.#isRejoined && snapshot && this.#stream.isAbreast(snapshot);
     if (snapshot === undefined || isGiven) return;
     const isWithheld = target !== membership.newest();
@@ -241,7 +235,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
     this.#isWithheld = isWithheld;
     this.#isRejoined = false;
     this.#unknown = unknown;
-    const lineage = snapshot === target ? membership.lineage : undefined;
+    const lineage = snapshot === target ? membership.stack.lineage : undefined;
     this.#step({ kind: "snapshot", snapshot, ttl, resourceErrors, ordering: order?.ordering, lineage, unknown });
   }
 
@@ -261,7 +255,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
   #progress(): void {
     if (this.#over || this.#joined === undefined) return;
     const { stream, membership } = this.#joined;
-    membership.progressed();
+    membership.seat.progressed();
     const { isSettled } = this;
     if (isSettled !== this.#wasSettled) {
       this.#wasSettled = isSettled;
@@ -438,7 +432,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
       const { stream, membership } = this.#joined;
       this.#context.events.emit(() => ({ kind: "stream-closed", stream, code, message }));
       this.#context.arrivals.left(this, stream.node.id);
-      membership.ends();
+      membership.seat.ends();
       leaveOrder(this.#joined);
     }
     // A transport may hold on to the session a little longer; the machine must not hold a snapshot for as long.
