@@ -48,7 +48,12 @@ function exportsOf(file: string): readonly Exported[] {
         .map((name) => ({ file: join(dirname(file), `${from}.ts`), name })),
   );
   const own = [...text.matchAll(/^export (?:async )?(?:abstract )?(?:const|function|class|interface|type) (\w+)/gm)];
-  return [...passedOn, ...own.map(([, name = ""]) => ({ file, name }))];
+  const all = [...text.matchAll(/export type \* from "(.*?)\.js"/g)];
+  return [
+    ...passedOn,
+    ...own.map(([, name = ""]) => ({ file, name })),
+    ...all.flatMap(([, from = ""]) => exportsOf(join(dirname(file), `${from}.ts`))),
+  ];
 }
 
 test("everything that a package exports has a doc comment", () => {

@@ -4,132 +4,31 @@ export { type Address, formatAddress, parseAddress } from "./basics/address.js";
 export type { HistogramStats } from "./basics/histogram.js";
 export { everyNode } from "./configuration/groups.js";
 export { AddressesShared } from "./contracts/addresses-shared.js";
-export type {
-  ConfigArrival,
-  ConfigArrivalDoneOptions,
-  ConfigArrivalOptions,
-  ConfigArrivalOutcome,
-  ConfigArrivalRejection,
-  ConfigArrivalStatus,
-  ConfigArrivalWait,
-  NodeArrival,
-  NodeSelection,
-} from "./contracts/arrival.js";
-export {
-  type ChangeOptions,
-  type Config,
-  type ConfigLayer,
-  type ConfigUpdate,
-  defaultLayer,
-  type ResourceSelector,
-} from "./contracts/config.js";
+export type * from "./contracts/arrival.js";
+export type * from "./contracts/config.js";
+export { defaultLayer } from "./contracts/config.js";
 export type { ServerEvent, ServerListener } from "./contracts/events.js";
-export type { GroupPreview } from "./contracts/group-preview.js";
-export type { LayerWrite, LayerWritten, Lease } from "./contracts/layer-writer.js";
-export type { LoadReport, LoadReportFilter, LocalityReport } from "./contracts/load-report.js";
-export type { DropTotals, LoadTotals, LocalityTotals } from "./contracts/load-totals.js";
-export type { NodeMoment } from "./contracts/node-history.js";
-export type { NodeConfigFilter, NodeContents, NodeStates, NodesFilter } from "./contracts/node-status.js";
-export {
-  type NodeConfig,
-  type NodeState,
-  type NodeStatus,
-  type RejectionReport,
-  type ResourceReport,
-  type ResourceState,
-  type StreamStatus,
-  staleMs,
-  type TypeReport,
-  type WaitReport,
-} from "./contracts/node-status.js";
-export type {
-  BodyEncoding,
-  PollAnswer,
-  PollCall,
-  PollConnection,
-  PollHandler,
-  PollRefusal,
-  PollTransport,
-  SharedBody,
-} from "./contracts/poll-transport.js";
-export type { LiftableQuarantine, QuarantineCause, Quarantined } from "./contracts/quarantined.js";
+export type * from "./contracts/group-preview.js";
+export type * from "./contracts/layer-writer.js";
+export type * from "./contracts/load-report.js";
+export type * from "./contracts/load-totals.js";
+export type * from "./contracts/node-history.js";
+export type * from "./contracts/node-status.js";
+export { staleMs } from "./contracts/node-status.js";
+export type * from "./contracts/poll-transport.js";
+export type * from "./contracts/quarantined.js";
 export { ReferencesBroken, type Referrer } from "./contracts/references-broken.js";
-export type {
-  RolloutAction,
-  RolloutLed,
-  RolloutPeer,
-  RolloutSharing,
-  SharedRollouts,
-} from "./contracts/rollout-sharing.js";
-export {
-  type Rollout,
-  type RolloutOutcome,
-  type RolloutRejection,
-  type RolloutState,
-  type RolloutStatus,
-  shownAtMost,
-} from "./contracts/rollout-status.js";
-export type {
-  SharedEntry,
-  SharedKeys,
-  SharedListener,
-  SharedPut,
-  SharedSession,
-  SharedSessionOptions,
-  SharedVersion,
-  StoreWatch,
-} from "./contracts/shared-keys.js";
-export type { LayerUpdate, RolledBack, Source, SourceSink, StepBack } from "./contracts/source.js";
-export type {
-  FetchStats,
-  GroupStats,
-  LagStats,
-  LayerStats,
-  OnDemandStats,
-  PollStats,
-  ServerStats,
-  StageWaitStats,
-  StreamStats,
-  TypeStats,
-  ViewStats,
-} from "./contracts/stats.js";
-export type { ClientStatusAsked, ClientStatusPage, StatusPeer } from "./contracts/status-peers.js";
-export type {
-  Cause,
-  CommitInfo,
-  CommitResult,
-  HeadsListener,
-  LayerCommit,
-  Retention,
-  Revision,
-  RevisionId,
-  Store,
-  StoredChange,
-  StoredKey,
-  StoredResource,
-} from "./contracts/store.js";
-export type { CallInfo, LoadStreamInfo, NodeStreamInfo, StreamInfo } from "./contracts/stream-info.js";
-export type {
-  Accept,
-  Call,
-  CallHandler,
-  DiscoveryCall,
-  Method,
-  PeerIdentity,
-  Refusal,
-  Service,
-  ServiceHandler,
-  ServiceMethod,
-  Transport,
-} from "./contracts/transport.js";
-export type {
-  Addresses,
-  Listening,
-  LiveOptions,
-  References,
-  ServerOptions,
-  XdsServer,
-} from "./contracts/xds-server.js";
+export type * from "./contracts/rollout-sharing.js";
+export type * from "./contracts/rollout-status.js";
+export { shownAtMost } from "./contracts/rollout-status.js";
+export type * from "./contracts/shared-keys.js";
+export type * from "./contracts/source.js";
+export type * from "./contracts/stats.js";
+export type * from "./contracts/status-peers.js";
+export type * from "./contracts/store.js";
+export type * from "./contracts/stream-info.js";
+export type * from "./contracts/transport.js";
+export type * from "./contracts/xds-server.js";
 export { createServer } from "./create-server.js";
 export {
   defaultEventLoopOptions,
@@ -166,7 +65,6 @@ export {
 } from "./sources/folder/folder-options.js";
 export { createFolderSource } from "./sources/folder/folder-source.js";
 export type { AdoptedFile, FolderSummary, SkippedCounts } from "./sources/folder/folder-summary.js";
-export { createMemorySource, type MemorySource } from "./sources/memory/memory-source.js";
 export { storeFinding } from "./stores/basics/store-finding.js";
 export { decodeStored, encodeStored } from "./stores/basics/stored-content.js";
 export { CopiedStore, type CopiedStoreOptions } from "./stores/copied/copied-store.js";

@@ -4,7 +4,7 @@ import { create, fromBinary } from "@bufbuild/protobuf";
 import { createResource, type Finding, XdskitError, type XdskitErrorCode } from "@xdskit/api";
 import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import { RouteConfigurationSchema } from "@xdskit/api/envoy/config/route/v3/route";
-import { createMemorySource } from "../index.js";
+import { memorySource } from "../testing/memory-source.js";
 import type { RawStream } from "../testing/raw-client.js";
 import { ads, urlOf, withMemoryServer, withServer } from "../testing/running-server.js";
 import { cluster, clusterResource, loadAssignment } from "../testing/test-resources.js";
@@ -150,7 +150,7 @@ describe("publication", () => {
 
   it("the server tells clients nothing while the first sources still start", () =>
     withMemoryServer({}, async ({ server, client, events }) => {
-      const slow = createMemorySource({ name: "slow", layer: "slow", resources: [clusterResource("b")] });
+      const slow = memorySource("slow", [clusterResource("b")]);
       let release: () => void = () => {};
       const gate = new Promise<void>((resolve) => {
         release = resolve;
@@ -163,7 +163,7 @@ describe("publication", () => {
         },
         close: () => slow.close(),
       });
-      await server.addSource(createMemorySource({ name: "quick", layer: "quick", resources: [clusterResource("a")] }));
+      await server.addSource(memorySource("quick", [clusterResource("a")]));
       const stream = sotw(client.open(ads("sotw")));
       stream.send({ node, typeUrl });
       await waitFor("the stream", () => events.some(({ kind }) => kind === "stream-opened"));
@@ -181,7 +181,7 @@ describe("publication", () => {
     for (const goOn of ["start", "set"] as const) {
       await withMemoryServer({}, async ({ server, client, events }) => {
         const failing = { name: "b", start: () => Promise.reject(new Error("no")), close: async () => {} };
-        const source = (name: string) => createMemorySource({ name, layer: name, resources: [clusterResource(name)] });
+        const source = (name: string) => memorySource(name, [clusterResource(name)]);
         const [a, b] = await Promise.allSettled([server.addSource(source("a")), server.addSource(failing)]);
         assert.deepEqual([a.status, b.status], ["fulfilled", "rejected"]);
         await assert.rejects(server.addSource(failing), /no/);
