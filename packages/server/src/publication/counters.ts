@@ -1,6 +1,7 @@
 import type { ApiVersion, ResourceType } from "@xdskit/api";
 import type { OutgoingResponse, SotwOrDelta, StatusCode } from "@xdskit/protocol";
-import { Histogram, sizeBuckets } from "../basics/histogram.js";
+import { Histogram, sizeBounds } from "../basics/histogram.js";
+import { getOrInsert } from "../basics/maps.js";
 import type { FetchStats, PollStats, StreamStats, TypeStats } from "../contracts/stats.js";
 import type { Method } from "../contracts/transport.js";
 import type { WorkDone } from "../event-loop/event-loop-stats.js";
@@ -40,7 +41,7 @@ export function createCounters() {
       if (counted !== undefined) return counted;
       // Clients may ask for anything: all unknown types share one row, or the table could grow without end.
       const { typeUrl, name } = type.schema === undefined ? unknownTypes : type;
-      const sizes = new Histogram(sizeBuckets);
+      const sizes = new Histogram(sizeBounds);
       const row = types.row(`${variant} ${typeUrl}`, { typeUrl, type: name, variant, ...noResponses, sizes });
       byType[variant].set(type, row);
       return row;
@@ -112,9 +113,7 @@ class Rows<Row extends object> {
   readonly #rows = new Map<string, MutableCounters<Row>>();
 
   row(key: string, first: Row): MutableCounters<Row> {
-    const row = this.#rows.get(key) ?? first;
-    this.#rows.set(key, row);
-    return row;
+    return getOrInsert(this.#rows, key, () => first);
   }
 
   [Symbol.iterator](): Iterator<Row> {

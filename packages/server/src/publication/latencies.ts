@@ -1,5 +1,6 @@
 import type { ResourceType } from "@xdskit/api";
-import { Histogram, timeBuckets } from "../basics/histogram.js";
+import { Histogram, timeBounds } from "../basics/histogram.js";
+import { getOrInsert } from "../basics/maps.js";
 import type { LagStats, StageWaitStats } from "../contracts/stats.js";
 
 /** The number of groups with separate times: a function may name a group for each node. */
@@ -15,7 +16,7 @@ export class GroupLags {
   record(type: ResourceType, ms: number): void {
     let histogram = this.#byType.get(type);
     if (histogram === undefined) {
-      histogram = new Histogram(timeBuckets);
+      histogram = new Histogram(timeBounds);
       this.#byType.set(type, histogram);
     }
     histogram.record(ms);
@@ -34,16 +35,12 @@ export class Latencies {
   /** The times of a group, to which its streams add. */
   ofGroup(group: string): GroupLags {
     const name = this.#groups.has(group) || this.#groups.size < mostGroups ? group : otherGroups;
-    const known = this.#groups.get(name) ?? new GroupLags();
-    this.#groups.set(name, known);
-    return known;
+    return getOrInsert(this.#groups, name, () => new GroupLags());
   }
 
   /** A type of a client was held back for this many milliseconds, until others were acknowledged. */
   readonly waited = (type: ResourceType, ms: number): void => {
-    const histogram = this.#waits.get(type) ?? new Histogram(timeBuckets);
-    this.#waits.set(type, histogram);
-    histogram.record(ms);
+    getOrInsert(this.#waits, type, () => new Histogram(timeBounds)).record(ms);
   };
 
   get lags(): readonly LagStats[] {
