@@ -1,13 +1,14 @@
 import type { Resource, TypeUrl } from "@xdskit/api";
 import { changeBetween, emptySnapshot, type Snapshot } from "@xdskit/protocol";
 import { claimedAddresses } from "../basics/claimed-addresses.js";
+import { MultiMap } from "../basics/maps.js";
 
 const listeners: TypeUrl = "type.googleapis.com/envoy.config.listener.v3.Listener";
 
 /** The listeners of a snapshot by address. An update costs the size of the change. */
 export class AddressIndex {
   #current = emptySnapshot();
-  readonly #byKey = new Map<string, Set<Resource>>();
+  readonly #byKey = new MultiMap<string, Resource>();
 
   /** Takes the next snapshot. */
   update(next: Snapshot): void {
@@ -26,22 +27,14 @@ export class AddressIndex {
 
   /** The listeners at an address, by its key. */
   at(key: string): Iterable<Resource> {
-    return this.#byKey.get(key) ?? [];
+    return this.#byKey.of(key);
   }
 
   #add(listener: Resource): void {
-    for (const { key } of claimedAddresses(listener)) {
-      const known = this.#byKey.get(key);
-      if (known === undefined) this.#byKey.set(key, new Set([listener]));
-      else known.add(listener);
-    }
+    for (const { key } of claimedAddresses(listener)) this.#byKey.add(key, listener);
   }
 
   #remove(listener: Resource): void {
-    for (const { key } of claimedAddresses(listener)) {
-      const known = this.#byKey.get(key);
-      known?.delete(listener);
-      if (known?.size === 0) this.#byKey.delete(key);
-    }
+    for (const { key } of claimedAddresses(listener)) this.#byKey.delete(key, listener);
   }
 }

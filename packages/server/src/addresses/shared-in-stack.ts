@@ -1,6 +1,7 @@
 import type { ListeningAddress, Resource, ResourceName } from "@xdskit/api";
 import type { Snapshot } from "@xdskit/protocol";
 import { claimedAddresses } from "../basics/claimed-addresses.js";
+import { getOrInsert } from "../basics/maps.js";
 import { isOfGrpcServer } from "../basics/shared-address.js";
 import type { LayerChange } from "../configuration/layers.js";
 import { type PlannedLayers, winnerIn } from "../configuration/planned-layers.js";
@@ -43,9 +44,7 @@ export function sharedInStack(
     if (now !== undefined && now.resource.version === stack.before.of(type).get(key)?.version) continue;
     touched.add(key);
     for (const address of now === undefined ? [] : claimedAddresses(now.resource)) {
-      const known = fresh.get(address.key);
-      if (known !== undefined) known.listeners.push(now as Referrer);
-      else fresh.set(address.key, { address, listeners: [now as Referrer] });
+      getOrInsert(fresh, address.key, () => ({ address, listeners: [] })).listeners.push(now as Referrer);
     }
   }
   if (fresh.size === 0) return [];

@@ -1,4 +1,5 @@
 import type { Clock, ResourceName, TypeUrl, Version } from "@xdskit/api";
+import { dropOldest, getOrInsert } from "../basics/maps.js";
 import type { LayerChange } from "../configuration/layers.js";
 import type { ConfigArrivalOutcome } from "../contracts/arrival.js";
 import type { LedgerStream, OpenStream } from "../node-status/ledger-stream.js";
@@ -90,14 +91,8 @@ export class ArrivalWaiter {
   superseded(changes: readonly LayerChange[]): void {
     const note = (typeUrl: TypeUrl, key: ResourceName, version: Version | undefined) => {
       if (this.#awaited.changed?.keys.get(typeUrl)?.resources.has(key) !== true) return;
-      const ofType = this.#later.get(typeUrl) ?? new Map<ResourceName, Set<Version | undefined>>();
-      const versions = ofType.get(key) ?? new Set();
-      this.#later.set(typeUrl, ofType.set(key, versions));
-      versions.add(version);
-      for (const oldest of versions) {
-        if (versions.size <= mostLater) break;
-        versions.delete(oldest);
-      }
+      const ofType = getOrInsert(this.#later, typeUrl, () => new Map());
+      dropOldest(getOrInsert(ofType, key, () => new Set()).add(version), mostLater);
     };
     for (const { upserted, removed } of changes) {
       for (const { type, key, version } of upserted) note(type.typeUrl, key, version);

@@ -1,5 +1,6 @@
 import { type Clock, XdskitError } from "@xdskit/api";
 import type { Node } from "@xdskit/protocol";
+import { getOrInsert } from "../basics/maps.js";
 import type { LayerChange } from "../configuration/layers.js";
 import { checkCall } from "../configuration/option-tables.js";
 import type { ConfigArrival, ConfigArrivalOutcome, NodeArrival, NodeSelection } from "../contracts/arrival.js";
@@ -103,9 +104,7 @@ export class Arrivals {
     for (const stream of this.#chosen(nodes)) {
       const { id } = stream.opened.node;
       const standing = arrivalStandingOf(stream, changed, look, this.#clock);
-      const known = byNode.get(id);
-      if (known === undefined) byNode.set(id, [standing]);
-      else known.push(standing);
+      getOrInsert(byNode, id, () => []).push(standing);
     }
     return new Map(Array.from(byNode, ([id, standings]) => [id, standingOfNode(standings)]));
   }

@@ -1,5 +1,6 @@
 import {
   canonicalName,
+  mostFindings,
   type Resource,
   type ResourceName,
   type ResourceType,
@@ -14,6 +15,7 @@ import {
   type Subscription,
   type TypeStatus,
 } from "@xdskit/protocol";
+import { getOrInsert } from "../basics/maps.js";
 import type { LayerChange } from "../configuration/layers.js";
 
 /** The changes of one type in a layer: by key the new resource, undefined for a removed one. */
@@ -34,11 +36,8 @@ export interface TypeStanding {
 /** The changes of a layer, by type URL. */
 export function changedKeys({ upserted, removed }: LayerChange): ReadonlyMap<TypeUrl, ChangedKeys> {
   const byType = new Map<TypeUrl, { resources: Map<ResourceName, Resource | undefined>; hasAliases: boolean }>();
-  const of = ({ typeUrl }: ResourceType) => {
-    const known = byType.get(typeUrl) ?? { resources: new Map(), hasAliases: false };
-    byType.set(typeUrl, known);
-    return known;
-  };
+  const of = ({ typeUrl }: ResourceType) =>
+    getOrInsert(byType, typeUrl, () => ({ resources: new Map(), hasAliases: false }));
   for (const { type, name } of removed) {
     const keys = of(type);
     keys.resources.set(name, undefined);
@@ -93,7 +92,6 @@ export class StandingsOfChange {
 }
 
 const mostKnown = 10_000;
-const mostLacking = 100;
 const unconcerned: TypeStanding = { concerned: false, lacking: [] };
 
 interface Sets {
@@ -128,7 +126,7 @@ function typeStandingOf(
       later?.get(key)?.has(resource?.version) === true;
     if (isNewEnough(have) && (have !== undefined || mayNotCome(key, isNewEnough))) continue;
     lacking.push(key);
-    if (lacking.length === mostLacking) break;
+    if (lacking.length === mostFindings) break;
   }
   return { concerned, lacking };
 }

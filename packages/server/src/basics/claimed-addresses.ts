@@ -1,4 +1,5 @@
 import { type ListeningAddress, listeningAddresses, type Resource } from "@xdskit/api";
+import { getOrInsert } from "./maps.js";
 
 const known = new WeakMap<Resource, readonly ListeningAddress[]>();
 
@@ -9,12 +10,10 @@ const known = new WeakMap<Resource, readonly ListeningAddress[]>();
 export function claimedAddresses(resource: Resource): readonly ListeningAddress[] {
   if (resource.type.name !== "listener") return none;
   if (resource.name.startsWith("xdstp:") || resource.variant !== undefined) return none;
-  const before = known.get(resource);
-  if (before !== undefined) return before;
-  const seen = new Set<string>();
-  const claimed = listeningAddresses(resource).filter(({ key }) => !seen.has(key) && seen.add(key));
-  known.set(resource, claimed);
-  return claimed;
+  return getOrInsert(known, resource, () => {
+    const seen = new Set<string>();
+    return listeningAddresses(resource).filter(({ key }) => !seen.has(key) && seen.add(key));
+  });
 }
 
 const none: readonly ListeningAddress[] = [];

@@ -2,6 +2,11 @@
 export class Counts<Key> {
   readonly #counts = new Map<Key, number>();
 
+  /** The number of keys whose count is not 0. */
+  get size(): number {
+    return this.#counts.size;
+  }
+
   of(key: Key): number {
     return this.#counts.get(key) ?? 0;
   }

@@ -3,7 +3,14 @@ import { statusCode } from "@xdskit/protocol";
 import { createRateLimit } from "../basics/rate-limit.js";
 import type { SourceTrouble } from "../contracts/node-status.js";
 import type { StatusPeer } from "../contracts/status-peers.js";
-import type { Call, Refusal, Service, ServiceHandler, ServiceMethod } from "../contracts/transport.js";
+import {
+  type Call,
+  type Refusal,
+  type Service,
+  type ServiceHandler,
+  type ServiceMethod,
+  unreadMs,
+} from "../contracts/transport.js";
 import { clientStatusServiceName } from "./service-name.js";
 import { AnswerTooLarge, type StatusPart, type StatusSource, statusAnswer, statusParts } from "./status-answer.js";
 import { askStatusPeers, type PeersStatus } from "./status-pages.js";
@@ -18,9 +25,6 @@ const most = {
   perSecond: 5,
   burst: 20,
 } as const;
-/** The time that a client of a stream may take to read an answer. */
-const unreadMs = 30_000;
-
 export interface ClientStatusOptions extends StatusSource {
   /** The other servers of the store that are known now. */
   readonly peers: () => readonly StatusPeer[];

@@ -1,10 +1,11 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
-import { envoySchema, mostFindings, type RedactedBody, redactJson } from "@xdskit/api";
+import { envoySchema, mostFindings, type RedactedBody, redactJson, type Steps } from "@xdskit/api";
 import type { NodeSchema } from "@xdskit/api/envoy/config/core/v3/base";
 import { countDifferences, type Node, type ResourceSet, type TypeStatus } from "@xdskit/protocol";
+import { getOrInsert } from "../basics/maps.js";
 import type { SourceTrouble } from "../contracts/node-status.js";
-import type { LedgerStream } from "../node-status/ledger-stream.js";
+import { type LedgerStream, newestOf, streamsByNode } from "../node-status/ledger-stream.js";
 import type { Moment } from "../node-status/moment.js";
 import { typeReport } from "../node-status/type-report.js";
 import { entriesBehind, resourceEntries, type TypeOnStream } from "./resource-entries.js";
@@ -51,7 +52,7 @@ export function* statusParts(
   source: StatusSource,
   request: StatusRequest,
   cut?: StatusCut,
-): Generator<undefined, { readonly parts: readonly StatusPart[]; readonly hasMore: boolean }> {
+): Steps<{ readonly parts: readonly StatusPart[]; readonly hasMore: boolean }> {
   const parts: StatusPart[] = [];
   const writer = new BinaryWriter();
   let bytes = 0;
@@ -64,7 +65,7 @@ export function* statusParts(
   };
   // Reading and writing a content costs more than naming it.
   const perStep = request.contents ? 4 : 32;
-  for (const [node, streams] of cut === undefined ? byNode(source) : behind(byNode(source), cut.after)) {
+  for (const { node, open } of nodesOf(source, cut)) {
     yield;
     if (!request.matches(node)) continue;
     if (cut !== undefined && bytes > cut.bytes) return { parts, hasMore: true };
@@ -72,7 +73,7 @@ export function* statusParts(
     const written = take();
     const entries: Uint8Array[] = [];
     let steps = 0;
-    for (const stream of streams) {
+    for (const stream of open) {
       for (const entry of entriesOf(stream, source, request)) {
         if (entry !== undefined) writeEntry(writer, entry);
         if (++steps % perStep > 0) continue;
@@ -97,9 +98,7 @@ export function statusAnswer(
 ): Uint8Array {
   const byId = new Map<string, Uint8Array[]>();
   for (const { id, node, entries } of servers.flat()) {
-    const known = byId.get(id);
-    if (known === undefined) byId.set(id, [node, ...entries]);
-    else known.push(...entries);
+    getOrInsert(byId, id, () => [node]).push(...entries);
   }
   const chunks: Uint8Array[] = [];
   let bytes = 0;
@@ -118,29 +117,11 @@ export function statusAnswer(
   return Buffer.concat(chunks);
 }
 
-/** By id, those that come after one. */
-function behind(
-  nodes: Iterable<readonly [Node, readonly LedgerStream[]]>,
-  after: string,
-): readonly (readonly [Node, readonly LedgerStream[]])[] {
-  return [...nodes].filter(([{ id }]) => id > after).sort(([a], [b]) => (a.id < b.id ? -1 : 1));
-}
-
-/** The nodes, as their newest streams describe them, with all their streams. */
-function byNode({ streams }: StatusSource): Iterable<readonly [Node, readonly LedgerStream[]]> {
-  const found = new Map<string, [Node, LedgerStream[]]>();
-  for (const stream of streams) {
-    const node = stream.opened?.node;
-    if (node === undefined) continue;
-    const known = found.get(node.id);
-    if (known === undefined) {
-      found.set(node.id, [node, [stream]]);
-    } else {
-      known[0] = node;
-      known[1].push(stream);
-    }
-  }
-  return found.values();
+/** The nodes, as their newest streams describe them, with all their streams. `cut`: sorted by id, behind one. */
+function nodesOf({ streams }: StatusSource, cut: StatusCut | undefined) {
+  const nodes = Array.from(streamsByNode(streams).values(), (open) => ({ node: newestOf(open).node, open }));
+  if (cut === undefined) return nodes;
+  return nodes.filter(({ node }) => node.id > cut.after).sort((a, b) => (a.node.id < b.node.id ? -1 : 1));
 }
 
 function* entriesOf(

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { inTurns } from "@xdskit/api";
 import type { SourceTrouble } from "../contracts/node-status.js";
 import type { ClientStatusAsked, ClientStatusPage, StatusPeer } from "../contracts/status-peers.js";
 import { AnswerTooLarge, type StatusPart, type StatusSource, statusParts } from "./status-answer.js";
@@ -6,8 +6,6 @@ import { readStatusRequest } from "./status-request.js";
 
 /** A page ends with the node that brings it to this many bytes. */
 const pageBytes = 1024 * 1024;
-/** The number of steps in one turn. */
-const stepsInTurn = 20;
 
 /** The reports of the other servers of the store, and the servers that gave none. */
 export interface PeersStatus {
@@ -19,19 +17,13 @@ export interface PeersStatus {
 export async function statusPage(source: StatusSource, asked: ClientStatusAsked): Promise<ClientStatusPage> {
   const request = readStatusRequest(Buffer.from(asked.request, "base64"));
   if (typeof request === "string") throw new Error(request);
-  const making = statusParts(source, request, { after: asked.after, bytes: pageBytes });
-  for (let steps = 1; ; steps += 1) {
-    const { done, value } = making.next();
-    if (done) {
-      const nodes = value.parts.map(({ id, node, entries }) => ({
-        id,
-        node: Buffer.from(node).toString("base64"),
-        entries: Buffer.concat(entries).toString("base64"),
-      }));
-      return { nodes, hasMore: value.hasMore, troubles: value.hasMore ? [] : source.troubles() };
-    }
-    if (steps % stepsInTurn === 0) await nextTurn();
-  }
+  const { parts, hasMore } = await inTurns(statusParts(source, request, { after: asked.after, bytes: pageBytes }));
+  const nodes = parts.map(({ id, node, entries }) => ({
+    id,
+    node: Buffer.from(node).toString("base64"),
+    entries: Buffer.concat(entries).toString("base64"),
+  }));
+  return { nodes, hasMore, troubles: hasMore ? [] : source.troubles() };
 }
 
 /** Asks all others at once, each page by page. Rejects with AnswerTooLarge, and for no other reason. */

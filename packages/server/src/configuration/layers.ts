@@ -1,5 +1,6 @@
 import { type Finding, type Resource, type ResourceName, type ResourceType, XdskitError } from "@xdskit/api";
 import { emptySnapshot, type Snapshot, updateSnapshot } from "@xdskit/protocol";
+import { MultiMap } from "../basics/maps.js";
 import type { LayerUpdate } from "../contracts/source.js";
 import type { LayerName } from "../settings/group-settings.js";
 import { isBelow } from "./below.js";
@@ -18,38 +19,31 @@ export interface LayerChange {
 }
 
 /** The named sets of resources that groups are built from. */
-export interface Layers {
-  /** In the order in which they first appeared, without the layers of supply on demand. */
-  readonly names: readonly LayerName[];
-  /** The content of a layer; undefined for a layer that never had content, or that was dropped. */
-  get(layer: LayerName): Snapshot | undefined;
-  /**
-   * Makes a change, all of it or nothing, and returns the differences. A new layer without differences is listed with
-   * empty lists. Throws an XdskitError, and changes nothing, if an update names a resource twice. `planned` saves the
-   * work that `plan` has done.
-   */
-  apply(updates: readonly LayerUpdate[], planned?: readonly LayerChange[]): readonly LayerChange[];
-  /**
-   * The differences that a change would make, for each update. Nothing is applied or derived. No two updates may be of
-   * one layer. Throws as `apply` does.
-   */
-  plan(updates: readonly LayerUpdate[]): readonly LayerChange[];
-  /** Forgets a layer and returns the removed resources; undefined if there is no such layer. */
-  drop(layer: LayerName): LayerChange | undefined;
-}
+export type Layers = ReturnType<typeof createLayers>;
 
-export function createLayers(): Layers {
+export function createLayers() {
   const layers = new Map<LayerName, Snapshot>();
   return {
-    get names() {
+    /** In the order in which they first appeared, without the layers of supply on demand. */
+    get names(): readonly LayerName[] {
       return [...layers.keys()].filter((name) => !isBelow(name));
     },
-    get: (layer) => layers.get(layer),
-    plan(updates) {
+    /** The content of a layer; undefined for a layer that never had content, or that was dropped. */
+    get: (layer: LayerName): Snapshot | undefined => layers.get(layer),
+    /**
+     * The differences that a change would make, for each update. Nothing is applied or derived. No two updates may be
+     * of one layer. Throws as `apply` does.
+     */
+    plan(updates: readonly LayerUpdate[]): readonly LayerChange[] {
       refuseDuplicates(updates);
       return updates.map((update) => differencesOf(layers.get(update.layer) ?? emptySnapshot(), update));
     },
-    apply(updates, planned) {
+    /**
+     * Makes a change, all of it or nothing, and returns the differences. A new layer without differences is listed with
+     * empty lists. Throws an XdskitError, and changes nothing, if an update names a resource twice. `planned` saves the
+     * work that `plan` has done.
+     */
+    apply(updates: readonly LayerUpdate[], planned?: readonly LayerChange[]): readonly LayerChange[] {
       // All errors must be found before a snapshot is derived: after that, the old snapshot is no longer the newest of
       // its lineage. The first content of a layer takes nothing from any snapshot.
       const first = new Map<LayerUpdate, Snapshot>();
@@ -71,7 +65,8 @@ export function createLayers(): Layers {
       }
       return changes;
     },
-    drop(layer) {
+    /** Forgets a layer and returns the removed resources; undefined if there is no such layer. */
+    drop(layer: LayerName): LayerChange | undefined {
       const before = layers.get(layer);
       if (before === undefined) return undefined;
       layers.delete(layer);
@@ -90,10 +85,9 @@ function sizeOf(snapshot: Snapshot | undefined): number | undefined {
 function refuseDuplicates(updates: readonly LayerUpdate[]): void {
   const findings: Finding[] = [];
   for (const update of updates) {
-    const seen = new Map<ResourceType, Set<ResourceName>>();
+    const seen = new MultiMap<ResourceType, ResourceName>();
     for (const { type, name, key } of update.upsert) {
-      const names = namesOfType(seen, type);
-      if (names.has(key)) {
+      if (seen.of(type).has(key)) {
         findings.push({
           code: "XDSKIT_DUPLICATE_RESOURCE",
           severity: "error",
@@ -102,19 +96,11 @@ function refuseDuplicates(updates: readonly LayerUpdate[]): void {
           resource: name,
         });
       }
-      names.add(key);
+      seen.add(type, key);
     }
   }
   const [first, ...rest] = findings;
   if (first !== undefined) throw new XdskitError([first, ...rest]);
-}
-
-function namesOfType(map: Map<ResourceType, Set<ResourceName>>, type: ResourceType): Set<ResourceName> {
-  const known = map.get(type);
-  if (known !== undefined) return known;
-  const names = new Set<ResourceName>();
-  map.set(type, names);
-  return names;
 }
 
 function differencesOf(before: Snapshot, { layer, kind, upsert, remove = [] }: LayerUpdate): LayerChange {
@@ -124,10 +110,10 @@ function differencesOf(before: Snapshot, { layer, kind, upsert, remove = [] }: L
   const upserted = upsert.filter(({ type, key, version }) => before.of(type).get(key)?.version !== version);
   const removed: ResourceKey[] = [];
   // A resource that one update both removes and upserts stays.
-  const kept = new Map<ResourceType, Set<ResourceName>>();
-  for (const { type, key } of upsert) namesOfType(kept, type).add(key);
+  const kept = new MultiMap<ResourceType, ResourceName>();
+  for (const { type, key } of upsert) kept.add(type, key);
   const drop = ({ type, key }: Resource) => {
-    if (!kept.get(type)?.has(key)) removed.push({ type, name: key });
+    if (!kept.of(type).has(key)) removed.push({ type, name: key });
   };
   if (kind === "replace") for (const set of before.sets.values()) for (const each of set) drop(each);
   else for (const { type, name } of remove) for (const each of before.of(type).named(name)) drop(each);

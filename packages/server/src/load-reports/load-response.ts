@@ -1,5 +1,6 @@
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { changeBetween, type ResourceSet } from "@xdskit/protocol";
+import { getOrInsert } from "../basics/maps.js";
 import type { LoadReportSettings } from "../settings/load-report-settings.js";
 
 /** The clusters that a client must report: all of its own, or these. */
@@ -12,15 +13,13 @@ const shared = new WeakMap<ResourceSet, Map<string, Uint8Array>>();
 export function loadResponse(settings: LoadReportSettings, wanted: WantedClusters): Uint8Array {
   if (wanted === "all" || !isSet(wanted)) return write(settings, wanted);
   const key = `${settings.intervalMs} ${settings.endpoints}`;
-  const known = shared.get(wanted)?.get(key);
-  if (known !== undefined) return known;
-  const written = write(
-    settings,
-    Array.from({ [Symbol.iterator]: () => wanted[Symbol.iterator]() }, ({ name }) => name),
+  const responses = getOrInsert(shared, wanted, () => new Map<string, Uint8Array>());
+  return getOrInsert(responses, key, () =>
+    write(
+      settings,
+      Array.from(wanted, ({ name }) => name),
+    ),
   );
-  const responses = shared.get(wanted) ?? new Map<string, Uint8Array>();
-  shared.set(wanted, responses.set(key, written));
-  return written;
 }
 
 /** Whether two sets have the same names; costs the differences between them, once for all clients. */

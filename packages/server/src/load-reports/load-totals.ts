@@ -1,4 +1,5 @@
 import type { ClusterLoad, Node } from "@xdskit/protocol";
+import { getOrInsert } from "../basics/maps.js";
 import { localityKey } from "../contracts/load-report.js";
 import type { DropTotals, LocalityTotals } from "../contracts/load-totals.js";
 
@@ -43,7 +44,7 @@ export function createLoadCounters(limits: { readonly [K in keyof typeof most]: 
   function localityOf({ localities }: Row, cluster: string, asked: Node["locality"]): MutableTotals<LocalityTotals> {
     const full = localities.size >= limits.localities && !localities.has(localityKey(asked));
     const locality = full ? otherLocality : asked;
-    return found(localities, localityKey(locality), () => ({
+    return getOrInsert(localities, localityKey(locality), () => ({
       cluster,
       locality,
       successful: 0,
@@ -56,7 +57,7 @@ export function createLoadCounters(limits: { readonly [K in keyof typeof most]: 
   function drop({ categories }: Row, cluster: string, asked: string, count: number): void {
     if (count <= 0) return;
     const category = categories.size >= limits.categories && !categories.has(asked) ? other : asked;
-    found(categories, category, () => ({ cluster, category, count: 0 })).count += count;
+    getOrInsert(categories, category, () => ({ cluster, category, count: 0 })).count += count;
   }
 
   return {
@@ -101,12 +102,4 @@ export function createLoadCounters(limits: { readonly [K in keyof typeof most]: 
       ).flat();
     },
   };
-}
-
-function found<Value>(map: Map<string, Value>, key: string, make: () => Value): Value {
-  const known = map.get(key);
-  if (known !== undefined) return known;
-  const made = make();
-  map.set(key, made);
-  return made;
 }

@@ -1,4 +1,5 @@
 import type { Snapshot, TypeStatus } from "@xdskit/protocol";
+import { getOrInsert } from "../basics/maps.js";
 import type { NodeStreamInfo } from "../contracts/stream-info.js";
 import type { PeerIdentity } from "../contracts/transport.js";
 import type { LayerName } from "../settings/group-settings.js";
@@ -34,4 +35,19 @@ export type OpenStream = LedgerStream & { readonly opened: NodeStreamInfo };
 
 export function isOpen(stream: LedgerStream): stream is OpenStream {
   return stream.opened !== undefined;
+}
+
+/** Open streams by the id of their node, the newest last. */
+export function streamsByNode(streams: Iterable<LedgerStream>): ReadonlyMap<string, readonly OpenStream[]> {
+  const found = new Map<string, OpenStream[]>();
+  for (const stream of streams) if (isOpen(stream)) getOrInsert(found, stream.opened.node.id, () => []).push(stream);
+  return found;
+}
+
+/**
+ * The newest stream shows the node as it is now: a client that comes back may have another version, or be in another
+ * group.
+ */
+export function newestOf(open: readonly OpenStream[]): NodeStreamInfo {
+  return (open.at(-1) as OpenStream).opened;
 }

@@ -11,8 +11,7 @@ import {
   type StreamStatus,
   worst,
 } from "../contracts/node-status.js";
-import type { NodeStreamInfo } from "../contracts/stream-info.js";
-import { isOpen, type LedgerStream, type OpenStream } from "./ledger-stream.js";
+import { isOpen, type LedgerStream, newestOf, type OpenStream, streamsByNode } from "./ledger-stream.js";
 import { type Moment, momentOf } from "./moment.js";
 import { resourceDetails } from "./resource-details.js";
 import { typeReport, typeState } from "./type-report.js";
@@ -25,18 +24,6 @@ export type Ledger = ReturnType<typeof createLedger>;
 
 /** `streams` are those that are open, in the order in which they were opened. */
 export function createLedger(streams: Iterable<LedgerStream>, clock: Clock, types: ResourceTypes) {
-  function byNode(): ReadonlyMap<string, readonly [OpenStream, ...OpenStream[]]> {
-    const found = new Map<string, [OpenStream, ...OpenStream[]]>();
-    for (const stream of streams) {
-      if (!isOpen(stream)) continue;
-      const { id } = stream.opened.node;
-      const known = found.get(id);
-      if (known === undefined) found.set(id, [stream]);
-      else known.push(stream);
-    }
-    return found;
-  }
-
   function ofNode(id: string): readonly OpenStream[] {
     const found: OpenStream[] = [];
     for (const stream of streams) if (isOpen(stream) && stream.opened.node.id === id) found.push(stream);
@@ -46,7 +33,7 @@ export function createLedger(streams: Iterable<LedgerStream>, clock: Clock, type
   return {
     nodes({ group, state, after, most }: NodesFilter = {}): readonly NodeStatus[] {
       const moment = momentOf(clock);
-      const all = byNode();
+      const all = streamsByNode(streams);
       const found: NodeStatus[] = [];
       // In the order of streams, pages would list a node that comes back twice, or not at all.
       const isPage = after !== undefined || most !== undefined;
@@ -99,18 +86,11 @@ export function createLedger(streams: Iterable<LedgerStream>, clock: Clock, type
     nodeStates(): NodeStates {
       const moment = momentOf(clock);
       const counts = { synced: 0, pending: 0, rejected: 0, stale: 0 };
-      for (const open of byNode().values()) counts[worst(open.map((stream) => stateOf(stream, moment)))] += 1;
+      for (const open of streamsByNode(streams).values())
+        counts[worst(open.map((stream) => stateOf(stream, moment)))] += 1;
       return counts;
     },
   };
-}
-
-/**
- * The newest stream shows the node as it is now: a client that comes back may have another version, or be in another
- * group.
- */
-function newestOf(open: readonly OpenStream[]): NodeStreamInfo {
-  return (open.at(-1) as OpenStream).opened;
 }
 
 function nodeStatus(id: string, open: readonly OpenStream[], moment: Moment): NodeStatus {

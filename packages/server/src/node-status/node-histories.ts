@@ -1,4 +1,5 @@
 import type { ResourceType, Version } from "@xdskit/api";
+import { dropOldest } from "../basics/maps.js";
 import type { Events, ServerEvent } from "../contracts/events.js";
 import type { NodeMoment } from "../contracts/node-history.js";
 
@@ -84,9 +85,7 @@ export class NodeHistories {
     if (known.streams > 0) return;
     this.#open.delete(node);
     this.#past.set(node, known);
-    if (this.#past.size <= mostPast) return;
-    const [oldest = node] = this.#past.keys();
-    this.#past.delete(oldest);
+    dropOldest(this.#past, mostPast);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { ResourceName, ResourceType } from "@xdskit/api";
+import { getOrInsert } from "../basics/maps.js";
 
 /** A map by type and name, without a joined key: for a hundred thousand names each key would be another string. */
 export class NameTable<Value> {
@@ -14,11 +15,7 @@ export class NameTable<Value> {
   }
 
   set(type: ResourceType, name: ResourceName, value: Value): void {
-    let names = this.#types.get(type);
-    if (names === undefined) {
-      names = new Map();
-      this.#types.set(type, names);
-    }
+    const names = getOrInsert(this.#types, type, () => new Map());
     const before = names.size;
     names.set(name, value);
     this.#size += names.size - before;

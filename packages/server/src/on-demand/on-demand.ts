@@ -8,6 +8,7 @@ import {
   XdskitError,
 } from "@xdskit/api";
 import type { Node } from "@xdskit/protocol";
+import { getOrInsert, MultiMap } from "../basics/maps.js";
 import { refuseForeign } from "../configuration/authorities.js";
 import { layerBelow } from "../configuration/below.js";
 import type { ConfigOptions } from "../configuration/create-config.js";
@@ -64,7 +65,7 @@ export class OnDemand implements DemandContext {
   readonly lingering: Lingering;
   readonly #around: OnDemandSurroundings;
   readonly #groups = new Map<string, GroupDemand>();
-  readonly #groupsOfLayer = new Map<LayerName, Set<GroupDemand>>();
+  readonly #groupsOfLayer = new MultiMap<LayerName, GroupDemand>();
   /** Names by their state. */
   readonly #counts = { unknown: 0, "in-layers": 0, pending: 0, supplied: 0, absent: 0, failed: 0 };
   readonly #outcomes: Record<DemandOutcome, number> = { supplied: 0, absent: 0, failed: 0, dropped: 0, refused: 0 };
@@ -105,11 +106,7 @@ export class OnDemand implements DemandContext {
     const touched = new Map<GroupDemand, LayerChange[]>();
     for (const change of changes) {
       for (const name of [change.layer, anyLayer]) {
-        for (const demand of this.#groupsOfLayer.get(name) ?? []) {
-          const list = touched.get(demand);
-          if (list === undefined) touched.set(demand, [change]);
-          else list.push(change);
-        }
+        for (const demand of this.#groupsOfLayer.of(name)) getOrInsert(touched, demand, () => []).push(change);
       }
     }
     for (const [demand, list] of touched) demand.layersChanged(list);
@@ -190,9 +187,7 @@ export class OnDemand implements DemandContext {
     });
     const made = new GroupDemand(group, createOwnLayers(layers, group), supplied, this);
     this.#groups.set(group.key, made);
-    for (const name of group.layers ?? [anyLayer]) {
-      this.#groupsOfLayer.set(name, (this.#groupsOfLayer.get(name) ?? new Set()).add(made));
-    }
+    for (const name of group.layers ?? [anyLayer]) this.#groupsOfLayer.add(name, made);
     return made;
   }
 
@@ -201,11 +196,7 @@ export class OnDemand implements DemandContext {
     const { group } = demand;
     if (!demand.isIdle || this.#groups.get(group.key) !== demand) return;
     this.#groups.delete(group.key);
-    for (const name of group.layers ?? [anyLayer]) {
-      const having = this.#groupsOfLayer.get(name);
-      having?.delete(demand);
-      if (having?.size === 0) this.#groupsOfLayer.delete(name);
-    }
+    for (const name of group.layers ?? [anyLayer]) this.#groupsOfLayer.delete(name, demand);
   }
 }
 

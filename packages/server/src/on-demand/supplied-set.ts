@@ -78,10 +78,6 @@ export function createSuppliedSet(changed: (change: SuppliedChange) => void) {
     /** All leases with a resource of exactly this name. */
     named: (type: ResourceType, name: ResourceName): readonly SupplierLease<WantedName>[] =>
       fewMembers(byName.get(type, name)),
-    /** Names of resources. */
-    get size(): number {
-      return byName.size;
-    },
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Clock } from "@xdskit/api";
+import { getOrInsert } from "../basics/maps.js";
 import { mostInTurn } from "./intervals.js";
 
 /** Waits until clients are told, until the name is dropped, or until it is checked again. */
@@ -79,14 +80,12 @@ export class Waits<Name extends Waiter<Name>> {
     wanted.stop(kind);
     if (milliseconds === Number.POSITIVE_INFINITY) return;
     const key = `${kind} ${milliseconds}`;
-    let names = this.#kinds.get(key);
-    if (names === undefined) {
-      names = new WaitingNames<Name>(milliseconds, this.#clock, (over) => {
+    const names = getOrInsert(this.#kinds, key, () => {
+      return new WaitingNames<Name>(milliseconds, this.#clock, (over) => {
         over.ended(kind);
         this.#over(kind, over);
       });
-      this.#kinds.set(key, names);
-    }
+    });
     wanted.waits(kind, names);
     names.add(wanted);
   }

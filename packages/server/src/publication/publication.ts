@@ -9,6 +9,7 @@ import {
   type TtlPolicy,
 } from "@xdskit/protocol";
 import type { AddressedGroups } from "../addresses/address-judge.js";
+import { Counts } from "../basics/counts.js";
 import { isBelow } from "../configuration/below.js";
 import type { Group, Groups } from "../configuration/groups.js";
 import type { LayerChange, Layers } from "../configuration/layers.js";
@@ -25,10 +26,8 @@ import type { ServerLimits } from "../settings/limits.js";
 import type { RolloutSettings } from "../settings/rollout-settings.js";
 import { Membership } from "./membership.js";
 import type { PulseListener } from "./pulse.js";
+import { recentMs } from "./recent-snapshots.js";
 import { type GroupClient, type SharedStack, SharedStacks } from "./shared-stacks.js";
-
-/** The time after a start in which clients from before it come back, in milliseconds. */
-const earlierMs = 10 * 60_000;
 
 /** A node that was let in. */
 export interface Admission {
@@ -68,7 +67,7 @@ export class Publication {
   readonly #stacks: SharedStacks;
   readonly #clock: Clock;
   readonly #inUse = new Map<string, GroupInUse>();
-  readonly #ofNode = { stream: new Map<string, number>(), poll: new Map<string, number>() };
+  readonly #ofNode = { stream: new Counts<string>(), poll: new Counts<string>() };
   #holds = 0;
   #hasBegun = false;
 
@@ -160,7 +159,7 @@ export class Publication {
   admit(node: Node, kind: Member["kind"] = "stream"): Admission | Refusal {
     // Streams, and polls that are held until something is new, have separate limits.
     const most = kind === "stream" ? this.#limits.streamsPerNode : this.#limits.pollsPerNode;
-    const count = this.#ofNode[kind].get(node.id) ?? 0;
+    const count = this.#ofNode[kind].of(node.id);
     const admission = this.#admission(node, kind);
     if ("code" in admission || count < most) return admission;
     const message = `node ${quoted(node.id)} has ${count} ${kind}s open, and no node may have more`;
@@ -232,7 +231,7 @@ export class Publication {
    */
   rememberEarlier(): () => void {
     const remembering = [...this.#stacks].map((shared) => ({ shared, seen: new Set([shared.stack.snapshot()]) }));
-    this.#clock.after(earlierMs, () => {
+    this.#clock.after(recentMs, () => {
       for (const { shared } of remembering) shared.earlier = [];
     });
     return () => {
@@ -304,10 +303,7 @@ export class Publication {
 
   #count({ members }: GroupInUse, kind: Member["kind"], { id }: Node, by: 1 | -1): void {
     members[kind] += by;
-    const ofNode = this.#ofNode[kind];
-    const count = (ofNode.get(id) ?? 0) + by;
-    if (count === 0) ofNode.delete(id);
-    else ofNode.set(id, count);
+    this.#ofNode[kind].add(id, by);
   }
 
   /** Groups that a function names come and go with their streams, or nodes could make the server grow for ever. */

@@ -3,8 +3,8 @@ import type { Snapshot } from "@xdskit/protocol";
 
 /** The number of snapshots that are kept. */
 const mostRecent = 100;
-/** The time for which each is kept, in milliseconds. */
-const recentMs = 10 * 60_000;
+/** In this time clients come back that were here, or at another server, in milliseconds. */
+export const recentMs = 10 * 60_000;
 /** The number of changed resources between them: each snapshot holds its differences from the next one. */
 const mostChanged = 2_000;
 

@@ -9,6 +9,7 @@ import {
   type UnknownTypes,
 } from "@xdskit/protocol";
 import { AddressIndex } from "../addresses/address-index.js";
+import { MultiMap } from "../basics/maps.js";
 import { isBelow } from "../configuration/below.js";
 import { createLayerStack, type LayerStack } from "../configuration/layer-stack.js";
 import type { LayerChange, Layers } from "../configuration/layers.js";
@@ -169,7 +170,7 @@ export class SharedStacks {
   /** The types whose content in the layer is not known yet. */
   readonly awaited = new Map<LayerName, ReadonlySet<TypeUrl>>();
   readonly #byKey = new Map<string, SharedStack>();
-  readonly #byLayer = new Map<LayerName | undefined, Set<SharedStack>>();
+  readonly #byLayer = new MultiMap<LayerName | undefined, SharedStack>();
   /** Stacks that no group uses, in the order in which they were left. */
   readonly #unused = new Set<SharedStack>();
 
@@ -189,10 +190,7 @@ export class SharedStacks {
     shared.groups += 1;
     this.#unused.delete(shared);
     this.#byKey.set(key, shared);
-    for (const layer of shared.layers) {
-      const having = this.#byLayer.get(layer) ?? new Set();
-      this.#byLayer.set(layer, having.add(shared));
-    }
+    for (const layer of shared.layers) this.#byLayer.add(layer, shared);
     return shared;
   }
 
@@ -210,11 +208,7 @@ export class SharedStacks {
   #forget(shared: SharedStack): void {
     this.#unused.delete(shared);
     this.#byKey.delete(shared.key);
-    for (const layer of shared.layers) {
-      const having = this.#byLayer.get(layer);
-      having?.delete(shared);
-      if (having?.size === 0) this.#byLayer.delete(layer);
-    }
+    for (const layer of shared.layers) this.#byLayer.delete(layer, shared);
   }
 
   /** The stacks that have one of the changed layers; costs those, and not all stacks. */
@@ -222,7 +216,7 @@ export class SharedStacks {
     const touched = new Set<SharedStack>();
     const layers = changes.map(({ layer }) => layer);
     for (const layer of layers.every(isBelow) ? layers : [undefined, ...layers])
-      for (const shared of this.#byLayer.get(layer) ?? []) touched.add(shared);
+      for (const shared of this.#byLayer.of(layer)) touched.add(shared);
     return touched;
   }
 

@@ -1,4 +1,5 @@
 import { type Finding, mostFindings, type XdskitErrorCode } from "@xdskit/api";
+import { getOrInsert } from "../basics/maps.js";
 import type { Referrer } from "../contracts/references-broken.js";
 
 /** What a change does wrong, and the names of the groups in whose stacks it does. */
@@ -16,10 +17,7 @@ export function foundInGroups<Stack extends { groups(): readonly string[] }, Wha
   const found = new Map<string, { readonly what: What; readonly groups: string[] }>();
   for (const stack of stacks) {
     for (const what of find(stack)) {
-      const id = idOf(what);
-      const known = found.get(id);
-      if (known === undefined) found.set(id, { what, groups: [...stack.groups()] });
-      else known.groups.push(...stack.groups());
+      getOrInsert(found, idOf(what), () => ({ what, groups: [] })).groups.push(...stack.groups());
     }
   }
   return [...found.values()];

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { performance } from "node:perf_hooks";
 import type { ApiVersion, ResourceType, Version } from "@xdskit/api";
 import { isSetVersion, type JsonRequest, type Subscription } from "@xdskit/protocol";
+import { dropOldest } from "../basics/maps.js";
 import type { PollConnection } from "../contracts/poll-transport.js";
 
 /** The meaning of a poll for the answer before it. */
@@ -100,11 +101,7 @@ export function createDelivered(limit = remembered) {
         at: performance.now(),
         repeated: same ? last.repeated : 0,
       });
-      if (deliveries.size <= limit) return;
-      for (const oldest of deliveries.keys()) {
-        deliveries.delete(oldest);
-        break;
-      }
+      dropOldest(deliveries, limit);
     },
   };
 }

@@ -2,6 +2,7 @@ import { performance } from "node:perf_hooks";
 import { createFairQueue } from "@xdskit/grpc-server";
 import { type JsonRequest, type Node, readJsonRequest, selectionOf, statusCode } from "@xdskit/protocol";
 import { Counts } from "../basics/counts.js";
+import { getOrInsert } from "../basics/maps.js";
 import { createRateLimit, type RateLimit } from "../basics/rate-limit.js";
 import type { PollAnswer, PollCall, PollConnection, PollHandler, PollRefusal } from "../contracts/poll-transport.js";
 import type { Membership } from "../publication/membership.js";
@@ -138,11 +139,7 @@ export class Polls implements PollHandler {
     const here = this.#ofAddress.of(connection.address);
     if (here >= pollsPerAddress)
       return `${here} polls are under way from ${connection.address}, and no address may have more`;
-    let rate = this.#rates.get(connection);
-    if (rate === undefined) {
-      rate = createRateLimit(requestsPerSecond, requestBurst);
-      this.#rates.set(connection, rate);
-    }
+    const rate = getOrInsert(this.#rates, connection, () => createRateLimit(requestsPerSecond, requestBurst));
     if (rate.take(performance.now())) return undefined;
     return `more than ${requestsPerSecond} requests per second on one connection`;
   }

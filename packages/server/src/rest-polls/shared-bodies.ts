@@ -11,6 +11,7 @@ import {
   XdskitError,
 } from "@xdskit/api";
 import { BoundedCache, type Selection } from "@xdskit/protocol";
+import { getOrInsert } from "../basics/maps.js";
 import type { BodyEncoding, SharedBody } from "../contracts/poll-transport.js";
 import type { JsonNotes } from "./json-notes.js";
 
@@ -102,14 +103,7 @@ export function sharedBody(bytes: Uint8Array): SharedBody {
   const compressed = new Map<BodyEncoding, Promise<Uint8Array>>();
   return {
     bytes,
-    compressed(encoding) {
-      let promise = compressed.get(encoding);
-      if (promise === undefined) {
-        promise = compressors[encoding](bytes);
-        compressed.set(encoding, promise);
-      }
-      return promise;
-    },
+    compressed: (encoding) => getOrInsert(compressed, encoding, () => compressors[encoding](bytes)),
   };
 }
 

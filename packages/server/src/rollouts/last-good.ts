@@ -8,6 +8,7 @@ import {
   ResourceSets,
   type TypeStatus,
 } from "@xdskit/protocol";
+import { getOrInsert } from "../basics/maps.js";
 import type { Member } from "./member.js";
 import type { Keyed } from "./overrides.js";
 
@@ -126,8 +127,7 @@ export class LastGood {
     const add = ({ acknowledged, subscription, rejects }: Known) => {
       if (acknowledged === undefined) return;
       const { set, at = 0 } = acknowledged;
-      const known = bySet.get(set) ?? { set, at, wildcard: false, names: new Set(), proves: false };
-      bySet.set(set, known);
+      const known = getOrInsert(bySet, set, () => ({ set, at, wildcard: false, names: new Set(), proves: false }));
       known.at = Math.max(known.at, at);
       known.wildcard ||= subscription.wildcard;
       known.names.add(acknowledged.names);

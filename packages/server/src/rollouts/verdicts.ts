@@ -1,5 +1,6 @@
 import type { ResourceType } from "@xdskit/api";
 import { ResourceSets, type TypeStatus } from "@xdskit/protocol";
+import { getOrInsert } from "../basics/maps.js";
 import type { Member } from "./member.js";
 import type { QuarantineEntry } from "./quarantine.js";
 
@@ -26,8 +27,7 @@ export class Verdicts {
 
   /** A node rejects a content that is in quarantine; `now` in milliseconds. */
   rejects(entry: QuarantineEntry, node: string, now: number): void {
-    const nodes = this.#rejecters.get(entry) ?? new Map<string, number>();
-    this.#rejecters.set(entry, nodes);
+    const nodes = getOrInsert(this.#rejecters, entry, () => new Map());
     if (nodes.size < mostNodes || nodes.has(node)) nodes.set(node, now);
   }
 

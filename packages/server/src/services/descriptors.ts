@@ -1,6 +1,7 @@
 import { type DescFile, type DescMessage, type Registry, toBinary } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import { v2Registry } from "@xdskit/api";
+import { getOrInsert } from "../basics/maps.js";
 
 /** Finds the files that reflection describes, by their content; v2 included. */
 export type Descriptors = ReturnType<typeof createDescriptors>;
@@ -12,12 +13,11 @@ export type Descriptors = ReturnType<typeof createDescriptors>;
 export function createDescriptors(registry: Registry) {
   const indexed = new Map<Registry, ReadonlyMap<string, DescFile>>();
   function filesOf(each: Registry): ReadonlyMap<string, DescFile> {
-    const known = indexed.get(each);
-    if (known !== undefined) return known;
-    const files = new Map<string, DescFile>();
-    for (const { file } of each) addWithImports(files, file);
-    indexed.set(each, files);
-    return files;
+    return getOrInsert(indexed, each, () => {
+      const files = new Map<string, DescFile>();
+      for (const { file } of each) addWithImports(files, file);
+      return files;
+    });
   }
   /** Looks in the registry, then in v2's. */
   function either<Found>(find: (within: Registry) => Found | undefined): Found | undefined {
@@ -54,11 +54,7 @@ const serialized = new WeakMap<DescFile, Uint8Array>();
 
 /** A file as a `google.protobuf.FileDescriptorProto`. */
 export function serializedFile(file: DescFile): Uint8Array {
-  const known = serialized.get(file);
-  if (known !== undefined) return known;
-  const bytes = toBinary(FileDescriptorProtoSchema, file.proto);
-  serialized.set(file, bytes);
-  return bytes;
+  return getOrInsert(serialized, file, () => toBinary(FileDescriptorProtoSchema, file.proto));
 }
 
 function addWithImports(files: Map<string, DescFile>, file: DescFile): void {

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { getHeapStatistics } from "node:v8";
 import { type HeldItem, type HeldMemory, NameSet, type Node } from "@xdskit/protocol";
+import { getOrInsert } from "../basics/maps.js";
 import type { ServerLimits } from "../settings/limits.js";
 
 /**
@@ -40,8 +41,7 @@ export function createHeldMemory(
     /** For one stream of a connection, until it says that it is gone. */
     of(connection: string): StreamMemory {
       const gone = () => connections.delete(connection);
-      const held = connections.get(connection) ?? new StreamMemory(share, gone);
-      connections.set(connection, held);
+      const held = getOrInsert(connections, connection, () => new StreamMemory(share, gone));
       held.streams += 1;
       return held;
     },

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { TypeUrl, Version } from "@xdskit/api";
+import { dropOldest } from "../basics/maps.js";
 
 /**
  * Remembers which node rejected which version, so that a rejection repeated on every stream and reconnect is reported
@@ -22,10 +23,7 @@ export function createRejections(limit = remembered) {
       // Deleted and set again, so that the oldest is the first in the map.
       last.delete(key);
       last.set(key, version);
-      if (last.size > limit) {
-        const [oldest = key] = last.keys();
-        last.delete(oldest);
-      }
+      dropOldest(last, limit);
       return known !== version;
     },
     /** The node has accepted another version: if the rejected one comes back, it is reported again. */

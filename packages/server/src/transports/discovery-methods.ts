@@ -1,4 +1,5 @@
 import type { ApiVersion, ResourceTypes } from "@xdskit/api";
+import { getOrInsert } from "../basics/maps.js";
 import type { Method } from "../contracts/transport.js";
 
 /** The aggregated service, which belongs to no type. */
@@ -14,8 +15,7 @@ export function discoveryMethods(types: ResourceTypes): ReadonlyMap<string, Read
   const services = new Map<string, Map<string, Method>>();
   const add = (service: string, name: string | undefined, method: Method) => {
     if (name === undefined) return;
-    const methods = services.get(service) ?? new Map<string, Method>();
-    services.set(service, methods.set(name, method));
+    getOrInsert(services, service, () => new Map()).set(name, method);
   };
   for (const api of apis) {
     add(aggregated[api], "StreamAggregatedResources", { variant: "sotw", api, only: undefined, unary: false });

@@ -1,4 +1,5 @@
 import type { Clock, Finding, Resource, ResourceName, ResourceTypes, TypeUrl, Version } from "@xdskit/api";
+import { getOrInsert } from "../../basics/maps.js";
 import type { RolloutAction, RolloutLed, RolloutSharing, SharedRollouts } from "../../contracts/rollout-sharing.js";
 import { mostConflicts, readAgainMs } from "../../stores/basics/paces.js";
 import { storeFinding } from "../../stores/basics/store-finding.js";
@@ -176,8 +177,7 @@ export class SharedRolloutHub implements SharedRollouts {
   }
 
   join(group: string, side: GroupSide): GroupShare {
-    const sides = this.#sides.get(group) ?? new Set();
-    this.#sides.set(group, sides.add(side));
+    const sides = getOrInsert(this.#sides, group, () => new Set()).add(side);
     const records = this.#records;
     return {
       get isRead() {

@@ -1,5 +1,7 @@
 import type { ListeningAddress, PositionedResource } from "@xdskit/api";
 import { claimedAddresses } from "../../basics/claimed-addresses.js";
+import { Counts } from "../../basics/counts.js";
+import { getOrInsert, MultiMap } from "../../basics/maps.js";
 import type { LayerName } from "../../settings/group-settings.js";
 import type { FolderGroup } from "./folder-options.js";
 
@@ -25,12 +27,12 @@ export interface Clash {
  */
 export class AddressClaims {
   readonly #groups: readonly FolderGroup[] | undefined;
-  readonly #byAddress = new Map<string, Set<Claim>>();
+  readonly #byAddress = new MultiMap<string, Claim>();
   /** Addresses with more than one claim. Most of these clash. */
   readonly #crowded = new Set<string>();
   readonly #byEntry = new Map<LayerName, Map<PositionedResource, readonly Claim[]>>();
   /** The number of listener entries with a name in a layer. */
-  readonly #names = new Map<LayerName, Map<string, number>>();
+  readonly #names = new Map<LayerName, Counts<string>>();
   #clashes: readonly Clash[] | undefined = [];
 
   /** Without groups each layer is judged by itself. */
@@ -42,16 +44,14 @@ export class AddressClaims {
     for (const entry of entries) {
       if (entry.resource.type.name !== "listener") continue;
       this.#clashes = undefined;
-      this.#count(layer, entry.resource.name, 1);
+      this.#namesIn(layer).add(entry.resource.name, 1);
       const claims = claimedAddresses(entry.resource).map((address): Claim => ({ entry, file, layer, address }));
       if (claims.length === 0) continue;
-      const ofLayer = this.#byEntry.get(layer) ?? new Map<PositionedResource, readonly Claim[]>();
-      this.#byEntry.set(layer, ofLayer.set(entry, claims));
+      getOrInsert(this.#byEntry, layer, () => new Map()).set(entry, claims);
       for (const claim of claims) {
         const { key } = claim.address;
-        const others = this.#byAddress.get(key);
-        if (others === undefined) this.#byAddress.set(key, new Set([claim]));
-        else if (others.add(claim).size > 1) this.#crowded.add(key);
+        this.#byAddress.add(key, claim);
+        if (this.#byAddress.of(key).size > 1) this.#crowded.add(key);
       }
     }
   }
@@ -60,14 +60,12 @@ export class AddressClaims {
     for (const entry of entries) {
       if (entry.resource.type.name !== "listener") continue;
       this.#clashes = undefined;
-      this.#count(layer, entry.resource.name, -1);
+      this.#namesIn(layer).add(entry.resource.name, -1);
       const ofLayer = this.#byEntry.get(layer);
       for (const claim of ofLayer?.get(entry) ?? []) {
         const { key } = claim.address;
-        const others = this.#byAddress.get(key);
-        others?.delete(claim);
-        if ((others?.size ?? 0) < 2) this.#crowded.delete(key);
-        if (others?.size === 0) this.#byAddress.delete(key);
+        this.#byAddress.delete(key, claim);
+        if (this.#byAddress.of(key).size < 2) this.#crowded.delete(key);
       }
       ofLayer?.delete(entry);
     }
@@ -82,19 +80,16 @@ export class AddressClaims {
   #find(): readonly Clash[] {
     const found: Clash[] = [];
     for (const key of [...this.#crowded].sort()) {
-      const claims = [...(this.#byAddress.get(key) ?? [])].sort(byPlace);
+      const claims = [...this.#byAddress.of(key)].sort(byPlace);
       const byMembers = new Map<string, { readonly claims: Clash["claims"]; readonly groups: string[] }>();
       for (const { name, layers } of this.#groups ??
         [...this.#names.keys()].map((layer) => ({ name: "", layers: [layer] }))) {
         const served = claims.filter((claim) => this.#isServed(claim, layers));
         const [first, second, ...more] = firstOfName(served);
         if (first === undefined || second === undefined) continue;
-        const members = JSON.stringify(
-          [first, second, ...more].map(({ layer, entry }) => [layer, entry.resource.name]),
-        );
-        const known = byMembers.get(members) ?? { claims: [first, second, ...more], groups: [] };
-        known.groups.push(name);
-        byMembers.set(members, known);
+        const clash: Clash["claims"] = [first, second, ...more];
+        const members = JSON.stringify(clash.map(({ layer, entry }) => [layer, entry.resource.name]));
+        getOrInsert(byMembers, members, () => ({ claims: clash, groups: [] })).groups.push(name);
       }
       for (const { claims, groups } of byMembers.values())
         found.push({ claims, groups: this.#groups === undefined ? undefined : groups });
@@ -106,15 +101,11 @@ export class AddressClaims {
   #isServed({ layer, entry }: Claim, layers: readonly LayerName[]): boolean {
     const at = layers.lastIndexOf(layer);
     if (at < 0) return false;
-    return !layers.slice(at + 1).some((later) => this.#names.get(later)?.has(entry.resource.name));
+    return !layers.slice(at + 1).some((later) => this.#namesIn(later).of(entry.resource.name) > 0);
   }
 
-  #count(layer: LayerName, name: string, by: 1 | -1): void {
-    const names = this.#names.get(layer) ?? new Map<string, number>();
-    const count = (names.get(name) ?? 0) + by;
-    if (count > 0) names.set(name, count);
-    else names.delete(name);
-    this.#names.set(layer, names);
+  #namesIn(layer: LayerName): Counts<string> {
+    return getOrInsert(this.#names, layer, () => new Counts());
   }
 }
 

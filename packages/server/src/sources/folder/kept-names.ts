@@ -1,4 +1,6 @@
-import type { Resource, ResourceType, TypeUrl } from "@xdskit/api";
+import type { Resource, ResourceType } from "@xdskit/api";
+import { idOf } from "../../basics/id-of.js";
+import { MultiMap } from "../../basics/maps.js";
 
 /** The type and name of a resource. */
 export interface NamedResource {
@@ -6,39 +8,29 @@ export interface NamedResource {
   readonly key: Resource["key"];
 }
 
-/** A name, and the files that hold it. */
-interface KeptName {
-  readonly name: NamedResource;
-  readonly files: Set<string>;
-}
-
 /** Names in files with errors whose content is unknown: their applied content stays. */
 export class KeptNames {
-  readonly #files = new Map<TypeUrl, Map<Resource["key"], KeptName>>();
+  readonly #names = new Map<string, NamedResource>();
+  /** The files that hold each name. */
+  readonly #files = new MultiMap<string, string>();
 
   add(file: string, { type, key }: NamedResource): void {
-    let ofType = this.#files.get(type.typeUrl);
-    if (ofType === undefined) {
-      ofType = new Map();
-      this.#files.set(type.typeUrl, ofType);
-    }
-    const kept = ofType.get(key);
-    if (kept === undefined) ofType.set(key, { name: { type, key }, files: new Set([file]) });
-    else kept.files.add(file);
+    const id = idOf({ type, key });
+    this.#names.set(id, { type, key });
+    this.#files.add(id, file);
   }
 
-  delete(file: string, { type, key }: NamedResource): void {
-    const ofType = this.#files.get(type.typeUrl);
-    const kept = ofType?.get(key);
-    kept?.files.delete(file);
-    if (kept?.files.size === 0) ofType?.delete(key);
+  delete(file: string, name: NamedResource): void {
+    const id = idOf(name);
+    this.#files.delete(id, file);
+    if (this.#files.of(id).size === 0) this.#names.delete(id);
   }
 
-  has(typeUrl: TypeUrl, key: Resource["key"]): boolean {
-    return this.#files.get(typeUrl)?.has(key) === true;
+  has(name: NamedResource): boolean {
+    return this.#names.has(idOf(name));
   }
 
-  *[Symbol.iterator](): Iterator<NamedResource> {
-    for (const ofType of this.#files.values()) for (const { name } of ofType.values()) yield name;
+  [Symbol.iterator](): Iterator<NamedResource> {
+    return this.#names.values();
   }
 }

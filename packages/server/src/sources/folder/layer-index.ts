@@ -1,4 +1,5 @@
 import type { PositionedResource, Resource, ResourceType, TypeUrl, Where } from "@xdskit/api";
+import { getOrInsert } from "../../basics/maps.js";
 import type { LayerUpdate } from "../../contracts/source.js";
 import type { LayerName } from "../../settings/group-settings.js";
 import { KeptNames, type NamedResource } from "./kept-names.js";
@@ -94,9 +95,7 @@ export class LayerIndex {
         place.file = file;
       } else {
         place.others ??= new Map();
-        const ofFile = place.others.get(file);
-        if (ofFile === undefined) place.others.set(file, [entry]);
-        else ofFile.push(entry);
+        getOrInsert(place.others, file, () => []).push(entry);
         this.#doubled.add(place);
       }
       this.#touch(place);
@@ -208,7 +207,7 @@ export class LayerIndex {
   }
 
   #isKept({ ofType, key }: Place): boolean {
-    return this.#kept.has(ofType.type.typeUrl, key);
+    return this.#kept.has({ type: ofType.type, key });
   }
 
   #touch(place: Place): void {
@@ -218,12 +217,7 @@ export class LayerIndex {
   }
 
   #placesOf(type: ResourceType): Places {
-    let places = this.#places.get(type.typeUrl);
-    if (places === undefined) {
-      places = { type, byKey: new Map(), applied: 0 };
-      this.#places.set(type.typeUrl, places);
-    }
-    return places;
+    return getOrInsert(this.#places, type.typeUrl, () => ({ type, byKey: new Map(), applied: 0 }));
   }
 }
 

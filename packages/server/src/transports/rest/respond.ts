@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { ResourceTypes } from "@xdskit/api";
 import { peerOf } from "@xdskit/grpc-server";
+import { getOrInsert } from "../../basics/maps.js";
 import type { PollConnection, PollHandler, PollRefusal } from "../../contracts/poll-transport.js";
 import type { ServerLimits } from "../../settings/limits.js";
 import { isFromBrowser } from "../from-browser.js";
@@ -37,16 +38,13 @@ export function createResponder(types: ResourceTypes, limits: RestLimits): Respo
   const connections = new WeakMap<Socket, RestConnection>();
 
   function connectionOf(socket: Socket): RestConnection {
-    let connection = connections.get(socket);
-    if (connection === undefined) {
+    return getOrInsert(connections, socket, () => {
       const made = newConnection(socket);
-      connection = made;
-      connections.set(socket, made);
       socket.once("close", () => {
         made.open = false;
       });
-    }
-    return connection;
+      return made;
+    });
   }
 
   return async (request, response, handler) => {
