@@ -13,7 +13,6 @@ import { createServices } from "./services/services.js";
 import { UnaryFetch } from "./streams/fetch.js";
 import { createHeldMemory } from "./streams/held-memory.js";
 import { createNodeOrders } from "./streams/node-orders.js";
-import { serverRefusal } from "./streams/server-refusal.js";
 import { Session } from "./streams/session.js";
 import type { SessionContext } from "./streams/session-context.js";
 
@@ -87,7 +86,10 @@ export function createAdmission(
 ) {
   let isClosing = false;
   function refusal(): Refusal | undefined {
-    return serverRefusal(isClosing, openHere(), limits.streams);
+    if (isClosing) return { code: statusCode.unavailable, message: "the server is shutting down" };
+    const open = openHere();
+    if (open < limits.streams) return undefined;
+    return { code: statusCode.resourceExhausted, message: `the server has ${open} streams open and takes no more` };
   }
   return {
     refusal,

@@ -8,7 +8,7 @@ import { createListeners } from "./listeners.js";
 import type { Ledger } from "./node-status/ledger.js";
 import { Configuring } from "./publication/configuring.js";
 import { SharedRolloutHub } from "./rollouts/shared/shared-rollouts.js";
-import { createCore, readOptions, type ServerCore, type ServerSettings } from "./server-core.js";
+import { createCore, readOptions } from "./server-core.js";
 import { serverStats } from "./server-stats.js";
 import { reconfigure } from "./streams/reconfigure.js";
 
@@ -17,7 +17,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   const settings = readOptions(options);
   const core = createCore(settings);
   const { types, limits, keepalive, clock } = settings;
-  const { events, counters, layers, publication, arrivals, loop, views, ledger } = core;
+  const { events, counters, layers, publication, arrivals, loop, views, ledger, troubles } = core;
   const discovery = createDiscovery(settings, core, () => configuring.catchUp());
   const admission = createAdmission(settings, core, () => discovery.open + services.open);
   const { callInfo, refusedCall, refuseIfClosed } = admission;
@@ -31,8 +31,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     tls: options.tls,
   });
   const configuring = new Configuring({
-    ...{ layers, publication, arrivals, events, counters, authorities: settings.authorities },
-    troubles: core.troubles,
+    ...{ layers, publication, arrivals, events, counters, troubles, authorities: settings.authorities },
     judges: () => core.judges(),
     prepared: views.prepare,
     published: services.update,
@@ -53,7 +52,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     await allClosed(transportsClosed, configuring.sources, timeoutMs, () => core.end());
   }
 
-  const server: XdsServer = {
+  return {
     config: createConfig(core.config, configuring.apply, configuring.drop, (layer, awaited) => {
       publication.awaits(layer, awaited);
     }),
@@ -86,8 +85,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     },
     on(...listening) {
       checkListener(listening[0]);
-      const stop = events.on(...listening);
-      return stop;
+      return events.on(...listening);
     },
     stats: () => ({ ...serverStats(core), certificate: listeners.certificate() }),
     snapshotOf: (group) => publication.snapshotOf(group),
@@ -99,27 +97,18 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     nodeHistory: (id) => core.histories.moments(id) ?? [],
     contentArrival: (contents) => arrivals.of(arrivals.revision, contents),
     rollouts: views.rollouts,
-    shareRollouts: sharing(settings, core, refuseIfClosed),
+    async shareRollouts(sharing) {
+      refuseIfClosed();
+      const hub = await SharedRolloutHub.open(sharing, clock, types);
+      views.share(hub);
+      return hub;
+    },
     quarantines: views.quarantines,
     loadReports(filter = {}) {
       checkCall("server.loadReports", filter);
       return loadReports.reports(filter);
     },
     loadTotals: loadReports.totals,
-  };
-  return server;
-}
-
-function sharing(
-  { clock, types }: ServerSettings,
-  { views }: ServerCore,
-  refuseIfClosed: () => void,
-): XdsServer["shareRollouts"] {
-  return async (sharing) => {
-    refuseIfClosed();
-    const hub = await SharedRolloutHub.open(sharing, clock, types);
-    views.share(hub);
-    return hub;
   };
 }
 

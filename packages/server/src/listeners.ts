@@ -1,4 +1,5 @@
 import type { Clock, ResourceTypes } from "@xdskit/api";
+import type { Keepalive } from "@xdskit/grpc-server";
 import type { StatusCode } from "@xdskit/protocol";
 import { checkAddresses } from "./configuration/option-tables.js";
 import type { Events } from "./contracts/events.js";
@@ -8,7 +9,6 @@ import type { Accept, Transport } from "./contracts/transport.js";
 import type { Addresses, Listening } from "./contracts/xds-server.js";
 import type { Polls } from "./rest-polls/polls.js";
 import type { Services } from "./services/services.js";
-import type { Keepalive } from "./settings/keepalive.js";
 import type { ServerLimits } from "./settings/limits.js";
 import type { RestOptions } from "./settings/rest-options.js";
 import { createCertificates } from "./tls/certificates.js";
@@ -16,24 +16,6 @@ import type { Renewable, ServerTls } from "./tls/server-tls.js";
 import type { CertificateDates } from "./tls/validity.js";
 import { createGrpcTransport, type SocketTransport } from "./transports/grpc/grpc-transport.js";
 import { createRestTransport } from "./transports/rest/rest-transport.js";
-
-/**
- * The addresses that a server listens on: its own gRPC and REST, with or without TLS, and transports that a program
- * brings.
- */
-export interface Listeners {
-  readonly listen: <Asked extends Addresses>(addresses: Asked) => Promise<Listening<Asked>>;
-  readonly listenOn: (transport: Transport, address: string) => Promise<string>;
-  readonly pollOn: (transport: PollTransport, address: string) => Promise<string>;
-  /** Connections of its own gRPC whose clients were not asked to go. */
-  readonly connections: () => number;
-  /** Asks this many of them to reconnect. Returns how many were asked. */
-  readonly askToGo: (count: number) => number;
-  /** From when to when its certificate is valid; undefined without TLS, and before it listens. */
-  readonly certificate: () => CertificateDates | undefined;
-  /** Accepts nothing more, and closes everything: one promise for each transport, which keeps to the time. */
-  close(timeoutMs: number): readonly Promise<void>[];
-}
 
 export interface ListenersContext {
   readonly types: ResourceTypes;
@@ -53,7 +35,11 @@ export interface ListenersContext {
   readonly refuseIfClosed: () => void;
 }
 
-export function createListeners(context: ListenersContext): Listeners {
+/**
+ * The addresses that a server listens on: its own gRPC and REST, with or without TLS, and transports that a program
+ * brings.
+ */
+export function createListeners(context: ListenersContext) {
   const { types, clock, events, limits, keepalive, refused, refuseIfClosed } = context;
   const transports = new Set<Transport | PollTransport>();
   let grpc: SocketTransport | undefined;
@@ -114,10 +100,14 @@ export function createListeners(context: ListenersContext): Listeners {
     listen,
     listenOn,
     pollOn,
+    /** Connections of its own gRPC whose clients were not asked to go. */
     connections: () => grpc?.connections ?? 0,
-    askToGo: (count) => grpc?.askToGo(count) ?? 0,
-    certificate: () => certificates?.dates,
-    close(timeoutMs) {
+    /** Asks this many of them to reconnect. Returns how many were asked. */
+    askToGo: (count: number) => grpc?.askToGo(count) ?? 0,
+    /** From when to when its certificate is valid; undefined without TLS, and before it listens. */
+    certificate: (): CertificateDates | undefined => certificates?.dates,
+    /** Accepts nothing more, and closes everything: one promise for each transport, which keeps to the time. */
+    close(timeoutMs: number): readonly Promise<void>[] {
       certificates?.close();
       return Array.from(transports, (transport) => transport.close(timeoutMs));
     },

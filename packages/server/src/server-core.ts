@@ -1,4 +1,5 @@
 import { resourceTypes, systemClock } from "@xdskit/api";
+import { defaultKeepalive } from "@xdskit/grpc-server";
 import { AddressJudge, type AddressJudgeOptions } from "./addresses/address-judge.js";
 import { Arrivals } from "./arrivals/arrivals.js";
 import type { ConfigOptions } from "./configuration/create-config.js";
@@ -9,7 +10,7 @@ import { checkCall } from "./configuration/option-tables.js";
 import { createEvents, type Events } from "./contracts/events.js";
 import type { LiveOptions, ServerOptions } from "./contracts/xds-server.js";
 import { defaultEventLoopOptions } from "./event-loop/event-loop-stats.js";
-import { createEventLoopWatch } from "./event-loop/event-loop-watch.js";
+import { EventLoopWatch } from "./event-loop/event-loop-watch.js";
 import { createLedger } from "./node-status/ledger.js";
 import type { LedgerStream } from "./node-status/ledger-stream.js";
 import { NodeHistories } from "./node-status/node-histories.js";
@@ -20,7 +21,6 @@ import { Publication } from "./publication/publication.js";
 import { SourceTroubles } from "./publication/source-troubles.js";
 import { ReferenceJudge, type ReferenceJudgeOptions } from "./references/reference-judge.js";
 import { createViews } from "./rollouts/views.js";
-import { defaultKeepalive } from "./settings/keepalive.js";
 import { defaultServerLimits, type ServerLimits } from "./settings/limits.js";
 import { checkLoadReportSettings } from "./settings/load-report-settings.js";
 import { defaultRestOptions } from "./settings/rest-options.js";
@@ -59,6 +59,7 @@ export function createCore(settings: ServerSettings) {
   const config: ConfigOptions = { types, registry: options.registry, validate: options.validate ?? true };
   /** After the end no client is left to be told anything. */
   let over = false;
+  let lastId = 0;
   const onDemand = createDemand(
     { settings: options.onDemand, layers, config, authorities, clock, events },
     (changes) => {
@@ -76,7 +77,11 @@ export function createCore(settings: ServerSettings) {
     loop: watchEventLoop(options.eventLoop, counters, events),
     ledger: createLedger(streams, clock, types),
     arrivals: new Arrivals(streams, clock, events),
-    ids: countUp(),
+    /** The next id of a stream or a call, counted from 1. */
+    ids: () => {
+      lastId += 1;
+      return lastId;
+    },
     rejections: createRejections(),
     histories: new NodeHistories(events),
     troubles: new SourceTroubles(),
@@ -108,7 +113,7 @@ interface Judged {
 
 function watchEventLoop(options: ServerOptions["eventLoop"], counters: Counters, events: Events) {
   if (options === false) return undefined;
-  return createEventLoopWatch(
+  return new EventLoopWatch(
     { ...defaultEventLoopOptions, ...options },
     () => counters.work(),
     (block) => events.emit(() => ({ kind: "event-loop-blocked", block })),
@@ -135,13 +140,4 @@ function createDemand(context: DemandSettings, tell: (changes: readonly LayerCha
     report: (outcome, group, type, name, findings) =>
       events.emit(() => ({ kind: "on-demand", outcome, type, name, group, findings })),
   });
-}
-
-/** The next id of a stream or a call, counted from 1. */
-function countUp(): () => number {
-  let last = 0;
-  return () => {
-    last += 1;
-    return last;
-  };
 }

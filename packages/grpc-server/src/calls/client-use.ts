@@ -20,25 +20,13 @@ interface Use {
 }
 
 /** Counts the use of one connection. A caller that gets a refusal must not use more. */
-export interface ConnectionUse {
-  /** Counts one more stream. Returns the reason if it must be refused; `closeStream` follows in any case. */
-  openStream(): string | undefined;
-  closeStream(): void;
-  /** Counts bytes that are held, or released where negative. Returns the reason if that is too much. */
-  hold(bytes: number): string | undefined;
-  /** The connection is gone, with all its streams. */
-  end(): void;
-}
+export type ConnectionUse = ReturnType<ReturnType<typeof createClientUse>>;
 
 /**
  * Counts the use of connections, so that neither one connection nor one address can take everything. `requestBytes` is
  * the largest request: there is always room for two of them.
  */
-export function createClientUse(
-  given: UseLimits,
-  requestBytes: number,
-  limitName: (limit: keyof UseLimits) => string,
-): (address: string) => ConnectionUse {
+export function createClientUse(given: UseLimits, requestBytes: number, limitName: (limit: keyof UseLimits) => string) {
   const { streamsPerAddress } = given;
   const ofConnection = Math.max(given.partialRequestBytesPerConnection, 2 * requestBytes);
   const ofAddress = Math.max(given.partialRequestBytesPerAddress, ofConnection);
@@ -46,21 +34,23 @@ export function createClientUse(
   const addresses = new Map<string, Use & { connections: number }>();
   let heldInAll = 0;
 
-  return (address) => {
+  return (address: string) => {
     const shared = addresses.get(address) ?? { connections: 0, streams: 0, held: 0 };
     addresses.set(address, shared);
     shared.connections += 1;
     let held = 0;
     return {
-      openStream() {
+      /** Counts one more stream. Returns the reason if it must be refused; `closeStream` follows in any case. */
+      openStream(): string | undefined {
         shared.streams += 1;
         if (shared.streams <= streamsPerAddress) return undefined;
         return `${streamsPerAddress} streams are open from one address, and none may have more (${limitName("streamsPerAddress")})`;
       },
-      closeStream() {
+      closeStream(): void {
         shared.streams -= 1;
       },
-      hold(bytes) {
+      /** Counts bytes that are held, or released where negative. Returns the reason if that is too much. */
+      hold(bytes: number): string | undefined {
         held += bytes;
         shared.held += bytes;
         heldInAll += bytes;
@@ -72,7 +62,8 @@ export function createClientUse(
         if (heldInAll > inAll) return tooMuch("all clients", inAll, limitName("partialRequestBytes"));
         return undefined;
       },
-      end() {
+      /** The connection is gone, with all its streams. */
+      end(): void {
         shared.connections -= 1;
         if (shared.connections === 0) addresses.delete(address);
       },

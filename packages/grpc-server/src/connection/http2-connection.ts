@@ -1,6 +1,7 @@
 import { isOneFrame, streamAt } from "../frames/frame-reader.js";
 import { checkFrame, checkNewStream, protocolError, windowGrowth } from "../frames/frame-rules.js";
 import {
+  defaultWindow,
   flag,
   frameHeadBytes,
   frameType,
@@ -10,6 +11,7 @@ import {
   pingFrame,
   rstStreamFrame,
   settingsAnswer,
+  settingsFrame,
   windowUpdateFrame,
 } from "../frames/frames.js";
 import { type AssembledBlock, createHeaderAssembly, type HeaderAssembly, unpadded } from "../frames/header-assembly.js";
@@ -20,7 +22,6 @@ import { checkTrailers, decodeBlock, readRequestHead } from "../frames/request-h
 import { createHeaderDecoder, type HeaderDecoder } from "../hpack/header-decoder.js";
 import type { ConnectionHost, ConnectionLimits } from "./connection-host.js";
 import { FloodGuard, floodCost } from "./flood-guard.js";
-import { greetingOf } from "./greeting.js";
 import { Http2Sender } from "./http2-sender.js";
 import { type StreamOwner, StreamState } from "./http2-stream.js";
 import type { RemakableBytes } from "./outgoing-queue.js";
@@ -68,7 +69,9 @@ export class Http2Connection implements StreamOwner {
     this.#incoming = new IncomingFrames(this.#assembly, (type, flags, stream, payload) =>
       this.#frame(type, flags, stream, payload),
     );
-    this.#write(greetingOf(limits));
+    // A server's first frames (RFC 9113, 3.4): its settings and its window.
+    this.#write(settingsFrame(limits.streams, ourWindow, limits.headerBytes));
+    this.#write(windowUpdateFrame(0, ourWindow - defaultWindow));
     this.#output.flush();
   }
 

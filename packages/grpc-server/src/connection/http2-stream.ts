@@ -19,20 +19,7 @@ export interface Http2StreamHandler {
 }
 
 /** A stream as its handler sees it. */
-export interface Http2Stream {
-  /** Sends the head of the response, an encoded header block: once, before any data. It goes out with the next data. */
-  respond(block: Uint8Array): void;
-  /**
-   * Sends three parts of the body as one piece. The first is copied and may be used again; the others may be shared
-   * and must not change. False: taken, but there is no room for more until `drained`. `again` can produce the bytes
-   * of `body` again, so that no copy of them waits.
-   */
-  send(prefix: Uint8Array, body?: Uint8Array, tail?: Uint8Array, again?: RemakableBytes): boolean;
-  /** Ends the response with trailers, after the sent data. Without `respond` they are the whole response. */
-  end(block: Uint8Array): void;
-  /** Resets the stream at once, and drops waiting data. */
-  reset(code: Http2ErrorCode): void;
-}
+export type Http2Stream = Pick<StreamState, "respond" | "send" | "end" | "reset">;
 
 /** The connection of a stream, as the stream sees it. */
 export interface StreamOwner {
@@ -51,7 +38,7 @@ export interface StreamOwner {
 const nothing = new Uint8Array(0);
 
 /** A stream's state in its connection. */
-export class StreamState implements Http2Stream {
+export class StreamState {
   readonly #owner: StreamOwner;
   readonly id: number;
   readonly queue = new OutgoingQueue();
@@ -101,19 +88,27 @@ export class StreamState implements Http2Stream {
     throw new StreamError(http2Error.protocolError, "less content than content-length says");
   }
 
+  /** Sends the head of the response, an encoded header block: once, before any data. It goes out with the next data. */
   respond(block: Uint8Array): void {
     if (!this.isClosed && !this.hasResponded) this.#owner.respond(this, block);
   }
 
+  /**
+   * Sends three parts of the body as one piece. The first is copied and may be used again; the others may be shared
+   * and must not change. False: taken, but there is no room for more until `drained`. `again` can produce the bytes
+   * of `body` again, so that no copy of them waits.
+   */
   send(prefix: Uint8Array, body: Uint8Array = nothing, tail: Uint8Array = nothing, again?: RemakableBytes): boolean {
     if (this.isClosed || this.trailers !== undefined) return false;
     return this.#owner.send(this, prefix, body, tail, again);
   }
 
+  /** Ends the response with trailers, after the sent data. Without `respond` they are the whole response. */
   end(block: Uint8Array): void {
     if (!this.isClosed && this.trailers === undefined) this.#owner.end(this, block);
   }
 
+  /** Resets the stream at once, and drops waiting data. */
   reset(code: Http2ErrorCode): void {
     this.#owner.resetStream(this.id, code);
   }

@@ -5,15 +5,7 @@ import { ConnectionError, http2Error } from "./http2-errors.js";
 export type FrameReceiver = (type: number, flags: number, stream: number, payload: Buffer) => void;
 
 /** Cuts the bytes of a connection into frames, however they come. */
-export interface FrameReader {
-  /**
-   * Throws a ConnectionError for a too large frame, and the receiver's errors. A part of a frame is copied until its
-   * rest comes.
-   */
-  receive(bytes: Buffer): void;
-  /** Bytes of a frame whose rest has not come. */
-  readonly waiting: number;
-}
+export type FrameReader = ReturnType<typeof createFrameReader>;
 
 /** Whether these bytes are one frame, whole, of that type and with those flags. */
 export function isOneFrame(bytes: Buffer, type: number, flags: number): boolean {
@@ -29,7 +21,7 @@ export function streamAt(bytes: Buffer, at: number): number {
 }
 
 /** Makes a reader of frames with payloads of at most `most` bytes. */
-export function createFrameReader(receive: FrameReceiver, most = defaultFrameBytes): FrameReader {
+export function createFrameReader(receive: FrameReceiver, most = defaultFrameBytes) {
   /** The beginning of a frame whose rest has not come. */
   let parts: Buffer[] = [];
   let waiting = 0;
@@ -57,7 +49,11 @@ export function createFrameReader(receive: FrameReceiver, most = defaultFrameByt
   }
 
   return {
-    receive(bytes) {
+    /**
+     * Throws a ConnectionError for a too large frame, and the receiver's errors. A part of a frame is copied until its
+     * rest comes.
+     */
+    receive(bytes: Buffer): void {
       let at = 0;
       if (waiting > 0) {
         at = complete(bytes);
@@ -81,7 +77,8 @@ export function createFrameReader(receive: FrameReceiver, most = defaultFrameByt
         if (waiting >= 3) lengthAt(bytes, at, most);
       }
     },
-    get waiting() {
+    /** Bytes of a frame whose rest has not come. */
+    get waiting(): number {
       return waiting;
     },
   };

@@ -9,27 +9,23 @@ export interface AssembledBlock {
 }
 
 /** Puts header blocks together from HEADERS and the CONTINUATIONs behind them, which nothing may interrupt. */
-export interface HeaderAssembly {
-  /** The stream whose block is open; undefined between blocks. */
-  readonly open: number | undefined;
-  /** The block, if it is whole. Throws a ConnectionError. */
-  headers(flags: number, stream: number, payload: Buffer): AssembledBlock | undefined;
-  continuation(flags: number, payload: Buffer): AssembledBlock | undefined;
-}
+export type HeaderAssembly = ReturnType<typeof createHeaderAssembly>;
 
 /** Clients cut blocks of at most 32 kB at 16 kB: a client that sends more pieces wants to keep us busy. */
 const mostContinuations = 32;
 
 /** `mostBytes` is for the frames of one block. */
-export function createHeaderAssembly(mostBytes: number): HeaderAssembly {
+export function createHeaderAssembly(mostBytes: number) {
   let open:
     | { readonly stream: number; readonly endStream: boolean; readonly parts: Buffer[]; bytes: number }
     | undefined;
   return {
-    get open() {
+    /** The stream whose block is open; undefined between blocks. */
+    get open(): number | undefined {
       return open?.stream;
     },
-    headers(flags, stream, payload) {
+    /** The block, if it is whole. Throws a ConnectionError. */
+    headers(flags: number, stream: number, payload: Buffer): AssembledBlock | undefined {
       let bytes = unpadded(flags, payload);
       if ((flags & flag.priority) !== 0) {
         if (bytes.length < 5) throw new ConnectionError(http2Error.frameSizeError, "HEADERS without their priority");
@@ -41,7 +37,7 @@ export function createHeaderAssembly(mostBytes: number): HeaderAssembly {
       open = { stream, endStream, parts: [Buffer.from(bytes)], bytes: bytes.length };
       return undefined;
     },
-    continuation(flags, payload) {
+    continuation(flags: number, payload: Buffer): AssembledBlock | undefined {
       if (open === undefined) throw new ConnectionError(http2Error.protocolError, "CONTINUATION of nothing");
       open.parts.push(Buffer.from(payload));
       open.bytes += payload.length;

@@ -18,16 +18,10 @@ export interface HeaderBlock {
 const fieldOverhead = 32;
 
 /** The receiving half of HPACK (RFC 7541) for one connection. */
-export interface HeaderDecoder {
-  /**
-   * Reads a whole block: also one that is too large, since later ones build on it. Throws BadHeaderBlock. `mostBytes`
-   * bounds the kept part of it, counted as the dynamic table counts.
-   */
-  decode(block: Uint8Array, mostBytes: number): HeaderBlock;
-}
+export type HeaderDecoder = ReturnType<typeof createHeaderDecoder>;
 
 /** `tableBytes`: the largest dynamic table that the peer may use, by SETTINGS_HEADER_TABLE_SIZE 4,096 by default. */
-export function createHeaderDecoder(tableBytes = 4_096): HeaderDecoder {
+export function createHeaderDecoder(tableBytes = 4_096) {
   /** The newest is the last. */
   const entries: HeaderField[] = [];
   let size = 0;
@@ -54,7 +48,11 @@ export function createHeaderDecoder(tableBytes = 4_096): HeaderDecoder {
   }
 
   return {
-    decode(block, mostBytes) {
+    /**
+     * Reads a whole block: also one that is too large, since later ones build on it. Throws BadHeaderBlock. `mostBytes`
+     * bounds the kept part of it, counted as the dynamic table counts.
+     */
+    decode(block: Uint8Array, mostBytes: number): HeaderBlock {
       const reader = new BlockReader(block);
       const fields: HeaderField[] = [];
       let total = 0;

@@ -13,19 +13,12 @@ interface Ageing {
 }
 
 /** Ends a connection when it is too old, or when it is asked to. */
-export interface ConnectionAge {
-  /** It was told to go. */
-  readonly isOver: boolean;
-  /** Tells it to go now, if it was not told before. */
-  end(): void;
-  /** The connection is gone. */
-  stop(): void;
-}
+export type ConnectionAge = ReturnType<typeof limitAge>;
 
 export function limitAge(
   connection: Ageing,
   { maxAgeMs, maxAgeGraceMs }: Pick<Keepalive, "maxAgeMs" | "maxAgeGraceMs">,
-): ConnectionAge {
+) {
   let timer: NodeJS.Timeout | undefined;
   let isOver = false;
   const after = (ms: number, then: () => void) => {
@@ -43,10 +36,13 @@ export function limitAge(
   };
   if (maxAgeMs !== Infinity) after(maxAgeMs * (0.9 + 0.2 * Math.random()), end);
   return {
-    get isOver() {
+    /** It was told to go. */
+    get isOver(): boolean {
       return isOver;
     },
+    /** Tells it to go now, if it was not told before. */
     end,
+    /** The connection is gone. */
     stop: () => clearTimeout(timer),
   };
 }

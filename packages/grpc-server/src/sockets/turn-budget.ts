@@ -7,30 +7,14 @@ export interface Source {
 }
 
 /** Shares each turn of the event loop among sockets. */
-export interface TurnBudget {
-  /**
-   * Does the work now or, if this turn of the event loop was spent on others, in a later one; until then nothing more
-   * is read from the source. The work of one source is done in order. `isNew`: the connection is new; known ones do
-   * not wait for all new ones.
-   */
-  spend(source: Source, isNew: boolean, work: () => void): void;
-  /** Whether `spend` would do the work of that source now. */
-  hasTime(source: Source): boolean;
-  /**
-   * Does the work in a later turn in any case, after the work of the source that waits. Nothing more must be read
-   * from the source.
-   */
-  defer(source: Source, work: () => void): void;
-  /** Sources that wait. */
-  readonly waiting: number;
-}
+export type TurnBudget = ReturnType<typeof createTurnBudget>;
 
 /**
  * One turn of the event loop reads every readable socket, thousands when a fleet comes back at once; until it is over
  * no timer, no health check and no other stream gets its turn. So the work for their bytes may take `ms` milliseconds
  * in a turn. The rest waits, unread in the kernel but for one piece of each, and is done in slices.
  */
-export function createTurnBudget(ms = 10, clock: SliceClock = systemSliceClock): TurnBudget {
+export function createTurnBudget(ms = 10, clock: SliceClock = systemSliceClock) {
   const works = new Map<Source, { readonly list: (() => void)[]; readonly isPaused: boolean }>();
   const queue = createFairQueue<Source>(workOn, { sliceMs: ms / 2, clock });
   /** When this turn is spent; undefined if nothing was read in it yet. */
@@ -60,8 +44,14 @@ export function createTurnBudget(ms = 10, clock: SliceClock = systemSliceClock):
   }
 
   return {
+    /** Whether `spend` would do the work of that source now. */
     hasTime,
-    spend(source, isNew, work) {
+    /**
+     * Does the work now or, if this turn of the event loop was spent on others, in a later one; until then nothing more
+     * is read from the source. The work of one source is done in order. `isNew`: the connection is new; known ones do
+     * not wait for all new ones.
+     */
+    spend(source: Source, isNew: boolean, work: () => void): void {
       if (hasTime(source)) {
         work();
         return;
@@ -74,12 +64,17 @@ export function createTurnBudget(ms = 10, clock: SliceClock = systemSliceClock):
       source.pause();
       wait(source, isNew ? "changes" : "answers", work, true);
     },
-    defer(source, work) {
+    /**
+     * Does the work in a later turn in any case, after the work of the source that waits. Nothing more must be read
+     * from the source.
+     */
+    defer(source: Source, work: () => void): void {
       const before = works.get(source);
       if (before === undefined) wait(source, "answers", work, false);
       else before.list.push(work);
     },
-    get waiting() {
+    /** Sources that wait. */
+    get waiting(): number {
       return works.size;
     },
   };

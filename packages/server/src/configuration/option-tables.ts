@@ -6,6 +6,7 @@ import {
   type TableOf,
   XdskitError,
 } from "@xdskit/api";
+import { defaultKeepalive } from "@xdskit/grpc-server";
 import type { ConfigArrivalDoneOptions, ConfigArrivalOptions } from "../contracts/arrival.js";
 import type { ChangeOptions, ConfigUpdate, ResourceSelector } from "../contracts/config.js";
 import type { LoadReportFilter } from "../contracts/load-report.js";
@@ -13,7 +14,6 @@ import type { NodeConfigFilter, NodesFilter } from "../contracts/node-status.js"
 import type { Addresses, LiveOptions, ServerOptions } from "../contracts/xds-server.js";
 import { defaultEventLoopOptions } from "../event-loop/event-loop-stats.js";
 import type { GroupSettings } from "../settings/group-settings.js";
-import { defaultKeepalive } from "../settings/keepalive.js";
 import { defaultServerLimits } from "../settings/limits.js";
 import type { LoadReportSettings } from "../settings/load-report-settings.js";
 import { defaultOnDemandLimits } from "../settings/on-demand-options.js";

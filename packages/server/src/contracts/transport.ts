@@ -5,6 +5,9 @@ import type { ResponseBody, SotwOrDelta, StatusCode } from "@xdskit/protocol";
 export { lastWordMs } from "@xdskit/grpc-server";
 export type { PeerIdentity };
 
+/** The time that a client may take to read an answer, in milliseconds. Until then the answer is kept and counts. */
+export const unreadMs = 30_000;
+
 /** The discovery method that a client called. */
 export interface Method {
   readonly variant: SotwOrDelta;

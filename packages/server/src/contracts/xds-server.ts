@@ -1,8 +1,8 @@
 import type { Clock, Finding, Registry, Resource, ResourceName, ResourceType, ResourceTypes } from "@xdskit/api";
+import type { Keepalive } from "@xdskit/grpc-server";
 import type { FollowedNames, Node, ResourceErrorPolicy, Snapshot, TtlPolicy } from "@xdskit/protocol";
 import type { EventLoopOptions } from "../event-loop/event-loop-stats.js";
 import type { GroupOf, GroupSettings, LayerName, OnReject } from "../settings/group-settings.js";
-import type { Keepalive } from "../settings/keepalive.js";
 import type { ServerLimits } from "../settings/limits.js";
 import type { LoadReportSettings } from "../settings/load-report-settings.js";
 import type { OnDemandOptions } from "../settings/on-demand-options.js";

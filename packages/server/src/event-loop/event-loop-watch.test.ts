@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { defaultEventLoopOptions, type EventLoopBlock, type WorkDone } from "./event-loop-stats.js";
-import { createEventLoopWatch } from "./event-loop-watch.js";
+import { EventLoopWatch } from "./event-loop-watch.js";
 import type { LoopClock, Pause } from "./loop-clock.js";
 
 const nothing: WorkDone = { streamsOpened: 0, streamsClosed: 0, requests: 0, responses: 0, configurations: 0 };
@@ -28,7 +28,7 @@ function setUp() {
   };
   let work = nothing;
   const blocks: EventLoopBlock[] = [];
-  const watch = createEventLoopWatch(
+  const watch = new EventLoopWatch(
     defaultEventLoopOptions,
     () => work,
     (block) => blocks.push(block),
@@ -115,7 +115,7 @@ test("the longest block of the last minutes is forgotten in time, and the last f
 
 test("a block of the real loop is noticed", async () => {
   const blocks: EventLoopBlock[] = [];
-  const watch = createEventLoopWatch(
+  const watch = new EventLoopWatch(
     defaultEventLoopOptions,
     () => nothing,
     (block) => blocks.push(block),

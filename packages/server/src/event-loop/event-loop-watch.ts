@@ -10,14 +10,6 @@ const minuteMs = 60_000;
  */
 const idleFactor = 10;
 
-/** Measures how long the event loop is blocked. */
-export interface EventLoopWatch {
-  stats(): EventLoopStats;
-  /** There is work: from now on, frequent checks are worth their cost. A repeated call costs nothing. */
-  stir(): void;
-  stop(): void;
-}
-
 /** A noticed block whose garbage collection is not reported yet. */
 interface Noticed {
   readonly block: EventLoopBlock;
@@ -36,21 +28,13 @@ interface LoopLook {
 }
 
 /**
- * Checks the event loop in intervals. The time between two checks that was not idle (`eventLoopUtilization`) was
- * uninterrupted work, or several short pieces that together are no longer than the interval. `work` has counters since
- * the start, from which the work of a block is computed. `monitorEventLoopDelay` is not enough: it has a histogram of
- * delays, and cannot say when one happened, what the server did meanwhile, or how much of it was garbage collection.
+ * Measures how long the event loop is blocked: checks it in intervals. The time between two checks that was not idle
+ * (`eventLoopUtilization`) was uninterrupted work, or several short pieces that together are no longer than the
+ * interval. `work` has counters since the start, from which the work of a block is computed. `monitorEventLoopDelay` is
+ * not enough: it has a histogram of delays, and cannot say when one happened, what the server did meanwhile, or how
+ * much of it was garbage collection.
  */
-export function createEventLoopWatch(
-  options: EventLoopOptions,
-  work: () => WorkDone,
-  blocked: (block: EventLoopBlock) => void,
-  clock: LoopClock = systemLoopClock,
-): EventLoopWatch {
-  return new Watch(options, work, blocked, clock);
-}
-
-class Watch implements EventLoopWatch {
+export class EventLoopWatch {
   readonly #options: EventLoopOptions;
   readonly #work: () => WorkDone;
   readonly #blocked: (block: EventLoopBlock) => void;
@@ -76,7 +60,7 @@ class Watch implements EventLoopWatch {
     options: EventLoopOptions,
     work: () => WorkDone,
     blocked: (block: EventLoopBlock) => void,
-    clock: LoopClock,
+    clock = systemLoopClock,
   ) {
     this.#options = options;
     this.#work = work;
@@ -110,6 +94,7 @@ class Watch implements EventLoopWatch {
     };
   }
 
+  /** There is work: from now on, frequent checks are worth their cost. A repeated call costs nothing. */
   stir(): void {
     if (!this.#isResting || this.#isOver) return;
     this.#isResting = false;

@@ -51,7 +51,7 @@ export type Spread = FullRolloutSettings | "at-once" | "on-demand";
  * its node yet, and for contents in quarantine. A view is the newest snapshot with overrides, shared by all streams
  * with the same overrides; all other changes reach every stream at once.
  */
-export class GroupView {
+export class GroupView implements SharedView {
   readonly #context: GroupViewContext;
   readonly #quarantine = new Quarantine();
   #lastGood: LastGood | undefined;
@@ -70,13 +70,13 @@ export class GroupView {
     this.#context = context;
     this.#lastGood = context.keepsLastGood ? new LastGood() : undefined;
     const { shared, group } = context;
-    this.#shared = shared && new SharedCourse(this.#forShared(), (side) => shared.join(group, side));
+    this.#shared = shared && new SharedCourse(this, (side) => shared.join(group, side));
   }
 
   /** From now on nodes are told what there is. */
   open(): void {
     this.#shared?.open();
-    this.#hearRejected();
+    this.rejectedHeard();
     this.#settle();
   }
 
@@ -91,6 +91,10 @@ export class GroupView {
     if (ended.length > 0) this.#end(ended);
   }
 
+  newest(): Snapshot | undefined {
+    return this.#context.newest();
+  }
+
   /** The last rollout, in progress or over. */
   get rollout(): RolloutMachine | undefined {
     return this.#rollout;
@@ -101,34 +105,34 @@ export class GroupView {
   }
 
   snapshotFor(member: Member, newest: Snapshot): Snapshot {
-    if (this.#underWay === undefined && this.#quarantine.isEmpty) return newest;
-    return this.#view(this.#underWay?.reaches(member) ?? true, member.order, newest);
+    if (this.underWay === undefined && this.#quarantine.isEmpty) return newest;
+    return this.#view(this.underWay?.reaches(member) ?? true, member.order, newest);
   }
 
   /** All snapshots that streams have now, besides the newest. */
   *snapshots(): Iterable<Snapshot> {
-    const newest = this.#context.newest();
+    const newest = this.newest();
     if (newest === undefined) return;
     for (const order of [0, ...this.#quarantine.orders]) {
       yield this.#view(true, order, newest);
-      if (this.#underWay !== undefined) yield this.#view(false, order, newest);
+      if (this.underWay !== undefined) yield this.#view(false, order, newest);
     }
   }
 
   /** The newest snapshot has changed. */
   changed(before: Snapshot, after: Snapshot, how: Spread): void {
-    const underWay = this.#underWay;
+    const underWay = this.underWay;
     if (this.#shared !== undefined) {
       if (how !== "on-demand") this.#shared.changed(this.#effective(changesBetween(before, after)), how);
     } else if (how === "at-once") underWay?.pass(changesBetween(before, after));
-    else if (how !== "on-demand" && (underWay !== undefined || !this.#isDeserted())) {
+    else if (how !== "on-demand" && (underWay !== undefined || !this.isDeserted())) {
       this.#rollout = underWay ?? this.#newRollout();
       this.#rollout.change(changesBetween(before, after), how);
     }
     // A rollout that begins may have been asked for views before it held the change back.
     this.#views = undefined;
     this.#settle();
-    this.#hearRejected();
+    this.rejectedHeard();
   }
 
   /** A member ends. It can be asked for the last time. */
@@ -146,7 +150,7 @@ export class GroupView {
     const added = this.#quarantine.add(this.#toQuarantine(this.#lastGood, member, contents, rejection));
     if (added.length > 0) {
       this.#quarantineIs("began", added);
-      this.#spread();
+      this.spread();
     }
     const now = this.#context.clock.now();
     for (const content of contents) {
@@ -158,8 +162,8 @@ export class GroupView {
 
   /** Puts each resource of the rollout in progress into quarantine for all; returns false if there is none. */
   rollBack(): boolean {
-    const newest = this.#context.newest();
-    const underWay = this.#underWay;
+    const newest = this.newest();
+    const underWay = this.underWay;
     if (underWay === undefined || newest === undefined) return false;
     const added = this.#keepFromAll(underWay.undo.values(), newest);
     underWay.end("rolled-back");
@@ -184,7 +188,7 @@ export class GroupView {
   }
 
   /** What clients of other servers rejected is kept from those that come here. */
-  #hearRejected(): void {
+  rejectedHeard(): void {
     const { shared, group } = this.#context;
     if (shared === undefined || this.#lastGood === undefined) return;
     const said = new Map(shared.rejected(group).map((each) => [contentId(each), each]));
@@ -208,7 +212,7 @@ export class GroupView {
   async #keepRejected(shared: SharedRolloutHub, rejected: RejectedContent, after: number): Promise<void> {
     const { type: typeUrl, key, version, instead, node, message, since } = rejected;
     const good = instead === undefined ? undefined : await shared.content(typeUrl, key, instead);
-    const type = this.#context.newest()?.sets.get(typeUrl)?.type;
+    const type = this.newest()?.sets.get(typeUrl)?.type;
     if (type === undefined || !this.#heard.has(contentId(rejected)) || !this.#isTarget(rejected)) return;
     if (instead !== undefined && good === undefined) return;
     const about = { cause: "rejected", suspicion: undefined, after, isElsewhere: true } as const;
@@ -216,24 +220,24 @@ export class GroupView {
     const added = this.#quarantine.add([entry]);
     if (added.length === 0) return;
     this.#quarantineIs("began", added);
-    this.#spread();
+    this.spread();
   }
 
   #isTarget({ type: typeUrl, key, version }: RejectedContent): boolean {
-    const type = this.#context.newest()?.sets.get(typeUrl)?.type;
+    const type = this.newest()?.sets.get(typeUrl)?.type;
     return type !== undefined && this.#isServed({ type, key }, version);
   }
 
   /** Some stream has this content, or must get it. Undefined: it has none there. */
   #isServed(about: Keyed, version: Version | undefined): boolean {
-    const newest = this.#context.newest();
+    const newest = this.newest();
     if (newest === undefined) return false;
-    const held = this.#underWay?.undo.get(idOf(about));
+    const held = this.underWay?.undo.get(idOf(about));
     return resourceIn(newest, about)?.version === version || (held !== undefined && held.resource?.version === version);
   }
 
   #keepFromAll(undo: Iterable<Override>, newest: Snapshot): readonly QuarantineEntry[] {
-    const { node = "", message = "" } = this.#underWay?.status().rejections.at(-1) ?? {};
+    const { node = "", message = "" } = this.underWay?.status().rejections.at(-1) ?? {};
     const about = { cause: "rolled-back", suspicion: undefined, after: -1, since: new Date(), node, message } as const;
     const entries = Array.from(undo, ({ type, key, resource }) => {
       return { type, key, version: resourceIn(newest, { type, key })?.version, instead: resource, ...about };
@@ -241,37 +245,29 @@ export class GroupView {
     return this.#quarantine.add(entries);
   }
 
-  #forShared(): SharedView {
-    const context = this.#context;
-    const underWay = () => this.#underWay;
-    return {
-      newest: () => context.newest(),
-      get underWay() {
-        return underWay();
-      },
-      renew: (id, change) => {
-        this.#rollout?.close();
-        this.#rollout = this.#newRollout(id, change);
-        if (change !== undefined) this.#spread();
-        return this.#rollout;
-      },
-      isDeserted: () => this.#isDeserted(),
-      keepFromAll: (undo) => {
-        const newest = context.newest();
-        const added = newest === undefined ? [] : this.#keepFromAll(undo, newest);
-        if (added.length === 0) return;
-        this.#quarantineIs("began", added);
-        this.#spread();
-      },
-      keepsRolledBack: () => [...this.quarantine].some(({ cause }) => cause === "rolled-back"),
-      onlyFromAll: (ids) => {
-        const others = [...this.quarantine].filter((each) => each.cause === "rolled-back" && !ids.has(idOf(each)));
-        const over = this.#quarantine.delete(others);
-        if (over.length > 0) this.#end(over);
-      },
-      rejectedHeard: () => this.#hearRejected(),
-      spread: () => this.#spread(),
-    };
+  renew(id: number, change?: RolloutChange): RolloutMachine {
+    this.#rollout?.close();
+    this.#rollout = this.#newRollout(id, change);
+    if (change !== undefined) this.spread();
+    return this.#rollout;
+  }
+
+  keepFromAll(undo: Iterable<Override>): void {
+    const newest = this.newest();
+    const added = newest === undefined ? [] : this.#keepFromAll(undo, newest);
+    if (added.length === 0) return;
+    this.#quarantineIs("began", added);
+    this.spread();
+  }
+
+  keepsRolledBack(): boolean {
+    return [...this.quarantine].some(({ cause }) => cause === "rolled-back");
+  }
+
+  onlyFromAll(ids: { has(id: string): boolean }): void {
+    const others = [...this.quarantine].filter((each) => each.cause === "rolled-back" && !ids.has(idOf(each)));
+    const over = this.#quarantine.delete(others);
+    if (over.length > 0) this.#end(over);
   }
 
   /**
@@ -303,7 +299,7 @@ export class GroupView {
     this.#rollout?.close();
   }
 
-  get #underWay(): RolloutMachine | undefined {
+  get underWay(): RolloutMachine | undefined {
     return this.#rollout?.isUnderWay ? this.#rollout : undefined;
   }
 
@@ -313,7 +309,7 @@ export class GroupView {
     const key = `${isReached} ${this.#quarantine.classOf(order)}`;
     let found = laid.get(key);
     if (found === undefined) {
-      const overrides: Overrides = new Map(isReached ? [] : this.#underWay?.undo);
+      const overrides: Overrides = new Map(isReached ? [] : this.underWay?.undo);
       this.#quarantine.lay(overrides, newest, order);
       found = overlaid(newest, overrides);
       laid.set(key, found);
@@ -326,10 +322,10 @@ export class GroupView {
     const context = {
       ...{ id, group, clock, members, led: shared && (() => shared.nudge()) },
       isKeptFrom: ({ order }: Member) => {
-        const newest = this.#context.newest();
+        const newest = this.newest();
         return newest !== undefined && this.#quarantine.keeps(rollout.undo, newest, order);
       },
-      spread: () => this.#spread(),
+      spread: () => this.spread(),
       report: (outcome: RolloutOutcome) => this.#context.rolloutIs(outcome, rollout),
     };
     const rollout: RolloutMachine = new RolloutMachine(context, change);
@@ -337,7 +333,7 @@ export class GroupView {
   }
 
   /** Whether the group has no node that a change could break, or that could prove that it works. */
-  #isDeserted(): boolean {
+  isDeserted(): boolean {
     for (const { client } of this.#context.members) if (client.standing !== undefined) return false;
     return true;
   }
@@ -386,18 +382,18 @@ export class GroupView {
   /** Ends the quarantine of these entries. */
   #end(entries: readonly QuarantineEntry[]): void {
     this.#quarantineIs("ended", entries);
-    this.#spread();
+    this.spread();
   }
 
-  #spread(): void {
+  spread(): void {
     this.#views = undefined;
     this.#settle();
     this.#context.spread();
   }
 
   #settle(): void {
-    const newest = this.#quarantine.isEmpty ? undefined : this.#context.newest();
-    const ended = newest && this.#quarantine.settle(newest, this.#underWay?.undo);
+    const newest = this.#quarantine.isEmpty ? undefined : this.newest();
+    const ended = newest && this.#quarantine.settle(newest, this.underWay?.undo);
     if (ended?.length) this.#quarantineIs("ended", ended);
   }
 }

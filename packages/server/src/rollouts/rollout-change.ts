@@ -1,6 +1,7 @@
 import type { ResourceType, Version } from "@xdskit/api";
 import type { Rejection } from "@xdskit/protocol";
 import { idOf } from "../basics/id-of.js";
+import { shownAtMost } from "../contracts/rollout-status.js";
 import type { KeyChange, Override } from "./overrides.js";
 import type { ChangedResource } from "./shared/record.js";
 
@@ -14,9 +15,6 @@ interface UndoneChange extends Override {
 
 /** The part of a change that a rejection may be about: the wanted versions by resource. */
 export type Concern = ReadonlyMap<string, Version | undefined>;
-
-/** Bounds what is remembered of each rejection: a change may be large, and many clients may reject it. */
-const mostAbout = 100;
 
 /** The change of a rollout: one change, or several that came one on top of the other. */
 export class RolloutChange {
@@ -57,12 +55,15 @@ export class RolloutChange {
       yield { type: type.typeUrl, key, from: resource?.version, wanted };
   }
 
-  /** At most 100 of the resources that the rejection may be about. */
+  /**
+   * At most 100 of the resources that the rejection may be about: a change may be large, and many clients may reject
+   * it.
+   */
   concernOf(type: ResourceType, rejection: Rejection): Concern {
     const about = new Map<string, Version | undefined>();
     for (const [id, wanted] of this.#concerned(type, rejection)) {
       about.set(id, wanted);
-      if (about.size === mostAbout) break;
+      if (about.size === shownAtMost) break;
     }
     return about;
   }

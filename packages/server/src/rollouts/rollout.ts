@@ -87,13 +87,11 @@ export class RolloutMachine {
   #stopTimer: (() => void) | undefined;
   #isDue = false;
   #isDeciding = false;
-  readonly #count: Count;
 
   constructor(context: RolloutContext, change = new RolloutChange()) {
     this.#context = context;
     this.#change = change;
     this.#id = context.id;
-    this.#count = this.#ownCount();
   }
 
   get isUnderWay(): boolean {
@@ -114,9 +112,20 @@ export class RolloutMachine {
     return this.#change;
   }
 
-  /** The counts of its members, made when they are asked for. */
+  /** The counts of its members now. The lists are made when they are asked for. */
   get count(): Count {
-    return this.#count;
+    const { list, turn } = this.#course;
+    return {
+      list,
+      turn,
+      pending: this.#pending.size,
+      acknowledged: this.#acknowledged.size,
+      added: this.#added,
+      rejected: this.#rejections.size,
+      waitsFor: () => nodesOf(this.#pending),
+      rejections: () => [...this.#rejections.values()],
+      candidates: () => Array.from(nodesOf(this.#choice()), positionOf),
+    };
   }
 
   /** The group has a new snapshot. Reached nodes get it, too, and the rollout starts again at the first step. */
@@ -217,7 +226,7 @@ export class RolloutMachine {
     this.#isDeciding = true;
     try {
       for (;;) {
-        const next = decide(this.#course, [this.#count], this.#isDue);
+        const next = decide(this.#course, [this.count], this.#isDue);
         if (next === undefined) break;
         this.#take(next);
       }
@@ -295,38 +304,6 @@ export class RolloutMachine {
     // A node that rejects may reject something older; then it has answered all of this and rejected none of it.
     const isAnswer = standing === "settled" || (standing === "rejected" && !this.#rejections.has(member.node.id));
     if (isAnswer && !this.#context.isKeptFrom(member)) this.#acknowledged.add(member);
-  }
-
-  /** The counts of the members, made when they are asked for. */
-  #ownCount(): Count {
-    const course = () => this.#course;
-    const pending = this.#pending;
-    const acknowledged = this.#acknowledged;
-    const rejections = this.#rejections;
-    const added = () => this.#added;
-    return {
-      get list() {
-        return course().list;
-      },
-      get turn() {
-        return course().turn;
-      },
-      get pending() {
-        return pending.size;
-      },
-      get acknowledged() {
-        return acknowledged.size;
-      },
-      get added() {
-        return added();
-      },
-      get rejected() {
-        return rejections.size;
-      },
-      waitsFor: () => nodesOf(pending),
-      rejections: () => [...rejections.values()],
-      candidates: () => Array.from(nodesOf(this.#choice()), positionOf),
-    };
   }
 
   #choice(): Iterable<Member> {

@@ -63,23 +63,18 @@ export function withMore(reach: Reach, candidates: readonly number[]): Reach {
 }
 
 /** A reach that is asked often. */
-export interface Share {
-  has(node: Node): boolean;
-  /** Replaces the reach by one that has more positions at its end. */
-  widen(reach: Reach): void;
-}
-
-export function createShare({ percent, positions, matches }: Reach): Share {
+export function createShare({ percent, positions, matches }: Reach) {
   const all = new Set(positions);
   const matchers = matches.map(matcherOf);
   return {
-    has(node) {
+    has(node: Node): boolean {
       if (matchers.some((holds) => holds(node))) return true;
       if (percent === 0 && all.size === 0) return false;
       const position = positionOf(node.id);
       return position < percent / 100 || all.has(position);
     },
-    widen(reach) {
+    /** Replaces the reach by one that has more positions at its end. */
+    widen(reach: Reach): void {
       for (let index = all.size; index < reach.positions.length; index++) all.add(reach.positions[index] ?? 0);
     },
   };

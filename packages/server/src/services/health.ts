@@ -5,15 +5,6 @@ import type { Call, Service, ServiceHandler } from "../contracts/transport.js";
 /** `grpc.health.v1.HealthCheckResponse.ServingStatus`. */
 const status = { serving: 1, notServing: 2, serviceUnknown: 3 } as const;
 
-/** gRPC's health service. */
-export interface Health {
-  readonly service: Service;
-  /** Checks again whether the server serves, and tells clients that watch. */
-  update(): void;
-}
-
-export const healthServiceName = "grpc.health.v1.Health";
-
 /**
  * gRPC's health checks for the server as a whole (the empty name) and for each service; all serve when `isServing`
  * says so. gRPC's own package is not used for messages so small: it brings another reader of protos (6 MB, 60 ms at
@@ -23,41 +14,43 @@ export function createHealth(options: {
   readonly isServing: () => boolean;
   /** All services of the server. */
   readonly services: () => readonly string[];
-}): Health {
+}) {
   const watchers = new Set<Watcher>();
   const names = () => ["", ...options.services()];
   const statusNow = () => (options.isServing() ? status.serving : status.notServing);
   const statusOf = (name: string) => (names().includes(name) ? statusNow() : status.serviceUnknown);
 
-  return {
-    service: {
-      name: healthServiceName,
-      methods: {
-        Check: {
-          unary: true,
-          accept: (call) =>
-            answering(call, (bytes) => {
-              const name = readServiceName(bytes);
-              const now = statusOf(name);
-              if (now !== status.serviceUnknown) return respond(call, checkResponse(now));
-              call.end(statusCode.notFound, `this server has no service ${JSON.stringify(name.slice(0, 200))}`);
-            }),
-        },
-        List: {
-          unary: true,
-          accept: (call) => answering(call, () => respond(call, listResponse(names(), statusNow()))),
-        },
-        Watch: {
-          unary: false,
-          accept: (call) => {
-            const watcher = new Watcher(call, statusOf, () => watchers.delete(watcher));
-            watchers.add(watcher);
-            return watcher;
-          },
+  const service: Service = {
+    name: "grpc.health.v1.Health",
+    methods: {
+      Check: {
+        unary: true,
+        accept: (call) =>
+          answering(call, (bytes) => {
+            const name = readServiceName(bytes);
+            const now = statusOf(name);
+            if (now !== status.serviceUnknown) return respond(call, checkResponse(now));
+            call.end(statusCode.notFound, `this server has no service ${JSON.stringify(name.slice(0, 200))}`);
+          }),
+      },
+      List: {
+        unary: true,
+        accept: (call) => answering(call, () => respond(call, listResponse(names(), statusNow()))),
+      },
+      Watch: {
+        unary: false,
+        accept: (call) => {
+          const watcher = new Watcher(call, statusOf, () => watchers.delete(watcher));
+          watchers.add(watcher);
+          return watcher;
         },
       },
     },
-    update() {
+  };
+  return {
+    service,
+    /** Checks again whether the server serves, and tells clients that watch. */
+    update(): void {
       for (const watcher of watchers) watcher.tell();
     },
   };

@@ -12,39 +12,26 @@ import {
 /** Clients send one question, or a few at once; each is small. */
 const most = { waiting: 100, requestBytes: 16 * 1024 } as const;
 
-/** gRPC's server reflection, by which `grpcurl` and others learn what a server serves. */
-export interface Reflection {
-  /** v1, and v1alpha for older clients: their messages are the same. */
-  readonly services: readonly Service[];
-}
-
-export const reflectionServiceNames = [
-  "grpc.reflection.v1.ServerReflection",
-  "grpc.reflection.v1alpha.ServerReflection",
-] as const;
+/** v1, and v1alpha for older clients: their messages are the same. */
+const serviceNames = ["grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection"];
 
 /**
- * Describes the services of a server. Nothing is loaded or computed before the first call. gRPC's own package is not
- * used: it reads and keeps all files again at the start, with another reader of protos, and answers as fast as a
- * client asks, even if the client does not read.
+ * gRPC's server reflection, by which `grpcurl` and others learn what a server serves: its services. Nothing is loaded
+ * or computed before the first call. gRPC's own package is not used: it reads and keeps all files again at the start,
+ * with another reader of protos, and answers as fast as a client asks, even if the client does not read.
  */
 export function createReflection(options: {
   /** All services of the server. */
   readonly services: () => readonly string[];
   readonly registry: () => Registry;
-}): Reflection {
+}): readonly Service[] {
   let descriptors: Descriptors | undefined;
   const answerTo = (request: ReflectionRequest, sent: Set<string>): ReflectionAnswer => {
     descriptors ??= createDescriptors(options.registry());
     return answer(request, { descriptors, services: options.services, sent });
   };
   const accept = (call: Call) => new ReflectionStream(call, answerTo);
-  return {
-    services: reflectionServiceNames.map((name) => ({
-      name,
-      methods: { ServerReflectionInfo: { unary: false, accept } },
-    })),
-  };
+  return serviceNames.map((name) => ({ name, methods: { ServerReflectionInfo: { unary: false, accept } } }));
 }
 
 /** One client's questions, answered in their order, each when the client has read the answers before. */

@@ -63,7 +63,7 @@ export function createServices(options: {
   add(serves.loadReports, "load reporting (LRS, load_reports in the settings)", loadReporting, calls.serve);
   add(serves.clientStatus, "client status (CSDS, csds in the settings)", [clientStatus], calls.serveNoting);
   add(true, "health checking", [health.service], calls.serveNoting);
-  add(serves.reflection, "reflection (reflection in the settings)", reflection.services, calls.serveNoting);
+  add(serves.reflection, "reflection (reflection in the settings)", reflection, calls.serveNoting);
   return {
     all,
     /** Tells another server of the store about the clients of this one. Rejects with a reason for people. */

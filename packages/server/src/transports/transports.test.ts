@@ -1,6 +1,6 @@
 import { resourceTypes } from "@xdskit/api";
+import { defaultKeepalive } from "@xdskit/grpc-server";
 import type { Transport } from "../contracts/transport.js";
-import { defaultKeepalive } from "../settings/keepalive.js";
 import { grpcClient, memoryClient } from "../testing/raw-client.js";
 import { describeTransport } from "../testing/transport-contract.js";
 import { createGrpcTransport } from "./grpc/grpc-transport.js";

@@ -11,31 +11,25 @@ export class BodyRoom {
     this.#most = most;
   }
 
-  /** The place of one body. */
-  enter(): BodyPlace {
+  /** The place of one body while it is read. */
+  enter() {
     let length = 0;
     return {
-      grow: (bytes) => {
+      /** False, and nothing is taken, if there is no room for this many more bytes. */
+      grow: (bytes: number): boolean => {
         const more = Math.max(0, length + bytes - smallBody) - Math.max(0, length - smallBody);
         if (more > 0 && this.#taken + more > this.#most) return false;
         this.#taken += more;
         length += bytes;
         return true;
       },
-      leave: () => {
+      /** Releases all of it; may be called again. */
+      leave: (): void => {
         this.#taken -= Math.max(0, length - smallBody);
         length = 0;
       },
     };
   }
-}
-
-/** The room of one body while it is read. */
-export interface BodyPlace {
-  /** False, and nothing is taken, if there is no room for this many more bytes. */
-  grow(bytes: number): boolean;
-  /** Releases all of it; may be called again. */
-  leave(): void;
 }
 
 /** Twice the node of an Envoy. */

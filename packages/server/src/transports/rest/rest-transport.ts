@@ -43,7 +43,7 @@ export function createRestTransport(restOptions: RestTransportOptions): PollTran
       const { host, port } = listenAddress(address);
       const settings = {
         requestTimeout: options.requestTimeoutMs,
-        headersTimeout: Math.min(options.requestTimeoutMs, longestHeadersMs),
+        headersTimeout: Math.min(options.requestTimeoutMs, handshakeMs),
         connectionsCheckingInterval: 1_000,
         // Longer than clients wait between polls; otherwise a poll might come on a connection that is just being
         // closed.
@@ -99,8 +99,6 @@ export function createRestTransport(restOptions: RestTransportOptions): PollTran
     },
   };
 }
-
-const longestHeadersMs = 10_000;
 
 /** Answers bytes that Node's parser cannot read as a request; a failed TLS connection is closed. */
 function answerBadRequest(error: NodeJS.ErrnoException, socket: Duplex): void {

@@ -1,15 +1,14 @@
 import { type OutgoingHttpHeaders, type ServerResponse, STATUS_CODES } from "node:http";
 import type { BodyEncoding, PollAnswer, PollRefusal, SharedBody } from "../../contracts/poll-transport.js";
+import { unreadMs } from "../../contracts/transport.js";
 
-/** The time for which a client may read nothing of its answer before its connection is cut, in milliseconds. */
-const readTimeoutMs = 30_000;
 /** Smaller bodies are not worth compressing. */
 const worthCompressing = 1_024;
 
 /** Answers a request. `accepts` is its `Accept-Encoding`. */
 export function writeAnswer(response: ServerResponse, answer: PollAnswer, accepts: string | undefined): void {
   if (response.destroyed || response.headersSent) return;
-  response.setTimeout(readTimeoutMs, () => response.destroy());
+  response.setTimeout(unreadMs, () => response.destroy());
   switch (answer.kind) {
     case "response":
       writeBody(response, answer.body, accepts);

@@ -1,1 +1,0 @@
-export { defaultKeepalive, type Keepalive } from "@xdskit/grpc-server";
