@@ -4,8 +4,8 @@ import { resourceTypes } from "@xdskit/api";
 import { DeltaDiscoveryRequestSchema, DiscoveryRequestSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import { MalformedMessage, type SotwOrDelta } from "@xdskit/protocol";
 import fc from "fast-check";
-import type { CrowdClient } from "../../../packages/xdskit/src/bench/crowd/contract.js";
-import { createCrowd } from "../../../packages/xdskit/src/bench/crowd/crowd.js";
+import { CrowdClient } from "../../../packages/xdskit/src/bench/crowd/crowd-client.js";
+import { SharedState } from "../../../packages/xdskit/src/bench/crowd/shared-state.js";
 import type { FuzzTarget } from "../kit/target.js";
 import { responses } from "./client.js";
 
@@ -59,10 +59,10 @@ function live(variant: SotwOrDelta, steps: readonly Step[], seen: { taken: numbe
     const type = resourceTypes.find(name);
     return type === undefined ? [] : [{ type }];
   });
-  const make = () => createCrowd({ variant, aggregated: true, interests });
+  const make = () => new SharedState({ variant, aggregated: true, interests });
   const shared = make();
   /** Two clients that share, and beside each one that gets the same events alone. */
-  const pairs = [0, 1].map(() => [shared, make()].map((crowd) => crowd.createClient(new Uint8Array(), 0)));
+  const pairs = [0, 1].map(() => [shared, make()].map((state) => new CrowdClient(state, new Uint8Array(), 0)));
   for (const client of pairs.flat()) pulled(client, variant);
   for (const { to, bytes, cuts, rejects } of steps) {
     for (const client of pairs.slice(0, to === "both" ? 2 : 1).flat()) {

@@ -1,7 +1,8 @@
-import { longestTimerMs, XdskitError } from "@xdskit/api";
+import { XdskitError } from "@xdskit/api";
 import { reportFailure } from "../output/failure.js";
 import { paintOf, type Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
+import { firstWithin } from "../process/first-within.js";
 import { listenForStop } from "../process/signals.js";
 import { GeneratorLoad } from "./figures/generator-load.js";
 import type { BenchOptions } from "./fleet/bench-options.js";
@@ -22,7 +23,7 @@ export async function runBench(options: BenchOptions, terminal: Terminal): Promi
   const signals = listenForStop();
   let fleet: Fleet | undefined;
   try {
-    const problem = tooManyConnections(Math.ceil(options.nodes / options.perConnection));
+    const problem = tooManyConnections(Math.ceil(options.nodes / options.nodesPerConnection));
     if (problem !== undefined) throw XdskitError.of("XDSKIT_CLIENT_OPTION", problem);
     const interests = readInterests(options);
     const generator = new GeneratorLoad();
@@ -55,21 +56,21 @@ async function play(fleet: Fleet, options: BenchOptions, stopped: Promise<unknow
   const begin = performance.now();
   fleet.start();
   let ended: "done" | "stopped" = "done";
-  const until = async (...ends: readonly (Promise<unknown> | number)[]) => {
-    const how = await first([stopped.then(() => "stopped" as const), ...ends]);
+  const until = async (ms: number, end?: Promise<void>) => {
+    const how = await firstWithin<unknown>(ms, [stopped.then(() => "stopped"), end]);
     if (how === "stopped") ended = "stopped";
   };
-  await until(fleet.allComplete, options.timeoutMs);
+  await until(options.timeout, fleet.allComplete);
   const steadyFrom = performance.now();
   let steadyMs = 0;
   let stalled = 0;
   // A fleet that got nothing has nothing more to show.
   if (ended === "done" && fleet.complete > 0) {
     const stopChurn = churning(fleet, options);
-    const end = performance.now() + options.durationMs;
+    const end = performance.now() + options.duration;
     if (options.stall > 0) {
       stalled = fleet.stall(false);
-      await until(Math.min(options.stallMs, options.durationMs));
+      await until(Math.min(options.stallFor, options.duration));
       fleet.stall(true);
     }
     if (ended === "done") await until(Math.max(0, end - performance.now()));
@@ -92,21 +93,4 @@ function churning(fleet: Fleet, { churn, nodes }: BenchOptions): () => void {
     if (wanted > 0) due -= Math.max(wanted, fleet.churn(wanted));
   }, churnStepMs);
   return () => clearInterval(timer);
-}
-
-/** The first line; numbers are milliseconds. */
-async function first<Result>(ends: readonly (Promise<Result> | number)[]): Promise<Result | undefined> {
-  const timers: NodeJS.Timeout[] = [];
-  const promises = ends.map((end) =>
-    typeof end === "number"
-      ? new Promise<undefined>((resolve) =>
-          timers.push(setTimeout(() => resolve(undefined), Math.min(end, longestTimerMs))),
-        )
-      : end,
-  );
-  try {
-    return await Promise.race(promises);
-  } finally {
-    for (const timer of timers) clearTimeout(timer);
-  }
 }

@@ -1,26 +1,15 @@
-import type { Address } from "@xdskit/server/address";
-import { parseAddress } from "@xdskit/server/address";
+import { type Address, parseAddress } from "@xdskit/server/address";
 import { Command, InvalidArgumentError, Option } from "commander";
 import type { BenchOptions } from "../bench/fleet/bench-options.js";
 import type { Terminal } from "../output/terminal.js";
 import { collect, readCount, readDurationWithUnit, readMetadata, readOption, wordOption } from "./arguments.js";
 import { addTlsOptions, addTokenOption, refuseHalfPair } from "./tls-options.js";
 
-interface BenchArguments
-  extends Omit<
-    BenchOptions,
-    "servers" | "types" | "ads" | "metadata" | "perConnection" | "timeoutMs" | "durationMs" | "stallMs" | "json"
-  > {
-  readonly server?: readonly Address[];
-  readonly type?: readonly string[];
-  readonly ads?: true;
-  readonly metadata?: BenchOptions["metadata"];
-  readonly nodesPerConnection: number;
-  readonly timeout: number;
-  readonly duration: number;
-  readonly stallFor: number;
-  readonly json?: true;
-}
+type BenchArguments = Omit<BenchOptions, "servers" | "types" | "ads" | "metadata" | "json"> &
+  Partial<Pick<BenchOptions, "ads" | "metadata" | "json">> & {
+    readonly server?: readonly Address[];
+    readonly type?: readonly string[];
+  };
 
 const details = `
 Simulates a fleet of proxies: each subscribes as an Envoy does (clusters, the load assignments that they name, listeners,
@@ -84,15 +73,7 @@ export function benchCommand(terminal: Terminal, exit: (status: number) => void)
       // Loaded only now: other commands start faster without it.
       const { runBench } = await import("../bench/run-bench.js");
       const { server: servers = [usualServer], type: types = [], ads = false, metadata = {}, json = false } = options;
-      const {
-        nodesPerConnection: perConnection,
-        timeout: timeoutMs,
-        duration: durationMs,
-        stallFor: stallMs,
-      } = options;
-      const own = { servers, types, ads, metadata, json, perConnection, timeoutMs, durationMs, stallMs };
-      const { server: _, type: __, ...rest } = options;
-      exit(await runBench({ ...rest, ...own }, terminal));
+      exit(await runBench({ ...options, servers, types, ads, metadata, json }, terminal));
     });
 }
 

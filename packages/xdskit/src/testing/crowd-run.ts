@@ -5,8 +5,8 @@ import { NodeSchema } from "@xdskit/api/envoy/config/core/v3/base";
 import { createStream, defaultStreamLimits, type SotwOrDelta, type Stream, type StreamEvent } from "@xdskit/protocol";
 import { createRandom, type Random } from "../../../protocol/src/testing/random.js";
 import { type Edit, edit, type SampleGroup, typeOf } from "../../../protocol/src/testing/sample-world.js";
-import type { CrowdClient } from "../bench/crowd/contract.js";
-import { createCrowd } from "../bench/crowd/crowd.js";
+import { CrowdClient } from "../bench/crowd/crowd-client.js";
+import { SharedState } from "../bench/crowd/shared-state.js";
 
 const types = ["cluster", "endpoint", "listener", "route"] as const;
 const names = ["a", "b", "c", "d"];
@@ -36,9 +36,9 @@ export function runCrowd(seed: number, steps: number, without: ReadonlySet<numbe
   let sent = 0;
   let group: SampleGroup = change(undefined);
   const interests = types.map((type) => ({ type: typeOf(type) }));
-  const crowd = createCrowd({ variant, aggregated, interests });
+  const shared = new SharedState({ variant, aggregated, interests });
   const members = ["x", "y", "z"].map((label): Member => {
-    const client = crowd.createClient(toBinary(NodeSchema, create(NodeSchema, { id: label })), 0);
+    const client = new CrowdClient(shared, toBinary(NodeSchema, create(NodeSchema, { id: label })), 0);
     const each = <Item>(make: () => Item) => Array.from({ length: client.streams }, make);
     return { label, client, servers: each(() => undefined), toServer: each(() => []), toClient: each(() => []) };
   });

@@ -1,10 +1,36 @@
-import type { ResourceName } from "@xdskit/api";
+import type { ResourceName, ResourceType } from "@xdskit/api";
 import { nonceField, writeDeltaRequest, writeSotwRequest } from "@xdskit/protocol/wire";
-import type { CrowdClient, CrowdRequest, CrowdResponse, Lack } from "./contract.js";
 import type { CrowdHolding } from "./holding.js";
 import { type NameList, noNames } from "./name-list.js";
 import type { SharedState, SharedType } from "./shared-state.js";
 import type { TransitionOutcome } from "./transition.js";
+
+/** One response, as one client read it. Answer it before anything else happens to the client. */
+export interface CrowdResponse {
+  readonly type: ResourceType;
+  readonly resources: number;
+  readonly removed: number;
+  readonly from: CrowdHolding;
+  /** The state once it is acknowledged; equal to `from` if nothing changed. */
+  readonly to: CrowdHolding;
+  /** The first of its type on this stream. */
+  readonly isFirst: boolean;
+  /** Why it cannot be taken: a resource cannot be read. Reject it with this text. */
+  readonly problem: string | undefined;
+}
+
+/** One request, ready for the wire. */
+export interface CrowdRequest {
+  readonly bytes: Uint8Array;
+  readonly kind: "subscribe" | "ack" | "nack";
+}
+
+/** A type for which a client still waits. */
+export interface Lack {
+  readonly type: ResourceType;
+  /** The missing names; none where everything was asked for and nothing came. */
+  readonly names: readonly ResourceName[];
+}
 
 /** What one client holds of one type, and what it told the server on this stream. */
 interface Standing {
@@ -29,8 +55,12 @@ interface Received {
   readonly outcome: TransitionOutcome<CrowdHolding>;
 }
 
-/** One client of a crowd: references to shared state, and what its streams were told. */
-export class Client implements CrowdClient {
+/**
+ * One of many clients: references to shared state, and what its streams were told. It asks as Envoy does: types in
+ * delivery order, each after the one before was answered; named resources once they are named. Its resources outlive
+ * its streams, and it claims them on the next ones. Streams have numbers from 0.
+ */
+export class CrowdClient {
   readonly #shared: SharedState;
   readonly #node: Uint8Array;
   readonly #group: number;
@@ -38,6 +68,10 @@ export class Client implements CrowdClient {
   readonly #isNodeSent: boolean[];
   #received: Received | undefined;
 
+  /**
+   * `node` is the serialized `Node`. Clients of one `group` should be sent the same: if not, it costs work, but no
+   * correctness.
+   */
   constructor(shared: SharedState, node: Uint8Array, group: number) {
     this.#shared = shared;
     this.#node = node;
@@ -56,10 +90,12 @@ export class Client implements CrowdClient {
     this.#isNodeSent = Array.from({ length: this.streams }, () => false);
   }
 
+  /** The number of streams: 1, or one for each type. */
   get streams(): number {
     return this.#shared.options.aggregated ? 1 : this.#standings.length;
   }
 
+  /** The `/service/method` of a stream; undefined where the type has no such method. */
   pathOf(stream: number): string | undefined {
     const { aggregated, variant } = this.#shared.options;
     const ending = variant === "sotw" ? "Stream" : "Delta";
@@ -69,6 +105,7 @@ export class Client implements CrowdClient {
     return service === undefined || method === undefined ? undefined : `/${service.service}/${method}`;
   }
 
+  /** The next request for a stream; undefined where there is none. The first one of a stream carries the node. */
   next(stream: number): CrowdRequest | undefined {
     for (const standing of this.#standings) {
       if (standing.stream !== stream) continue;
@@ -117,6 +154,10 @@ export class Client implements CrowdClient {
     return { bytes: joined(bytes, change), kind };
   }
 
+  /**
+   * Reads a response; the caller owns the bytes again afterwards. Undefined for a type that was not asked for. Throws
+   * `MalformedMessage` if it is not a response.
+   */
   receive(stream: number, bytes: Uint8Array): CrowdResponse | undefined {
     this.#received = this.#known(stream, bytes) ?? this.#read(stream, bytes);
     if (this.#received === undefined) return undefined;
@@ -155,6 +196,7 @@ export class Client implements CrowdClient {
     };
   }
 
+  /** Takes the response, or rejects it. */
   answer(error?: string): void {
     if (this.#received === undefined) return;
     const { standing, nonce, outcome } = this.#received;
@@ -187,6 +229,7 @@ export class Client implements CrowdClient {
     });
   }
 
+  /** The stream is gone. */
   closed(stream: number): void {
     this.#isNodeSent[stream] = false;
     this.#received = undefined;
@@ -199,16 +242,19 @@ export class Client implements CrowdClient {
     }
   }
 
+  /** Every request was answered, and every name exists or is known to be missing. */
   get isComplete(): boolean {
     return this.#standings.every(isComplete);
   }
 
+  /** What `isComplete` waits for. */
   lacks(): readonly Lack[] {
     return this.#standings
       .filter((standing) => !isComplete(standing))
       .map(({ of, wanted, holding }): Lack => ({ type: of.type, names: lacking(wanted, holding) }));
   }
 
+  /** By type, in the order of the options. */
   get held(): readonly CrowdHolding[] {
     const { interests } = this.#shared.options;
     return interests.flatMap(({ type }) =>

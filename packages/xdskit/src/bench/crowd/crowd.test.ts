@@ -4,9 +4,9 @@ import { responseBytes } from "../../../../protocol/src/testing/client/client-re
 import { playSeeds } from "../../../../protocol/src/testing/play-seeds.js";
 import { typeOf } from "../../../../protocol/src/testing/sample-world.js";
 import { runCrowd } from "../../testing/crowd-run.js";
-import type { CrowdClient } from "./contract.js";
-import { createCrowd } from "./crowd.js";
+import { CrowdClient } from "./crowd-client.js";
 import { CrowdHolding } from "./holding.js";
+import { SharedState } from "./shared-state.js";
 
 test("clients of a crowd and a server agree in the end, whatever happens on the way", (context) => {
   playSeeds(context, runCrowd, 150);
@@ -21,8 +21,8 @@ const respond = (client: CrowdClient, text: string) => {
 
 function crowdOf(count: number) {
   const interests = [{ type: typeOf("cluster") }, { type: typeOf("endpoint") }];
-  const crowd = createCrowd({ variant: "delta", aggregated: true, interests });
-  const clients = Array.from({ length: count }, () => crowd.createClient(new Uint8Array(), 0));
+  const shared = new SharedState({ variant: "delta", aggregated: true, interests });
+  const clients = Array.from({ length: count }, () => new CrowdClient(shared, new Uint8Array(), 0));
   for (const client of clients) assert.equal(client.next(0)?.kind, "subscribe");
   return clients;
 }

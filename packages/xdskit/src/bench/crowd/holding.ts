@@ -1,8 +1,8 @@
-import type { Reference, ResourceName, ResourceType, TypeUrl, Version } from "@xdskit/api";
+import type { Reference, ResourceName, ResourceType, Version } from "@xdskit/api";
 import { isCollection } from "@xdskit/api";
 import type { SotwOrDelta } from "@xdskit/protocol";
 import { type Fingerprint, formatFingerprint, writeDeltaRequest, writeSotwRequest } from "@xdskit/protocol/wire";
-import type { Held } from "./contract.js";
+import { remembered } from "./interned.js";
 import { type NameList, noNames } from "./name-list.js";
 import type { CrowdTransition } from "./transition.js";
 
@@ -25,13 +25,18 @@ const mostTransitions = 4;
  * What clients hold of one type. Immutable, but for what it remembers: what became of it when a certain response came,
  * so that a thousand clients cost what one does.
  */
-export class CrowdHolding implements Held {
+export class CrowdHolding {
   readonly type: ResourceType;
+  /**
+   * State of the world: the version of the last response. Delta: computed from the held resources. Empty before the
+   * first response.
+   */
   readonly version: Version;
   readonly entries: ReadonlyMap<ResourceName, HeldEntry>;
   readonly fingerprint: Fingerprint;
+  /** Resources that are there. */
   readonly size: number;
-  readonly #named = new Map<TypeUrl, NameList>();
+  readonly #named = new WeakMap<ResourceType, NameList>();
   readonly #lacking = new WeakMap<NameList, number>();
   readonly #within = new WeakMap<NameList, CrowdHolding>();
   readonly #firstRequests = new WeakMap<NameList, Uint8Array>();
@@ -55,67 +60,52 @@ export class CrowdHolding implements Held {
 
   /** What its resources name of another type. */
   names(type: ResourceType, list: (names: Iterable<ResourceName>) => NameList): NameList {
-    let named = this.#named.get(type.typeUrl);
-    if (named === undefined) {
+    return remembered(this.#named, type, () => {
       const found = new Set<ResourceName>();
       for (const { references } of this.entries.values()) {
         for (const reference of references) {
           if (reference.type === type.typeUrl && !isCollection(reference)) found.add(reference.name);
         }
       }
-      named = found.size === 0 ? noNames : list(found);
-      this.#named.set(type.typeUrl, named);
-    }
-    return named;
+      return found.size === 0 ? noNames : list(found);
+    });
   }
 
   /** How many names are neither there nor said not to be. */
   lacking(wanted: NameList): number {
-    let count = this.#lacking.get(wanted);
-    if (count === undefined) {
-      count = 0;
+    return remembered(this.#lacking, wanted, () => {
+      let count = 0;
       for (const name of wanted.names) if (!this.entries.has(name)) count++;
-      this.#lacking.set(wanted, count);
-    }
-    return count;
+      return count;
+    });
   }
 
   /** Without what nobody asks for any more. */
   within(wanted: NameList, make: (entries: Iterable<HeldEntry>) => CrowdHolding): CrowdHolding {
     if (wanted.isOpen) return this;
-    let within = this.#within.get(wanted);
-    if (within === undefined) {
+    return remembered<NameList, CrowdHolding>(this.#within, wanted, () => {
       const kept = [...this.entries.values()].filter(({ name }) => wanted.names.has(name));
-      within = kept.length === this.entries.size ? this : make(kept);
-      this.#within.set(wanted, within);
-    }
-    return within;
+      return kept.length === this.entries.size ? this : make(kept);
+    });
   }
 
   /** Rule 112: names, and the versions of what is held, of the first request of a delta stream. */
   claims(wanted: NameList): Uint8Array {
-    let bytes = this.#firstRequests.get(wanted);
-    if (bytes === undefined) {
+    return remembered(this.#firstRequests, wanted, () => {
       const held = [...this.entries.values()].filter(({ isThere }) => isThere);
       const claims = held.map(({ name, version }) => [name, version] as const);
-      bytes = writeDeltaRequest(noEntries, { subscribe: wanted.names, unsubscribe: [], claims });
-      this.#firstRequests.set(wanted, bytes);
-    }
-    return bytes;
+      return writeDeltaRequest(noEntries, { subscribe: wanted.names, unsubscribe: [], claims });
+    });
   }
 
   /** What acknowledges it, but for the nonce. */
   acknowledgement(wanted: NameList, variant: SotwOrDelta): Uint8Array {
-    let bytes = this.#acknowledgements.get(wanted);
-    if (bytes === undefined) {
+    return remembered(this.#acknowledgements, wanted, () => {
       const head = { ...noEntries, typeUrl: this.type.typeUrl };
-      bytes =
-        variant === "sotw"
-          ? writeSotwRequest(head, this.version, wanted.encoded)
-          : writeDeltaRequest(head, { subscribe: [], unsubscribe: [], claims: [] });
-      this.#acknowledgements.set(wanted, bytes);
-    }
-    return bytes;
+      return variant === "sotw"
+        ? writeSotwRequest(head, this.version, wanted.encoded)
+        : writeDeltaRequest(head, { subscribe: [], unsubscribe: [], claims: [] });
+    });
   }
 
   transitions(group: number): readonly CrowdTransition<CrowdHolding>[] {

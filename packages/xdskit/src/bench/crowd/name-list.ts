@@ -9,7 +9,7 @@ import {
   formatFingerprint,
   writeDeltaRequest,
 } from "@xdskit/protocol/wire";
-import { Interned } from "./interned.js";
+import { Interned, remembered } from "./interned.js";
 
 const emptyRequest = { typeUrl: "", node: undefined, nonce: "", error: undefined };
 
@@ -43,24 +43,16 @@ export class NameList {
 
   /** The part of a delta request that turns the list before into this one. */
   changeFrom(before: NameList): Uint8Array {
-    let bytes = this.#deltas.get(before);
-    if (bytes === undefined) {
+    return remembered(this.#deltas, before, () => {
       const subscribe = [...this.names].filter((name) => !before.names.has(name));
       const unsubscribe = [...before.names].filter((name) => !this.names.has(name));
-      bytes = writeDeltaRequest(emptyRequest, { subscribe, unsubscribe, claims: [] });
-      this.#deltas.set(before, bytes);
-    }
-    return bytes;
+      return writeDeltaRequest(emptyRequest, { subscribe, unsubscribe, claims: [] });
+    });
   }
 
   /** The union of both. */
   with(other: NameList, make: (names: Iterable<ResourceName>) => NameList): NameList {
-    let union = this.#unions.get(other);
-    if (union === undefined) {
-      union = make([...this.names, ...other.names]);
-      this.#unions.set(other, union);
-    }
-    return union;
+    return remembered(this.#unions, other, () => make([...this.names, ...other.names]));
   }
 }
 

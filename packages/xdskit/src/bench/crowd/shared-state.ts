@@ -1,4 +1,5 @@
-import type { ResourceName, ResourceType, Version } from "@xdskit/api";
+import type { Registry, ResourceName, ResourceType, Version } from "@xdskit/api";
+import type { SotwOrDelta } from "@xdskit/protocol";
 import {
   addFingerprints,
   emptyFingerprint,
@@ -7,12 +8,31 @@ import {
   readSotwResponse,
   type SentResponse,
 } from "@xdskit/protocol/wire";
-import type { CrowdInterest, CrowdOptions } from "./contract.js";
 import { CrowdHolding, type HeldEntry } from "./holding.js";
 import { Interned } from "./interned.js";
 import { everything, type NameList, NameLists } from "./name-list.js";
 import { absent, EntryReading } from "./reading.js";
 import { CrowdTransition, type TransitionOutcome } from "./transition.js";
+
+/** The subscription of every client of a crowd to one type. */
+export interface CrowdInterest {
+  readonly type: ResourceType;
+  /**
+   * These names only. Undefined: everything, for a type whose empty first request means so (CDS, LDS); for other types
+   * the names in the client's resources (EDS, RDS).
+   */
+  readonly names?: readonly ResourceName[] | undefined;
+}
+
+/** What all clients of a crowd share. */
+export interface CrowdOptions {
+  readonly variant: SotwOrDelta;
+  /** One stream for all types, or one for each type. */
+  readonly aggregated: boolean;
+  readonly interests: readonly CrowdInterest[];
+  /** Where messages are looked up. Default: Envoy's own. */
+  readonly registry?: Registry | undefined;
+}
 
 /** One type, with the subscription of all clients. */
 export interface SharedType {

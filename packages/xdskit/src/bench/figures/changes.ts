@@ -1,4 +1,4 @@
-import type { Held } from "../crowd/contract.js";
+import type { CrowdHolding } from "../crowd/holding.js";
 import { type FigureSpread, rounded, Values } from "./spread.js";
 
 /**
@@ -41,7 +41,7 @@ const mostOpen = 10_000;
 
 /** Follows how changes spread over the nodes. The fleet does not know when they were made. */
 export class Changes {
-  #known = new WeakMap<Held, Change>();
+  #known = new WeakMap<CrowdHolding, Change>();
   readonly #newest: Change[] = [];
   readonly #spreads = new Values();
   #count = 0;
@@ -51,7 +51,7 @@ export class Changes {
   }
 
   /** A node now holds something else than before. */
-  reached(held: Held, at: number): void {
+  reached(held: CrowdHolding, at: number): void {
     const known = this.#known.get(held);
     if (known !== undefined) {
       known.last = at;

@@ -1,5 +1,5 @@
 import { grpcStatusName } from "../../output/grpc-status.js";
-import type { CrowdRequest, CrowdResponse } from "../crowd/contract.js";
+import type { CrowdRequest, CrowdResponse } from "../crowd/crowd-client.js";
 import { Changes } from "./changes.js";
 import { Values } from "./spread.js";
 import type { GrpcStatus } from "./stream-status.js";

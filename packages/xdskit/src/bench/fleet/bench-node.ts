@@ -1,5 +1,6 @@
 import { prefixBytes } from "@xdskit/grpc-server/messages";
-import type { CrowdClient, CrowdResponse, Held } from "../crowd/contract.js";
+import type { CrowdClient, CrowdResponse } from "../crowd/crowd-client.js";
+import type { CrowdHolding } from "../crowd/holding.js";
 import { type GrpcStatus, grpcCode } from "../figures/stream-status.js";
 import type { Tally, Times } from "../figures/tally.js";
 import type { FleetConnection, GrpcStream } from "./connection.js";
@@ -44,7 +45,7 @@ export class BenchNode {
   #isUpToDate = false;
   #resumedAt: number | undefined;
   #isReading = true;
-  #rejected: Held | undefined;
+  #rejected: CrowdHolding | undefined;
   #isComplete = false;
   #isAnswered = false;
 
@@ -73,7 +74,7 @@ export class BenchNode {
     return this.#isReading;
   }
 
-  get held(): readonly Held[] {
+  get held(): readonly CrowdHolding[] {
     return this.#client.held;
   }
 

@@ -17,18 +17,18 @@ export interface BenchOptions extends TlsOptions {
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly groups: number;
   /** How many nodes share a connection. */
-  readonly perConnection: number;
+  readonly nodesPerConnection: number;
   /** Connections a second; undefined: as fast as possible. */
   readonly ramp: number | undefined;
   /** How long it may take until all nodes hold everything. */
-  readonly timeoutMs: number;
+  readonly timeout: number;
   /** How long the fleet stays after that. */
-  readonly durationMs: number;
+  readonly duration: number;
   /** The share of nodes that reconnect each second. */
   readonly churn: number;
   /** The share of nodes that stop reading, and for how long. */
   readonly stall: number;
-  readonly stallMs: number;
+  readonly stallFor: number;
   /** The share of nodes that reject each change once. */
   readonly reject: number;
   readonly json: boolean;

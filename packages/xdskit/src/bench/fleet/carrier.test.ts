@@ -14,7 +14,7 @@ import { Carrier } from "./carrier.js";
 import { Fleet } from "./fleet.js";
 import { readInterests } from "./interests.js";
 
-const options: BenchOptions = { ...usualFleet, nodes: 8, ads: false, nodeId: "{n}", perConnection: 4 };
+const options: BenchOptions = { ...usualFleet, nodes: 8, ads: false, nodeId: "{n}", nodesPerConnection: 4 };
 
 it("a carrier waits once after a connection is gone, however many streams were on it, and reports the end", async (context) => {
   const server = createServer();

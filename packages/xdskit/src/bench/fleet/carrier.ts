@@ -66,9 +66,7 @@ export class Carrier {
         this.#timer = setTimeout(() => this.dial(), waitAfter(this.#failures++));
       },
     };
-    const opened = openConnection(this.#target, listener, {
-      windowBytes: this.#hasStalling ? smallWindow : usualWindow,
-    });
+    const opened = openConnection(this.#target, listener, this.#hasStalling ? smallWindow : usualWindow);
     this.#connection = opened;
   }
 

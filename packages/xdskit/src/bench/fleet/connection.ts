@@ -36,12 +36,6 @@ export interface GrpcStream {
   close(): void;
 }
 
-/** Flow control of a connection. */
-export interface FleetConnectionOptions {
-  /** How many bytes of a stream a server may send before they are read. */
-  readonly windowBytes: number;
-}
-
 /** HTTP/2's default, for streams that stop reading: the server must feel it. */
 export const smallWindow = 65_535;
 /** Large enough that a server never waits. */
@@ -57,12 +51,12 @@ export type FleetConnection = ReturnType<typeof openConnection>;
 
 /**
  * Connects to a server: `node:http2` and gRPC's framing by hand, since a channel for each node costs several times as
- * much.
+ * much. `windowBytes`: how many bytes of a stream a server may send before they are read.
  */
 export function openConnection(
   { address, connecting }: BenchTarget,
   listener: FleetConnectionListener,
-  { windowBytes }: FleetConnectionOptions,
+  windowBytes: number,
 ) {
   let session: ClientHttp2Session | undefined;
   let closed = false;

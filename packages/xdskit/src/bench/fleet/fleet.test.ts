@@ -199,7 +199,7 @@ it("a fleet may have several groups, each with its own resources and node ids fr
         servers: [address],
         nodes: 9,
         groups: 3,
-        perConnection: 2,
+        nodesPerConnection: 2,
         types: ["cds"],
         nodeCluster: "edge-{g}",
         locality: "r/z1",

@@ -1,8 +1,8 @@
 import { createConnecting } from "@xdskit/client/connecting";
 import { formatAddress } from "@xdskit/server/address";
 import { tlsOf } from "../../settings/tls-options.js";
-import type { CrowdInterest } from "../crowd/contract.js";
-import { createCrowd } from "../crowd/crowd.js";
+import { CrowdClient } from "../crowd/crowd-client.js";
+import { type CrowdInterest, SharedState } from "../crowd/shared-state.js";
 import { Tally, Times } from "../figures/tally.js";
 import { BenchNode, type NodeContext } from "./bench-node.js";
 import type { BenchOptions } from "./bench-options.js";
@@ -37,20 +37,20 @@ export class Fleet {
   #turn = 0;
 
   constructor(options: BenchOptions, interests: readonly CrowdInterest[]) {
-    const { nodes: count, perConnection, variant, ads } = options;
+    const { nodes: count, nodesPerConnection, variant, ads } = options;
     this.#options = options;
     this.allComplete = new Promise<void>((resolve) => {
       this.#resolveAll = resolve;
     });
     this.#stalling = new Set(chosen(count, options.stall, 0));
     const rejecting = new Set(chosen(count, options.reject, 1));
-    const crowd = createCrowd({ variant, aggregated: ads, interests });
+    const shared = new SharedState({ variant, aggregated: ads, interests });
     this.#targets = options.servers.map((address) => targetOf(address, options));
-    for (let first = 0; first < count; first += perConnection) {
+    for (let first = 0; first < count; first += nodesPerConnection) {
       const context = this.#contextOf(this.carriers.length);
       const nodes: BenchNode[] = [];
-      for (let number = first; number < Math.min(count, first + perConnection); number++) {
-        const client = crowd.createClient(nodeBytes(number, options), groupOf(number, options));
+      for (let number = first; number < Math.min(count, first + nodesPerConnection); number++) {
+        const client = new CrowdClient(shared, nodeBytes(number, options), groupOf(number, options));
         const role = { number, rejects: rejecting.has(number), stalls: this.#stalling.has(number) };
         nodes.push(new BenchNode(role, client, context));
       }

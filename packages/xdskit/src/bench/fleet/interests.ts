@@ -1,5 +1,5 @@
 import { type ResourceType, resourceTypes, typesByUrl, XdskitError } from "@xdskit/api";
-import type { CrowdInterest } from "../crowd/contract.js";
+import type { CrowdInterest } from "../crowd/shared-state.js";
 import type { BenchOptions } from "./bench-options.js";
 
 /** The types that an Envoy asks for. */

@@ -8,12 +8,7 @@ export function groupOf(number: number, { groups }: Pick<BenchOptions, "groups">
 
 type Templates = Pick<BenchOptions, "nodeId" | "nodeCluster" | "locality" | "metadata" | "groups">;
 
-/** The id of a node. Numbers have five digits, so that ids sort. */
-export function nodeId(number: number, templates: Templates): string {
-  return filled(templates.nodeId, number, groupOf(number, templates));
-}
-
-/** The serialized `Node` of a node: `{n}` is its number, `{g}` its group's. */
+/** The serialized `Node` of a node: `{n}` is its number, with five digits so that ids sort, `{g}` its group's. */
 export function nodeBytes(number: number, templates: Templates): Uint8Array {
   const group = groupOf(number, templates);
   const fill = (text: string) => filled(text, number, group);
