@@ -1,4 +1,4 @@
-import { defineConfig } from "vite";
+import { defaultClientConditions, defineConfig } from "vite";
 
 /** Where `npm run dev -w dashboard` finds the API. */
 const api = process.env.XDSKIT_ADMIN ?? "http://127.0.0.1:19000";
@@ -7,6 +7,8 @@ export default defineConfig({
   // Relative: the page also works below a path of a proxy.
   base: "./",
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
+  // The sources of `@xdskit/admin`: it is compiled after this.
+  resolve: { conditions: ["@xdskit/source", ...defaultClientConditions] },
   logLevel: "warn",
   build: {
     // What the published package must say about what it holds.

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { diffLines } from "@xdskit/admin/line-diff";
 import { besideRows, placesNear } from "./beside.js";
-import { diffLines } from "./diff.js";
 
 /** `left|right` in each row. */
 function rowsOf(from: string, to: string): readonly string[] {

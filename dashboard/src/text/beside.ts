@@ -1,4 +1,4 @@
-import type { DiffLine } from "./diff.js";
+import type { DiffLine } from "@xdskit/admin/line-diff";
 
 /** A row of two texts beside each other; a side is undefined where the other one has a line more. */
 export interface BesideRow {

@@ -1,6 +1,6 @@
+import { type DiffLine, diffLines } from "@xdskit/admin/line-diff";
 import type { Paint } from "../../output/colours.js";
 import { printable } from "../../output/printable.js";
-import { type DiffLine, lineDiff } from "./line-diff.js";
 
 /** How many unchanged lines around a difference are shown. */
 const context = 2;
@@ -13,7 +13,7 @@ const longestLine = 400;
  * Bounded; empty if they are equal. An empty text is a document that does not exist.
  */
 export function changeText(before: string, after: string, paint: Paint): string {
-  const diff = lineDiff(linesOf(before), linesOf(after));
+  const diff = diffLines(linesOf(before), linesOf(after));
   const shown = linesToShow(diff);
   const lines: string[] = [];
   let last = -1;
@@ -32,17 +32,19 @@ function linesOf(text: string): readonly string[] {
   return text === "" ? [] : text.trimEnd().split("\n");
 }
 
-function paintedLine({ sign, text }: DiffLine, paint: Paint): string {
+const signs = { same: " ", added: "+", removed: "-" } as const;
+
+function paintedLine({ kind, text }: DiffLine, paint: Paint): string {
   const cut = text.length > longestLine ? `${text.slice(0, longestLine)}…` : text;
-  const line = `${sign} ${printable(cut)}`;
-  return paint(sign === "+" ? "added" : sign === "-" ? "removed" : "quiet", line);
+  const line = `${signs[kind]} ${printable(cut)}`;
+  return paint(kind === "same" ? "quiet" : kind, line);
 }
 
 /** The changed lines, the lines near them, and their parent lines, in order. */
 function linesToShow(diff: readonly DiffLine[]): readonly number[] {
   const shown = new Set<number>();
-  diff.forEach(({ sign }, index) => {
-    if (sign === " ") return;
+  diff.forEach(({ kind }, index) => {
+    if (kind === "same") return;
     const end = Math.min(diff.length - 1, index + context);
     for (let near = Math.max(0, index - context); near <= end; near += 1) shown.add(near);
   });
@@ -57,7 +59,7 @@ function addParents(diff: readonly DiffLine[], start: number, shown: Set<number>
   if (shown.has(start - 1) && indentOf(diff[start - 1]) <= indent) return;
   for (let index = start - 1; index >= 0 && indent > 0; index -= 1) {
     const outer = indentOf(diff[index]);
-    if (outer >= indent || diff[index]?.sign === "-") continue;
+    if (outer >= indent || diff[index]?.kind === "removed") continue;
     indent = outer;
     shown.add(index);
   }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { diffLines } from "./diff.js";
+import { diffLines } from "./line-diff.js";
 
 /** `-a +b  c`. */
 function told(from: string, to: string): string {

@@ -1,4 +1,4 @@
-/** A line of two texts beside each other. */
+/** A line of a text before, after, or of both. */
 export interface DiffLine {
   readonly kind: "same" | "added" | "removed";
   readonly text: string;
