@@ -12,7 +12,6 @@ import { type Input, readInput } from "./input.js";
 import { sendChange } from "./send-change.js";
 import { createSentForm } from "./sent-resource.js";
 
-/** The options of `apply`. */
 export interface ApplyOptions extends CommitOptions {
   /** Files, folders, or `-`. */
   readonly files: readonly string[];

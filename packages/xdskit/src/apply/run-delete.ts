@@ -9,7 +9,6 @@ import { exitStatus } from "../process/exit-status.js";
 import { type CommitOptions, reportChange } from "./commit-change.js";
 import { sendChange } from "./send-change.js";
 
-/** The options of `delete`. */
 export interface DeleteOptions extends CommitOptions {
   readonly type: string;
   readonly names: readonly string[];

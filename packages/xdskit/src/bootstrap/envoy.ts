@@ -4,7 +4,6 @@ import type { Address } from "@xdskit/server/address";
 import { type BootstrapNode, bootstrapNode } from "./bootstrap-node.js";
 import type { BootstrapTls } from "./bootstrap-tls.js";
 
-/** The options of an Envoy bootstrap for this server. */
 export interface EnvoyBootstrapOptions extends BootstrapNode {
   /** `rest`: polls without a stream; `streams` does not matter then. */
   readonly variant: "sotw" | "delta" | "rest";

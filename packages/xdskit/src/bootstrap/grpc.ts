@@ -2,7 +2,6 @@ import { type Address, formatAddress } from "@xdskit/server/address";
 import { type BootstrapNode, bootstrapNode } from "./bootstrap-node.js";
 import type { BootstrapTls } from "./bootstrap-tls.js";
 
-/** The options of a gRPC client's bootstrap for this server. */
 export interface GrpcBootstrapOptions extends BootstrapNode {
   readonly server: Address;
   /** Undefined: plaintext. */

@@ -6,7 +6,6 @@ import { type ComparisonOutput, printComparison } from "../plan/comparison-outpu
 import { exitStatus } from "../process/exit-status.js";
 import { isMissingFile } from "../process/missing-file.js";
 
-/** The options of `diff` with two folders. */
 export type DiffFoldersOptions = FoldersToCompare & ComparisonOutput;
 
 /**

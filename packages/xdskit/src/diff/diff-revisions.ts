@@ -6,7 +6,6 @@ import { printServedComparison } from "../changes/served-comparison.js";
 import type { Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
 
-/** The options of `diff` with revisions. */
 export interface DiffRevisionsOptions {
   /** An id, or the beginning of one. */
   readonly from: string;

@@ -17,7 +17,6 @@ import { isMissingFile } from "../process/missing-file.js";
 import { type CheckedDirectory, checkDirectory } from "../validate/check-directory.js";
 import { compareByVersion } from "./compare-by-version.js";
 
-/** The options of `diff` with one folder. */
 export interface DiffServedOptions {
   readonly directory: string;
   readonly server: URL;

@@ -11,7 +11,6 @@ import { paintOf, type Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
 import { revisionHead, revisionLines } from "./revision-text.js";
 
-/** The options of `history`. */
 export interface HistoryOptions {
   readonly server: URL;
   readonly output: "text" | "json";
@@ -44,7 +43,6 @@ async function newest(client: ApiClient, layer: string | undefined, limit: numbe
   return { revisions, isMore: after !== undefined };
 }
 
-/** The options of `show`. */
 export interface ShowOptions {
   readonly server: URL;
   readonly output: "text" | "json";

@@ -9,7 +9,6 @@ import { type CommitOptions, reportChange } from "../apply/commit-change.js";
 import type { Terminal } from "../output/terminal.js";
 import { userName } from "../process/user-name.js";
 
-/** The options of `rollback`. */
 export interface RollbackOptions extends CommitOptions {
   /** Undefined: what was before the newest revision. */
   readonly revision: string | undefined;

@@ -4,7 +4,6 @@ import { exitStatus } from "../process/exit-status.js";
 import { type ComparedFolders, compareFolders, type FoldersToCompare } from "./compare-folders.js";
 import { type ComparisonOutput, printComparison } from "./comparison-output.js";
 
-/** The options of `plan`. */
 export type PlanOptions = FoldersToCompare & ComparisonOutput;
 
 /**

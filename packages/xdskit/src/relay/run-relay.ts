@@ -13,7 +13,6 @@ import { createUpstreamLog } from "./upstream-log.js";
 import { createUpstreamMetrics } from "./upstream-metrics.js";
 import { upstreamStatus } from "./upstream-status.js";
 
-/** The options of `relay`. */
 export interface RelayCommandOptions extends ServingOptions {
   readonly settings?: string;
   readonly upstream: UpstreamArguments;

@@ -13,7 +13,6 @@ export interface OtherFolder {
   readonly versions: FolderVersions | undefined;
 }
 
-/** The options of a comparison. */
 export interface FolderComparisonOptions {
   readonly own: () => FolderVersions;
   /** Asks all others that there are. */

@@ -19,7 +19,6 @@ export interface Replica {
   readonly isApart?: boolean | undefined;
 }
 
-/** The options of a membership. */
 export interface MembershipOptions {
   readonly shared: SharedKeys;
   readonly self: Replica;

@@ -1,7 +1,6 @@
 import { Balance, type BalanceTimes, type Wave } from "./balance.js";
 import { Rounds, type RoundWait } from "./rounds.js";
 
-/** The options of rebalancing. */
 export interface RebalancingOptions {
   /** This server. */
   readonly server: { connections(): number; askToGo(count: number): number };

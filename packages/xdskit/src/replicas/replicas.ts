@@ -13,7 +13,6 @@ import {
 import { ReplicaToken } from "./replica-token.js";
 import { listenForState, type StateSocket } from "./state-socket.js";
 
-/** The options of a server that is one of several. */
 export interface ReplicasOptions {
   readonly shared: SharedKeys;
   readonly self: Pick<Replica, "id" | "name" | "version">;

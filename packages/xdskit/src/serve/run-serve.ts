@@ -32,7 +32,6 @@ import { Peering } from "./peering.js";
 import { folderLayers, ServedFolder, type ServedFolderOptions } from "./served-folder.js";
 import { workersOf } from "./worker-options.js";
 
-/** The options of `serve`. */
 export interface ServeOptions extends ServingOptions, ServedFolderOptions {
   readonly settings?: string;
   /** Where revisions are kept, or `off`; undefined: a folder of the served folder's own. */

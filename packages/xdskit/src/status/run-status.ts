@@ -21,7 +21,6 @@ import { type TlsOptions, tlsOf } from "../settings/tls-options.js";
 import { type ClientView, clientView, worst } from "./client-view.js";
 import { clientDetails, fittedTable, statusTable, troubleLine } from "./table.js";
 
-/** The options of `status`. */
 export interface StatusOptions extends Omit<TlsOptions, "tokenFile"> {
   readonly server: Address;
   /** The one node to show in detail. */

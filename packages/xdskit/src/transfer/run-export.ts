@@ -17,7 +17,6 @@ import { registryWith } from "../settings/descriptors.js";
 import { type ExportedLayer, type ExportFile, exportFormat } from "./export-file.js";
 import { readFromState } from "./read-state.js";
 
-/** The options of `export`. */
 export interface ExportOptions {
   readonly server: URL;
   /** Undefined: all that can be written. */

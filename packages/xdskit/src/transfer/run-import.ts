@@ -16,7 +16,6 @@ import { isMissingFile } from "../process/missing-file.js";
 import { registryWith } from "../settings/descriptors.js";
 import { type ExportFile, parseExport } from "./export-file.js";
 
-/** The options of `import`. */
 export interface ImportOptions extends CommitOptions {
   readonly file: string;
   readonly descriptors: readonly string[];

@@ -23,7 +23,6 @@ import { danglingReferences, type GroupResources } from "./dangling-references.j
 import { extensionsThatEnvoyLacks } from "./envoys-extensions.js";
 import { newerThanEnvoy } from "./newer-than-envoy.js";
 
-/** The options of a check. */
 export interface CheckOptions {
   readonly directory: string;
   readonly settings: Settings;

@@ -10,7 +10,6 @@ import { checkDirectory } from "./check-directory.js";
 import type { CheckedFolder } from "./check-folder.js";
 import type { EnvoysAnswer } from "./envoy/ask-envoy.js";
 
-/** The options of `validate`. */
 export interface ValidateOptions {
   readonly directory: string;
   readonly settings?: string;

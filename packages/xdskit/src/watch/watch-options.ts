@@ -2,7 +2,6 @@ import type { ValidateLevel } from "@xdskit/client";
 import type { TlsOptions } from "../settings/tls-options.js";
 import type { OutputFormat } from "./output/output-format.js";
 
-/** The options of `watch` or `get`. */
 export interface WatchOptions extends TlsOptions {
   readonly command: "watch" | "get";
   /** As the user typed it. */

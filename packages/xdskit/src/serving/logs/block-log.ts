@@ -4,7 +4,6 @@ import type { Log } from "../../output/log.js";
 /** A server that is blocked again and again must not spend time on logging it. Milliseconds. */
 const pauseMs = 10_000;
 
-/** Options of the log. */
 export interface BlockLogOptions {
   /**
    * Since when clients are served; undefined: not yet. Until then nobody waits for an answer, and reading a folder is
