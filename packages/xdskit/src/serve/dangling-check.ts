@@ -2,7 +2,6 @@ import { type Finding, mostFindings, type Reference, type Resource, type Resourc
 import { createDanglingNames, type DanglingChange, type FollowedNames, type Snapshot } from "@xdskit/protocol";
 import { danglingMessage } from "../output/dangling-message.js";
 
-/** Options of the check. */
 export interface DanglingOptions {
   /** The groups' names. */
   readonly groups: readonly string[];
@@ -57,14 +56,11 @@ export function createDanglingCheck({ groups, snapshotOf, namesOf, whereIs, type
     const [first = ""] = lacking;
     const [referrer, ...others] = names.get(first)?.names.referrers(reference) ?? [];
     const also = others.length === 0 ? "" : `, as ${others.length} other${others.length === 1 ? " does" : "s do"}`;
-    const { file, line, column } = (referrer && whereIs(first, referrer)) ?? {};
     return {
       code: "XDSKIT_DANGLING_REFERENCE",
       severity: "warning",
       message: `${danglingMessage(reference, types, lacking, groups.length)}${also}`,
-      file,
-      line,
-      column,
+      ...(referrer && whereIs(first, referrer)),
       type: referrer?.type.name,
       resource: referrer?.name,
     };

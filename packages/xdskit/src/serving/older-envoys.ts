@@ -47,7 +47,6 @@ export function warnOfOlderEnvoys(
   return older;
 }
 
-/** Options of the check. */
 export interface OlderEnvoysOptions {
   /** The served resources of a group; undefined while nothing is known. */
   readonly snapshotOf: (group: string) => Snapshot | undefined;
@@ -113,14 +112,11 @@ export class OlderEnvoys {
     for (const part of newerParts(schema, resource.body, older.version, this.#options.registry)) {
       const before = older.told.get(part.name);
       if (before === undefined ? older.told.size >= mostFindings : this.#isServed(older, before.resource)) continue;
-      const { file, line, column } = this.#options.whereIs(older.group, resource) ?? {};
       const finding: Finding = {
         code: "XDSKIT_ENVOY_TOO_OLD",
         severity: "warning",
         message: `${describeNewerPart(part)}; ${older.node}`,
-        file,
-        line,
-        column,
+        ...this.#options.whereIs(older.group, resource),
         type: resource.type.name,
         resource: resource.name,
       };

@@ -31,18 +31,12 @@ export function danglingReferences(
       }
     }
   }
-  return Array.from(missing.values(), ({ resource, reference, groups: lacking }) => {
-    const { file, line, column, field } = whereNamed(resource, reference) ?? {};
-    return {
-      code: "XDSKIT_DANGLING_REFERENCE",
-      severity: "warning",
-      message: danglingMessage(reference, types, lacking, groups.length),
-      file,
-      line,
-      column,
-      field,
-      type: resource.type.name,
-      resource: resource.name,
-    };
-  });
+  return Array.from(missing.values(), ({ resource, reference, groups: lacking }) => ({
+    code: "XDSKIT_DANGLING_REFERENCE",
+    severity: "warning",
+    message: danglingMessage(reference, types, lacking, groups.length),
+    ...whereNamed(resource, reference),
+    type: resource.type.name,
+    resource: resource.name,
+  }));
 }

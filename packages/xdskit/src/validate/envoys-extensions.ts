@@ -22,16 +22,12 @@ export function extensionsThatEnvoyLacks(
     const { schema, name } = resource.type;
     if (schema === undefined) continue;
     for (const { type, steps, isContrib } of missingExtensions(schema, resource.body, registry)) {
-      const { file, line, column, field } = whereField(resource, steps) ?? {};
       const rest = isContrib ? "its contrib build has it" : "an Envoy rejects it unless it was built with it";
       findings.push({
         code: "XDSKIT_EXTENSION_MISSING",
         severity: "warning",
         message: `${JSON.stringify(type)} is no extension of Envoy ${formatEnvoyVersion(newestEnvoyVersion())} as it is shipped; ${rest}`,
-        file,
-        line,
-        column,
-        field,
+        ...whereField(resource, steps),
         type: name,
         resource: resource.name,
       });

@@ -30,15 +30,11 @@ export function newerThanEnvoy(
     if (schema === undefined) continue;
     for (const version of versions) {
       for (const part of newerParts(schema, resource.body, version, registry)) {
-        const { file, line, column, field } = whereField(resource, part.steps) ?? {};
         findings.push({
           code: "XDSKIT_ENVOY_TOO_OLD",
           severity: part.kind === "type" ? "error" : "warning",
           message: `${describeNewerPart(part)}; Envoy ${formatEnvoyVersion(version)} ${verdicts[part.kind]}`,
-          file,
-          line,
-          column,
-          field,
+          ...whereField(resource, part.steps),
           type: resource.type.name,
           resource: resource.name,
         });

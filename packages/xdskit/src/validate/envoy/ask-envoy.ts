@@ -163,16 +163,13 @@ function findingOf(
   probe: Probe | undefined,
   whereIs: (resource: Resource) => Where | undefined,
 ): Finding {
-  const { file, line, column } = (probe && whereIs(probe.resource)) ?? {};
   // The Envoy that it is for may have it in its bootstrap.
   const isElsewhere = verdict.is === "refused" && verdict.reason.startsWith("Unknown static ");
   return {
     code: "XDSKIT_ENVOY_REFUSES",
     severity: isElsewhere ? "warning" : "error",
     message: textOf(version, verdict, probe),
-    file,
-    line,
-    column,
+    ...(probe && whereIs(probe.resource)),
     type: probe?.resource.type.name,
     resource: probe?.resource.name,
   };
