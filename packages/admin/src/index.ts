@@ -6,16 +6,7 @@ export type {
   WhereField,
   WhereIs,
 } from "./contract/admin-options.js";
-export type {
-  Fleet,
-  FleetSummary,
-  NodeFilter,
-  NodeListQuery,
-  NodeResourcesQuery,
-  NodeRow,
-  NodeRows,
-  NodeRowsQuery,
-} from "./contract/fleet.js";
+export type { FleetSummary, NodeRow, NodeRows } from "./contract/fleet.js";
 export type { Peer, PeerAnswers } from "./contract/peers.js";
 export type { ProblemDocument as Problem } from "./contract/problem.js";
 export { type AdminApi, createAdminApi } from "./create-admin-api.js";

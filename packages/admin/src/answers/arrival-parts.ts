@@ -1,9 +1,6 @@
-import type { z } from "@hono/zod-openapi";
 import type { NodeArrival } from "@xdskit/server";
+import type { Arrival } from "../contract/answers.js";
 import { mostInList } from "../contract/limits.js";
-import type { arrivalSchema } from "../contract/schemas.js";
-
-type ArrivalJson = z.output<typeof arrivalSchema>;
 
 /** By id, the state of the nodes with streams to one server. */
 export type EachOfServer = Readonly<Record<string, NodeArrival>>;
@@ -14,7 +11,7 @@ export interface ArrivalPart {
   readonly isServed: boolean;
   /** By id: one node may have streams to several servers. */
   readonly each: EachOfServer;
-  readonly nodes: ArrivalJson["nodes"];
+  readonly nodes: Arrival["nodes"];
 }
 
 /** The part of one server, or the reason why it did not answer. */
@@ -40,10 +37,10 @@ export function countsOfNodes(servers: readonly EachOfServer[]): Record<NodeArri
 }
 
 /** The arrival of a revision, from the parts of all servers. */
-export function arrivalOfParts(servers: readonly PartOfServer[]): Omit<ArrivalJson, "revision"> {
+export function arrivalOfParts(servers: readonly PartOfServer[]): Omit<Arrival, "revision"> {
   const each: EachOfServer[] = [];
-  const nodes = new Map<string, ArrivalJson["nodes"][number]>();
-  const uncounted: ArrivalJson["uncounted"] = [];
+  const nodes = new Map<string, Arrival["nodes"][number]>();
+  const uncounted: Arrival["uncounted"] = [];
   for (const one of servers) {
     const { replica } = one;
     if ("silent" in one) {

@@ -1,9 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { z } from "@hono/zod-openapi";
 import { inHundreds, type Resource, type Steps } from "@xdskit/api";
 import type { Snapshot } from "@xdskit/protocol";
 import type { LayerUpdate } from "@xdskit/server";
-import type { changedSchema } from "../contract/schemas.js";
+import type { ChangedResource } from "../contract/answers.js";
 import type { ShowResource } from "./resource-json.js";
 
 /** The change of one resource of a layer. */
@@ -45,21 +44,19 @@ export function* changesBetween(from: readonly Resource[], to: readonly Resource
 }
 
 /** How many resources came, have another content, and went. */
-export function countsOf(changes: readonly ResourceChange[]): Record<ChangedJson["change"], number> {
+export function countsOf(changes: readonly ResourceChange[]): Record<ChangedResource["change"], number> {
   const counts = { added: 0, changed: 0, removed: 0 };
   for (const change of changes) counts[kindOf(change)] += 1;
   return counts;
 }
 
-function kindOf({ before, after }: ResourceChange): ChangedJson["change"] {
+function kindOf({ before, after }: ResourceChange): ChangedResource["change"] {
   return before === undefined ? "added" : after === undefined ? "removed" : "changed";
 }
 
-export type ChangedJson = z.output<typeof changedSchema>;
-
 /** Changes as JSON. Others get a turn now and then. */
-export async function changesJson(changes: readonly ResourceChange[], show: ShowResource): Promise<ChangedJson[]> {
-  const shown: ChangedJson[] = [];
+export async function changesJson(changes: readonly ResourceChange[], show: ShowResource): Promise<ChangedResource[]> {
+  const shown: ChangedResource[] = [];
   for (const [index, each] of changes.entries()) {
     if (index % 100 === 99) await nextTurn();
     const { before, after } = each;
@@ -73,8 +70,8 @@ export async function changesJson(changes: readonly ResourceChange[], show: Show
   return shown;
 }
 
-function jsonOf(resource: Resource | undefined, show: ShowResource): ChangedJson["after"] {
-  return resource === undefined ? null : (show(resource) as NonNullable<ChangedJson["after"]>);
+function jsonOf(resource: Resource | undefined, show: ShowResource): ChangedResource["after"] {
+  return resource === undefined ? null : (show(resource) as NonNullable<ChangedResource["after"]>);
 }
 
 function sorted(changes: readonly ResourceChange[]): readonly ResourceChange[] {

@@ -2,8 +2,9 @@ import { hostname } from "node:os";
 import type { Resource, ResourceType } from "@xdskit/api";
 import { decodeStored, type LayerName, type Revision, type RevisionId, type Store } from "@xdskit/server";
 import { createShowResource, type FieldNames, type ShowResource } from "../answers/resource-json.js";
-import { type RevisionJson, revisionJson } from "../answers/revision-json.js";
+import { revisionJson } from "../answers/revision-json.js";
 import type { AdminApiOptions, ApiLayer } from "../contract/admin-options.js";
+import type { Revision as RevisionJson } from "../contract/answers.js";
 import type { Fleet } from "../contract/fleet.js";
 import type { Peer } from "../contract/peers.js";
 import { ApiProblem } from "../contract/problem.js";
@@ -34,7 +35,7 @@ export class ApiContext {
     this.peers = options.peers ?? (() => []);
     this.localFleet = createLocalFleet({ server, show: this.showProto, replica, whereIs, whereField });
     const everywhere = options.peers && createReplicatedFleet(this.localFleet, options.peers, server.types);
-    this.fleet = options.fleet ?? everywhere ?? this.localFleet;
+    this.fleet = everywhere ?? this.localFleet;
     this.close = options.server.on(
       () => {
         this.#applied += 1;

@@ -1,6 +1,5 @@
 import type { FieldStep, Finding, Registry, Resource, ResourceName, TypeUrl, Where } from "@xdskit/api";
 import type { KeptSource, LayerName, Revision, Store, WrittenLayers, XdsServer } from "@xdskit/server";
-import type { Fleet } from "./fleet.js";
 import type { Peer } from "./peers.js";
 
 /** A layer as the API shows it. */
@@ -38,10 +37,20 @@ export interface SourceReport {
   readonly name: string;
   /** The server that reads it; missing: there is one server only. */
   readonly replica?: string;
+  /** Each kind of source has its own states. */
   readonly state: string;
   readonly findings: readonly Finding[];
+  /** The last error of an origin, however old. */
   readonly lastError?: { readonly at: string; readonly message: string } | null;
+  /**
+   * The last good revision, which is served since a start with errors: its name, and when it was made (ISO 8601). Null
+   * or missing: the source's own content is served.
+   */
   readonly restored?: { readonly revision: string; readonly time: string } | null;
+  /**
+   * An older revision is served until the source changes: the revision that the rollback made, the one that it led to,
+   * and when. Null or missing: there was no rollback since the source changed.
+   */
   readonly rolledBack?: {
     readonly revision: string;
     readonly to: string;
@@ -72,8 +81,6 @@ export interface AdminApiOptions {
   readonly layers: readonly ApiLayer[];
   /** Calls a function at each new revision; returns a function that ends it. Undefined: no event tells of revisions. */
   readonly onRevision?: ((listener: (revision: Revision) => void) => () => void) | undefined;
-  /** Answers questions about nodes. Default: about the nodes with streams to this server. */
-  readonly fleet?: Fleet | undefined;
   /** The other servers of the store, as they are known now; what they say of nodes and changes counts here, too. */
   readonly peers?: (() => readonly Peer[]) | undefined;
   /** The name of this server among others. Default: the name of its host. */

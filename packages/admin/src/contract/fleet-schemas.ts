@@ -18,7 +18,6 @@ export const rejectionSchema = z
   })
   .openapi("Rejection");
 
-/** One type of a node in a list. */
 export const rowTypeSchema = z
   .object({
     type: z.string().openapi({ example: "cluster" }),
@@ -43,7 +42,6 @@ export const certificateSchema = z
   })
   .openapi("ClientCertificate");
 
-/** One node in a list. */
 export const nodeRowSchema = z
   .object({
     id: z.string(),
@@ -97,7 +95,6 @@ export const mapColumnSchema = z
   })
   .openapi("MapColumn");
 
-/** Nodes × types. */
 export const fleetMapSchema = z
   .object({ asOf: time, nodes: z.int(), types: z.array(z.string()), columns: z.array(mapColumnSchema) })
   .openapi("FleetMap");
@@ -152,7 +149,6 @@ const content = z
 
 const place = z.object({ file: z.string(), line: z.int().optional(), column: z.int().optional() });
 
-/** The content of one resource that a node runs, and its target. */
 export const nodeContentsSchema = nodeResourceSchema
   .extend({
     wanted: content.nullable(),
@@ -189,7 +185,6 @@ export const timelineSchema = z
   .object({ isConnected: z.boolean(), moments: z.array(momentSchema).openapi({ description: "The newest first" }) })
   .openapi("NodeTimeline");
 
-/** The last load report of a node about one cluster. */
 export const loadSchema = z
   .object({
     cluster: z.string(),
@@ -201,7 +196,6 @@ export const loadSchema = z
   })
   .openapi("NodeLoad");
 
-/** Nodes that have one problem. */
 export const nodeProblemSchema = z
   .object({
     id: z.string().openapi({ description: "Stays the same while the problem lasts" }),

@@ -6,7 +6,6 @@ export const whereSchema = z
 
 const namedSchema = z.object({ type: z.string(), name: z.string() }).openapi("NamedResource");
 
-/** A resource that a group is served. */
 export const groupResourceSchema = z
   .object({
     type: z.string().openapi({ example: "cluster" }),
@@ -41,7 +40,6 @@ export const groupContentSchema = groupResourceSchema
   })
   .openapi("GroupContent");
 
-/** The graph of uses. */
 export const graphSchema = z
   .object({
     nodes: z.array(

@@ -46,12 +46,10 @@ const silentServers = silentServersSchema
   .optional()
   .openapi({ description: "Servers that did not answer: what they know is missing" });
 
-/** The sources of all servers. */
 export const sourcesSchema = z.object({ sources: z.array(sourceSchema), silent: silentServers });
 
 const named = z.looseObject({ type: z.string(), name: z.string() });
 
-/** A change that goes to the nodes of a group by steps. */
 export const rolloutSchema = z
   .looseObject({
     id: z.int(),
@@ -81,7 +79,6 @@ export const rolloutSchema = z
   })
   .openapi("Rollout");
 
-/** A content that is withheld from nodes. */
 export const quarantineSchema = z
   .looseObject({
     group: z.string(),
@@ -106,7 +103,6 @@ export const rolloutsSchema = z.object({
 
 const listening = z.string().nullable();
 
-/** How clients reach the server. */
 export const serverSchema = z
   .object({
     version: z.string().openapi({ description: "Of xdskit" }),

@@ -29,7 +29,6 @@ export const problemSchema = z
   })
   .openapi("Problem");
 
-/** One state of one layer. */
 export const revisionSchema = z
   .object({
     id: z.string(),
@@ -45,7 +44,6 @@ export const revisionSchema = z
   })
   .openapi("Revision");
 
-/** A named set of resources. */
 export const layerSchema = z
   .object({
     name: z.string(),
@@ -71,7 +69,6 @@ export const resourceSchema = z
   })
   .openapi("LayerResource");
 
-/** The change of a resource. */
 export const changedSchema = z
   .object({
     type: z.string().openapi({ description: "A type URL" }),
@@ -111,7 +108,6 @@ const stageSchema = z
   })
   .openapi("Stage");
 
-/** The stages in which the clients of a group reach a change. */
 export const groupStagesSchema = z
   .object({
     group: z.string(),
@@ -131,7 +127,6 @@ export const leaseSchema = z
   })
   .openapi("Lease");
 
-/** The answer to a change. */
 export const changeAnswerSchema = z
   .object({
     revision: revisionSchema.nullable().openapi({
@@ -185,7 +180,6 @@ export const rollbackSchema = z
   })
   .openapi("Rollback");
 
-/** The arrival of a revision at the clients. */
 export const arrivalSchema = z
   .object({
     revision: z.string(),
@@ -207,7 +201,6 @@ export const arrivalSchema = z
   })
   .openapi("Arrival");
 
-/** How far the nodes are with each stage of a revision. */
 export const revisionStagesSchema = z
   .object({
     revision: z.string(),

@@ -1,11 +1,7 @@
 import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
-import type { z } from "@hono/zod-openapi";
 import { commentOf, formatEnvoyVersion, type Registry, sinceOf } from "@xdskit/api";
-import type { fieldSchema } from "../contract/field-schemas.js";
+import type { Field } from "../contract/answers.js";
 import { fieldRules } from "./field-rules.js";
-
-/** The description of a field. */
-export type FieldJson = z.output<typeof fieldSchema>;
 
 /** Nobody reads more. */
 const mostValues = 40;
@@ -14,7 +10,7 @@ const mostValues = 40;
  * Describes a field of a message, as the protos have it. `path`: the names of fields from the message on, in the
  * proto's spelling or as in JSON. Undefined: there is no such field.
  */
-export function describeField(registry: Registry, message: string, path: readonly string[]): FieldJson | undefined {
+export function describeField(registry: Registry, message: string, path: readonly string[]): Field | undefined {
   let inside = registry.getMessage(message);
   let field: DescField | undefined;
   let isKey = false;
@@ -32,7 +28,7 @@ export function describeField(registry: Registry, message: string, path: readonl
   return field && fieldJson(registry, field);
 }
 
-function fieldJson(registry: Registry, field: DescField): FieldJson {
+function fieldJson(registry: Registry, field: DescField): Field {
   const fullName = `${field.parent.typeName}.${field.name}`;
   const since = sinceOf(fullName);
   return {

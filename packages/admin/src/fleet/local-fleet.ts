@@ -22,7 +22,6 @@ const mostPageResources = 1_000;
 /** The most resources that are looked at: any number of streams may have the id of one node. */
 const mostLookedAt = 50_000;
 
-/** The options of a fleet of one server. */
 export interface LocalFleetOptions {
   readonly server: XdsServer;
   readonly show: ShowResource;

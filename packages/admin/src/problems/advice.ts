@@ -1,6 +1,7 @@
 import type { ProblemEntry } from "../contract/answers.js";
 
-const advice: Readonly<Record<ProblemEntry["kind"], string>> = {
+/** What to do about each kind of problem. */
+export const advice: Readonly<Record<ProblemEntry["kind"], string>> = {
   rejected: "Fix what the client names in its words, or roll the layer back. It runs what it had until then.",
   "change-refused": "Fix the line: the server goes on with what it had, and takes the file once it is right.",
   store: "Look at the disk or at etcd. Changes are refused until they can be kept.",
@@ -16,8 +17,3 @@ const advice: Readonly<Record<ProblemEntry["kind"], string>> = {
   dangling: "Add what is named, or take the name away.",
   warning: "Nothing has to be done at once. The finding says what may go wrong.",
 };
-
-/** The advice for a problem. */
-export function adviceOn(kind: ProblemEntry["kind"]): string {
-  return advice[kind];
-}

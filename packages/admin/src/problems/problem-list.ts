@@ -4,7 +4,7 @@ import type { SourceReport, Trouble } from "../contract/admin-options.js";
 import type { ProblemEntry, ProblemList } from "../contract/answers.js";
 import type { FleetSummary, NodeProblem } from "../contract/fleet.js";
 import { mostInEntry } from "../contract/limits.js";
-import { adviceOn } from "./advice.js";
+import { advice } from "./advice.js";
 
 /** Everything that can be wrong. */
 export interface ProblemInputs {
@@ -71,7 +71,7 @@ type Told = Pick<ProblemEntry, "id" | "kind" | "severity" | "title" | "detail"> 
 function entry(told: Told): ProblemEntry {
   const ofNodes = { count: 1, types: [], nodes: [], groups: [] };
   const usual = { ...ofNodes, since: null, expires: null, type: null, names: [], where: null, code: null };
-  return { ...usual, advice: adviceOn(told.kind), ...told };
+  return { ...usual, advice: advice[told.kind], ...told };
 }
 
 function ofReplica({ replica, reason }: FleetSummary["silent"][number]): ProblemEntry {

@@ -1,18 +1,13 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { z } from "@hono/zod-openapi";
 import type { Resource, ResourceTypes } from "@xdskit/api";
 import type { Snapshot } from "@xdskit/protocol";
 import type { ShowResource } from "../answers/resource-json.js";
-import type { groupResourceSchema, groupResourcesSchema } from "../contract/group-schemas.js";
+import type { GroupResource, GroupResources } from "../contract/answers.js";
 import { mostInEntry } from "../contract/limits.js";
 import { resourceSummary } from "./summary.js";
 import { isUnused } from "./unused.js";
 import { usageOf } from "./usage.js";
 
-export type GroupRow = z.output<typeof groupResourceSchema>;
-export type GroupRows = z.output<typeof groupResourcesSchema>;
-
-/** The most dangling names of a row: nobody reads more. */
 /** Others get a turn after so many resources. */
 const inTurn = 200;
 
@@ -38,10 +33,10 @@ export interface GroupQuery {
 }
 
 /** A page of a group's resources, by type and name. */
-export async function groupRows(context: GroupContext, query: GroupQuery): Promise<GroupRows> {
+export async function groupRows(context: GroupContext, query: GroupQuery): Promise<GroupResources> {
   const { snapshot, types, show } = context;
   const usage = usageOf(snapshot);
-  const counts: GroupRows["counts"] = [];
+  const counts: GroupResources["counts"] = [];
   const found: Resource[] = [];
   const wanted = query.q?.toLowerCase() ?? "";
   let looked = 0;
@@ -69,7 +64,7 @@ export async function groupRows(context: GroupContext, query: GroupQuery): Promi
 }
 
 /** One resource as a row. */
-export function groupRow({ snapshot, types, show, layerOf }: GroupContext, resource: Resource): GroupRow {
+export function groupRow({ snapshot, types, show, layerOf }: GroupContext, resource: Resource): GroupResource {
   const usage = usageOf(snapshot);
   const { type, name, version, references } = resource;
   const dangling = usage.dangling(resource).slice(0, mostInEntry);

@@ -2,12 +2,9 @@ import type { Peer } from "@xdskit/admin";
 import { type AllAnswered, askAll } from "./ask-all.js";
 import type { AnySourceStatus } from "./source-status.js";
 
-/** A source, and the server that reads it; undefined: there is one server. */
-export type SourceOfReplica = AnySourceStatus & { readonly replica?: string };
-
 /** The sources of all servers of a store. */
 export interface AllSources extends AllAnswered {
-  readonly sources: readonly SourceOfReplica[];
+  readonly sources: readonly AnySourceStatus[];
 }
 
 /** Asks the other servers of the store for their sources: each reads a folder of its own. Does not reject. */

@@ -1,42 +1,23 @@
+import type { Quarantine, Rollout } from "@xdskit/admin/answers";
 import { shownAtMost } from "@xdskit/server";
-
-/** A rollout as JSON. */
-export interface RolloutJson {
-  readonly id: number;
-  readonly group: string;
-  readonly state: string;
-  readonly since: string;
-  readonly nodes: NodeCounts;
-  readonly waitsFor: readonly string[];
-  readonly rejections: readonly { readonly node: string; readonly at: string }[];
-}
-
-type NodeCounts = Readonly<Record<"reached" | "pending" | "rejected" | "held", number>>;
-
-interface QuarantineJson {
-  readonly group: string;
-  readonly type: string;
-  readonly name: string;
-  readonly version?: string | undefined;
-}
 
 /** The rollouts and quarantines of one server. */
 export interface RolloutsJson {
-  readonly rollouts: readonly RolloutJson[];
-  readonly quarantines: readonly QuarantineJson[];
+  readonly rollouts: readonly Rollout[];
+  readonly quarantines: readonly Quarantine[];
 }
 
 /**
  * One rollout for each group, from the answers of all servers: the first one with the newest rollout gives its state,
  * and all of them give the nodes. A node with streams at two servers counts twice.
  */
-export function mergedRollouts(said: readonly (readonly RolloutJson[])[]): readonly RolloutJson[] {
-  const groups = new Map<string, RolloutJson[]>();
+export function mergedRollouts(said: readonly (readonly Rollout[])[]): readonly Rollout[] {
+  const groups = new Map<string, Rollout[]>();
   for (const one of said.flat()) groups.set(one.group, [...(groups.get(one.group) ?? []), one]);
   return Array.from(groups.values(), (all) => {
     const newest = Math.max(...all.map(({ id }) => id));
     const same = all.filter(({ id }) => id === newest);
-    const [first] = same as [RolloutJson];
+    const [first] = same as [Rollout];
     if (same.length === 1) return first;
     const nodes = {
       reached: sumOf(same, "reached"),
@@ -55,8 +36,8 @@ export function mergedRollouts(said: readonly (readonly RolloutJson[])[]): reado
 }
 
 /** Each content once, however many servers keep it from nodes. */
-export function mergedQuarantines(said: readonly (readonly QuarantineJson[])[]): readonly QuarantineJson[] {
-  const all = new Map<string, QuarantineJson>();
+export function mergedQuarantines(said: readonly (readonly Quarantine[])[]): readonly Quarantine[] {
+  const all = new Map<string, Quarantine>();
   for (const each of said.flat()) {
     const { group, type, name, version } = each;
     const id = JSON.stringify([group, type, name, version]);
@@ -65,6 +46,6 @@ export function mergedQuarantines(said: readonly (readonly QuarantineJson[])[]):
   return [...all.values()];
 }
 
-function sumOf(rollouts: readonly RolloutJson[], count: keyof NodeCounts): number {
+function sumOf(rollouts: readonly Rollout[], count: keyof Rollout["nodes"]): number {
   return rollouts.reduce((sum, { nodes }) => sum + nodes[count], 0);
 }

@@ -1,31 +1,10 @@
-import type { Finding } from "@xdskit/api";
+import type { SourceReport } from "@xdskit/admin";
 import type { AdoptedFile, FolderSummary, SkippedCounts } from "@xdskit/server";
 
 /** The status of any source. */
-export interface AnySourceStatus {
-  readonly name: string;
-  /** Each kind of source has its own states. */
-  readonly state: string;
-  readonly findings: readonly Finding[];
-  /** The last error of an origin, however old. */
-  readonly lastError?: { readonly at: string; readonly message: string } | null;
+export interface AnySourceStatus extends SourceReport {
   /** How many resources are skipped for their errors; null or missing for a source that skips nothing. */
   readonly skipped?: SkippedCounts | null;
-  /**
-   * The last good revision, which is served since a start with errors: its name, and when it was made (ISO 8601). Null
-   * or missing: the source's own content is served.
-   */
-  readonly restored?: { readonly revision: string; readonly time: string } | null;
-  /**
-   * An older revision is served until the source changes: the revision that the rollback made, the one that it led to,
-   * and when. Null or missing: there was no rollback since the source changed.
-   */
-  readonly rolledBack?: {
-    readonly revision: string;
-    readonly to: string;
-    readonly layer: string;
-    readonly time: string;
-  } | null;
   /** ISO 8601; null before the first time. */
   readonly lastApplied: string | null;
 }

@@ -3,7 +3,22 @@ import type { ChangeAnswer, ChangedView, DiffAnswer, RevisionView } from "./api-
 
 /** A page of a list. */
 interface Paged {
-  readonly next?: string;
+  readonly next?: string | undefined;
+}
+
+/** The items of a page, and of all pages behind it. */
+export async function withFurther<Page extends Paged, Item>(
+  first: Page,
+  ask: (after: string) => Promise<Page>,
+  itemsOf: (page: Page) => readonly Item[],
+): Promise<Item[]> {
+  const items = [...itemsOf(first)];
+  for (let after = first.next; after !== undefined; ) {
+    const page = await ask(after);
+    items.push(...itemsOf(page));
+    after = page.next;
+  }
+  return items;
 }
 
 /** Changes of one page. */
@@ -24,17 +39,12 @@ export async function postChange(
 ): Promise<ChangeAnswer> {
   const headers = conditionOf(expected);
   const post = (after?: string) => client.post<ChangeAnswer & Paged>(`${path}?${pageQuery(after)}`, body, headers);
-  const { next, ...first } = await post();
+  const page = await post();
+  const { next, ...first } = page;
   if (next === undefined) return first;
   if (body.dryRun !== true && first.revision !== null)
     return { ...first, changed: (await revisionWithChanges(client, first.revision.id)).changes };
-  const changed = [...first.changed];
-  for (let after: string | undefined = next; after !== undefined; ) {
-    const page: ChangeAnswer & Paged = await post(after);
-    changed.push(...page.changed);
-    after = page.next;
-  }
-  return { ...first, changed };
+  return { ...first, changed: await withFurther(page, post, ({ changed }) => changed) };
 }
 
 /** All that differs between two revisions. */
@@ -43,15 +53,11 @@ export async function diffOf(client: ApiClient, from: string, to: string | undef
     client.get<DiffAnswer & Paged>(
       `/api/v1/diff?${new URLSearchParams({ from, ...(end === undefined ? {} : { to: end }) })}&${pageQuery(after)}`,
     );
-  const { next, ...first } = await get(to);
-  const changes = [...first.changes];
-  for (let after = next; after !== undefined; ) {
-    // The head may have moved on.
-    const page: DiffAnswer & Paged = await get(first.to.id, after);
-    changes.push(...page.changes);
-    after = page.next;
-  }
-  return { ...first, changes };
+  const page = await get(to);
+  const { next: _, ...first } = page;
+  // The head may have moved on.
+  const further = (after: string) => get(first.to.id, after);
+  return { ...first, changes: await withFurther(page, further, ({ changes }) => changes) };
 }
 
 /** A revision with all that it changed. */
@@ -65,14 +71,9 @@ export async function revisionWithChanges(client: ApiClient, id: string): Promis
     client.get<RevisionWithChanges & Paged>(
       `/api/v1/revisions/${encodeURIComponent(id)}?${new URLSearchParams(withAfter({ limit: String(changesOfPage) }, after))}`,
     );
-  const { next, ...first } = await get();
-  const changes = [...first.changes];
-  for (let after = next; after !== undefined; ) {
-    const page: RevisionWithChanges & Paged = await get(after);
-    changes.push(...page.changes);
-    after = page.next;
-  }
-  return { ...first, changes };
+  const page = await get();
+  const { next: _, ...first } = page;
+  return { ...first, changes: await withFurther(page, get, ({ changes }) => changes) };
 }
 
 function conditionOf(expected: string | null | undefined): Readonly<Record<string, string>> {

@@ -1,4 +1,5 @@
 import type { IncomingMessage, RequestOptions } from "node:http";
+import { boundedBytes } from "../files/bounded-bytes.js";
 
 /** One request. */
 export interface ApiRequest {
@@ -54,13 +55,8 @@ export async function sendRequest({ url, method, body, headers, timeoutMs, signa
 }
 
 async function readAnswer(response: IncomingMessage): Promise<ApiAnswer> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    bytes += chunk.byteLength;
-    if (bytes > mostBytes) throw new Error(`it answers with more than ${mostBytes} bytes`);
-    chunks.push(chunk);
-  }
+  const body = await boundedBytes(response, mostBytes);
+  if (body === undefined) throw new Error(`it answers with more than ${mostBytes} bytes`);
   const { statusCode: status = 0, headers } = response;
-  return { status, contentType: headers["content-type"] ?? "", body: Buffer.concat(chunks).toString("utf8") };
+  return { status, contentType: headers["content-type"] ?? "", body: body.toString("utf8") };
 }

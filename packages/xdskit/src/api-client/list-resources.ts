@@ -1,3 +1,4 @@
+import { withFurther } from "./all-pages.js";
 import type { ApiClient } from "./api-client.js";
 import type { ResourceView } from "./api-types.js";
 import { layerPath } from "./layer-path.js";
@@ -18,15 +19,11 @@ export const pageSize = 1_000;
 
 /** Lists all that a layer holds, page by page. */
 export async function listResources(client: ApiClient, layer: string): Promise<readonly ListedResource[]> {
-  const listed: ListedResource[] = [];
-  let after: string | undefined;
-  do {
+  const get = (after?: string) => {
     const query = new URLSearchParams({ limit: String(pageSize), ...(after === undefined ? {} : { after }) });
-    const page = await client.get<{ readonly resources: readonly ListedResource[]; readonly next?: string }>(
+    return client.get<{ readonly resources: readonly ListedResource[]; readonly next?: string }>(
       `${layerPath(layer)}/resources?${query}`,
     );
-    listed.push(...page.resources);
-    after = page.next;
-  } while (after !== undefined);
-  return listed;
+  };
+  return await withFurther(await get(), get, ({ resources }) => resources);
 }

@@ -1,26 +1,30 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { NodeArrivalView } from "../api-client/api-types.js";
+import type { ArrivalView } from "../api-client/api-types.js";
 import { plain } from "../output/colours.js";
 import { arrivalText } from "./arrival-text.js";
 
-const text = (result: "acknowledged" | "rejected" | "timeout", ...nodes: readonly NodeArrivalView[]) => {
+const text = (
+  result: "acknowledged" | "rejected" | "timeout",
+  acknowledged: number,
+  ...nodes: readonly ArrivalView["nodes"][number][]
+) => {
   const count = (state: string) => nodes.filter((node) => node.state === state).length;
-  const counts = { acknowledged: count("acknowledged"), rejected: count("rejected"), pending: count("pending") };
-  return arrivalText({ result, arrival: { counts, nodes } }, 30_000, plain);
+  const counts = { acknowledged, rejected: count("rejected"), pending: count("pending") };
+  const arrival = { revision: "r", counts, nodes: [...nodes], uncounted: [] };
+  return arrivalText({ result, arrival }, 30_000, plain);
 };
-const good = { id: "edge-1", state: "acknowledged" };
-const bad = { id: "edge-2", state: "rejected", message: "no such\ncluster" };
-const silent = { id: "edge-3", state: "pending" };
+const bad = { id: "edge-2", group: "edge", state: "rejected", message: "no such\ncluster" } as const;
+const silent = { id: "edge-3", group: "edge", state: "pending", message: "" } as const;
 
 test("a change that all nodes have is one line", () => {
-  assert.equal(text("acknowledged", good), "1 of 1 node acknowledged it\n");
-  assert.equal(text("acknowledged"), "no node has a stream that this change concerns\n");
+  assert.equal(text("acknowledged", 1), "1 of 1 node acknowledged it\n");
+  assert.equal(text("acknowledged", 0), "no node has a stream that this change concerns\n");
 });
 
 test("a rejected change lists the nodes that have it, rejected it and why, or are silent", () => {
   assert.equal(
-    text("rejected", good, bad, silent),
+    text("rejected", 1, bad, silent),
     `1 of 3 nodes acknowledged it, 1 rejected it, 1 did not answer yet
   edge-2 rejected it: no such\\u{a}cluster
   edge-3 has not answered
@@ -30,7 +34,7 @@ test("a rejected change lists the nodes that have it, rejected it and why, or ar
 
 test("a change that did not arrive in time says how long the wait was, and why a node is silent", () => {
   assert.equal(
-    text("timeout", { ...silent, message: "cluster: not-answered" }),
+    text("timeout", 0, { ...silent, message: "cluster: not-answered" }),
     "0 of 1 node acknowledged it, 1 did not answer within 30 s\n  edge-3 has not answered: cluster: it was sent, and there is no answer\n",
   );
 });
@@ -39,14 +43,14 @@ test("a server that does not report its nodes is named", () => {
   const counts = { acknowledged: 0, rejected: 0, pending: 0 };
   const uncounted = [{ replica: "b:1", reason: "it did not answer within 3 s" }];
   assert.equal(
-    arrivalText({ result: "timeout", arrival: { counts, nodes: [], uncounted } }, 30_000, plain),
+    arrivalText({ result: "timeout", arrival: { revision: "r", counts, nodes: [], uncounted } }, 30_000, plain),
     "0 of 0 nodes acknowledged it\n  nodes of the server b:1 are not counted: it did not answer within 3 s\n",
   );
 });
 
 test("the first of many nodes are named, and the others counted", () => {
-  const many = Array.from({ length: 50 }, (_, index) => ({ id: `n${index}`, state: "pending" }));
-  const lines = text("timeout", ...many)
+  const many = Array.from({ length: 50 }, (_, index) => ({ ...silent, id: `n${index}` }));
+  const lines = text("timeout", 0, ...many)
     .trimEnd()
     .split("\n");
   assert.deepEqual([lines.length, lines.at(-1)], [22, "  … and 30 more"]);

@@ -1,4 +1,4 @@
-import type { ArrivalView, NodeArrivalView } from "../api-client/api-types.js";
+import type { ArrivalView } from "../api-client/api-types.js";
 import type { Paint } from "../output/colours.js";
 import { counted } from "../output/counts.js";
 import { printable } from "../output/printable.js";
@@ -29,7 +29,7 @@ export function arrivalText(
   const isEnough = result === "acknowledged";
   const lines = [
     paint(isEnough ? "good" : "error", counts.join(", ")),
-    ...capped(of("rejected"), rejected, ({ id, message }) => paint("error", `  ${id} rejected it: ${message ?? ""}`)),
+    ...capped(of("rejected"), rejected, ({ id, message }) => paint("error", `  ${id} rejected it: ${message}`)),
     ...capped(
       of("pending"),
       pending,
@@ -40,13 +40,13 @@ export function arrivalText(
 }
 
 function capped(
-  nodes: readonly NodeArrivalView[],
+  nodes: ArrivalView["nodes"],
   count: number,
-  line: (node: NodeArrivalView) => string,
+  line: (node: ArrivalView["nodes"][number]) => string,
 ): readonly string[] {
   const lines = nodes
     .slice(0, mostNodes)
-    .map(({ id, message, ...node }) => line({ ...node, id: printable(id), message: message && printable(message) }));
+    .map(({ id, message, ...node }) => line({ ...node, id: printable(id), message: printable(message) }));
   const more = Math.max(count, nodes.length) - lines.length;
   return more > 0 ? [...lines, `  … and ${more} more`] : lines;
 }

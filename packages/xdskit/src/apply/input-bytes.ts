@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { XdskitError } from "@xdskit/api";
+import { boundedBytes } from "../files/bounded-bytes.js";
 
 /** The name that stands for standard input. */
 export const standardInput = "-";
@@ -23,13 +24,7 @@ export async function bytesOfInput(
 }
 
 async function bytesOfStream(stdin: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of stdin) {
-    bytes += chunk.byteLength;
-    if (bytes > mostBytes)
-      throw XdskitError.of("XDSKIT_FILE_UNREADABLE", `it has more than ${mostBytes} bytes`, { file: "standard input" });
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
+  const bytes = await boundedBytes(stdin, mostBytes);
+  if (bytes !== undefined) return bytes;
+  throw XdskitError.of("XDSKIT_FILE_UNREADABLE", `it has more than ${mostBytes} bytes`, { file: "standard input" });
 }

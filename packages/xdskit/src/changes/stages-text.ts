@@ -1,27 +1,17 @@
-import {
-  formatPlan,
-  type PlanOutline,
-  type PlanTextOptions,
-  type StageJson,
-  type WaitJson,
-  type WaitOutline,
-} from "@xdskit/protocol";
+import { formatPlan, type PlanOutline, type StageJson, type WaitJson, type WaitOutline } from "@xdskit/protocol";
 import { everyNode } from "@xdskit/server";
-import type { GroupStagesView } from "../api-client/api-types.js";
 import type { Paint } from "../output/colours.js";
 import { printable } from "../output/printable.js";
 import { colouredPlan } from "./plan-colours.js";
 
-/** Writes stages that a server planned as `formatPlan` writes a plan. */
-function stagesText(
-  stages: readonly StageJson[],
-  held: readonly WaitJson[] = [],
-  options: PlanTextOptions = {},
-): string {
-  return formatPlan(outlineOf(stages, held), options);
+/** The stages in which one group gets a change. */
+interface PlannedStages {
+  readonly group: string;
+  readonly stages: readonly StageJson[];
+  readonly held?: readonly WaitJson[];
 }
 
-function outlineOf(stages: readonly StageJson[], held: readonly WaitJson[]): PlanOutline {
+function outlineOf({ stages, held = [] }: PlannedStages): PlanOutline {
   const named = (names: readonly string[]) => names.map((name) => ({ name }));
   return {
     stages: stages.map(({ after, changes }) => ({
@@ -47,8 +37,8 @@ function waitOf({ kind, type, names, for: cause }: WaitJson): WaitOutline {
 }
 
 /** The stages of each group, as `plan` prints them. */
-export function groupStagesText(groups: readonly GroupStagesView[], paint: Paint): string {
-  const one = ({ stages, held }: GroupStagesView) => colouredPlan(stagesText(stages, held, { name: printable }), paint);
+export function groupStagesText(groups: readonly PlannedStages[], paint: Paint): string {
+  const one = (of: PlannedStages) => colouredPlan(formatPlan(outlineOf(of), { name: printable }), paint);
   const [first] = groups;
   if (groups.length === 1 && first?.group === everyNode) return one(first);
   return groups.map((group) => `group ${printable(group.group)}: ${one(group)}`).join("\n");

@@ -23,7 +23,7 @@ export async function compareByVersion(
     const before = held.get(id);
     held.delete(id);
     if (before?.version === version) continue;
-    const after = view.json(receivedResource(resource, version, { registry })).json;
+    const after = view.json(receivedResource(resource, version, { registry })).json as ChangedView["after"];
     const change = before === undefined ? "added" : "changed";
     changes.push({ type: type.typeUrl, name, change, before: before?.resource ?? null, after });
   }

@@ -1,7 +1,8 @@
-import { listNames, longestTimerMs, XdskitError } from "@xdskit/api";
+import { listNames, XdskitError } from "@xdskit/api";
 import { reportFailure } from "../output/failure.js";
 import type { Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
+import { firstWithin } from "../process/first-within.js";
 import { listenForStop } from "../process/signals.js";
 import { type ClientSession, openSession } from "../watch/client-session.js";
 import { readClientSettings } from "../watch/client-settings.js";
@@ -43,10 +44,17 @@ export async function runGet(options: WatchOptions, terminal: Terminal): Promise
     });
     session = opened;
     for (const { type, names } of settings.wanted) for (const name of names) opened.subscribe(type, name);
-    const end = await getEnd(answers, refused, signals.stop, terminal.closed, options.timeoutMs ?? usualTimeoutMs);
+    const { timeoutMs = usualTimeoutMs } = options;
+    const stopped = () => "stopped" as const;
+    const end = await firstWithin<"found" | "missing" | "stopped">(timeoutMs, [
+      answers.all.then((found) => (found ? "found" : "missing")),
+      refused.then(() => "missing"),
+      signals.stop.then(stopped),
+      terminal.closed?.then(stopped),
+    ]);
     if (end === "stopped") patience = stopMs;
     if (opened.leftOut() > 0) terminal.err(`xdskit get: ${leftOutMessage(opened.leftOut())}\n`);
-    if (end === "late") reportFailure(terminal, "get", lateMessage(answers, options.timeoutMs ?? usualTimeoutMs));
+    if (end === undefined) reportFailure(terminal, "get", lateMessage(answers, timeoutMs));
     return end === "found" || end === "stopped" ? exitStatus.ok : exitStatus.failed;
   } catch (error) {
     if (!(error instanceof XdskitError)) throw error;
@@ -77,33 +85,6 @@ function createRefusals(servers: number) {
       return refusing.add(event.server).size >= servers;
     },
   };
-}
-
-type End = "found" | "missing" | "late" | "stopped";
-
-async function getEnd(
-  answers: AwaitedAnswers,
-  refused: Promise<unknown>,
-  stop: Promise<unknown>,
-  gone: Promise<unknown> | undefined,
-  timeoutMs: number,
-): Promise<End> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<End>((resolve) => {
-    timer = setTimeout(() => resolve("late"), Math.min(timeoutMs, longestTimerMs));
-  });
-  const stopped = (): End => "stopped";
-  try {
-    return await Promise.race<End>([
-      answers.all.then((found) => (found ? "found" : "missing")),
-      late,
-      refused.then(() => "missing"),
-      stop.then(stopped),
-      ...(gone === undefined ? [] : [gone.then(stopped)]),
-    ]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 function leftOutMessage(count: number): string {

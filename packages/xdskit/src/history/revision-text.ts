@@ -1,5 +1,5 @@
 import { listNames } from "@xdskit/api";
-import type { CauseView, RevisionView } from "../api-client/api-types.js";
+import type { RevisionView } from "../api-client/api-types.js";
 import { shortId } from "../changes/short-id.js";
 import type { Paint } from "../output/colours.js";
 import { printable } from "../output/printable.js";
@@ -62,7 +62,7 @@ function whyText({ cause, message }: RevisionView): string {
   return message === "" ? why : `${message} (${why})`;
 }
 
-function causeText(cause: CauseView, mostNames: number): string {
+function causeText(cause: RevisionView["cause"], mostNames: number): string {
   switch (cause.kind) {
     case "files": {
       const files = Array.isArray(cause.files) ? cause.files.map(String) : [];

@@ -8,11 +8,11 @@ import {
 import { request as tlsRequest } from "node:https";
 import { isAbsolute, join } from "node:path";
 import type { ServerTls } from "@xdskit/server";
+import { boundedBytes } from "../files/bounded-bytes.js";
 import type { Replica } from "./membership.js";
 import { askPath, mostAnswerBytes } from "./questions.js";
 import { readReplicaTls } from "./replica-tls.js";
 
-/** The options of every question. */
 export interface AskOptions {
   readonly token: string;
   /** Undefined: replicas are reached without TLS. */
@@ -69,14 +69,9 @@ async function targetOf({ address }: Replica, { tls, directory = "" }: AskOption
 }
 
 async function readAnswer(response: IncomingMessage): Promise<unknown> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    bytes += chunk.byteLength;
-    if (bytes > mostAnswerBytes) throw new Error(`it answers with more than ${mostAnswerBytes} bytes`);
-    chunks.push(chunk);
-  }
-  const body = JSON.parse(Buffer.concat(chunks).toString("utf8")) as { readonly message?: string } | null;
+  const bytes = await boundedBytes(response, mostAnswerBytes);
+  if (bytes === undefined) throw new Error(`it answers with more than ${mostAnswerBytes} bytes`);
+  const body = JSON.parse(bytes.toString("utf8")) as { readonly message?: string } | null;
   if (response.statusCode === 401) throw new TokenRefused(body?.message);
   if (response.statusCode !== 200) throw new Error(body?.message ?? `it answers with status ${response.statusCode}`);
   return body;

@@ -4,6 +4,7 @@ import { type AddressInfo, isIPv6 } from "node:net";
 import { XdskitError } from "@xdskit/api";
 import type { ServerTls } from "@xdskit/server";
 import type { Address } from "@xdskit/server/address";
+import { boundedBytes } from "../files/bounded-bytes.js";
 import { askPath, mostAskedBytes, type ReplicaAnswers } from "./questions.js";
 import { readReplicaTls } from "./replica-tls.js";
 import { type ReplicaToken, showsToken } from "./replica-token.js";
@@ -105,22 +106,11 @@ async function answer(
   const asked = Object.hasOwn(known, name) ? known[name] : undefined;
   // Another version of xdskit may ask what this one does not know.
   if (method !== "POST" || asked === undefined) return refusal(404, `it does not answer ${url.slice(0, 100)}`);
-  const text = await readText(request);
-  if (text === undefined) return refusal(413, `a question has at most ${mostAskedBytes} bytes`);
-  return { status: 200, body: await asked(JSON.parse(text) as never) };
+  const bytes = await boundedBytes(request, mostAskedBytes);
+  if (bytes === undefined) return refusal(413, `a question has at most ${mostAskedBytes} bytes`);
+  return { status: 200, body: await asked(JSON.parse(bytes.toString("utf8")) as never) };
 }
 
 function refusal(status: number, message: string) {
   return { status, body: { message } };
-}
-
-async function readText(request: IncomingMessage): Promise<string | undefined> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    bytes += chunk.byteLength;
-    if (bytes > mostAskedBytes) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
 }

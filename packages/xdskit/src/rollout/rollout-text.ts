@@ -1,10 +1,21 @@
 import { listNames } from "@xdskit/api";
+import type { QuarantineView, RolloutView } from "../api-client/api-types.js";
 import type { Colour, Paint } from "../output/colours.js";
 import { counted } from "../output/counts.js";
 import { printable } from "../output/printable.js";
-import { isUnderWay, type QuarantineView, type RolloutsView, type RolloutView } from "./rollout-view.js";
 
 const mostRejections = 20;
+
+/** All rollouts and quarantines of a server. */
+export interface RolloutsView {
+  readonly rollouts: readonly RolloutView[];
+  readonly quarantines: readonly QuarantineView[];
+}
+
+/** Whether it may go further, or be taken back. */
+export function isUnderWay({ state }: Pick<RolloutView, "state">): boolean {
+  return state === "waiting" || state === "soaking" || state === "halted";
+}
 
 /** Rollouts and quarantines for people. */
 export function rolloutsText({ rollouts, quarantines }: RolloutsView, paint: Paint): string {

@@ -1,17 +1,16 @@
 import type { ApiClient } from "../api-client/api-client.js";
 import { ApiError } from "../api-client/api-error.js";
+import type { QuarantineView, RolloutView } from "../api-client/api-types.js";
 import { withServer } from "../api-client/with-server.js";
 import { jsonText } from "../output/json-text.js";
 import { paintOf, type Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
-import { rolloutsText, rolloutText } from "./rollout-text.js";
-import { isUnderWay, type QuarantineView, type RolloutsView, type RolloutView } from "./rollout-view.js";
+import { isUnderWay, type RolloutsView, rolloutsText, rolloutText } from "./rollout-text.js";
 
 /** What to do with a rollout. */
 export const rolloutActions = ["status", "promote", "halt", "resume", "undo"] as const;
 export type RolloutAction = (typeof rolloutActions)[number];
 
-/** The options of `rollout`. */
 export interface RolloutOptions {
   readonly action: RolloutAction;
   /** Undefined: all, or the only one that there is. */

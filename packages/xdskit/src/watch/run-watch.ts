@@ -1,9 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { longestTimerMs, XdskitError } from "@xdskit/api";
+import { XdskitError } from "@xdskit/api";
 import { reportFailure } from "../output/failure.js";
 import { printable } from "../output/printable.js";
 import type { Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
+import { firstWithin } from "../process/first-within.js";
 import { listenForStop } from "../process/signals.js";
 import { type ClientSession, openSession } from "./client-session.js";
 import { readClientSettings } from "./client-settings.js";
@@ -28,7 +29,7 @@ export async function runWatch(options: WatchOptions, terminal: Terminal): Promi
     for (const { type, names } of settings.wanted) for (const name of names) opened.subscribe(type, name);
     const [{ type }] = settings.wanted;
     if (options.stdin) stopNames = namesFrom(process.stdin, opened, type, terminal);
-    await endOf([signals.stop, terminal.closed], options.timeoutMs);
+    await firstWithin<unknown>(options.timeoutMs, [signals.stop, terminal.closed]);
     return exitStatus.ok;
   } catch (error) {
     if (!(error instanceof XdskitError)) throw error;
@@ -39,21 +40,6 @@ export async function runWatch(options: WatchOptions, terminal: Terminal): Promi
     await closed(session, terminal, signals.stop, stopMs);
     signals.release();
   }
-}
-
-/** Resolves with the first event that ends a command, or once the time is over. */
-export async function endOf(
-  ends: readonly (Promise<unknown> | undefined)[],
-  timeoutMs: number | undefined,
-): Promise<void> {
-  const settled = new AbortController();
-  // Keeps the process alive: if the server is away and standard input has ended, nothing else may.
-  const time = delay(Math.min(timeoutMs ?? longestTimerMs, longestTimerMs), undefined, {
-    signal: settled.signal,
-  }).catch(() => {});
-  const forever = timeoutMs === undefined ? [] : [time];
-  await Promise.race([...ends.filter((end) => end !== undefined), ...forever]);
-  settled.abort();
 }
 
 /**
