@@ -274,30 +274,17 @@ function addSourceMetrics(scrape: Scrape, { sources }: MetricsInput): void {
 
 /** The store of revisions. */
 function addStoreMetrics(scrape: Scrape, { store }: MetricsInput): void {
-  const one = (read: (numbers: StoreNumbers) => number | undefined) => (): readonly Row[] => {
-    const value = store && read(store());
-    return value === undefined ? [] : [[value]];
-  };
+  const one = (name: string, help: string, read: (numbers: StoreNumbers) => number | undefined) =>
+    scrape.gauge(`xdskit_store_${name}`, help, [], () => {
+      const value = store && read(store());
+      return value === undefined ? [] : [[value]];
+    });
   const away = "1 while the store cannot be read: what is served stays as it is.";
-  scrape.gauge(
-    "xdskit_store_away",
-    away,
-    [],
-    one(({ isAway }) => (isAway ? 1 : 0)),
-  );
+  one("away", away, ({ isAway }) => (isAway ? 1 : 0));
   const unwritable = "1 from a commit that failed until one succeeds.";
-  scrape.gauge(
-    "xdskit_store_write_failing",
-    unwritable,
-    [],
-    one(({ failing }) => (failing === undefined ? 0 : 1)),
-  );
-  scrape.gauge(
-    "xdskit_store_last_commit_timestamp_seconds",
-    "When this server last committed.",
-    [],
-    one(({ lastCommit }) => lastCommit && lastCommit / 1_000),
-  );
+  one("write_failing", unwritable, ({ failing }) => (failing === undefined ? 0 : 1));
+  const committed = "When this server last committed.";
+  one("last_commit_timestamp_seconds", committed, ({ lastCommit }) => lastCommit && lastCommit / 1_000);
   const commits = "Commits of this server, by what caused them and what became of them.";
   scrape.counter("xdskit_store_commits_total", commits, ["cause", "result"], () =>
     (store?.().commits ?? []).map(({ cause, result, count }) => [cause, result, count]),

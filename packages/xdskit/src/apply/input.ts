@@ -32,9 +32,9 @@ export async function readInput(
     const isFolder = path !== standardInput && (await stat(path).catch(() => undefined))?.isDirectory();
     parts.push(await (isFolder ? folderInput(path, descriptors) : fileInput(path, descriptors, stdin)));
   }
-  const [first, ...more] = parts;
+  const [first] = parts;
   if (first === undefined) throw new Error("nothing to read");
-  const joined = more.length === 0 ? first : join(first, more);
+  const joined = join(first, parts);
   return { ...joined, findings: [...joined.findings, ...duplicates(joined)] };
 }
 
@@ -75,19 +75,13 @@ async function fileInput(
   };
 }
 
-function join(first: Input, more: readonly Input[]): Input {
-  const all = [first, ...more];
+function join({ registry, types }: Input, all: readonly Input[]): Input {
+  const places = all.map(({ whereIs }) => whereIs);
   return {
-    ...first,
+    ...{ registry, types },
     resources: all.flatMap(({ resources }) => resources),
     findings: all.flatMap(({ findings }) => findings),
-    whereIs: (resource) => {
-      for (const each of all) {
-        const where = each.whereIs(resource);
-        if (where !== undefined) return where;
-      }
-      return undefined;
-    },
+    whereIs: (resource) => places.map((whereIs) => whereIs(resource)).find((where) => where !== undefined),
   };
 }
 

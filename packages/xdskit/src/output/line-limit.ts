@@ -20,24 +20,21 @@ interface Kind {
 export function limitLines(log: Log, now: () => number = () => performance.now()): Log {
   const kinds = new Map<string, Kind>();
 
-  function hasRoom(key: string): Kind | undefined {
+  function kindOf(key: string): Kind {
     const time = now();
-    let kind = kinds.get(key);
-    if (kind === undefined) {
-      kind = { left: burst, since: time, leftOut: 0 };
-      kinds.set(key, kind);
-    }
+    const kind = kinds.get(key) ?? { left: burst, since: time, leftOut: 0 };
+    kinds.set(key, kind);
     kind.left = Math.min(burst, kind.left + ((time - kind.since) / 1_000) * perSecond);
     kind.since = time;
-    if (kind.left < 1) return undefined;
-    kind.left -= 1;
     return kind;
   }
 
   const at = (level: "info" | "warn" | "error") => (fields: Readonly<Record<string, unknown>>, message: string) => {
-    const key = `${level} ${message}`;
-    if (hasRoom(key) !== undefined) return log[level](fields, message);
-    const kind = kinds.get(key) as Kind;
+    const kind = kindOf(`${level} ${message}`);
+    if (kind.left >= 1) {
+      kind.left -= 1;
+      return log[level](fields, message);
+    }
     kind.leftOut += 1;
     if (kind.leftOut > 1) return;
     setTimeout(() => {

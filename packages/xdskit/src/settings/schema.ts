@@ -173,7 +173,7 @@ const settings = z.strictObject({
   groups: z
     .array(group)
     .min(1, { error: "where there are groups, there must be one; leave them out to serve everything to all" })
-    .superRefine(uniqueNames)
+    .superRefine(unique("groups"))
     .optional(),
   ttl: ttlPolicy.optional(),
   authorities: z.array(z.string().min(1)).min(1, { error: "leave it out to serve any authority" }).optional(),
@@ -194,7 +194,7 @@ const settings = z.strictObject({
   folder: folderSchema.optional(),
   descriptors: z.array(z.string().min(1)).optional(),
   types: z.array(ownType).optional(),
-  layers: z.array(writtenLayer).superRefine(uniqueLayers).optional(),
+  layers: z.array(writtenLayer).superRefine(unique("layers")).optional(),
   state: history.optional(),
   workers: z.union([z.literal("auto"), workerCount], { error: aWorkerCount }).optional(),
   rebalance: onOrOff.optional(),
@@ -263,7 +263,7 @@ export const relaySettingsSchema = settings
     groups: z
       .array(relayedGroup)
       .min(1, { error: "where there are groups, there must be one; leave them out to serve everything to all" })
-      .superRefine(uniqueNames)
+      .superRefine(unique("groups"))
       .optional(),
     upstream: upstream.optional(),
   })
@@ -282,21 +282,15 @@ function distinct(folders: readonly string[], context: z.RefinementCtx): void {
   }
 }
 
-function uniqueNames(groups: readonly { readonly name: string }[], context: z.RefinementCtx): void {
-  const seen = new Set<string>();
-  for (const [index, { name }] of groups.entries()) {
-    if (seen.has(name)) {
-      context.addIssue({ code: "custom", path: [index, "name"], message: `there are two groups named "${name}"` });
+function unique(noun: "groups" | "layers") {
+  return (all: readonly { readonly name: string }[], context: z.RefinementCtx): void => {
+    const seen = new Set<string>();
+    for (const [index, { name }] of all.entries()) {
+      const message = `there are two ${noun} named "${name}"`;
+      if (seen.has(name)) context.addIssue({ code: "custom", path: [index, "name"], message });
+      seen.add(name);
     }
-    seen.add(name);
-  }
-}
-
-function uniqueLayers(layers: readonly { readonly name: string }[], context: z.RefinementCtx): void {
-  for (const [index, { name }] of layers.entries()) {
-    if (layers.findIndex((one) => one.name === name) === index) continue;
-    context.addIssue({ code: "custom", path: [index, "name"], message: `there are two layers named "${name}"` });
-  }
+  };
 }
 
 /** A layer has one writer, and its groups exist. */

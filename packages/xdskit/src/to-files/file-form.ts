@@ -8,7 +8,6 @@ import {
   type Version,
   writeResources,
 } from "@xdskit/api";
-import { wrapped } from "../files/resource-text.js";
 import type { FileFormat } from "./file-formats.js";
 
 /** Writes files in one format. */
@@ -38,8 +37,9 @@ function jsonForm(registry: Registry | undefined, incomplete: (findings: readonl
       const { type, name, aliases } = resource;
       // A virtual host's own name is only a part of it, and a locality endpoint has none.
       const isNamed = type.services.v3?.stream !== undefined && type.nameOf !== nameless;
-      const isWrapped = aliases.length > 0 || !isNamed;
-      return isWrapped ? Buffer.from(wrapped({ name, aliases }, Buffer.from(bare).toString())) : bare;
+      if (aliases.length === 0 && isNamed) return bare;
+      const wrapper = { "@type": wrapperUrl, name, ...(aliases.length === 0 ? {} : { aliases }) };
+      return Buffer.from(`${JSON.stringify(wrapper).slice(0, -1)},"resource":${Buffer.from(bare)}}`);
     },
     // A resource on each line.
     file(version, parts) {
@@ -51,6 +51,7 @@ function jsonForm(registry: Registry | undefined, incomplete: (findings: readonl
 }
 
 const separator = Buffer.from(",\n");
+const wrapperUrl = "type.googleapis.com/envoy.service.discovery.v3.Resource";
 
 /** Protobuf's readers merge concatenated responses with one resource each into one response with all of them. */
 function binaryForm(registry: Registry | undefined): FileForm {

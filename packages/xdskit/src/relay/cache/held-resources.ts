@@ -1,19 +1,18 @@
 import { canonicalName, type ResourceName, type ResourceType } from "@xdskit/api";
 import type { ReceivedResource, ResourceUpdate } from "@xdskit/protocol";
 
-/** The names that are asked for; others can be dropped. */
-export interface WantedNames {
-  isWanted(type: ResourceType, name: ResourceName): boolean;
-}
-
 /** Everything that a relay holds of an origin for one group, for its cache on disk. */
 export type HeldOfGroup = ReturnType<typeof createHeldOfGroup>;
 
 /**
- * Resources from disk are kept for `graceMs`, even if no client asks for them yet: after a restart clients come back
- * one after the other.
+ * Names that are not wanted can be dropped. Resources from disk are kept for `graceMs`, even if no client asks for them
+ * yet: after a restart clients come back one after the other.
  */
-export function createHeldOfGroup(wanted: WantedNames, graceMs: number, now: () => number) {
+export function createHeldOfGroup(
+  isWanted: (type: ResourceType, name: ResourceName) => boolean,
+  graceMs: number,
+  now: () => number,
+) {
   const types = new Map<ResourceType, Map<ResourceName, ReceivedResource>>();
   const fromDisk = new Set<ReceivedResource>();
   const dirty = new Set<ResourceType>();
@@ -52,7 +51,7 @@ export function createHeldOfGroup(wanted: WantedNames, graceMs: number, now: () 
       const isOver = now() >= until;
       for (const [name, resource] of held) {
         if (fromDisk.has(resource) && !isOver) continue;
-        if (!namesOf(resource).some((each) => wanted.isWanted(type, each))) held.delete(name);
+        if (!namesOf(resource).some((each) => isWanted(type, each))) held.delete(name);
       }
       return [...held.values()];
     },

@@ -1,8 +1,6 @@
 import { canonicalName, type Finding, mostFindings, type ResourceName, type ResourceType } from "@xdskit/api";
 
 /** What is wrong at present with the things that an origin or the cache gave a group. */
-export type GroupFindings = ReturnType<typeof createGroupFindings>;
-
 export function createGroupFindings() {
   /** By subject; the newest last. At most `mostFindings` findings. */
   const current = new Map<string, readonly Finding[]>();

@@ -124,7 +124,7 @@ export class GroupRelay {
       this.#globsOf.set(type.typeUrl, (this.#globsOf.get(type.typeUrl) ?? new Set()).add(canonicalName(name)));
     this.#wildcards = new Set(collections.filter(({ name }) => name === "*").map(({ type }) => type));
     const isWanted = (type: ResourceType, name: ResourceName) => this.#origin.isWanted(type, name);
-    this.#held = createHeldOfGroup({ isWanted }, graceMs, () => performance.now());
+    this.#held = createHeldOfGroup(isWanted, graceMs, () => performance.now());
     for (const { type, resources } of found) this.#held.begin(type, resources);
     const whole = new Set(found.filter(({ isWhole }) => isWhole).map(({ type }) => type));
     this.#whole = whole;

@@ -1,7 +1,6 @@
 import { canonicalName, globOf, type ResourceName, type ResourceType, type XdskitError } from "@xdskit/api";
 import type { Collection, ResourceWatcher, Watch, XdsClient } from "@xdskit/client";
 import type { ReceivedResource } from "@xdskit/protocol";
-import { createLingeringWatches } from "./lingering-watches.js";
 
 /** Watches a collection. */
 export interface MembersWatcher {
@@ -21,7 +20,11 @@ export function createOriginWatches(
   isConnected: () => boolean,
   letGo: (type: ResourceType) => void,
 ) {
-  const lingering = createLingeringWatches(isConnected);
+  /**
+   * While the origin is away, its resources are kept: a client that comes back could not get them again. Clients come
+   * and go often, so one watch is kept for each name, and none of a name without a resource. By type and name.
+   */
+  const lingering = new Map<string, () => void>();
   /** The number of watches of each name, by type. */
   const singles = new Map<ResourceType, Map<ResourceName, number>>();
   const collections = new Map<ResourceType, Map<ResourceName, number>>();
@@ -30,11 +33,15 @@ export function createOriginWatches(
   const context: NameWatchContext = {
     start: (watch) => client.watch(watch.type.typeUrl, watch.name, watch),
     ended({ type, name, isThere }, watch) {
-      lingering.end(`${type.typeUrl} ${canonicalName(name)}`, isThere, () => {
+      if (closed) return;
+      const key = `${type.typeUrl} ${canonicalName(name)}`;
+      const end = () => {
         watch.cancel();
         countUp(singles, type, canonicalName(name), -1);
         letGo(type);
-      });
+      };
+      if (isConnected() || !isThere || lingering.has(key)) end();
+      else lingering.set(key, end);
     },
     isClosed: () => closed,
   };
@@ -77,10 +84,14 @@ export function createOriginWatches(
       };
     },
     /** The origin is back. */
-    connected: lingering.flush,
+    connected() {
+      const ended = [...lingering.values()];
+      lingering.clear();
+      for (const end of ended) end();
+    },
     close() {
       closed = true;
-      lingering.close();
+      lingering.clear();
     },
   };
 }
