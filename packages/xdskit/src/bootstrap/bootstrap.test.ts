@@ -44,7 +44,7 @@ describe("Envoy's bootstrap", () => {
   });
 
   test("checks the server's name over TLS, and names the client's certificate", () => {
-    const tls = { caFile: "ca.pem", own: { certFile: "own.pem", keyFile: "own.key" }, serverName: undefined };
+    const tls = { caFile: "ca.pem", certificateFile: "own.pem", keyFile: "own.key" };
     const socketOf = (more: Partial<EnvoyBootstrapOptions>) =>
       parse(envoyBootstrap({ ...options, ...more })).static_resources.clusters[0].transport_socket?.typed_config;
     assert.equal(socketOf({}), undefined);
@@ -66,7 +66,7 @@ describe("Envoy's bootstrap", () => {
     const byName = socketOf({
       variant: "rest",
       server: { host: "xds.test", port: 1 },
-      tls: { ...tls, own: undefined },
+      tls: { caFile: tls.caFile },
     });
     assert.deepEqual(
       [byName.sni, byName.common_tls_context],
@@ -127,9 +127,8 @@ describe("xdskit bootstrap", () => {
 
   test("takes the files of TLS for both kinds of clients", async () => {
     const files = ["--tls-ca", "ca.pem", "--tls-cert", "own.pem", "--tls-key", "own.key"];
-    const own = { certFile: "own.pem", keyFile: "own.key" };
     const envoy = await xdskitEnds("bootstrap", ...files, "--tls-server-name", "xds.test", "--node-id", "edge-7");
-    const tls = { caFile: "ca.pem", own, serverName: "xds.test" };
+    const tls = { caFile: "ca.pem", certificateFile: "own.pem", keyFile: "own.key", serverName: "xds.test" };
     assert.equal(envoy.out, envoyBootstrap({ ...options, nodeCluster: "default", tls }));
     const grpc = await xdskitEnds("bootstrap", "--grpc-client", ...files);
     const config = { ca_certificate_file: "ca.pem", certificate_file: "own.pem", private_key_file: "own.key" };

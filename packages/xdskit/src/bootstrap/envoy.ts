@@ -1,8 +1,8 @@
 import { isIP } from "node:net";
 import { writeYaml } from "@xdskit/api";
+import type { TlsSettings } from "@xdskit/client";
 import type { Address } from "@xdskit/server/address";
 import { type BootstrapNode, bootstrapNode } from "./bootstrap-node.js";
-import type { BootstrapTls } from "./bootstrap-tls.js";
 
 export interface EnvoyBootstrapOptions extends BootstrapNode {
   /** `rest`: polls without a stream; `streams` does not matter then. */
@@ -10,8 +10,8 @@ export interface EnvoyBootstrapOptions extends BootstrapNode {
   /** One stream for all types (ADS), or one for each. */
   readonly streams: "ads" | "per-type";
   readonly server: Address;
-  /** Undefined: plaintext. */
-  readonly tls: BootstrapTls | undefined;
+  /** Undefined: plaintext. Paths are on the client's machine. */
+  readonly tls: TlsSettings | undefined;
   /** Where Envoy's own admin page listens on 127.0.0.1. */
   readonly adminPort: number;
   /** Let Envoy report its load to the server. */
@@ -103,7 +103,7 @@ function clusterOf({ server, variant, tls }: EnvoyBootstrapOptions) {
     ...(variant === "rest" ? overHttp1 : overHttp2),
     ...(tls === undefined
       ? {}
-      : { transport_socket: transportSocket(tls, server.host, variant === "rest" ? "http/1.1" : "h2") }),
+      : { transport_socket: transportSocket(server.host, tls, variant === "rest" ? "http/1.1" : "h2") }),
     load_assignment: {
       cluster_name: serverCluster,
       endpoints: [{ lb_endpoints: [{ endpoint: { address: socketAddress(server) } }] }],
@@ -112,9 +112,10 @@ function clusterOf({ server, variant, tls }: EnvoyBootstrapOptions) {
 }
 
 /** Envoy checks no name by itself: without the matcher it would trust every server of the same authority. */
-function transportSocket({ caFile, own, serverName }: BootstrapTls, host: string, protocol: string) {
-  const name = serverName ?? host;
+function transportSocket(host: string, tls: TlsSettings, protocol: string) {
+  const { caFile, certificateFile, keyFile, serverName: name = host } = tls;
   const isName = isIP(name) === 0;
+  const own = { certificate_chain: { filename: certificateFile }, private_key: { filename: keyFile } };
   return {
     name: "envoy.transport_sockets.tls",
     typed_config: {
@@ -122,13 +123,7 @@ function transportSocket({ caFile, own, serverName }: BootstrapTls, host: string
       ...(isName ? { sni: name } : {}),
       common_tls_context: {
         alpn_protocols: [protocol],
-        ...(own === undefined
-          ? {}
-          : {
-              tls_certificates: [
-                { certificate_chain: { filename: own.certFile }, private_key: { filename: own.keyFile } },
-              ],
-            }),
+        ...(certificateFile === undefined ? {} : { tls_certificates: [own] }),
         validation_context: {
           trusted_ca: { filename: caFile },
           match_typed_subject_alt_names: [{ san_type: isName ? "DNS" : "IP_ADDRESS", matcher: { exact: name } }],

@@ -1,11 +1,11 @@
+import type { TlsSettings } from "@xdskit/client";
 import { type Address, formatAddress } from "@xdskit/server/address";
 import { type BootstrapNode, bootstrapNode } from "./bootstrap-node.js";
-import type { BootstrapTls } from "./bootstrap-tls.js";
 
 export interface GrpcBootstrapOptions extends BootstrapNode {
   readonly server: Address;
   /** Undefined: plaintext. */
-  readonly tls: BootstrapTls | undefined;
+  readonly tls: TlsSettings | undefined;
 }
 
 /**
@@ -27,9 +27,9 @@ export function grpcBootstrap({ server, tls, ...node }: GrpcBootstrapOptions): s
 }
 
 /** gRPC A65: files that the client reads again. */
-function channelCredentials(tls: BootstrapTls | undefined) {
+function channelCredentials(tls: TlsSettings | undefined) {
   if (tls === undefined) return { type: "insecure" };
-  const { caFile, own } = tls;
-  const pair = own === undefined ? {} : { certificate_file: own.certFile, private_key_file: own.keyFile };
-  return { type: "tls", config: { ca_certificate_file: caFile, ...pair } };
+  const { caFile, certificateFile, keyFile } = tls;
+  const config = { ca_certificate_file: caFile, certificate_file: certificateFile, private_key_file: keyFile };
+  return { type: "tls", config };
 }

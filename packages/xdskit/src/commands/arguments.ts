@@ -83,6 +83,12 @@ export function collectEnvoyVersion(text: string, before: readonly string[] = []
   return [...before, text];
 }
 
+/** `--metadata`, which may be repeated. */
+export function metadataOption(whose: string): Option {
+  const what = `metadata of ${whose}: a text, or JSON in { } or [ ]; may be repeated`;
+  return readOption("--metadata <key=value>", what, readMetadata);
+}
+
 /** Collects `key=value`; a value in braces or brackets is JSON. */
 export function readMetadata(
   text: string,

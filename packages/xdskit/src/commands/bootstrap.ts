@@ -1,11 +1,11 @@
 import type { Address } from "@xdskit/server/address";
 import { Command, Option } from "commander";
-import type { BootstrapTls } from "../bootstrap/bootstrap-tls.js";
 import type { Terminal } from "../output/terminal.js";
-import { readAddress, readMetadata, readPort, wordOption } from "./arguments.js";
+import { type TlsOptions, tlsOf } from "../settings/tls-options.js";
+import { metadataOption, readAddress, readPort, wordOption } from "./arguments.js";
 import { refuseHalfPair } from "./tls-options.js";
 
-interface BootstrapArguments {
+interface BootstrapArguments extends TlsOptions {
   readonly variant: "sotw" | "delta" | "rest";
   readonly ads?: true;
   readonly perType?: true;
@@ -17,10 +17,6 @@ interface BootstrapArguments {
   readonly adminPort: number;
   readonly grpcClient?: true;
   readonly loadReports?: true;
-  readonly tlsCa?: string;
-  readonly tlsCert?: string;
-  readonly tlsKey?: string;
-  readonly tlsServerName?: string;
 }
 
 const examples = `
@@ -58,11 +54,7 @@ export function bootstrapCommand(terminal: Terminal): Command {
     .option("--node-id <id>", "the client's node ID", "node-1")
     .option("--node-cluster <name>", "the client's cluster, a group of clients", "default")
     .option("--locality <region/zone/subzone>", "the client's location; the last parts may be left out")
-    .option(
-      "--metadata <key=value>",
-      "metadata of the node: a text, or JSON in { } or [ ]; may be repeated",
-      readMetadata,
-    )
+    .addOption(metadataOption("the node"))
     .option("--admin-port <port>", "the port of Envoy's admin page on 127.0.0.1", readPort, 9901)
     .addOption(new Option("--grpc-client", "print a gRPC client's bootstrap").conflicts(["perType", "ads"]))
     .addOption(
@@ -87,7 +79,7 @@ export function bootstrapCommand(terminal: Terminal): Command {
         command.error("error: --tls-cert and --tls-server-name are for --tls-ca");
       if (options.grpcClient && options.tlsServerName !== undefined)
         command.error("error: gRPC clients have no --tls-server-name: the certificate must have the name of --server");
-      const tls = bootstrapTls(options);
+      const tls = tlsOf(options);
       const server = options.server ?? { host: "127.0.0.1", port: variant === "rest" ? 18001 : 18000 };
       if (options.grpcClient) {
         const { grpcBootstrap } = await import("../bootstrap/grpc.js");
@@ -98,10 +90,4 @@ export function bootstrapCommand(terminal: Terminal): Command {
       const streams = options.perType ? "per-type" : "ads";
       terminal.out(envoyBootstrap({ ...options, server, tls, streams, loadReports: options.loadReports ?? false }));
     });
-}
-
-function bootstrapTls({ tlsCa, tlsCert, tlsKey, tlsServerName }: BootstrapArguments): BootstrapTls | undefined {
-  if (tlsCa === undefined) return undefined;
-  const own = tlsCert === undefined || tlsKey === undefined ? undefined : { certFile: tlsCert, keyFile: tlsKey };
-  return { caFile: tlsCa, own, serverName: tlsServerName };
 }

@@ -1,7 +1,7 @@
 import type { Command, Option } from "commander";
 import { outputFormats } from "../watch/output/output-format.js";
 import type { WatchOptions } from "../watch/watch-options.js";
-import { collect, readDuration, readDurationWithUnit, readMetadata, readOption, wordOption } from "./arguments.js";
+import { collect, metadataOption, readDuration, readDurationWithUnit, readOption, wordOption } from "./arguments.js";
 import { addTlsOptions, addTokenOption, refuseHalfPair } from "./tls-options.js";
 import { validateOption } from "./validate-option.js";
 
@@ -42,11 +42,7 @@ export function addClientOptions(command: Command): Command {
     .option("--bootstrap <file>", "take servers and node from a bootstrap: gRPC's JSON, or Envoy's YAML or JSON")
     .option("--node-id <id>", "the node's id (default: xdskit)")
     .option("--node-cluster <name>", "the node's cluster")
-    .option(
-      "--metadata <key=value>",
-      "metadata of the node: a text, or JSON in { } or [ ]; may be repeated",
-      readMetadata,
-    );
+    .addOption(metadataOption("the node"));
   return addTokenOption(addTlsOptions(command), "stream")
     .option("--descriptors <file>", "a descriptor set with your own messages; may be repeated", collect)
     .addOption(validateOption())

@@ -1,16 +1,10 @@
 import { Command } from "commander";
 import type { Terminal } from "../output/terminal.js";
+import type { PlanOptions } from "../plan/run-plan.js";
 import { collect } from "./arguments.js";
 import { outputOption } from "./changes/server-options.js";
 
-interface PlanArguments {
-  readonly settings?: string;
-  readonly descriptors?: readonly string[];
-  readonly group?: string;
-  readonly full?: boolean;
-  readonly json?: boolean;
-  readonly output: "text" | "json";
-}
+type PlanArguments = Partial<Omit<PlanOptions, "old" | "new">> & { readonly output: "text" | "json" };
 
 const details = `
 Prints what differs in each resource, and the stages in which a client gets from OLD to NEW so that traffic never breaks:

@@ -1,7 +1,7 @@
 import { Command, Option } from "commander";
 import type { Terminal } from "../output/terminal.js";
 import type { UpstreamArguments } from "../relay/relay-settings.js";
-import { collect, readDuration, readDurationWithUnit, readMetadata, wordOption } from "./arguments.js";
+import { collect, metadataOption, readDuration, readDurationWithUnit, wordOption } from "./arguments.js";
 import { addOutputOptions, addPortOptions, type ServingArguments, servingOptions } from "./serving-options.js";
 import { addTlsOptions, addTokenOption, refuseContents, tlsOptionNames } from "./tls-options.js";
 import { validateOption } from "./validate-option.js";
@@ -61,11 +61,7 @@ export function relayCommand(terminal: Terminal, exit: (status: number) => void)
   addTokenOption(addTlsOptions(command, { client: "relay", server: "origin" }), "stream")
     .option("--node-id <id>", "the relay's node ID for the origin (default: xdskit-relay)")
     .option("--node-cluster <name>", "the cluster of this node")
-    .option(
-      "--metadata <key=value>",
-      "metadata of this node: a text, or JSON in { } or [ ]; may be repeated",
-      readMetadata,
-    )
+    .addOption(metadataOption("this node"))
     .option(
       "--wildcard <type>",
       "subscribe to all resources of this type; none: of no type; may be repeated (default: cluster, listener)",

@@ -1,22 +1,12 @@
-import type { References } from "@xdskit/server";
-import type { Address } from "@xdskit/server/address";
 import { Command, InvalidArgumentError, Option } from "commander";
 import type { Terminal } from "../output/terminal.js";
+import type { ServeOptions } from "../serve/run-serve.js";
+import type { ServingOptions } from "../serving/serving.js";
 import { parseStoreUrl, type StoreUrl } from "../settings/store-url.js";
 import { readAddress, readDuration, readOption, readWorkers, wordOption } from "./arguments.js";
 import { addOutputOptions, addPortOptions, type ServingArguments, servingOptions } from "./serving-options.js";
 
-interface ServeArguments extends ServingArguments {
-  readonly state?: string;
-  readonly store?: StoreUrl;
-  readonly settle?: number;
-  readonly allowEmpty?: boolean;
-  readonly allowPartial?: boolean;
-  readonly workers?: number | "auto";
-  readonly references?: References;
-  readonly replica?: Address;
-  readonly advertise?: Address;
-}
+type ServeArguments = ServingArguments & Partial<Omit<ServeOptions, keyof ServingOptions | "directory">>;
 
 /** Reads where revisions are kept. */
 function readStoreUrl(text: string): StoreUrl {

@@ -1,5 +1,5 @@
 import type { Address } from "@xdskit/server/address";
-import { Command, Option } from "commander";
+import { Command } from "commander";
 import type { Terminal } from "../output/terminal.js";
 import type { TlsOptions } from "../settings/tls-options.js";
 import { collect, readAddress, readDurationBetween, readDurationWithUnit, readOption } from "./arguments.js";
@@ -53,11 +53,7 @@ export function statusCommand(terminal: Terminal, exit: (status: number) => void
         "2s",
       ),
     )
-    .addOption(
-      new Option("--timeout <duration>", "how long to wait for an answer")
-        .argParser(readDurationWithUnit)
-        .default(10_000, "10s"),
-    );
+    .addOption(readOption("--timeout <duration>", "how long to wait for an answer", readDurationWithUnit, "10s"));
   return addTlsOptions(command)
     .addHelpText("after", details)
     .action(async (node: string | undefined, options: StatusArguments, command: Command) => {

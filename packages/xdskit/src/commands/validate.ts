@@ -1,15 +1,11 @@
 import { Command } from "commander";
 import type { Terminal } from "../output/terminal.js";
+import type { ValidateOptions } from "../validate/run-validate.js";
 import { collect, collectEnvoyVersion } from "./arguments.js";
 
-interface ValidateArguments {
-  readonly settings?: string;
-  readonly descriptors?: readonly string[];
-  readonly envoyVersion?: readonly string[];
-  readonly envoy?: string;
-  readonly strict?: boolean;
-  readonly json?: boolean;
-}
+type ValidateArguments = Partial<Omit<ValidateOptions, "directory" | "envoyVersions">> & {
+  readonly envoyVersion?: ValidateOptions["envoyVersions"];
+};
 
 const details = `
 Prints each finding on its own line: file:line:column, resource, field, mistake, rule, and the code,

@@ -9,31 +9,24 @@ import {
   type ValidateLevel,
 } from "@xdskit/client";
 import { everyNode, type ServerOptions } from "@xdskit/server";
+import type { AskingOptions } from "../settings/asking-options.js";
 import { grpcAddress } from "../settings/grpc-address.js";
 import { type LoadedSettings, pathFromSettings } from "../settings/load-settings.js";
 import { groupsWithFolders, upstreamLayer } from "../settings/relay-groups.js";
 import type { RelaySettings, Settings } from "../settings/schema.js";
 import { defined, serverOptions, serverTls } from "../settings/server-settings.js";
-import { type TlsOptions, tlsOf } from "../settings/tls-options.js";
+import { tlsOf } from "../settings/tls-options.js";
 import type { WatchedCollection } from "./groups/group-relay.js";
 import type { ServerSettingsInFull } from "./groups/upstream-types.js";
 import type { NackPolicy } from "./groups/verdict.js";
 import type { RelayedGroup } from "./relay.js";
 
 /** The origin on the command line; the settings give the rest. */
-export interface UpstreamArguments extends TlsOptions {
+export interface UpstreamArguments extends AskingOptions {
   readonly servers?: readonly string[] | undefined;
   /** `TYPE=FILE`. */
   readonly paths?: readonly string[] | undefined;
-  /** A bootstrap file of gRPC or Envoy. */
-  readonly bootstrap?: string | undefined;
-  readonly variant?: "sotw" | "delta" | undefined;
   readonly perType?: boolean | undefined;
-  readonly api?: "v2" | "v3" | undefined;
-  readonly refreshDelay?: number | undefined;
-  readonly nodeId?: string | undefined;
-  readonly nodeCluster?: string | undefined;
-  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
   /** Types, `TYPE=NAME` for a collection, or `none`. */
   readonly wildcard?: readonly string[] | undefined;
   readonly prefetch?: boolean | undefined;
@@ -41,7 +34,6 @@ export interface UpstreamArguments extends TlsOptions {
   readonly nack?: NackPolicy | undefined;
   readonly ackWait?: number | undefined;
   readonly hold?: number | undefined;
-  readonly validate?: ValidateLevel | undefined;
 }
 
 /** The origin and the groups of a relay. */

@@ -47,11 +47,8 @@ export async function runStatus(options: StatusOptions, terminal: Terminal): Pro
   for (const name of options.types) {
     const url = resourceTypes.find(name)?.typeUrl ?? (name.includes("/") ? name : undefined);
     if (url === undefined) {
-      reportFailure(
-        terminal,
-        "status",
-        `there is no type "${name}": try cluster, endpoint, listener, route, or a type URL`,
-      );
+      const hint = "try cluster, endpoint, listener, route, or a type URL";
+      reportFailure(terminal, "status", `there is no type "${name}": ${hint}`);
       return exitStatus.usage;
     }
     types.add(url);

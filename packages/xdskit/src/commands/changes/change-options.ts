@@ -1,15 +1,11 @@
 import { type Command, InvalidArgumentError } from "commander";
+import type { CommitOptions } from "../../apply/commit-change.js";
 import { outputOption, serverOption, waitOption } from "./server-options.js";
 
 /** The options that every command has which changes a layer. */
-export interface ChangeArguments {
-  readonly server: URL;
-  readonly output: "text" | "json";
-  readonly message?: string;
+export interface ChangeArguments extends Omit<CommitOptions, "wait"> {
   /** `true` where nothing follows it. */
   readonly wait?: string | true;
-  readonly timeout: number;
-  readonly dryRun?: boolean;
 }
 
 /** Adds them. */
