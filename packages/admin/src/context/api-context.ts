@@ -10,7 +10,7 @@ import type { Peer } from "../contract/peers.js";
 import { ApiProblem } from "../contract/problem.js";
 import { createLocalFleet, type LocalFleet } from "../fleet/local-fleet.js";
 import { createReplicatedFleet } from "../fleet/replicated-fleet.js";
-import { type Bodies, createBodies } from "../requests/read-body.js";
+import { createBodies } from "../requests/read-body.js";
 
 /** The parts that all routes share. */
 export class ApiContext {
@@ -22,7 +22,7 @@ export class ApiContext {
   /** The nodes with streams to this server. */
   readonly localFleet: LocalFleet;
   readonly peers: () => readonly Peer[];
-  readonly bodies: Bodies = createBodies();
+  readonly bodies = createBodies();
   /** Ends its listeners. */
   readonly close: () => void;
   #applied = 0;

@@ -1,14 +1,6 @@
 import { bodyGraceMs, bodyMsPerMib, mostBodyBytes, mostHeldBytes } from "../contract/limits.js";
 import { ApiProblem } from "../contract/problem.js";
 
-/** Reads bodies, however many at once: all bodies that requests hold share a number of bytes. */
-export interface Bodies {
-  /** Its bytes are counted until `release`. Rejects with a problem if it is too large, or comes too slowly. */
-  read(request: Request): Promise<Uint8Array>;
-  /** The request is answered: its body is not needed any more. */
-  release(request: Request): void;
-}
-
 export interface BodyLimits {
   /** Bytes of all bodies that are held. */
   readonly heldBytes: number;
@@ -16,9 +8,8 @@ export interface BodyLimits {
   readonly graceMs: number;
 }
 
-export function createBodies(
-  { heldBytes, graceMs }: BodyLimits = { heldBytes: mostHeldBytes, graceMs: bodyGraceMs },
-): Bodies {
+/** Reads bodies, however many at once: all bodies that requests hold share a number of bytes. */
+export function createBodies({ heldBytes, graceMs }: BodyLimits = { heldBytes: mostHeldBytes, graceMs: bodyGraceMs }) {
   const held = new WeakMap<Request, number>();
   let all = 0;
   const take = (request: Request, bytes: number): void => {
@@ -30,8 +21,10 @@ export function createBodies(
     held.set(request, (held.get(request) ?? 0) + bytes);
   };
   return {
-    read: (request) => bytesOf(request, graceMs, (bytes) => take(request, bytes)),
-    release(request) {
+    /** Its bytes are counted until `release`. Rejects with a problem if it is too large, or comes too slowly. */
+    read: (request: Request) => bytesOf(request, graceMs, (bytes) => take(request, bytes)),
+    /** The request is answered: its body is not needed any more. */
+    release(request: Request): void {
       all -= held.get(request) ?? 0;
       held.delete(request);
     },

@@ -3,7 +3,7 @@ import type { ApiContext } from "../context/api-context.js";
 import { EventRing } from "../events/event-ring.js";
 import { EventStreams } from "../events/event-stream.js";
 import { gatherEvents } from "../events/gather-events.js";
-import { type EventsAnswer, type EventsAsked, eventsAfter, PeerEvents } from "../events/peer-events.js";
+import { type EventsAsked, eventsAfter, PeerEvents } from "../events/peer-events.js";
 import { problems } from "./definition.js";
 
 const events = createRoute({
@@ -25,18 +25,8 @@ const events = createRoute({
   },
 });
 
-/** The route of events, once it is there. */
-export interface EventRoute {
-  /** How many readers there are. */
-  readers(): number;
-  /** Answers other servers of the store with the events here after one. */
-  answer(asked: EventsAsked): Promise<EventsAnswer>;
-  /** Ends the readers, and the gathering of events. */
-  close(): void;
-}
-
 /** The route of events. */
-export function eventRoute(app: OpenAPIHono, context: ApiContext): EventRoute {
+export function eventRoute(app: OpenAPIHono, context: ApiContext) {
   let streams: EventStreams | undefined;
   let own: EventRing | undefined;
   const stops: (() => void)[] = [];
@@ -74,8 +64,11 @@ export function eventRoute(app: OpenAPIHono, context: ApiContext): EventRoute {
     return c.body(stream, 200, headers) as never;
   });
   return {
+    /** How many readers there are. */
     readers: () => streams?.readers ?? 0,
-    answer: (asked) => eventsAfter(ownEvents(), asked),
+    /** Answers other servers of the store with the events here after one. */
+    answer: (asked: EventsAsked) => eventsAfter(ownEvents(), asked),
+    /** Ends the readers, and the gathering of events. */
     close() {
       for (const stop of stops) stop();
       streams?.close();

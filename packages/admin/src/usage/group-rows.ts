@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Resource, ResourceTypes } from "@xdskit/api";
-import type { Snapshot } from "@xdskit/protocol";
+import type { Resource } from "@xdskit/api";
 import type { ShowResource } from "../answers/resource-json.js";
 import type { GroupResource, GroupResources } from "../contract/answers.js";
 import { mostInEntry } from "../contract/limits.js";
+import type { GraphContext } from "./graph.js";
 import { resourceSummary } from "./summary.js";
 import { isUnused } from "./unused.js";
 import { usageOf } from "./usage.js";
@@ -12,11 +12,7 @@ import { usageOf } from "./usage.js";
 const inTurn = 200;
 
 /** The parts from which rows are made. */
-export interface GroupContext {
-  readonly snapshot: Snapshot;
-  readonly types: ResourceTypes;
-  /** With the names of fields as in protos. */
-  readonly show: ShowResource;
+export interface GroupContext extends GraphContext {
   /** The layer that a resource comes from. */
   layerOf(resource: Resource): string | null;
 }

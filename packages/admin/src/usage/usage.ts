@@ -8,13 +8,7 @@ export interface Named {
 }
 
 /** The references in one snapshot. */
-export interface Usage {
-  /** The resources that name it. */
-  usedBy(named: Named): readonly Resource[];
-  /** The names in a resource that the snapshot lacks. */
-  dangling(resource: Resource): readonly Named[];
-  has(named: Named): boolean;
-}
+export type Usage = ReturnType<typeof createUsage>;
 
 const known = new WeakMap<Snapshot, Usage>();
 
@@ -25,7 +19,7 @@ export function usageOf(snapshot: Snapshot): Usage {
   return found;
 }
 
-function createUsage(snapshot: Snapshot): Usage {
+function createUsage(snapshot: Snapshot) {
   const referrers = new Map<string, Resource[]>();
   /** The references to everything with a prefix. */
   const collections: { readonly resource: Resource; readonly reference: Resource["references"][number] }[] = [];
@@ -40,11 +34,14 @@ function createUsage(snapshot: Snapshot): Usage {
   const has = ({ type, name }: Named) => (snapshot.sets.get(type)?.named(name).length ?? 0) > 0;
   return {
     has,
-    usedBy(named) {
+    /** The resources that name it. */
+    usedBy(named: Named): readonly Resource[] {
       const many = collections.filter(({ reference }) => refersTo(reference, named.type, named.name));
       return [...new Set([...(referrers.get(keyOf(named)) ?? []), ...many.map(({ resource }) => resource)])];
     },
-    dangling: ({ references }) => references.filter((one) => !isCollection(one) && !has(one)),
+    /** The names in a resource that the snapshot lacks. */
+    dangling: ({ references }: Resource): readonly Named[] =>
+      references.filter((one) => !isCollection(one) && !has(one)),
   };
 }
 

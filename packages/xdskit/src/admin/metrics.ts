@@ -30,16 +30,11 @@ export interface ApiNumbers {
   readonly leases: number;
 }
 
-/** The metrics, in Prometheus' text format. */
-export interface Metrics {
-  read(): Promise<{ readonly contentType: string; readonly text: string }>;
-}
-
 /**
  * All metrics of the command. Nothing is counted here: each scrape reads the server's own numbers.
  * docs/metrics.md lists every metric.
  */
-export function createMetrics(input: MetricsInput): Metrics {
+export function createMetrics(input: MetricsInput): Scrape {
   const scrape = new Scrape(input.server);
   addProcessMetrics(scrape, input);
   addStreamMetrics(scrape);
@@ -54,7 +49,7 @@ export function createMetrics(input: MetricsInput): Metrics {
   addStateMetrics(scrape, input);
   addApiMetrics(scrape, input);
   addLoadMetrics(scrape);
-  return { read: () => scrape.read() };
+  return scrape;
 }
 
 /** The build, and whether it is ready. */

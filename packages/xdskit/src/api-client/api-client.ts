@@ -2,17 +2,7 @@ import { ApiError, problemOf, unreachable } from "./api-error.js";
 import { type ApiAnswer, sendRequest } from "./http-request.js";
 
 /** A running server's HTTP API. */
-export interface ApiClient {
-  /** Its address as the user named it, without a password, for messages. */
-  readonly server: string;
-  /** Resolves to the JSON of the answer. Rejects with an ApiError. `withinMs`: another time than that of the client. */
-  get<T>(path: string, withinMs?: number): Promise<T>;
-  post<T>(path: string, body?: object, headers?: Readonly<Record<string, string>>): Promise<T>;
-  /** The same for a page that is not JSON, such as that of the metrics. */
-  text(path: string): Promise<string>;
-  /** Ends connections that are still open. */
-  close(): void;
-}
+export type ApiClient = ReturnType<typeof createApiClient>;
 
 /** Where the API is, and how long it may take to answer. */
 export interface ApiClientOptions {
@@ -30,7 +20,7 @@ interface Asked {
 }
 
 /** Speaks to a server's API. Connects with the first request. */
-export function createApiClient({ server, timeoutMs: usualMs }: ApiClientOptions): ApiClient {
+export function createApiClient({ server, timeoutMs: usualMs }: ApiClientOptions) {
   const shown = shownUrl(server);
   const closed = new AbortController();
   const send = async (
@@ -57,10 +47,14 @@ export function createApiClient({ server, timeoutMs: usualMs }: ApiClientOptions
     }
   };
   return {
+    /** Its address as the user named it, without a password, for messages. */
     server: shown,
-    get: (path, withinMs) => ask("GET", path, { withinMs }),
-    text: (path) => send("GET", path),
-    post: (path, body, headers) => ask("POST", path, { body, headers }),
+    /** Resolves to the JSON of the answer. Rejects with an ApiError. `withinMs`: not the usual time. */
+    get: <T>(path: string, withinMs?: number) => ask<T>("GET", path, { withinMs }),
+    /** The same for a page that is not JSON, such as that of the metrics. */
+    text: (path: string) => send("GET", path),
+    post: <T>(path: string, body?: object, headers?: Asked["headers"]) => ask<T>("POST", path, { body, headers }),
+    /** Ends connections that are still open. */
     close: () => closed.abort(),
   };
 }

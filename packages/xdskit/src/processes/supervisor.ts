@@ -2,13 +2,13 @@ import cluster, { type Worker } from "node:cluster";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import type { Log } from "../output/log.js";
 import type { Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
 import { listenForStop } from "../process/signals.js";
 import { environmentOf } from "./process-place.js";
-import { readWorkerOutput } from "./worker-output.js";
 
 /** A process that ended by itself is started again after so many milliseconds, and after twice as long each time. */
 const firstRestartMs = 100;
@@ -107,11 +107,12 @@ class Supervisor {
     });
     // Undefined, against its type, where Node could not open the files of a process.
     const output = worker.process.stdout as Readable | null | undefined;
-    if (output)
-      readWorkerOutput(output, {
-        listening: (name, line) => this.#listening(one, name, line),
-        ready: () => this.#ready(one),
-      });
+    if (!output) return;
+    createInterface(output).on("line", (line) => {
+      const [, name] = /^(\w+) listening on /.exec(line) ?? [];
+      if (name !== undefined) this.#listening(one, name, line);
+      else if (line === "ready") this.#ready(one);
+    });
   }
 
   /** The others follow once the first one has opened its state, and says where it is, or what it waits for. */

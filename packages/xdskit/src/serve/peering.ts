@@ -84,9 +84,9 @@ export class Peering {
 
   /** The others, as client status asks them. */
   readonly statusPeers = (): readonly StatusPeer[] =>
-    this.#others().map((replica) => ({
-      name: replica.name,
-      ask: async (asked) => (await this.#ask(replica, "clientStatus", asked)) as ClientStatusPage,
+    this.peers().map(({ name, ask }) => ({
+      name,
+      ask: async (asked) => (await ask("clientStatus", asked)) as ClientStatusPage,
     }));
 
   /** All others, for rollouts that are one for all; undefined: it is not known yet who is there. */

@@ -1,12 +1,5 @@
-import { type Finding, type Registry, XdskitError } from "@xdskit/api";
-import {
-  createServer,
-  type References,
-  type Revision,
-  type ServerOptions,
-  type Store,
-  type XdsServer,
-} from "@xdskit/server";
+import { type Finding, XdskitError } from "@xdskit/api";
+import { createServer, type References, type Revision, type ServerOptions, type XdsServer } from "@xdskit/server";
 import { type Address, formatAddress } from "@xdskit/server/address";
 import { mustBeFolder } from "../files/must-be-folder.js";
 import { counted } from "../output/counts.js";
@@ -22,7 +15,6 @@ import type { Settings } from "../settings/schema.js";
 import { groupNames, layersOf, serverOptions, serverTls } from "../settings/server-settings.js";
 import type { StoreUrl } from "../settings/store-url.js";
 import { layerInApi } from "../settings/written-layers.js";
-import type { KeptHistory } from "../state/retention.js";
 import { RevisionEvents } from "../state/revision-events.js";
 import { stateOfFolder } from "../state/state.js";
 import { apiLayers, type FilledLayer, openServedState, type StateInUse } from "../state/written-state.js";
@@ -128,8 +120,15 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
   const peering: Peering = peeringOf(options, serving, { state, tls, log });
   serving.closers.unshift(() => peering.close());
   if (settings.rebalance !== "off" && peering.isSpread) serving.closers.unshift(rebalanced(server, peering, log));
-  const rollouts = await sharedRollouts(server, peering, { store, registry, log, history, url: options.store });
-  if (rollouts !== undefined) serving.closers.unshift(() => rollouts.close());
+  // Servers of one etcd that do not ask each other have each their own rollouts: none could count the nodes of all.
+  const isForAll = options.store?.kind !== "etcd" || peering.isPossible;
+  const { name: replica, rolloutPeers: peers } = peering;
+  const shared = { registry, problem, replica, peers };
+  const rollouts = isForAll && store ? await server.shareRollouts({ ...shared, store }) : undefined;
+  if (rollouts !== undefined) {
+    history.share(rollouts);
+    serving.closers.unshift(() => rollouts.close());
+  }
   const layers = [...apiLayers(settings, written, filledBy(folder, settings), { store, isDurable })];
   const live: LiveSettings = new LiveSettings(
     {
@@ -210,35 +209,6 @@ function optionsOfServer(options: ServeOptions, serving: Serving, settings: Sett
   // Where errors are skipped, both of two listeners are served, as those of the folder are.
   const addresses = settings.on_invalid === "skip" ? "warn" : "refuse";
   return { ...fromSettings, rest: serving.restOptions(fromSettings), references, addresses };
-}
-
-/**
- * Makes rollouts one for all servers of the store. Servers of one etcd that do not ask each other have each their own:
- * none of them could count the nodes of all.
- */
-async function sharedRollouts(
-  server: XdsServer,
-  peering: Peering,
-  {
-    store,
-    registry,
-    log,
-    history,
-    url,
-  }: {
-    readonly store: Store | undefined;
-    readonly registry: Registry;
-    readonly log: Log;
-    readonly history: KeptHistory;
-    readonly url: StoreUrl | undefined;
-  },
-) {
-  if (store === undefined || (url?.kind === "etcd" && !peering.isPossible)) return undefined;
-  const problem = (finding: Finding | undefined) => finding && logFinding(log, finding);
-  const { name: replica, rolloutPeers: peers } = peering;
-  const rollouts = await server.shareRollouts({ store, registry, problem, replica, peers });
-  history.share(rollouts);
-  return rollouts;
 }
 
 /** The layers of the folder, as the API shows them. */

@@ -3,8 +3,8 @@ import type { ClientStatusAsked, WrittenLayers } from "@xdskit/server";
 import type { AdminState, ClientPorts, Readiness } from "../admin/admin-state.js";
 import { type AllSources, sourcesOfAll } from "../admin/all-sources.js";
 import { askAll } from "../admin/ask-all.js";
-import type { Metrics } from "../admin/metrics.js";
 import { liftHere, ownRollouts, type QuarantineQuery } from "../admin/rollout-pages.js";
+import type { Scrape } from "../admin/scrape.js";
 import type { AnySourceStatus } from "../admin/source-status.js";
 import { findingText } from "../output/failure.js";
 import { version } from "../process/version.js";
@@ -29,7 +29,7 @@ export class ServedAdmin {
   readonly #options: ServedAdminOptions;
   readonly #since = Date.now();
   readonly #troubles: ReturnType<typeof createTroubles>;
-  #metrics: Promise<Metrics> | undefined;
+  #metrics: Promise<Scrape> | undefined;
   #api: Promise<AdminApi> | undefined;
   #ready: AdminApi | undefined;
 
