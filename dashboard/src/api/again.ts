@@ -5,15 +5,6 @@ const afterEventMs = 250;
 /** and never sooner than so long after the last question: an incident has many events each second. */
 const leastMs = 1_000;
 
-/** Asks something again and again. */
-export interface Again {
-  /** Asks now, or as soon as the question on its way is answered. */
-  now(): void;
-  /** Something happened: asks soon. Many of these put nothing off. */
-  soon(): void;
-  stop(): void;
-}
-
 /**
  * Asks now, and then again: every two seconds, and soon after an event. There is never a second question before the
  * first one is answered. `isPaused`: nobody looks. `once`: it is asked again only when something happened.
@@ -21,7 +12,7 @@ export interface Again {
 export function askAgain(
   ask: () => Promise<void>,
   { once = false, isPaused = () => false }: { readonly once?: boolean; readonly isPaused?: () => boolean } = {},
-): Again {
+) {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let due = Number.POSITIVE_INFINITY;
   let asked = Number.NEGATIVE_INFINITY;
@@ -54,7 +45,9 @@ export function askAgain(
   };
   void turn();
   return {
+    /** Asks now, or as soon as the question on its way is answered. */
     now: () => by(Date.now()),
+    /** Something happened: asks soon. Many of these put nothing off. */
     soon: () => by(Math.max(Date.now() + afterEventMs, asked + leastMs)),
     stop() {
       isStopped = true;

@@ -1,24 +1,18 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { type Again, askAgain } from "./again.js";
+import { askAgain } from "./again.js";
 import { onEvent } from "./events.js";
 import { get } from "./request.js";
-
-/** What is known of an answer. An older answer stays while a newer one is on its way. */
-export interface Live<T> {
-  readonly data: T | undefined;
-  readonly error: Error | undefined;
-  /** No answer of this path came yet. */
-  readonly isLoading: boolean;
-  renew(): void;
-}
 
 /** How often it is asked. `once`: only when something happened. */
 export type Pace = "always" | "once";
 
-/** Asks the API for a path, and again while the page is looked at. Undefined: nothing is asked. */
-export function useLive<T>(path: string | undefined, pace: Pace = "always"): Live<T> {
+/**
+ * Asks the API for a path, and again while the page is looked at; undefined: nothing is asked. An older answer stays
+ * while a newer one is on its way.
+ */
+export function useLive<T>(path: string | undefined, pace: Pace = "always") {
   const [state, setState] = useState<{ path: string | undefined; data?: T; error?: Error }>({ path: undefined });
-  const again = useRef<Again | undefined>(undefined);
+  const again = useRef<ReturnType<typeof askAgain> | undefined>(undefined);
   useEffect(() => {
     if (path === undefined) return;
     const abort = new AbortController();
@@ -44,6 +38,7 @@ export function useLive<T>(path: string | undefined, pace: Pace = "always"): Liv
   return {
     data: isOfPath ? state.data : undefined,
     error: isOfPath ? state.error : undefined,
+    /** No answer of this path came yet. */
     isLoading: path !== undefined && !isOfPath,
     renew: () => again.current?.now(),
   };

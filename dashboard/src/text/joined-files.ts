@@ -6,14 +6,10 @@ export interface ChosenFile {
 }
 
 /** Several files as one text. */
-export interface JoinedFiles {
-  readonly text: string;
-  /** The file of a line of the text, and its line there, both from 1. Undefined: no file has it. */
-  placeOf(line: number): { readonly file: string; readonly line: number } | undefined;
-}
+export type JoinedFiles = ReturnType<typeof joinFiles>;
 
 /** Joins files as documents: each begins behind a line `---`. */
-export function joinFiles(files: readonly ChosenFile[]): JoinedFiles {
+export function joinFiles(files: readonly ChosenFile[]) {
   const lines: string[] = [];
   const starts: { readonly name: string; readonly start: number; readonly count: number }[] = [];
   for (const { name, text } of files) {
@@ -24,7 +20,8 @@ export function joinFiles(files: readonly ChosenFile[]): JoinedFiles {
   }
   return {
     text: `${lines.join("\n")}\n`,
-    placeOf(line) {
+    /** The file of a line of the text, and its line there, both from 1. Undefined: no file has it. */
+    placeOf(line: number) {
       const found = starts.find(({ start, count }) => line > start && line <= start + count);
       return found && { file: found.name, line: line - found.start };
     },

@@ -6,17 +6,11 @@ import type { NodeRow, NodeRows } from "../../api/types.js";
 
 const pageSize = 100;
 
-/** A long list of nodes, of which the pages that are seen are known. */
-export interface Pages {
-  readonly total: number | undefined;
-  readonly error: Error | undefined;
-  /** Undefined: it is on its way. */
-  row(index: number): NodeRow | undefined;
-  seen(first: number, last: number): void;
-}
-
-/** Asks for the pages that are seen, and again while they are. `query`: without `offset` and `limit`. */
-export function usePages(query: string): Pages {
+/**
+ * A long list of nodes: asks for the pages that are seen, and again while they are. `query`: without `offset` and
+ * `limit`.
+ */
+export function usePages(query: string) {
   const [state, setState] = useState<{ readonly query: string; readonly total?: number; readonly error?: Error }>({
     query,
   });
@@ -73,7 +67,8 @@ export function usePages(query: string): Pages {
   return {
     total: isOf ? state.total : undefined,
     error: isOf ? state.error : undefined,
-    row: (index) => pages.current.rows.get(Math.floor(index / pageSize))?.[index % pageSize],
+    /** Undefined: it is on its way. */
+    row: (index: number) => pages.current.rows.get(Math.floor(index / pageSize))?.[index % pageSize],
     seen,
   };
 }

@@ -1,24 +1,20 @@
 import type { ResourceType } from "@xdskit/api";
-import { type ConfigArrival, decodeStored, type Revision, type Store, type StoredChange } from "@xdskit/server";
+import { decodeStored, type Revision, type Store, type StoredChange } from "@xdskit/server";
 import type { ChangedContents } from "../answers/revision-stages.js";
 import type { ApiContext } from "./api-context.js";
 
-/** A revision, and its arrival at the nodes with streams to this server. */
-export interface RevisionArrival {
-  readonly arrival: ConfigArrival;
-  /** False: this server has not served it yet, so its clients cannot have it. */
-  isServed(): Promise<boolean>;
-}
+export type RevisionArrival = Awaited<ReturnType<typeof revisionArrival>>;
 
-/** Throws a problem if there is no such revision. */
-export async function revisionArrival(context: ApiContext, id: string): Promise<RevisionArrival> {
+/** A revision's arrival at the nodes with streams to this server. Throws a problem if there is no such revision. */
+export async function revisionArrival(context: ApiContext, id: string) {
   const { revision, store } = await context.revision(id);
   const changes = await store.changes(id);
   const arrival = context.options.server.contentArrival(await contentsOf(context, { revision, store, changes }));
   let isServed = false;
   return {
     arrival,
-    async isServed() {
+    /** False: this server has not served it yet, so its clients cannot have it. */
+    async isServed(): Promise<boolean> {
       isServed ||= await servesRevision(context, { revision, store, changes });
       return isServed;
     },

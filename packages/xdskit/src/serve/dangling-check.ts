@@ -1,5 +1,5 @@
 import { type Finding, mostFindings, type Reference, type Resource, type ResourceTypes, type Where } from "@xdskit/api";
-import { createDanglingNames, type DanglingChange, type FollowedNames, type Snapshot } from "@xdskit/protocol";
+import { createDanglingNames, type FollowedNames, type Snapshot } from "@xdskit/protocol";
 import { danglingMessage } from "../output/dangling-message.js";
 
 export interface DanglingOptions {
@@ -95,16 +95,10 @@ export function createDanglingCheck({ groups, snapshotOf, namesOf, whereIs, type
   };
 }
 
-/** The references in a group. */
-interface GroupNames {
-  /** The server's own index, if it is that. */
-  readonly shared: FollowedNames | undefined;
-  readonly names: FollowedNames;
-  /** The changes since the last call. */
-  changes(snapshot: Snapshot): DanglingChange;
-}
+type GroupNames = ReturnType<typeof following>;
 
-function following(shared: FollowedNames | undefined): GroupNames {
+/** The references in a group, by the server's own index if it has one. `changes`: those since the last call. */
+function following(shared: FollowedNames | undefined) {
   if (shared !== undefined) return { shared, names: shared, changes: shared.follow() };
   const names = createDanglingNames();
   return { shared, names, changes: names.update };

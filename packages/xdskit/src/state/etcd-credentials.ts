@@ -4,14 +4,8 @@ import { XdskitError } from "@xdskit/api";
 /** How etcd is reached. It comes from the environment, because it must not be seen in the list of processes. */
 interface EtcdCredentials {
   /** Reads the files as they are now. Rejects with XDSKIT_STORE if one cannot be read. Undefined: there are none. */
-  readonly tls?: () => Promise<EtcdFiles>;
+  readonly tls?: () => ReturnType<typeof readFiles>;
   readonly user?: { readonly name: string; readonly password: string };
-}
-
-interface EtcdFiles {
-  readonly ca: string | undefined;
-  readonly certificate: string | undefined;
-  readonly key: string | undefined;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -30,7 +24,7 @@ export function etcdCredentials(env: Environment = process.env): EtcdCredentials
   };
 }
 
-async function readFiles(env: Environment): Promise<EtcdFiles> {
+async function readFiles(env: Environment) {
   const read = async (name: string) => {
     const file = env[name];
     if (file === undefined || file === "") return undefined;

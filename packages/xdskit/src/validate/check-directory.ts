@@ -1,10 +1,9 @@
-import type { EnvoyVersion, Registry, ResourceTypes } from "@xdskit/api";
+import type { EnvoyVersion } from "@xdskit/api";
 import { mustBeFolder } from "../files/must-be-folder.js";
 import { registryWith } from "../settings/descriptors.js";
 import { ignoredFiles, loadSettings, pathFromSettings } from "../settings/load-settings.js";
 import { typesFor } from "../settings/own-types.js";
-import type { Settings } from "../settings/schema.js";
-import { type CheckedFolder, checkFolder } from "./check-folder.js";
+import { checkFolder } from "./check-folder.js";
 
 /** A folder, as given to a command. */
 export interface Directory {
@@ -20,11 +19,7 @@ export interface Directory {
 }
 
 /** A folder that was checked, and with what. */
-export interface CheckedDirectory extends CheckedFolder {
-  readonly settings: Settings;
-  readonly registry: Registry;
-  readonly types: ResourceTypes;
-}
+export type CheckedDirectory = Awaited<ReturnType<typeof checkDirectory>>;
 
 /**
  * Reads and checks a folder with its settings.
@@ -36,20 +31,16 @@ export async function checkDirectory({
   descriptors,
   envoyVersions = [],
   isOneLayer = false,
-}: Directory): Promise<CheckedDirectory> {
+}: Directory) {
   await mustBeFolder(directory);
   const loaded = await loadSettings(directory, named);
   const sets = (loaded.settings.descriptors ?? []).map((path) => pathFromSettings(loaded, path));
   const registry = await registryWith([...sets, ...descriptors]);
   const types = typesFor(registry, loaded);
   const settings = isOneLayer ? { ...loaded.settings, groups: undefined } : loaded.settings;
-  const checked = await checkFolder({
-    directory,
-    settings,
-    registry,
-    types,
-    ignore: ignoredFiles(loaded),
-    envoyVersions,
-  });
-  return { ...checked, settings, registry, types };
+  const readWith = { settings, registry, types };
+  return {
+    ...(await checkFolder({ ...readWith, directory, ignore: ignoredFiles(loaded), envoyVersions })),
+    ...readWith,
+  };
 }
