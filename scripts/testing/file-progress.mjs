@@ -6,9 +6,10 @@ import { timeLeft } from "./processor-time.mjs";
 
 /**
  * `count`: the number of processes. `names`: what those that several files share are called. `took`: gets the seconds
- * of each process, by its first file. The last lines are node:test's counts, the failures again, and the sum.
+ * of each process, by its first file. `toSources`: see `original-places.mjs`. The last lines are node:test's counts,
+ * the failures again, and the sum.
  */
-export function fileProgress(count, names, took) {
+export function fileProgress(count, names, took, toSources) {
   const started = performance.now();
   let total = 0;
   return async function* report(events) {
@@ -27,10 +28,10 @@ export function fileProgress(count, names, took) {
       }
       details.write(event);
       const text = details.read();
-      if (text !== null && isTold(event)) yield text;
+      if (text !== null && isTold(event)) yield await toSources(String(text));
     }
     details.end();
-    for await (const text of details) yield text;
+    for await (const text of details) yield await toSources(String(text));
     yield `All together they kept processors busy for ${total.toFixed(0)} s\n`;
   };
 

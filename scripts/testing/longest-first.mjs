@@ -18,12 +18,14 @@ export function keepDurations(seconds) {
 
 /**
  * Puts long ones first, so that none is left alone at the end, and spreads those that mostly wait, for the programs
- * that they start, evenly among those that mostly compute: so the processors are busy all the time.
+ * that they start, evenly among those that mostly compute: so the processors are busy all the time. `testOf` tells the
+ * first test of a file, and `durations` the seconds that it took.
  */
-export function longestFirst(files, secondsOf) {
+export function longestFirst(files, testOf, durations) {
+  const secondsOf = (file) => durations.get(testOf(file)) ?? 0;
   const ordered = files.toSorted((a, b) => secondsOf(b) - secondsOf(a));
-  const waiting = ordered.filter((file) => file.startsWith("e2e/"));
-  const computing = ordered.filter((file) => !file.startsWith("e2e/"));
+  const waiting = ordered.filter((file) => testOf(file).startsWith("e2e/"));
+  const computing = ordered.filter((file) => !testOf(file).startsWith("e2e/"));
   const placed = (each, index, all) => ({ file: each, at: (index + 0.5) / all.length });
   return [...waiting.map(placed), ...computing.map(placed)].sort((a, b) => a.at - b.at).map(({ file }) => file);
 }

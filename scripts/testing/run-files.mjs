@@ -7,6 +7,8 @@ import { spec } from "node:test/reporters";
 import { namesSources } from "./compiled-tests.mjs";
 import { fileProgress, nameOf } from "./file-progress.mjs";
 import { keepDurations, knownDurations, longestFirst } from "./longest-first.mjs";
+import { originalPlaces } from "./original-places.mjs";
+import { processFiles } from "./process-files.mjs";
 import { collectTimes } from "./processor-time.mjs";
 import { sharedProcesses } from "./shared-processes.mjs";
 
@@ -17,7 +19,9 @@ writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }));
 // Servers keep their state there, and not among the user's files.
 process.env.XDG_STATE_HOME = join(folder, "state");
 const processes =
-  reporter === "spec" ? { run: files, names: new Map() } : sharedProcesses(files, folder, await findMissing());
+  reporter === "spec"
+    ? { run: files, names: new Map(), bundles: new Map() }
+    : await processFiles(sharedProcesses(files, await findMissing()), folder);
 const times = join(folder, "times");
 mkdirSync(times);
 collectTimes(times);
@@ -26,10 +30,9 @@ process.env.XDSKIT_TESTS_NAMING_SOURCES = processes.run
   .filter(namesSources)
   .map((file) => resolve(file))
   .join("\n");
-const durations = knownDurations();
-const secondsOf = (file) => durations.get(nameOf(file, processes.names).file) ?? 0;
+const testOf = (file) => nameOf(file, processes.names).file;
 const events = run({
-  files: longestFirst(processes.run, secondsOf).map((file) => resolve(file)),
+  files: longestFirst(processes.run, testOf, knownDurations()).map((file) => resolve(file)),
   concurrency: Number(concurrency),
   // A file that does not end, such as one whose test failed before it closed its server, fails and holds up no other.
   timeout: 20 * 60_000,
@@ -38,7 +41,8 @@ events.on("test:fail", () => {
   process.exitCode = 1;
 });
 const took = new Map();
-const report = reporter === "spec" ? new spec() : fileProgress(processes.run.length, processes.names, took);
+const toSources = originalPlaces(processes.bundles, folder);
+const report = reporter === "spec" ? new spec() : fileProgress(processes.run.length, processes.names, took, toSources);
 const told = events.compose(report);
 told.on("end", () => {
   if (reporter === "record") keepDurations(took);

@@ -1,11 +1,10 @@
-// Puts test files of a package together into processes: to load the package takes longer than most of its tests.
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join, relative, resolve } from "node:path";
-import { namesSources } from "./compiled-tests.mjs";
+// Puts test files of a package together into processes: a process takes longer to start than most of its tests.
+import { readFileSync } from "node:fs";
 
 /** So many files share a process, and so many of those whose tests start the command: these wait for it. */
 const most = 16;
 const mostStarting = 4;
+const mostSkipped = 100;
 /** What concerns the whole process: other programs, threads, memory, the environment, clocks, hooks of no suite. */
 const ownProcess =
   /child_process|worker_threads|memoryUsage|cpuUsage|queryObjects|\bgc\b|process\.(?:exit|on|once|chdir)|process\.env\.\w+ = |delete process\.env|mock\.timers|mock\.method\((?:globalThis|Math|process)|\.prototype,|^before\(/m;
@@ -25,20 +24,18 @@ const skippedWithout = [
 ];
 
 /**
- * The files to run, each in a process: first files in a folder that import several tests, since these take longest, and
- * then files that stay alone. `names`: the first of the tests in such a file, and the number of the others. `isMissing`
- * tells whether a peer is.
+ * The processes of a run, as lists of the test files that each has: first those that several share, since these take
+ * longest, and then those that stay alone. `isMissing` tells whether a peer is.
  */
-export function sharedProcesses(files, folder, isMissing = () => false) {
-  const names = new Map();
+export function sharedProcesses(files, isMissing = () => false) {
   const groups = new Map();
   const single = [];
   const several = [];
   const skipped = skippedWithout.filter(([peer]) => isMissing(peer)).map(([, pattern]) => pattern);
   for (const file of files) {
-    const of = groupOf(file);
+    const of = groupOf(file, skipped);
     if (of === undefined) {
-      single.push(file);
+      single.push([file]);
       continue;
     }
     const group = groups.get(of.name) ?? [];
@@ -47,26 +44,15 @@ export function sharedProcesses(files, folder, isMissing = () => false) {
     group.push(file);
     if (group.length === of.most) groups.delete(of.name);
   }
-  return { run: [...several.map(together), ...single], names };
+  return [...several, ...single];
+}
 
-  function groupOf(file) {
-    if (skipped.some((pattern) => pattern.test(file))) return { name: `skipped ${namesSources(file)}`, most };
-    const [, inPackage, inDashboard] = unit.exec(file) ?? [];
-    if ((inPackage ?? inDashboard) === undefined || alone.test(file)) return undefined;
-    const text = readFileSync(file, "utf8");
-    if (ownProcess.test(text)) return undefined;
-    const starts = starting.test(text);
-    return { name: `${inPackage ?? inDashboard} ${namesSources(file)} ${starts}`, most: starts ? mostStarting : most };
-  }
-
-  function together(group) {
-    const [first] = group;
-    if (group.length === 1) return first;
-    const path = join(folder, first);
-    mkdirSync(dirname(path), { recursive: true });
-    const imports = group.map((file) => `import ${JSON.stringify(relative(dirname(path), resolve(file)))};\n`);
-    writeFileSync(path, imports.join(""));
-    names.set(path, { first, others: group.length - 1 });
-    return path;
-  }
+function groupOf(file, skipped) {
+  if (skipped.some((pattern) => pattern.test(file))) return { name: "skipped", most: mostSkipped };
+  const [, inPackage, inDashboard] = unit.exec(file) ?? [];
+  if ((inPackage ?? inDashboard) === undefined || alone.test(file)) return undefined;
+  const text = readFileSync(file, "utf8");
+  if (ownProcess.test(text)) return undefined;
+  const starts = starting.test(text);
+  return { name: `${inPackage ?? inDashboard} ${starts}`, most: starts ? mostStarting : most };
 }

@@ -1,89 +1,144 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { test } from "node:test";
+import { describe, it, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-/** Runs in a folder of its own, whose tests these are. */
-function shared(root: string, files: Readonly<Record<string, string>>, missing: readonly string[] = []) {
+/** A folder that has these files. */
+function folderOf(t: TestContext, files: Readonly<Record<string, string>>): string {
+  const root = mkdtempSync(join(tmpdir(), "xdskit-shared-"));
+  t.after(() => rmSync(root, { recursive: true }));
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), text);
   }
-  const program = `import { sharedProcesses } from ${JSON.stringify(here("shared-processes.mjs"))};
-    const { run, names } = sharedProcesses(${JSON.stringify(Object.keys(files))}, "together", (peer) =>
-      ${JSON.stringify(missing)}.includes(peer));
-    console.log(JSON.stringify({ run, names: [...names].map(([path, { first, others }]) => [path, first, others]) }));`;
-  const said = execFileSync(process.execPath, ["--input-type=module", "--eval", program], { cwd: root });
-  type Name = readonly [path: string, first: string, others: number];
-  return JSON.parse(said.toString()) as { run: readonly string[]; names: readonly Name[] };
+  return root;
 }
 
-test("sixteen test files of a package share a process, and those that concern all of it have their own", (t) => {
-  const root = mkdtempSync(join(tmpdir(), "xdskit-shared-"));
-  t.after(() => rmSync(root, { recursive: true }));
-  const units = Array.from({ length: 18 }, (_, index) => `packages/api/dist/${index}.test.js`);
-  const { run, names } = shared(root, {
-    ...Object.fromEntries(units.map((path) => [path, ""])),
-    "packages/api/dist/starts.test.js": 'import { spawn } from "node:child_process";',
-    "packages/server/dist/one.test.js": "",
-    "e2e/dist/one.test.js": "",
+const runIn = (cwd: string, program: string) =>
+  execFileSync(process.execPath, ["--input-type=module", "--eval", program], { cwd }).toString();
+
+/** Which of these tests share processes, if these peers are missing. */
+function shared(t: TestContext, files: Readonly<Record<string, string>>, missing: readonly string[] = []) {
+  const program = `import { sharedProcesses } from ${JSON.stringify(here("shared-processes.mjs"))};
+    const isMissing = (peer) => ${JSON.stringify(missing)}.includes(peer);
+    console.log(JSON.stringify(sharedProcesses(${JSON.stringify(Object.keys(files))}, isMissing)));`;
+  return JSON.parse(runIn(folderOf(t, files), program)) as readonly (readonly string[])[];
+}
+
+describe("sharedProcesses", () => {
+  it("puts sixteen test files of a package together, and leaves alone those that concern the whole process", (t) => {
+    const units = Array.from({ length: 18 }, (_, index) => `packages/api/dist/${index}.test.js`);
+    const groups = shared(t, {
+      ...Object.fromEntries(units.map((path) => [path, ""])),
+      "packages/api/dist/starts.test.js": 'import { spawn } from "node:child_process";',
+      "packages/server/dist/one.test.js": "",
+      "e2e/dist/one.test.js": "",
+    });
+    assert.deepEqual(groups, [
+      units.slice(0, 16),
+      units.slice(16),
+      ["packages/server/dist/one.test.js"],
+      ["packages/api/dist/starts.test.js"],
+      ["e2e/dist/one.test.js"],
+    ]);
   });
-  assert.deepEqual(run, [
-    "together/packages/api/dist/0.test.js",
-    "together/packages/api/dist/16.test.js",
-    "packages/server/dist/one.test.js",
-    "packages/api/dist/starts.test.js",
-    "e2e/dist/one.test.js",
-  ]);
-  assert.deepEqual(names, [
-    ["together/packages/api/dist/0.test.js", "packages/api/dist/0.test.js", 15],
-    ["together/packages/api/dist/16.test.js", "packages/api/dist/16.test.js", 1],
-  ]);
-  const imports = readFileSync(join(root, "together/packages/api/dist/16.test.js"), "utf8");
-  assert.equal(
-    imports,
-    `${units
-      .slice(16)
-      .map((path) => `import "../../../../${path}";`)
-      .join("\n")}\n`,
-  );
+
+  it("puts four test files that start the command together", (t) => {
+    const command = 'await xdskitEnds("get");';
+    const starting = Array.from({ length: 6 }, (_, index) => `packages/xdskit/dist/${index}.test.js`);
+    const plain = ["packages/xdskit/dist/plain.test.js", "packages/xdskit/dist/plain-too.test.js"];
+    const text = (path: string) => [path, starting.includes(path) ? command : ""];
+    assert.deepEqual(shared(t, Object.fromEntries([...starting, ...plain].map(text))), [
+      starting.slice(0, 4),
+      starting.slice(4),
+      plain,
+    ]);
+  });
+
+  it("puts together the test files that are skipped where a peer is missing, and only there", (t) => {
+    const paths = ["envoy-a", "envoy-b", "etcd-a", "etcd-b", "replicas"].map((name) => `e2e/dist/${name}.test.js`);
+    const files = Object.fromEntries(paths.map((path) => [path, ""]));
+    assert.deepEqual(
+      shared(t, files),
+      paths.map((path) => [path]),
+    );
+    assert.deepEqual(shared(t, files, ["envoy"]), [paths.slice(0, 2), ...paths.slice(2).map((path) => [path])]);
+  });
 });
 
-test("four test files that start the command share a process", (t) => {
-  const root = mkdtempSync(join(tmpdir(), "xdskit-shared-"));
-  t.after(() => rmSync(root, { recursive: true }));
-  const command = 'await xdskitEnds("get");';
-  const { names } = shared(root, {
-    ...Object.fromEntries(Array.from({ length: 6 }, (_, index) => [`packages/xdskit/dist/${index}.test.js`, command])),
-    "packages/xdskit/dist/plain.test.js": "",
-    "packages/xdskit/dist/plain-too.test.js": "",
+describe("processFiles", () => {
+  const files = {
+    "packages/a/dist/one.test.js": `import { where, count } from "./helper.js";
+      import { other } from "../../b/src/other.js";
+      console.log("one", where, count(), other);`,
+    "packages/a/dist/two.test.js": `import { count } from "./helper.js";
+      console.log("two", count(), await Promise.resolve("later"));`,
+    "packages/a/dist/memory.test.js": "process.memoryUsage();",
+    "packages/a/dist/helper.js": `let calls = 0;
+      export const count = () => ++calls;
+      export const where = import.meta.url;`,
+    "packages/b/dist/other.js": "export const other = import.meta.dirname;",
+  };
+
+  function processes(t: TestContext, groups: readonly (readonly string[])[]) {
+    const root = folderOf(t, {
+      ...files,
+      "package.json": '{ "type": "module" }',
+      "out/package.json": '{ "type": "module" }',
+    });
+    const program = `import { processFiles } from ${JSON.stringify(here("process-files.mjs"))};
+      const { run, names, bundles } = await processFiles(${JSON.stringify(groups)}, ${JSON.stringify(join(root, "out"))});
+      console.log(JSON.stringify({ run, names: [...names], bundles: [...bundles] }));`;
+    type Made = { run: string[]; names: [string, unknown][]; bundles: [string, string[]][] };
+    return { root, ...(JSON.parse(runIn(root, program)) as Made) };
+  }
+
+  it("makes one file of a package's tests, which runs those of a process as if each were loaded by itself", (t) => {
+    const [one, two] = ["packages/a/dist/one.test.js", "packages/a/dist/two.test.js"];
+    const { root, run, names, bundles } = processes(t, [[one, two], [two]]);
+    const [both = "", second = ""] = run;
+    assert.deepEqual(bundles, [["packages-a", [one, two, two]]]);
+    assert.deepEqual(names, [
+      [join(root, "out", one), { first: one, others: 1 }],
+      [join(root, "out", two), { first: two, others: 0 }],
+    ]);
+    const helper = new URL(`file://${root}/packages/a/dist/helper.js`).href;
+    rmSync(join(root, "packages"), { recursive: true });
+    assert.equal(
+      execFileSync(process.execPath, [both]).toString(),
+      `one ${helper} 1 ${root}/packages/b/dist\ntwo 2 later\n`,
+    );
+    assert.equal(execFileSync(process.execPath, [second]).toString(), "two 1 later\n");
   });
-  assert.deepEqual(
-    names.map(([, first, others]) => `${first} and ${others} more`),
-    [
-      "packages/xdskit/dist/0.test.js and 3 more",
-      "packages/xdskit/dist/4.test.js and 1 more",
-      "packages/xdskit/dist/plain.test.js and 1 more",
-    ],
-  );
+
+  it("leaves a test about memory as it is, which loads nothing that it does not need", (t) => {
+    const memory = "packages/a/dist/memory.test.js";
+    const { run, names, bundles } = processes(t, [[memory]]);
+    assert.deepEqual({ run, names, bundles }, { run: [memory], names: [], bundles: [] });
+  });
 });
 
-test("test files that are skipped where a peer is missing share a process there, and only there", (t) => {
-  const root = mkdtempSync(join(tmpdir(), "xdskit-shared-"));
-  t.after(() => rmSync(root, { recursive: true }));
-  const files = Object.fromEntries(
-    ["envoy-a", "envoy-b", "etcd-a", "etcd-b", "replicas"].map((name) => [`e2e/dist/${name}.test.js`, ""]),
-  );
-  assert.deepEqual(shared(root, files).run, Object.keys(files));
-  assert.deepEqual(shared(root, files, ["envoy"]).run, [
-    "together/e2e/dist/envoy-a.test.js",
-    "e2e/dist/etcd-a.test.js",
-    "e2e/dist/etcd-b.test.js",
-    "e2e/dist/replicas.test.js",
-  ]);
+describe("originalPlaces", () => {
+  it("says where in the test something is that a stack places in the file made of it", (t) => {
+    const test = "packages/a/dist/fails.test.js";
+    const root = folderOf(t, {
+      "package.json": '{ "type": "module" }',
+      "out/package.json": '{ "type": "module" }',
+      [test]: '// A comment.\n\nthrow new Error("here");\n',
+    });
+    const program = `import { spawnSync } from "node:child_process";
+      import { originalPlaces } from ${JSON.stringify(here("original-places.mjs"))};
+      import { processFiles } from ${JSON.stringify(here("process-files.mjs"))};
+      const out = ${JSON.stringify(join(root, "out"))};
+      const { run, bundles } = await processFiles([["${test}"]], out);
+      const { stderr } = spawnSync(process.execPath, run);
+      console.log(await originalPlaces(bundles, out)(String(stderr)));`;
+    const said = runIn(root, program);
+    assert.ok(said.includes(`${root}/${test}:3:7`), said);
+  });
 });
