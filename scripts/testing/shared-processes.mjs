@@ -11,6 +11,8 @@ const ownProcess =
 const starting = /\b(?:xdskit|xdskitEnds|xdskitWithInput|served|servedApart|servesHere)\(/;
 /** The compiled tests of a package; the dashboard's modules are bundled, and its tests run from their sources. */
 const unit = /^(packages\/[^/]+)\/dist\/|^(dashboard)\/src\//;
+/** Tests of scripts start programs and wait for them, and disturb no other. */
+const scripts = /^(?:packages\/[^/]+\/)?scripts\//;
 /** Its tests open files and end processes on purpose. */
 const alone = /^packages\/store-lmdb\//;
 /** Tests that are skipped without a peer, all of them: what they cost then is to load them. */
@@ -49,6 +51,7 @@ export function sharedProcesses(files, isMissing = () => false) {
 
 function groupOf(file, skipped) {
   if (skipped.some((pattern) => pattern.test(file))) return { name: "skipped", most: mostSkipped };
+  if (scripts.test(file)) return { name: "scripts", most };
   const [, inPackage, inDashboard] = unit.exec(file) ?? [];
   if ((inPackage ?? inDashboard) === undefined || alone.test(file)) return undefined;
   const text = readFileSync(file, "utf8");
