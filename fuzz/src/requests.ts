@@ -2,6 +2,7 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { resourceTypes } from "@xdskit/api";
 import { DeltaDiscoveryRequestSchema, DiscoveryRequestSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import fc from "fast-check";
+import { anyText } from "../../packages/api/src/testing/any-text.js";
 import { damaged } from "./kit/edits.js";
 
 const urls = resourceTypes.all.flatMap(({ typeUrl, v2TypeUrl }) => [typeUrl, v2TypeUrl ?? typeUrl]);
@@ -30,7 +31,7 @@ export const resourceName = fc.oneof(
     "ü".repeat(100),
     "\ufeffa",
   ),
-  fc.string({ unit: "binary", maxLength: 8 }),
+  anyText({ maxLength: 8 }),
 );
 const names = fc.oneof(
   { weight: 30, arbitrary: fc.array(resourceName, { maxLength: 5 }) },
@@ -61,7 +62,7 @@ const node = fc.option(
   { freq: 4, nil: undefined },
 );
 const errorDetail = fc.option(
-  fc.record({ code: fc.integer({ min: -3, max: 20 }), message: fc.string({ unit: "binary", maxLength: 8 }) }),
+  fc.record({ code: fc.integer({ min: -3, max: 20 }), message: anyText({ maxLength: 8 }) }),
   { freq: 4, nil: undefined },
 );
 

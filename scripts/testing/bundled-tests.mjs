@@ -36,6 +36,7 @@ export async function bundleTests(bundles, folder, more = {}) {
     outExtension: { ".js": ".mjs" },
     ...{ bundle: true, platform: "node", target: "node20.19", format: "esm", banner: { js: requireHere } },
     ...{ legalComments: "none", logLevel: "error" },
+    define: { "import.meta.url": "urlOfModule", "import.meta.dirname": "folderOfModule" },
     plugins: [{ name: "tests", setup: (builder) => setUp(builder, bundles) }],
     ...more,
   });
@@ -71,9 +72,8 @@ function entryOf(files) {
   return `export const tests = {\n${lines.join("")}};\n`;
 }
 
-/** Modules read files that stand beside them, where they were before. */
+/** Modules read files that stand beside them, where they were before. See `define` above. */
 function withOwnUrl(text, path) {
-  return text
-    .replaceAll("import.meta.url", JSON.stringify(pathToFileURL(path).href))
-    .replaceAll("import.meta.dirname", JSON.stringify(dirname(path)));
+  const [url, folder] = [pathToFileURL(path).href, dirname(path)].map((each) => JSON.stringify(each));
+  return `const urlOfModule = ${url}, folderOfModule = ${folder}; ${text}`;
 }

@@ -81,7 +81,7 @@ describe("processFiles", () => {
     "packages/a/dist/memory.test.js": "process.memoryUsage();",
     "packages/a/dist/helper.js": `let calls = 0;
       export const count = () => ++calls;
-      export const where = import.meta.url;`,
+      export const where = import.meta.url + " import.meta.url";`,
     "packages/b/dist/other.js": "export const other = import.meta.dirname;",
   };
 
@@ -111,7 +111,7 @@ describe("processFiles", () => {
     rmSync(join(root, "packages"), { recursive: true });
     assert.equal(
       execFileSync(process.execPath, [both]).toString(),
-      `one ${helper} 1 ${root}/packages/b/dist\ntwo 2 later\n`,
+      `one ${helper} import.meta.url 1 ${root}/packages/b/dist\ntwo 2 later\n`,
     );
     assert.equal(execFileSync(process.execPath, [second]).toString(), "two 1 later\n");
   });

@@ -5,6 +5,7 @@ import { brotliCompressSync, gzipSync } from "node:zlib";
 import { errorCodes } from "@xdskit/api";
 import { type ClientEvent, createClient } from "@xdskit/client";
 import fc from "fast-check";
+import { anyText } from "../../../packages/api/src/testing/any-text.js";
 import { damaged } from "../kit/edits.js";
 import type { FuzzTarget } from "../kit/target.js";
 import { within } from "../server-under-fuzz.js";
@@ -58,7 +59,7 @@ const words = ["@type", "name", "resources", "resource", "ttl", "versionInfo", "
 const key = fc.constantFrom(...words, "type_url", "connectTimeout", "metadata", "lb_policy", "resource_errors");
 const scalar = fc.oneof(
   fc.constantFrom<unknown>(cluster, wrapper, secret, "1s", "-1s", "", "*", null, true, 5, 1e300, "xdstp://a/b/*"),
-  fc.string({ unit: "binary", maxLength: 5 }),
+  anyText({ maxLength: 5 }),
 );
 const { tree } = fc.letrec<{ tree: unknown }>((tie) => ({
   tree: fc.oneof(

@@ -9,6 +9,7 @@ import {
   writeResources,
 } from "@xdskit/api";
 import fc from "fast-check";
+import { anyText } from "../../../packages/api/src/testing/any-text.js";
 import { adoptedFiles } from "../adopted-samples.js";
 import { damaged } from "../kit/edits.js";
 import { assertEffort, effortOf } from "../kit/effort.js";
@@ -127,10 +128,7 @@ const key = fc.constantFrom(
   ],
 );
 const scalar = fc.oneof(
-  ...[
-    fc.constantFrom(...types.map((type) => `type.googleapis.com/${type}`)),
-    fc.string({ unit: "binary", maxLength: 5 }),
-  ],
+  ...[fc.constantFrom(...types.map((type) => `type.googleapis.com/${type}`)), anyText({ maxLength: 5 })],
   ...[
     fc.constantFrom("1s", "-1s", "", "*", "a", "1e9", "xdstp://a/b/*"),
     fc.double(),

@@ -12,6 +12,7 @@ import {
   sameName,
 } from "@xdskit/api";
 import fc from "fast-check";
+import { anyText } from "../../../packages/api/src/testing/any-text.js";
 import { damaged } from "../kit/edits.js";
 import { assertEffort, effortOf } from "../kit/effort.js";
 import type { FuzzTarget } from "../kit/target.js";
@@ -51,7 +52,7 @@ const name = fc.oneof(
     weight: 2,
     arbitrary: fc.array(fc.constantFrom(...pieces), { maxLength: 30 }).map((parts) => `xdstp://${parts.join("")}`),
   },
-  fc.string({ unit: "binary", maxLength: 20 }),
+  anyText({ maxLength: 20 }),
 );
 
 export const names: FuzzTarget = {

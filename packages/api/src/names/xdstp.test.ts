@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
+import { anyText } from "../testing/any-text.js";
 import { times } from "../testing/effort.js";
 import {
   authorityOf,
@@ -132,7 +133,7 @@ const part = fc.constantFrom(
   "é",
 );
 const odd = fc.oneof(
-  fc.string({ unit: "binary" }),
+  anyText(),
   fc.array(part, { maxLength: 12 }).map((parts) => `xdstp://${parts.join("")}`),
 );
 

@@ -109,10 +109,11 @@ it("xdskit bench ends with 1 if streams fail, and prints their status and messag
 });
 
 it("xdskit bench ends with 1 if no server listens, or a name does not come, and says so", async () => {
-  const nobody = await inProcessEnds("bench", "--server", "127.0.0.1:1", "--nodes", "2", "--timeout", "300ms");
+  const nowhere = ["--server", "127.0.0.1:1", "--nodes", "2", "--timeout", "1s"];
+  const nobody = await inProcessEnds("bench", ...nowhere);
   assert.equal(nobody.status, 1);
   assert.match(nobody.out, /UNAVAILABLE: connect ECONNREFUSED/);
-  const nobodyByTls = await inProcessEnds("bench", "--server", "127.0.0.1:1", "--tls", "--timeout", "300ms");
+  const nobodyByTls = await inProcessEnds("bench", ...nowhere, "--tls");
   assert.match(nobodyByTls.out, /UNAVAILABLE: connect ECONNREFUSED/);
 
   const server = createServer();
