@@ -18,7 +18,8 @@ const aboutMemory = /memoryUsage|queryObjects|\bgc\b/;
 /** The name of the file that a compiled test becomes part of, without its ending; undefined for other tests. */
 export function bundleOf(file) {
   const [, folder] = /^(.*)\/dist\/.*\.test\.js$/.exec(file) ?? [];
-  if (folder === undefined || aboutMemory.test(readFileSync(file, "utf8"))) return undefined;
+  // Those of benchmarks count what runs in which file of the product.
+  if (folder === undefined || folder === "bench" || aboutMemory.test(readFileSync(file, "utf8"))) return undefined;
   return folder.replaceAll("/", "-");
 }
 

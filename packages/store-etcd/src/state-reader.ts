@@ -20,6 +20,8 @@ interface WatchedKeys {
   readonly end: string;
 }
 
+const text = new TextDecoder();
+
 /**
  * A member that does not say the names in so many milliseconds is left for another one. Values may be large: the member
  * that said their names has the usual time of a call for them.
@@ -68,7 +70,9 @@ export class StateReader {
     const known = this.#state;
     const { at, state } = await this.#ranges(true);
     if (known !== undefined && !this.#wentBack(at)) {
-      const isSame = (["heads", "shared"] as const).every((of) => signatureOf(known[of]) === signatureOf(state[of]));
+      const isSame = (["heads", "shared"] as const).every(
+        (of) => signatureOf(of, known[of]) === signatureOf(of, state[of]),
+      );
       if (isSame) return { at, state: known };
       const shared = await this.#withValues(state.shared, known.shared, at);
       if (shared !== undefined) return { at, state: { heads: state.heads, shared } };
@@ -117,7 +121,13 @@ export function watchedKeys(keys: Keys): readonly [heads: WatchedKeys, shared: W
   return [below(keys.heads()), below(keys.shared())];
 }
 
-/** Equal for equal entries: a revision of the store writes a key once. */
-export function signatureOf(entries: readonly KeyValue[]): string {
-  return entries.map(({ key, writtenAt }) => `${key} ${writtenAt}`).join("\n");
+/**
+ * Equal for equal entries: a revision of the store writes a key once. The few heads are compared with their values,
+ * too: a store that was restored from a backup may have come to the same revision in another way.
+ */
+export function signatureOf(of: keyof WatchedState, entries: readonly KeyValue[]): string {
+  const withValue = of === "heads";
+  return entries
+    .map(({ key, writtenAt, value }) => `${key} ${writtenAt} ${withValue ? text.decode(value) : ""}`)
+    .join("\n");
 }

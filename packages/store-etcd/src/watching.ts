@@ -101,7 +101,7 @@ export class Watching {
     if (state === undefined) return;
     for (const [listener, about] of [...this.#listeners]) {
       const entries = about.select(state);
-      const signature = signatureOf(entries);
+      const signature = signatureOf(entries === state.heads ? "heads" : "shared", entries);
       if (about.told === signature && !isBack) continue;
       about.told = signature;
       listener.changed(entries);
