@@ -15,7 +15,6 @@ import type { EtcdClient } from "./client/etcd-client.js";
 import type { Comparison, KeyValue } from "./client/messages.js";
 import { endOf, type Keys } from "./keys.js";
 import { onceMade } from "./once-made.js";
-import type { WatchedState } from "./state-reader.js";
 import type { Watching } from "./watching.js";
 
 const what = "a shared value";
@@ -83,12 +82,13 @@ export class EtcdShared implements SharedKeys {
   }
 
   watch(prefix: string, listener: SharedListener): StoreWatch {
-    const key = this.#keys.shared(prefix);
-    const select = ({ shared }: WatchedState) => shared.filter((entry) => entry.key.startsWith(key));
-    return this.#watching.add(select, {
-      changed: (entries) => listener.changed(entries.map((entry) => this.#entryOf(entry))),
-      away: (finding) => listener.away(finding),
-    });
+    return this.#watching.add(
+      { of: "shared", prefix: this.#keys.shared(prefix) },
+      {
+        changed: (entries) => listener.changed(entries.map((entry) => this.#entryOf(entry))),
+        away: (finding) => listener.away(finding),
+      },
+    );
   }
 
   /** Ends the sessions of this process. */

@@ -115,7 +115,7 @@ export class EtcdStore implements Store {
 
   watch(listener: HeadsListener): StoreWatch {
     const following = new HeadsFollower((id) => this.#revision(id), listener);
-    const { close } = this.#watching.add(({ heads }) => heads, following);
+    const { close } = this.#watching.add({ of: "heads", prefix: "" }, following);
     return {
       close() {
         following.close();

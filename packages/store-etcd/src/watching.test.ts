@@ -4,11 +4,10 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { EtcdClient } from "./client/etcd-client.js";
 import type { KeyValue, Range, Transaction } from "./client/messages.js";
 import { Keys } from "./keys.js";
-import type { WatchedState } from "./state-reader.js";
 import { type EntriesListener, Watching } from "./watching.js";
 
 const keys = new Keys("/a");
-const sharedOf = ({ shared }: WatchedState) => shared;
+const allShared = { of: "shared", prefix: "" } as const;
 
 function isOfValues({ key, keysOnly = false }: Range): boolean {
   return key.startsWith(keys.shared()) && !keysOnly;
@@ -64,9 +63,9 @@ describe("the watching of a store in etcd", () => {
   it("tells a new listener that the store is away", async (t) => {
     const { made, etcd, heard, listener, look } = watching(t);
     etcd.isAway = true;
-    made.add(sharedOf, { changed: () => {}, away: () => {} });
+    made.add(allShared, { changed: () => {}, away: () => {} });
     await look();
-    made.add(sharedOf, listener);
+    made.add(allShared, listener);
     await look();
     assert.deepEqual(heard, ["no member answers"]);
     etcd.isAway = false;
@@ -78,7 +77,7 @@ describe("the watching of a store in etcd", () => {
     const { made, etcd, valuesRead, put, heard, listener, look } = watching(t);
     put("large", "1");
     put("small", "1");
-    made.add(sharedOf, listener);
+    made.add(allShared, listener);
     await look();
     put("small", "2");
     put("third", "1");
@@ -93,7 +92,7 @@ describe("the watching of a store in etcd", () => {
     const { made, etcd, put, heard, listener, look } = watching(t);
     etcd.valuesTakeMs = 3_000;
     put("large", "1");
-    made.add(sharedOf, listener);
+    made.add(allShared, listener);
     await look();
     put("large", "2");
     await look();

@@ -7,8 +7,11 @@ import type { KeyValue } from "./client/messages.js";
 import type { Keys } from "./keys.js";
 import { StateReader, signatureOf, type WatchedState, watchedKeys } from "./state-reader.js";
 
-/** Chooses what a listener watches. */
-type Select = (state: WatchedState) => readonly KeyValue[];
+/** What a listener watches: the entries of one kind whose keys begin so. */
+interface Watched {
+  readonly of: keyof WatchedState;
+  readonly prefix: string;
+}
 
 /** Hears of the entries that it watches. */
 export interface EntriesListener {
@@ -31,7 +34,7 @@ const reopenMs = 200;
 export class Watching {
   readonly #client: EtcdClient;
   readonly #keys: Keys;
-  readonly #listeners = new Map<EntriesListener, { readonly select: Select; told: string | undefined }>();
+  readonly #listeners = new Map<EntriesListener, Watched & { told: string | undefined }>();
   #poll: NodeJS.Timeout | undefined;
   #reopen: NodeJS.Timeout | undefined;
   #watch: { readonly endpoint: string; stop(): void } | undefined;
@@ -49,8 +52,8 @@ export class Watching {
     this.#reader = new StateReader(client, keys);
   }
 
-  add(select: Select, listener: EntriesListener): StoreWatch {
-    this.#listeners.set(listener, { select, told: undefined });
+  add({ of, prefix }: Watched, listener: EntriesListener): StoreWatch {
+    this.#listeners.set(listener, { of, prefix, told: undefined });
     const away = this.#away;
     // Not before the caller has its watch.
     if (away !== undefined)
@@ -100,8 +103,8 @@ export class Watching {
     const { state } = this.#reader;
     if (state === undefined) return;
     for (const [listener, about] of [...this.#listeners]) {
-      const entries = about.select(state);
-      const signature = signatureOf(entries === state.heads ? "heads" : "shared", entries);
+      const entries = state[about.of].filter(({ key }) => key.startsWith(about.prefix));
+      const signature = signatureOf(about.of, entries);
       if (about.told === signature && !isBack) continue;
       about.told = signature;
       listener.changed(entries);

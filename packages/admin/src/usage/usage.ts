@@ -1,4 +1,4 @@
-import { isCollection, type Resource, refersTo, type TypeUrl } from "@xdskit/api";
+import { isCollection, perObject, type Resource, refersTo, type TypeUrl } from "@xdskit/api";
 import type { Snapshot } from "@xdskit/protocol";
 
 /** A resource by its type URL and name. */
@@ -10,14 +10,8 @@ export interface Named {
 /** The references in one snapshot. */
 export type Usage = ReturnType<typeof createUsage>;
 
-const known = new WeakMap<Snapshot, Usage>();
-
 /** Costs all references of the snapshot when it is first asked for. */
-export function usageOf(snapshot: Snapshot): Usage {
-  const found = known.get(snapshot) ?? createUsage(snapshot);
-  known.set(snapshot, found);
-  return found;
-}
+export const usageOf = perObject(createUsage);
 
 function createUsage(snapshot: Snapshot) {
   const referrers = new Map<string, Resource[]>();

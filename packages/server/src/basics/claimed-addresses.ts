@@ -1,7 +1,4 @@
-import { type ListeningAddress, listeningAddresses, type Resource } from "@xdskit/api";
-import { getOrInsert } from "./maps.js";
-
-const known = new WeakMap<Resource, readonly ListeningAddress[]>();
+import { type ListeningAddress, listeningAddresses, perObject, type Resource } from "@xdskit/api";
 
 /**
  * The addresses that a resource takes from other listeners, each once; none if it is no listener. An Envoy gets all
@@ -10,10 +7,12 @@ const known = new WeakMap<Resource, readonly ListeningAddress[]>();
 export function claimedAddresses(resource: Resource): readonly ListeningAddress[] {
   if (resource.type.name !== "listener") return none;
   if (resource.name.startsWith("xdstp:") || resource.variant !== undefined) return none;
-  return getOrInsert(known, resource, () => {
-    const seen = new Set<string>();
-    return listeningAddresses(resource).filter(({ key }) => !seen.has(key) && seen.add(key));
-  });
+  return distinctAddresses(resource);
 }
+
+const distinctAddresses = perObject((resource: Resource): readonly ListeningAddress[] => {
+  const seen = new Set<string>();
+  return listeningAddresses(resource).filter(({ key }) => !seen.has(key) && seen.add(key));
+});
 
 const none: readonly ListeningAddress[] = [];

@@ -1,6 +1,6 @@
 import { type DescFile, type DescMessage, type Registry, toBinary } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
-import { v2Registry } from "@xdskit/api";
+import { perObject, v2Registry } from "@xdskit/api";
 import { getOrInsert } from "../basics/maps.js";
 
 /** Finds the files that reflection describes, by their content; v2 included. */
@@ -50,12 +50,10 @@ export function withImports(file: DescFile, seen: Set<string>): DescFile[] {
   return [...file.dependencies.flatMap((imported) => withImports(imported, seen)), file];
 }
 
-const serialized = new WeakMap<DescFile, Uint8Array>();
-
 /** A file as a `google.protobuf.FileDescriptorProto`. */
-export function serializedFile(file: DescFile): Uint8Array {
-  return getOrInsert(serialized, file, () => toBinary(FileDescriptorProtoSchema, file.proto));
-}
+export const serializedFile = perObject(
+  ({ proto }: DescFile): Uint8Array => toBinary(FileDescriptorProtoSchema, proto),
+);
 
 function addWithImports(files: Map<string, DescFile>, file: DescFile): void {
   if (files.has(file.proto.name)) return;
