@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { cpSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { metric } from "./harness/metrics.js";
@@ -69,6 +69,13 @@ test("the bundle that is published", async (t) => {
     for (const name of ["@bufbuild/protobuf", "@grpc/grpc-js", "commander", "prom-client", "re2js", "yaml", "zod"]) {
       assert.match(licenses, new RegExp(`^${name} \\d`, "m"));
     }
+  });
+
+  await scene.step("starts where no module was compiled, as after the first `npm start` of a checkout", async () => {
+    const modules = join(folder, "dist/index.js");
+    renameSync(modules, `${modules}.aside`);
+    assert.match(await printed("--version"), /^\d/);
+    renameSync(`${modules}.aside`, modules);
   });
 
   await scene.step("each command of the bundle does the same as from the modules", async () => {

@@ -34,16 +34,26 @@ async function run() {
 /** The bundle, which starts faster; in a checkout the modules, when one of them was compiled after it was made. */
 async function loaded() {
   try {
-    const modules = require.resolve("xdskit");
     const bundle = join(__dirname, "../dist/bundle/js/index.js");
+    const modules = modulesUnless(bundle);
     // In the tests it is a file of the sources.
-    const isBundle = modules.endsWith(join("/dist", "index.js")) && isNewest(bundle);
+    const isBundle = modules === undefined || (modules.endsWith(join("/dist", "index.js")) && isNewest(bundle));
     keepCompiled(isBundle ? dirname(bundle) : undefined);
     return isBundle ? require(bundle) : await import(pathToFileURL(modules).href);
   } catch (error) {
     if (error.code !== "ERR_MODULE_NOT_FOUND" && error.code !== "MODULE_NOT_FOUND") throw error;
     console.error(`xdskit: ${error.message}\nIn a checkout, build it first: npm ci && npm run build`);
     process.exit(1);
+  }
+}
+
+/** The compiled modules. Undefined: there is only the bundle, as after the first `npm start` in a checkout. */
+function modulesUnless(bundle) {
+  try {
+    return require.resolve("xdskit");
+  } catch (error) {
+    if (timeOf(bundle) === 0) throw error;
+    return undefined;
   }
 }
 
