@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { chmodSync, mkdirSync, readdirSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { utimes } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
@@ -269,6 +270,8 @@ describe("a state that a server cannot use as it was", () => {
 describe("the state of a server", () => {
   it("has a revision of each change, with the files that changed", async () => {
     await using folder = await testFolder({ "a.yaml": clusterYaml("a") });
+    // A file that was written a moment before it was read is read again with the next change.
+    await utimes(join(folder.path, "a.yaml"), 1, 1);
     await using state = await testFolder();
     await using server = new Server(folder, state.path);
     await server.running.seen(/^ready$/m);
