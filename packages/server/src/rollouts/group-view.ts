@@ -173,18 +173,15 @@ export class GroupView implements SharedView {
 
   #quarantineIs(outcome: "began" | "ended", entries: readonly QuarantineEntry[]): void {
     this.#context.quarantineIs(outcome, entries);
-    if (this.#context.shared !== undefined) this.#tellRejected(this.#context.shared);
+    this.#context.shared?.tellRejected(this.#context.group);
   }
 
-  #tellRejected(shared: SharedRolloutHub): void {
+  ownRejected(): readonly RejectedContent[] {
     const own = [...this.quarantine].filter(({ cause, isElsewhere }) => cause === "rejected" && !isElsewhere);
-    shared.tellRejected(
-      this.#context.group,
-      own.map(({ type, key, version, instead, node, message, since }) => {
-        const about = { type: type.typeUrl, key, version, instead: instead?.version };
-        return { ...about, node, message, since: since.getTime() };
-      }),
-    );
+    return own.map(({ type, key, version, instead, node, message, since }) => {
+      const about = { type: type.typeUrl, key, version, instead: instead?.version };
+      return { ...about, node, message, since: since.getTime() };
+    });
   }
 
   /** What clients of other servers rejected is kept from those that come here. */

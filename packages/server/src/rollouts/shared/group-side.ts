@@ -2,6 +2,7 @@ import type { Resource, ResourceName, ResourceType, Version } from "@xdskit/api"
 import type { Count } from "../course.js";
 import type { ChangedResource, RolloutRecord } from "./record.js";
 import type { NextRecord } from "./record-store.js";
+import type { RejectedContent } from "./rejected-contents.js";
 
 /** The record that a server wants to write for a group. */
 export interface Proposal {
@@ -22,6 +23,8 @@ export interface GroupSide {
   heard(): void;
   /** Clients of other servers rejected other contents now. */
   rejectedHeard(): void;
+  /** The contents in quarantine that clients of this server rejected. */
+  ownRejected(): readonly RejectedContent[];
   /** The record to write now, after this one; undefined: none. */
   proposal(record: RolloutRecord | undefined): Proposal | undefined;
   /** Whether nodes may still be given, because of a record, what was there before its change. */

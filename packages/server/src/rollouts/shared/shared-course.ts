@@ -8,6 +8,7 @@ import { nobodyThere } from "./count-json.js";
 import { type CourseStep, type HeldBack, nextStep, stepOnceAligned, type Wanted } from "./course-step.js";
 import type { GroupShare, GroupSide, Proposal, ServerCount } from "./group-side.js";
 import { changeOf, pastAfter, preparedFor, type RolloutRecord } from "./record.js";
+import type { RejectedContent } from "./rejected-contents.js";
 
 /** A group's view, as its shared course sees it. */
 export interface SharedView {
@@ -26,6 +27,7 @@ export interface SharedView {
   onlyFromAll(ids: { has(id: string): boolean }): void;
   /** Clients of other servers rejected other contents now. */
   rejectedHeard(): void;
+  ownRejected(): readonly RejectedContent[];
   spread(): void;
 }
 
@@ -103,6 +105,10 @@ export class SharedCourse implements GroupSide {
 
   rejectedHeard(): void {
     if (this.#state !== "shut") this.#view.rejectedHeard();
+  }
+
+  ownRejected(): readonly RejectedContent[] {
+    return this.#view.ownRejected();
   }
 
   proposal(record: RolloutRecord | undefined): Proposal | undefined {

@@ -11,6 +11,9 @@ import { positionOf } from "../share.js";
 /** Node ids in the order in which steps take them. */
 const ids = Array.from({ length: 9 }, (_, index) => `n${index}`).sort((a, b) => positionOf(a) - positionOf(b));
 
+/** The group of servers that keep rejected contents from later clients. */
+const edge = { name: "edge", match: {}, layers: ["own"], onReject: "lastGood" } as const;
+
 interface Fleet {
   readonly servers: RolloutServers;
   readonly clients: JudgingClient[];
@@ -354,6 +357,16 @@ describe("what a client of one of several servers rejected", () => {
     const second = two.connect({ id: "second" });
     await servers.until("the newest", () => second.held.get("a") === "3");
   });
+
+  it("is kept from nobody any more when its server gives the group other layers", async (t) => {
+    const { servers, one, two, first, quarantined } = await rejectedAtOne(t);
+    first.leave();
+    one.server.reconfigure({ groups: [{ ...edge, layers: ["own", "more"] }] });
+    assert.deepEqual(one.server.quarantines(), []);
+    await quarantined(0);
+    const second = two.connect({ id: "second" });
+    await servers.until("the newest", () => second.held.get("a") === "bad");
+  });
 });
 
 /** A client of one of two servers has rejected content `bad` of cluster `a`, which had content `1`. */
@@ -372,5 +385,5 @@ async function rejectedAtOne(t: TestContext) {
   await quarantined(1);
   const [seen] = two.server.quarantines();
   assert.deepEqual([seen?.name, seen?.cause, seen?.node], ["a", "rejected", "first"]);
-  return { servers, one, two, quarantined };
+  return { servers, one, two, first, quarantined };
 }

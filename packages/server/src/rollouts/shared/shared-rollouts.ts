@@ -161,9 +161,13 @@ export class SharedRolloutHub implements SharedRollouts {
     return this.#rejected.others(group);
   }
 
-  /** What clients of this server rejected. */
-  tellRejected(group: string, contents: readonly RejectedContent[]): void {
-    this.#rejected.tell(group, contents);
+  /** What clients of this server rejected may be another list now. */
+  tellRejected(group: string): void {
+    const sides = [...(this.#sides.get(group) ?? [])];
+    this.#rejected.tell(
+      group,
+      sides.flatMap((side) => side.ownRejected()),
+    );
   }
 
   /** Somebody ended the quarantine of some of what was rolled back, for all servers. */
@@ -195,10 +199,12 @@ export class SharedRolloutHub implements SharedRollouts {
   /** Groups that a function names come and go with their streams. */
   #left(group: string, sides: Set<GroupSide>, side: GroupSide): void {
     sides.delete(side);
-    if (sides.size > 0 || this.#sides.get(group) !== sides) return;
-    this.#sides.delete(group);
-    this.#prepared.forget(group);
-    this.#rejected.tell(group, []);
+    if (this.#sides.get(group) !== sides) return;
+    if (sides.size === 0) {
+      this.#sides.delete(group);
+      this.#prepared.forget(group);
+    }
+    this.tellRejected(group);
   }
 
   /** The answers of this server's nodes may have changed. */
