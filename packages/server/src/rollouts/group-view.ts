@@ -85,7 +85,11 @@ export class GroupView implements SharedView {
     const { keepsLastGood } = this.#context;
     if (keepsLastGood === (this.#lastGood !== undefined)) return;
     this.#lastGood = keepsLastGood ? new LastGood() : undefined;
-    if (keepsLastGood) return;
+    if (keepsLastGood) {
+      this.#shared?.rejectedHeard();
+      return;
+    }
+    this.#heard.clear();
     const rejected = [...this.quarantine].filter(({ cause }) => cause === "rejected");
     const ended = this.#quarantine.delete(rejected);
     if (ended.length > 0) this.#end(ended);

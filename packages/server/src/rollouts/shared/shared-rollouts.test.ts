@@ -367,6 +367,16 @@ describe("what a client of one of several servers rejected", () => {
     const second = two.connect({ id: "second" });
     await servers.until("the newest", () => second.held.get("a") === "bad");
   });
+
+  it("is kept from later clients again when a server keeps it from nobody for a while", async (t) => {
+    const { servers, two, quarantined } = await rejectedAtOne(t);
+    two.server.reconfigure({ groups: [{ ...edge, onReject: undefined }] });
+    assert.deepEqual(two.server.quarantines(), []);
+    two.server.reconfigure({ groups: [edge] });
+    await quarantined(1);
+    const second = two.connect({ id: "second" });
+    await servers.until("the good one", () => second.held.get("a") === "1");
+  });
 });
 
 /** A client of one of two servers has rejected content `bad` of cluster `a`, which had content `1`. */
