@@ -41,6 +41,11 @@ export class TakeBacks {
     await this.settle(layer).catch((error) => this.#later(layer, error));
   }
 
+  /** Whether what was refused may still be in this layer of the store, or in these leases. */
+  isWaiting(layer: LayerName): boolean {
+    return [...this.#waiting.values()].some(({ commits }) => commits.some((one) => one.layer === layer));
+  }
+
   /** Call it in a turn, before a layer is changed. Rejects if what was refused is still in the store. */
   async settle(layer: LayerName): Promise<void> {
     const back = this.#waiting.get(layer);

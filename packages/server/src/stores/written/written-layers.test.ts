@@ -173,6 +173,48 @@ describe("written layers", () => {
     await server.close();
   });
 
+  it("serve nothing of a refused change while the store fails to take it back", async () => {
+    const store = await createMemoryStore();
+    const groups = [{ name: "all", match: {}, layers: ["source", layer] }];
+    const server = createServer({ groups, references: "refuse" });
+    let next: "works" | "is late" | "fails" = "works";
+    const commit: Store["commit"] = async (...asked) => {
+      if (next === "fails") throw new Error("disk full");
+      if (next === "is late") {
+        // The change was checked, and removes what is named from now on.
+        server.config.layer("source").set([createResource(routeConfiguration("r", "one"))]);
+        next = "fails";
+      }
+      return await store.commit(...asked);
+    };
+    const written = new WrittenLayers({
+      ...{ store: changed(store, { commit }), server, layers: [layer] },
+      ...{ types: resourceTypes, registry: envoyRegistry(), retention: { revisions: 100, since: 0 } },
+      onProblem: () => {},
+    });
+    await written.load();
+    await server.addSource(written);
+    const held = () => [...(server.layerSnapshot(layer)?.of(one.type) ?? [])].map(({ name }) => name).sort();
+    const kept = async () => {
+      const heads = await store.heads();
+      return (await Promise.all(heads.map(({ id }) => store.read(id))))
+        .flat()
+        .map(({ key }) => key)
+        .sort();
+    };
+    await written.write(write({ upsert: [one] }));
+    next = "is late";
+    const refused = write({ upsert: [two], remove: [{ type: one.type, name: "one" }], lease: { ttlMs: 60_000 } });
+    await assert.rejects(written.write(refused), { code: "XDSKIT_REFERENCE_BROKEN" });
+    assert.equal(next, "fails");
+    await written.catchUp();
+    assert.deepEqual([held(), written.leases], [["one"], []]);
+    next = "works";
+    await written.write(write({ upsert: [createResource(cluster("three"))] }));
+    assert.deepEqual([held(), await kept(), written.leases], [["one", "three"], ["one", "three"], []]);
+    await server.close();
+  });
+
   it("can be written although what another process wrote cannot be served here", async () => {
     const store = await createMemoryStore();
     const other = await started(store);

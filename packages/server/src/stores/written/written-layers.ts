@@ -65,7 +65,8 @@ export class WrittenLayers implements Source {
     this.#heads = new LayerHeads({ ...options, leases: this.#leases, problem });
     this.#follower = new StoreFollower({
       ...{ store, queue: this.#queue, onAway: options.onAway },
-      follow: (heads) => this.#heads.followNewer(heads),
+      // What was refused is not served. Once it is taken back, what the store has instead is known.
+      follow: (heads) => this.#heads.followNewer(heads.filter(({ layer }) => !this.#takeBacks.isWaiting(layer))),
       goBack: (heads) => this.#heads.goBack(heads),
     });
     this.#takeBacks = new TakeBacks({
