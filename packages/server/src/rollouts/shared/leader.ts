@@ -176,6 +176,8 @@ export class Leader {
   async #campaign(): Promise<boolean> {
     const { shared, replica } = this.#options;
     const lost = () => {
+      // It may lead by a later session.
+      if (this.#session?.isOver === false) return;
       this.#isLeading = false;
       this.heard();
     };

@@ -127,7 +127,6 @@ export class RejectedContents {
   async #openSession(): Promise<SharedSession> {
     if (this.#session !== undefined && !this.#session.isOver) return this.#session;
     const lost = () => {
-      this.#session = undefined;
       this.#said.clear();
       this.#write();
     };

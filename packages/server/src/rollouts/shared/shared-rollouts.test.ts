@@ -4,6 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Store } from "../../contracts/store.js";
 import type { RolloutSettings } from "../../settings/rollout-settings.js";
 import { changed } from "../../testing/changed.js";
+import { endingSessions } from "../../testing/ending-sessions.js";
 import type { JudgingClient } from "../../testing/judging-client.js";
 import { type RolloutServer, RolloutServers } from "../../testing/rollout-servers.js";
 import { positionOf } from "../share.js";
@@ -207,6 +208,27 @@ describe("a rollout of several servers", () => {
     await use("2", ids);
     await servers.pass(1_000);
     assert.deepEqual(await servers.store.shared.list("rollouts/leader"), [], "nobody leads where nothing is led");
+  });
+
+  it("goes on under a leader that hears late that its session before is over", async (t) => {
+    const servers = await RolloutServers.create({ rollout: { steps: [{ count: 1 }], soakMs: 1_000 } });
+    t.after(() => servers.close());
+    const { shared, opened } = endingSessions(servers.store.shared);
+    const { server, write, connect } = await servers.start(changed(servers.store, { shared }));
+    await write({ a: "1" });
+    const client = connect({ id: "n1" });
+    await servers.until("it has it", () => client.held.get("a") === "1");
+    await write({ a: "2" });
+    const is = (state: string) => servers.until(state, () => server.rollouts()[0]?.state === state);
+    await is("soaking");
+    const led = () => servers.puts.filter(({ key }) => key === "rollouts/leader").length;
+    const count = led();
+    const before = opened.at(-1);
+    await before?.session.close();
+    await servers.until("it leads again", () => led() > count, 1);
+    await servers.pass(0);
+    before?.lost();
+    await is("completed");
   });
 
   it("waits for a server that does not answer, and halts after the timeout with its name", async (t) => {
