@@ -47,6 +47,8 @@ export class Leader {
   #isFree = false;
   #isLeading = false;
   #isRunning = false;
+  /** Something was heard since the round began. */
+  #isNudged = false;
   #isClosed = false;
   /** When it looked last. */
   #looked = Number.NEGATIVE_INFINITY;
@@ -77,6 +79,7 @@ export class Leader {
 
   /** It looks again soon. */
   nudge(): void {
+    this.#isNudged = true;
     if (this.#isClosed || this.#isRunning || (!this.#isFree && !this.#isLeading)) return;
     this.#cancel?.();
     const { clock } = this.#options;
@@ -124,6 +127,7 @@ export class Leader {
   #run(): void {
     if (this.#isRunning || this.#isClosed) return;
     this.#isRunning = true;
+    this.#isNudged = false;
     this.#looked = this.#options.clock.now();
     this.#running = this.#round()
       .catch((error: unknown) => {
@@ -134,6 +138,7 @@ export class Leader {
         this.#isRunning = false;
         if (afterMs !== undefined && !this.#isClosed)
           this.#cancel = this.#options.clock.after(afterMs, () => this.#run());
+        else if (this.#isNudged) this.nudge();
       });
   }
 

@@ -231,6 +231,44 @@ describe("a rollout of several servers", () => {
     await is("completed");
   });
 
+  it("begins though its record comes while the leader gives up its lease", async (t) => {
+    const servers = await RolloutServers.create({ rollout: { steps: [{ count: 1 }], soakMs: 1_000 } });
+    t.after(() => servers.close());
+    let end = () => {};
+    const isSlow = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    let isGivingUp = false;
+    const { shared } = servers.store;
+    const session: typeof shared.session = async (options) => {
+      const kept = await shared.session(options);
+      const close = async () => {
+        await kept.close();
+        isGivingUp = true;
+        await isSlow;
+      };
+      return changed(kept, { close });
+    };
+    try {
+      const slow = changed(servers.store, { shared: changed(shared, { session }) });
+      const { server, write, connect } = await servers.start(slow);
+      await write({ a: "1" });
+      const client = connect({ id: "n1" });
+      const has = (content: string) => servers.until(content, () => client.held.get("a") === content);
+      await has("1");
+      await write({ a: "2" });
+      await servers.until("nothing is led", () => isGivingUp);
+      await write({ a: "3" });
+      await servers.until("it is recorded", () => servers.puts.some(({ value }) => value.includes('"id":2')));
+      await servers.pass(1_000);
+      assert.equal(server.rollouts()[0]?.id, 2);
+      end();
+      await has("3");
+    } finally {
+      end();
+    }
+  });
+
   it("waits for a server that does not answer, and halts after the timeout with its name", async (t) => {
     const { servers, one, using, state } = await fleetOf(t, { steps: [{ count: 1 }], soakMs: 0, timeoutMs: 3_000 });
     const silent = servers.all[2] ?? assert.fail();
