@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { isDeepStrictEqual } from "node:util";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { createResource } from "@xdskit/api";
 import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
@@ -63,6 +64,30 @@ describe("the arrival of a revision", () => {
     assert.deepEqual(await counts(), { acknowledged: 0, rejected: 0, pending: 1 });
     node.acknowledge();
     await until(counts, ({ acknowledged }) => acknowledged === 1);
+  });
+
+  it("counts a node that lacks a revision that was replaced before anybody asked about it", async () => {
+    await using api = await runningApi();
+    await api.ask("POST", "layers/api/changes", { upsert: [cluster("a", "1s"), cluster("b", "1s")] });
+    const transport = createMemoryTransport();
+    await api.server.listenOn(transport, "memory");
+    const node = await client(transport, "node");
+    const change = async (...body: Parameters<typeof api.ask>) => (await api.ask(...body)).body.revision.id;
+    const replaced = await change("POST", "layers/api/changes", { upsert: [cluster("a", "2s")] });
+    const removed = await change("POST", "layers/api/changes", { upsert: [cluster("b", "2s")] });
+    await change("POST", "layers/api/changes", { upsert: [cluster("a", "3s")] });
+    await change("DELETE", "layers/api/resources/cluster/b");
+    const ids = [replaced, removed];
+    const arrivals = async (): Promise<readonly unknown[]> => {
+      const each = ids.map(async (id) => (await api.ask("GET", `revisions/${id}/arrival`)).body.counts);
+      const stages = ids.map(async (id) => (await api.ask("GET", `revisions/${id}/stages`)).body.groups[0].stages[0]);
+      return [...(await Promise.all(each)), ...(await Promise.all(stages)).map(({ counts }) => counts)];
+    };
+    const pending = { acknowledged: 0, rejected: 0, pending: 1 };
+    assert.deepEqual(await arrivals(), [pending, pending, pending, pending]);
+    node.acknowledge();
+    const acknowledged = { acknowledged: 1, rejected: 0, pending: 0 };
+    await until(arrivals, (said) => isDeepStrictEqual(said, [acknowledged, acknowledged, acknowledged, acknowledged]));
   });
 
   it("counts no node if no stream asks for the revision", async () => {

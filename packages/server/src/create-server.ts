@@ -95,7 +95,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     ...checkedLedger(ledger),
     clientStatusPage: services.statusPage,
     nodeHistory: (id) => core.histories.moments(id) ?? [],
-    contentArrival: (contents) => arrivals.of(arrivals.revision, contents),
+    contentArrival: (contents) => arrivals.ofContents(contents),
     rollouts: views.rollouts,
     async shareRollouts(sharing) {
       refuseIfClosed();

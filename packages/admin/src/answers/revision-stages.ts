@@ -8,6 +8,8 @@ export interface ChangedContents {
   readonly layer: string;
   readonly upserted: readonly Resource[];
   readonly removed: readonly { readonly type: ResourceType; readonly name: string }[];
+  /** Whether a later change of the layer has replaced some of them. */
+  readonly isReplaced: boolean;
 }
 
 /** The stages of a revision, each with the arrival of what it brings. */
@@ -22,7 +24,7 @@ export interface StageArrivals {
 export function stageArrivals(
   server: Pick<XdsServer, "contentArrival">,
   stages: readonly GroupStages[],
-  { layer, upserted, removed }: ChangedContents,
+  { layer, upserted, removed, isReplaced }: ChangedContents,
 ): StageArrivals {
   const groups = stages.map(({ group, stages: steps }) => ({
     group,
@@ -36,6 +38,7 @@ export function stageArrivals(
         layer,
         upserted: upserted.filter((one) => isOf(one.type, one.name)),
         removed: removed.filter((one) => isOf(one.type, one.name)),
+        isReplaced,
       });
       return { stage, arrival };
     }),

@@ -8,17 +8,22 @@ export type RevisionArrival = Awaited<ReturnType<typeof revisionArrival>>;
 /** A revision's arrival at the nodes with streams to this server. Throws a problem if there is no such revision. */
 export async function revisionArrival(context: ApiContext, id: string) {
   const { revision, store } = await context.revision(id);
-  const changes = await store.changes(id);
-  const arrival = context.options.server.contentArrival(await contentsOf(context, { revision, store, changes }));
+  const kept = { revision, store, changes: await store.changes(id) };
+  const arrival = context.options.server.contentArrival(await contentsOf(context, kept));
   let isServed = false;
   return {
     arrival,
     /** False: this server has not served it yet, so its clients cannot have it. */
     async isServed(): Promise<boolean> {
-      isServed ||= await servesRevision(context, { revision, store, changes });
+      isServed ||= await servesRevision(context, kept);
       return isServed;
     },
   };
+}
+
+/** Whether this server has served a revision, and a later change of its layer has replaced a part of it. */
+export async function isReplacedRevision(context: ApiContext, kept: KeptRevision): Promise<boolean> {
+  return (await servesRevision(context, kept)) && !hasContents(context, kept);
 }
 
 interface KeptRevision {
@@ -27,10 +32,9 @@ interface KeptRevision {
   readonly changes: readonly StoredChange[];
 }
 
-async function contentsOf(
-  { options: { server, registry } }: ApiContext,
-  { revision, store, changes }: KeptRevision,
-): Promise<ChangedContents> {
+async function contentsOf(context: ApiContext, kept: KeptRevision): Promise<ChangedContents> {
+  const { server, registry } = context.options;
+  const { revision, store, changes } = kept;
   const reading = { registry, types: server.types };
   const upserted = [];
   const removed: { type: ResourceType; name: string }[] = [];
@@ -41,19 +45,24 @@ async function contentsOf(
     if (to === undefined) removed.push({ type: found.type, name: key });
     else if (bytes !== undefined) upserted.push(decodeStored({ type, key, version: to, bytes }, reading));
   }
-  return { layer: revision.layer, upserted, removed };
+  return { layer: revision.layer, upserted, removed, isReplaced: await isReplacedRevision(context, kept) };
 }
 
 /** Whether this server serves a revision, or a newer one of its layer. */
-async function servesRevision(context: ApiContext, { revision, store, changes }: KeptRevision): Promise<boolean> {
-  const { server, layers } = context.options;
+async function servesRevision(context: ApiContext, kept: KeptRevision): Promise<boolean> {
+  const { layers } = context.options;
+  const { revision, store } = kept;
   const filled = layers.find(({ layer }) => layer === revision.layer)?.filled;
   if (filled?.by === "api") return (filled.written.head(revision.layer)?.number ?? 0) >= revision.number;
+  // Each server fills the layer of a source by itself: what replaces this revision there may come first.
+  return hasContents(context, kept) || (await store.head(revision.layer))?.id !== revision.id;
+}
+
+/** Whether the layer has all that a revision changed in it. */
+function hasContents({ options: { server } }: ApiContext, { revision, changes }: KeptRevision): boolean {
   const served = server.layerSnapshot(revision.layer);
-  const isThere = changes.every(({ type, key, to }) => {
+  return changes.every(({ type, key, to }) => {
     const found = server.types.byTypeUrl(type);
     return found === undefined || served?.of(found.type).get(key)?.version === to;
   });
-  // Each server fills the layer of a source by itself: what replaces this revision there may come first.
-  return isThere || (await store.head(revision.layer))?.id !== revision.id;
 }

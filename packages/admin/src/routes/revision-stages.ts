@@ -10,6 +10,7 @@ import {
 } from "../answers/revision-stages.js";
 import { previewsBetween, stagesOf } from "../answers/stages.js";
 import type { ApiContext } from "../context/api-context.js";
+import { isReplacedRevision } from "../context/revision-arrival.js";
 import { mostNames } from "../contract/limits.js";
 import { revisionStagesSchema } from "../contract/schemas.js";
 import { json, problems } from "./definition.js";
@@ -66,5 +67,6 @@ async function arrivalsOf(context: ApiContext, id: string): Promise<StageArrival
   const upserted = changed.flatMap(({ after: content }) => content ?? []);
   const gone = changed.flatMap(({ before: content, after: next }) => (next === undefined ? (content ?? []) : []));
   const removed = gone.map(({ type, key }) => ({ type, name: key }));
-  return stageArrivals(server, asked, { layer: revision.layer, upserted, removed });
+  const isReplaced = await isReplacedRevision(context, { revision, store, changes: await store.changes(id) });
+  return stageArrivals(server, asked, { layer: revision.layer, upserted, removed, isReplaced });
 }

@@ -5,6 +5,7 @@ import type { LayerChange } from "../configuration/layers.js";
 import { checkCall } from "../configuration/option-tables.js";
 import type { ConfigArrival, ConfigArrivalOutcome, NodeArrival, NodeSelection } from "../contracts/arrival.js";
 import type { Events } from "../contracts/events.js";
+import type { XdsServer } from "../contracts/xds-server.js";
 import { isOpen, type LedgerStream, type OpenStream } from "../node-status/ledger-stream.js";
 import { faultsOf, matcherOf } from "../settings/node-match.js";
 import { countStandings } from "./arrival-count.js";
@@ -66,6 +67,12 @@ export class Arrivals {
         return this.#arrived(revision, changed, nodes, timeout);
       },
     };
+  }
+
+  /** See `XdsServer.contentArrival`. */
+  ofContents({ isReplaced = false, ...contents }: Parameters<XdsServer["contentArrival"]>[0]): ConfigArrival {
+    // What was replaced is older than the newest change.
+    return this.of(isReplaced ? this.#revision - 1 : this.#revision, contents);
   }
 
   /** Call this when a stream may have moved. Costs nothing while no caller waits. */

@@ -231,13 +231,14 @@ export interface XdsServer {
   danglingNames(group: string): FollowedNames | undefined;
   /**
    * How far nodes are with contents, whatever brought them: a layer, or a supplier to the groups with this layer.
-   * Contents that a group does not have, or no longer has, concern none of its nodes. Costs nothing until it is looked
-   * at.
+   * Contents that a group does not have concern none of its nodes. Costs nothing until it is looked at.
    */
   contentArrival(contents: {
     readonly layer: LayerName;
     readonly upserted: readonly Resource[];
     readonly removed: readonly { readonly type: ResourceType; readonly name: ResourceName }[];
+    /** The layer had them, and has others instead now: a client that uses those has these too. Default: false. */
+    readonly isReplaced?: boolean | undefined;
   }): ConfigArrival;
   /** The current or last rollout of each group. Costs the streams of those groups. */
   rollouts(): readonly Rollout[];
