@@ -40,6 +40,22 @@ describe("publication", () => {
       assert.equal(server.stats().types[0]?.responses, stream.count);
     }));
 
+  it("the server tells waiting clients the first configuration also if a listener looks at it", () =>
+    withMemoryServer({}, async ({ server, client }) => {
+      server.on(
+        () => {
+          server.nodes();
+          server.snapshotOf("all");
+        },
+        (kind) => kind === "configuration-applied",
+      );
+      const stream = sotw(client.open(ads("sotw")));
+      stream.send({ node, typeUrl });
+      await waitFor("it to wait", () => server.node(node.id) !== undefined);
+      server.config.set([cluster("a")]);
+      assert.equal((await within("the first response", stream.next())).resources.length, 1);
+    }));
+
   it("the server sends a slow client in memory the newest exactly once", () =>
     withMemoryServer({}, async ({ server, client }) => {
       server.config.set([cluster("a", "0")]);

@@ -107,10 +107,6 @@ export class Publication {
 
   /** Whether nodes are told the configuration. They are, once one was applied and no part of it is awaited. */
   get hasBegun(): boolean {
-    if (!this.#hasBegun && this.#holds === 0 && this.#layers.names.length > 0) {
-      this.#hasBegun = true;
-      this.#onDemand?.opened();
-    }
     return this.#hasBegun;
   }
 
@@ -201,7 +197,7 @@ export class Publication {
     // In whole milliseconds, as streams see the time: none of them acknowledges before.
     const at = Math.floor(this.#clock.now());
     for (const shared of this.#stacks.touchedBy(changes)) shared.publish(changes, wish, hadBegun, at);
-    this.#tellOnce(hadBegun);
+    this.#tellOnce();
     this.#onDemand?.layersChanged(changes);
   }
 
@@ -256,13 +252,15 @@ export class Publication {
       if (!isHeld) return;
       isHeld = false;
       this.#holds -= 1;
-      this.#tellOnce(this.#hasBegun);
+      this.#tellOnce();
     };
   }
 
   /** Tells all streams the configuration as soon as they may be told. */
-  #tellOnce(hadBegun: boolean): void {
-    if (hadBegun || !this.hasBegun) return;
+  #tellOnce(): void {
+    if (this.#hasBegun || this.#holds > 0 || this.#layers.names.length === 0) return;
+    this.#hasBegun = true;
+    this.#onDemand?.opened();
     this.#views.opened();
     for (const shared of this.#stacks) {
       shared.start();
