@@ -17,6 +17,13 @@ const route = (to: string) => ({
 
 const many = (count: number) => Array.from({ length: count }, (_, index) => cluster(`many-${index}`));
 
+/** The variant of a cluster for the clients of an environment. */
+const variant = (name: string, env: string) => ({
+  "@type": "type.googleapis.com/envoy.service.discovery.v3.Resource",
+  resourceName: { name, dynamicParameterConstraints: { constraint: { key: "env", value: env } } },
+  resource: cluster(name),
+});
+
 describe("a change", () => {
   it("makes one served revision of many resources, and answers with its stages", async () => {
     await using api = await runningApi();
@@ -368,6 +375,38 @@ describe("one resource", () => {
     assert.equal((await api.ask("GET", path)).status, 404);
     const other = await api.ask("PUT", path, cluster("other"));
     assert.deepEqual([other.status, other.body.code], [422, "XDSKIT_NAME_DIFFERS"]);
+  });
+
+  it("is put, shown and removed under conditions also if it is a variant", async () => {
+    await using api = await runningApi();
+    const path = "layers/api/resources/cluster/web";
+    const put = async (env: string, headers: Record<string, string>) =>
+      (await api.ask("PUT", path, variant("web", env), headers)).status;
+    assert.equal(await put("prod", { "if-none-match": "*" }), 200);
+    assert.equal(await put("prod", { "if-none-match": "*" }), 412);
+    const shown = await api.ask("GET", path);
+    assert.equal(shown.status, 200);
+    assert.deepEqual(shown.body.resource, variant("web", "prod"));
+    const tag = shown.headers.get("etag") ?? "";
+    assert.equal(await put("prod", { "if-match": '"another"' }), 412);
+    assert.equal(await put("prod", { "if-match": tag }), 200);
+    assert.equal(await put("test", { "if-match": tag }), 412);
+    assert.equal((await api.ask("DELETE", path, undefined, { "if-match": '"another"' })).status, 412);
+    assert.equal((await api.ask("DELETE", path, undefined, { "if-match": tag })).status, 200);
+    assert.equal((await api.ask("GET", path)).status, 404);
+  });
+
+  it("is neither shown nor removed by a name that several variants have", async () => {
+    await using api = await runningApi();
+    const path = "layers/api/resources/cluster/web";
+    const put = async (body: object) => (await api.ask("PUT", path, body, { "if-none-match": "*" })).status;
+    assert.deepEqual([await put(variant("web", "prod")), await put(cluster("web"))], [200, 200]);
+    for (const method of ["GET", "DELETE"]) {
+      const { status, body } = await api.ask(method, path);
+      assert.deepEqual([status, body.code], [409, "XDSKIT_API_REQUEST"]);
+    }
+    const { resources } = (await api.ask("GET", "layers/api/resources?type=cluster&name=web")).body;
+    assert.equal(resources.length, 2);
   });
 
   it("is listed by type and name, page by page", async () => {

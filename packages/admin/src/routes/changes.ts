@@ -1,4 +1,5 @@
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
+import type { Resource } from "@xdskit/api";
 import type { CommitInfo } from "@xdskit/server";
 import type { ApiContext } from "../context/api-context.js";
 import { changeLayer } from "../context/change-layer.js";
@@ -7,11 +8,11 @@ import type { ApiLayer } from "../contract/admin-options.js";
 import { ApiProblem } from "../contract/problem.js";
 import { changeAnswerSchema, changeSchema } from "../contract/schemas.js";
 import { bodyForm } from "../requests/body-form.js";
-import { expectedTag } from "../requests/conditions.js";
+import { type Expected, expectedTag } from "../requests/conditions.js";
 import { leaseOf } from "../requests/lease.js";
 import { readChange, readOne } from "../requests/read-change.js";
 import { body, changesPage, flag, json, problems } from "./definition.js";
-import { resourceParams } from "./layers.js";
+import { type NamedResource, noResource, onlyResource, resourceParams, shownName } from "./layers.js";
 
 const ifMatch = z.string().optional().openapi({ description: "The revision that the layer must have, in quotes" });
 
@@ -109,7 +110,12 @@ export function changeRoutes(app: OpenAPIHono, context: ApiContext): void {
     const { upsert, findings } = await readOne(await context.bodies.read(c.req.raw), form, { type, name }, reading);
     const query = c.req.valid("query");
     const asked = { upsert, remove: [], replace: false, dryRun: query.dryRun ?? false, findings };
-    const condition = versionCondition(context, layer, { type: typeName, name }, c.req.raw.headers);
+    const tag = expectedTag(c.req.raw.headers);
+    const condition = () => {
+      // Variants of one name have keys of their own.
+      const key = upsert[0]?.resource.key ?? name;
+      mustHaveVersion(tag, { type, name }, server.layerSnapshot(layer.layer)?.of(type).get(key));
+    };
     const info = infoOf(query, callerOf(c.env), query.lease !== undefined);
     const held = leaseOf(query.lease);
     const how = { ...asked, expected: undefined, condition, info, lease: held };
@@ -121,12 +127,11 @@ export function changeRoutes(app: OpenAPIHono, context: ApiContext): void {
     const layer = context.layer(layerName);
     const type = context.type(typeName);
     const query = c.req.valid("query");
-    const isExpected = versionCondition(context, layer, { type: typeName, name }, c.req.raw.headers);
+    const tag = expectedTag(c.req.raw.headers);
     const condition = () => {
-      isExpected();
-      if (server.layerSnapshot(layer.layer)?.of(type).get(name) !== undefined) return;
-      const message = `layer ${JSON.stringify(layerName)} has no ${type.name} ${JSON.stringify(name.slice(0, 200))}`;
-      throw ApiProblem.of(404, "XDSKIT_RESOURCE_ABSENT", message);
+      const found = onlyResource(context, layer, { type, name });
+      mustHaveVersion(tag, { type, name }, found);
+      if (found === undefined) throw noResource(layer, { type, name });
     };
     const asked = { upsert: [], remove: [{ type, name }], replace: false, dryRun: query.dryRun ?? false, findings: [] };
     const info = infoOf(query, callerOf(c.env));
@@ -172,21 +177,11 @@ export async function expectedRevision(
   });
 }
 
-function versionCondition(
-  context: ApiContext,
-  { layer }: ApiLayer,
-  { type: typeName, name }: { readonly type: string; readonly name: string },
-  headers: Headers,
-): () => void {
-  const tag = expectedTag(headers);
-  const type = context.type(typeName);
-  return () => {
-    if (tag === undefined) return;
-    const version = context.options.server.layerSnapshot(layer)?.of(type).get(name)?.version;
-    if (tag === "any" ? version !== undefined : (version ?? null) === tag) return;
-    const is = version === undefined ? "it is not there" : `its version is ${version}`;
-    const what = `${type.name} ${JSON.stringify(name.slice(0, 200))}`;
-    const extensions = { version: version ?? null };
-    throw ApiProblem.of(412, "XDSKIT_REVISION_CONFLICT", `${what} is another one: ${is}`, extensions);
-  };
+function mustHaveVersion(tag: Expected, named: NamedResource, found: Resource | undefined): void {
+  if (tag === undefined) return;
+  const version = found?.version;
+  if (tag === "any" ? version !== undefined : (version ?? null) === tag) return;
+  const is = version === undefined ? "it is not there" : `its version is ${version}`;
+  const extensions = { version: version ?? null };
+  throw ApiProblem.of(412, "XDSKIT_REVISION_CONFLICT", `${shownName(named)} is another one: ${is}`, extensions);
 }

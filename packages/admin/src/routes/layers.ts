@@ -1,6 +1,6 @@
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
-import type { Resource } from "@xdskit/api";
-import type { ApiContext } from "../context/api-context.js";
+import type { Resource, ResourceType } from "@xdskit/api";
+import { type ApiContext, quoted } from "../context/api-context.js";
 import type { ApiLayer } from "../contract/admin-options.js";
 import { mostPage, usualPage } from "../contract/limits.js";
 import { ApiProblem } from "../contract/problem.js";
@@ -50,9 +50,15 @@ const getResource = createRoute({
       ...json(resourceSchema, "The resource"),
       headers: z.object({ etag: z.string().openapi({ description: "Its version, in quotes" }) }),
     },
-    ...problems(404),
+    ...problems(404, 409),
   },
 });
+
+/** A resource by its name. */
+export interface NamedResource {
+  readonly type: ResourceType;
+  readonly name: string;
+}
 
 /** The routes that show layers and their resources. */
 export function layerRoutes(app: OpenAPIHono, context: ApiContext): void {
@@ -95,12 +101,34 @@ function findResource(
   context: ApiContext,
   { layer: layerName, type: typeName, name }: z.output<typeof resourceParams>,
 ): Resource {
-  const { layer } = context.layer(layerName);
-  const type = context.type(typeName);
-  const found = context.options.server.layerSnapshot(layer)?.of(type).get(name);
-  if (found !== undefined) return found;
-  const what = `${type.name} ${JSON.stringify(name.slice(0, 200))}`;
-  throw ApiProblem.of(404, "XDSKIT_RESOURCE_ABSENT", `layer ${JSON.stringify(layerName)} has no ${what}`);
+  const layer = context.layer(layerName);
+  const named = { type: context.type(typeName), name };
+  const found = onlyResource(context, layer, named);
+  if (found === undefined) throw noResource(layer, named);
+  return found;
+}
+
+/** The resource with a name. Throws a problem if several variants have it. */
+export function onlyResource(
+  { options: { server } }: ApiContext,
+  { layer }: ApiLayer,
+  named: NamedResource,
+): Resource | undefined {
+  const { type, name } = named;
+  const [found, ...more] = server.layerSnapshot(layer)?.of(type).named(name) ?? [];
+  if (more.length === 0) return found;
+  const message = `${shownName(named)} comes in ${more.length + 1} variants: list them, or change them by POST …/changes`;
+  throw ApiProblem.of(409, "XDSKIT_API_REQUEST", message);
+}
+
+/** The problem of a name that a layer does not have. */
+export function noResource({ name }: ApiLayer, named: NamedResource): ApiProblem {
+  const message = `layer ${JSON.stringify(name)} has no ${shownName(named)}`;
+  return ApiProblem.of(404, "XDSKIT_RESOURCE_ABSENT", message);
+}
+
+export function shownName({ type, name }: NamedResource): string {
+  return `${type.name} ${quoted(name)}`;
 }
 
 async function layerJson(context: ApiContext, layer: ApiLayer): Promise<z.output<typeof layerSchema>> {
