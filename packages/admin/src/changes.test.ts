@@ -17,6 +17,8 @@ const route = (to: string) => ({
 
 const many = (count: number) => Array.from({ length: count }, (_, index) => cluster(`many-${index}`));
 
+const info = { author: "me", cause: { kind: "api", caller: "" }, message: "", time: 1 } as const;
+
 /** The variant of a cluster for the clients of an environment. */
 const variant = (name: string, env: string) => ({
   "@type": "type.googleapis.com/envoy.service.discovery.v3.Resource",
@@ -157,6 +159,24 @@ describe("a change", () => {
     assert.equal(second.status, 200);
     const late = await api.ask("POST", "layers/api/changes", { upsert: [cluster("c")] }, { "if-match": `"${id}"` });
     assert.deepEqual([late.status, late.body.revision.id], [412, second.body.revision.id]);
+  });
+
+  it("is made with If-Match: * also if another writer is faster", async () => {
+    await using api = await runningApi();
+    const wanted = { "if-match": "*" };
+    assert.equal((await api.ask("POST", "layers/api/changes", { upsert: [cluster("a")] }, wanted)).status, 412);
+    await api.ask("POST", "layers/api/changes", { upsert: [cluster("a")] });
+    const { written } = api;
+    const head = written.head.bind(written);
+    // Whoever looks at the head is too slow for this writer.
+    written.head = (layer) => {
+      written.head = head;
+      const found = head(layer);
+      void written.write({ layer, upsert: [resource("faster")], remove: [], replace: false, info });
+      return found;
+    };
+    const { status, body } = await api.ask("POST", "layers/api/changes", { upsert: [cluster("b")] }, wanted);
+    assert.deepEqual([status, body.revision?.number], [200, 3]);
   });
 
   it("loses no work of many writers with If-Match", async () => {

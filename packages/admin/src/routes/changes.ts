@@ -170,8 +170,8 @@ export async function expectedRevision(
 ): Promise<string | null | undefined> {
   const tag = expectedTag(headers);
   if (tag !== "any") return tag;
-  const head = await context.head(layer);
-  if (head !== undefined) return head.id;
+  // A layer with a revision keeps having one, and which it is does not matter.
+  if ((await context.head(layer)) !== undefined) return undefined;
   throw ApiProblem.of(412, "XDSKIT_REVISION_CONFLICT", `layer ${JSON.stringify(layer.name)} has no revision yet`, {
     revision: null,
   });
