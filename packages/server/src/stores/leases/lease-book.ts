@@ -38,6 +38,8 @@ export class LeaseBook {
   readonly #deadlines: Deadlines;
   readonly #ended: EndedLeases;
   readonly #renewals: LeaseRenewals;
+  /** Those that the last change of this kind ends; empty once that has failed. */
+  #ending: ReadonlySet<string> = new Set();
   #phase: "new" | "started" | "closed" = "new";
 
   constructor(options: LeaseBookOptions) {
@@ -140,7 +142,9 @@ export class LeaseBook {
     const lease = this.get(id) ?? unknown(id);
     this.#deadlines.set(id, lease.ttlMs);
     await this.#renewals.renewed(id);
-    return lease;
+    // If its end is written now, only the outcome says whether it still can be renewed.
+    if (this.#ending.has(id)) await this.#options.run(async () => {});
+    return this.get(id) ?? unknown(id);
   }
 
   /** Its time is over now. Throws XDSKIT_LEASE_UNKNOWN if it was over before. */
@@ -150,7 +154,7 @@ export class LeaseBook {
     return lease;
   }
 
-  /** A change that removes what these hold, asked in its turn: some may have been renewed, or hold less by now. */
+  /** The change that ends these, asked in its turn: some may have been renewed, or hold less by now. */
   ending(layer: LayerName, ids: readonly string[]): LayerWrite {
     const over = this.#over(ids);
     const [first] = over;
@@ -158,6 +162,7 @@ export class LeaseBook {
       if (ids.every((id) => this.#stateOf(id) === "gone")) unknown(ids[0] ?? "");
       throw XdskitError.of("XDSKIT_REVISION_CONFLICT", "the lease was renewed in between");
     }
+    this.#ending = new Set(over);
     const held = over.flatMap((id) => this.get(id)?.resources ?? []);
     const remove = resourcesNamed(held, this.#options.types);
     const cause = { kind: "lease-ended", lease: first } as const;
@@ -167,6 +172,7 @@ export class LeaseBook {
 
   /** It is tried again later to end these. */
   stay(ids: readonly string[], error: unknown): void {
+    this.#ending = new Set();
     const over = this.#over(ids);
     if (over.length === 0 || this.#phase === "closed") return;
     for (const id of over) this.#deadlines.set(id, writeAgainMs);

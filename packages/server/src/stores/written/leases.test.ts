@@ -25,6 +25,14 @@ async function passing(clock: ManualClock, milliseconds: number): Promise<void> 
   for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
+function later(): { readonly promise: Promise<void>; readonly resolve: () => void } {
+  let resolve = () => {};
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}
+
 /** `loadingMs`: the time between the load of the layers and the start. */
 async function started(store: Store, needed: readonly string[] = [], loadingMs = 0) {
   const server = createServer({ groups: [{ name: "all", match: {}, layers: [layer] }] });
@@ -191,6 +199,38 @@ describe("a lease", () => {
     assert.deepEqual(names(), []);
     await server.close();
   });
+
+  for (const isKept of [true, false]) {
+    const outcome = isKept ? "not renewed, nor ended again," : "renewed";
+    it(`is ${outcome} while the store writes its end, which ${isKept ? "succeeds" : "fails"}`, async () => {
+      const store = await createMemoryStore();
+      const { promise: written, resolve: finish } = later();
+      const { promise: writing, resolve: begin } = later();
+      let isEnding = false;
+      const commit: Store["commit"] = async (...asked) => {
+        if (!isEnding) return await store.commit(...asked);
+        begin();
+        await written;
+        if (!isKept) throw new Error("disk full");
+        return await store.commit(...asked);
+      };
+      const { written: layers, lease, pass, names, server } = await started(changed(store, { commit }));
+      const id = await lease(5_000, one);
+      isEnding = true;
+      await pass(5_001);
+      await writing;
+      const asked = [layers.renewLease(id), layers.renewLease(id), ...(isKept ? [layers.endLease(id)] : [])];
+      const outcomes = Promise.allSettled(asked);
+      await pass(0);
+      finish();
+      for (const answer of await outcomes) {
+        if (isKept) assert.equal(answer.status === "rejected" && answer.reason.code, "XDSKIT_LEASE_UNKNOWN");
+        else assert.equal(answer.status === "fulfilled" && "ttlMs" in answer.value && answer.value.ttlMs, 5_000);
+      }
+      assert.deepEqual([names(), layers.lease(id)?.leftMs], isKept ? [[], undefined] : [["one"], 5_000]);
+      await server.close();
+    });
+  }
 
   it("tries again where its end cannot be kept, and says so", async () => {
     const store = await createMemoryStore();
