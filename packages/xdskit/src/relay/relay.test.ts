@@ -42,6 +42,21 @@ const port = ({ endpoints }: { endpoints: { lbEndpoints: { hostIdentifier: { val
 const assignment = (...[client, name]: [Parameters<typeof seeOne>[0], string]) =>
   seeOne(client, "endpoint", name, port);
 
+const glob = "xdstp://here/envoy.config.endpoint.v3.LbEndpoint/a/*";
+const member = (name: string) => ({
+  "@type": "type.googleapis.com/envoy.service.discovery.v3.Resource",
+  name: glob.replace("*", name),
+  resource: {
+    "@type": "type.googleapis.com/envoy.config.endpoint.v3.LbEndpoint",
+    endpoint: { hostname: name, address: { socketAddress: { address: "127.0.0.1", portValue: 1 } } },
+  },
+});
+/** The endpoints of a cluster are the members of `glob`. */
+const endpointsByGlob = (clusterName: string) => ({
+  ...endpoints(clusterName),
+  endpoints: [{ ledsClusterLocalityConfig: { ledsConfig: { ads: {} }, ledsCollectionName: glob } }],
+});
+
 const upstreams: readonly Omit<GrpcServerSettings, "address">[] = (["sotw", "delta"] as const).flatMap((variant) =>
   [true, false].flatMap((aggregated) => [{ kind: "grpc" as const, variant, aggregated }]),
 );
@@ -193,6 +208,28 @@ test("clients are served on while the origin is away, and a relay that starts th
     second.server.config.set(resourcesOf(cluster("c"), endpoints("a", 9)));
     await becomes(clusters.names, "c");
     await becomes(again, 9);
+  }));
+
+test("a relay that is stopped while its origin is there keeps what its clients asked for by name", () =>
+  withStage(async ({ origin, relay, client, directory }) => {
+    const { server, address } = await origin();
+    server.config.set(resourcesOf(cluster("a"), cluster("b"), endpoints("a", 1), endpointsByGlob("b"), member("x")));
+    const cache = join(directory, "cache");
+    const upstream: GrpcServerSettings = { kind: "grpc", address };
+    const before = await relay(upstream, { cache });
+    const asks = (at: string) => {
+      const edge = client(at);
+      const ofA = assignment(edge, "a");
+      const ofB = seeOne(edge, "endpoint", "b", () => "there");
+      const members = see(edge, "locality-endpoint", glob);
+      return () => [ofA(), ofB(), members.names()];
+    };
+    const all = [1, "there", glob.replace("*", "x")];
+    await becomes(asks(before.address), all);
+    await before.relay.close({ timeoutMs: 100 });
+    await server.close({ timeoutMs: 100 });
+    const after = await relay(upstream, { cache });
+    await becomes(asks(after.address), all);
   }));
 
 for (const variant of ["sotw", "delta"] as const) {
@@ -350,20 +387,7 @@ test("a resource with a TTL does not come back with a relay that starts while th
 test("collections that resources name are asked for with them", () =>
   withStage(async ({ origin, relay, client }) => {
     const { server, address } = await origin();
-    const glob = "xdstp://here/envoy.config.endpoint.v3.LbEndpoint/a/*";
-    const member = (name: string) => ({
-      "@type": "type.googleapis.com/envoy.service.discovery.v3.Resource",
-      name: glob.replace("*", name),
-      resource: {
-        "@type": "type.googleapis.com/envoy.config.endpoint.v3.LbEndpoint",
-        endpoint: { hostname: name, address: { socketAddress: { address: "127.0.0.1", portValue: 1 } } },
-      },
-    });
-    const assigned = {
-      ...endpoints("a"),
-      endpoints: [{ ledsClusterLocalityConfig: { ledsConfig: { ads: {} }, ledsCollectionName: glob } }],
-    };
-    server.config.set(resourcesOf(cluster("a"), assigned, member("x")));
+    server.config.set(resourcesOf(cluster("a"), endpointsByGlob("a"), member("x")));
     const relayed = await relay({ kind: "grpc", address });
     const edge = client(relayed.address);
     let members = "";

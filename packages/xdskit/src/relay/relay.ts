@@ -139,6 +139,8 @@ export async function createRelay(options: RelayOptions) {
     },
     /** Closes the server too. */
     async close(closing?: { readonly timeoutMs?: number }): Promise<void> {
+      // The clients that leave now come back after a restart, perhaps while the origin is away.
+      for (const group of groups) group.keep();
       await server.close(closing);
       await Promise.all(groups.map((group) => group.close()));
     },

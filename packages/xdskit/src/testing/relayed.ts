@@ -130,10 +130,10 @@ export async function withStage(run: (stage: Stage) => Promise<void>): Promise<v
   }
 }
 
-/** Watches all of a type. */
-export function see(client: XdsClient, type: string): Seen {
+/** Watches all of a type, or a collection. */
+export function see(client: XdsClient, type: string, name = "*"): Seen {
   let resources: ReadonlyMap<string, { readonly message: object; readonly version: string }> = new Map();
-  client.watch(type, "*", {
+  client.watchCollection(type, name, {
     onChanged: (collection) => {
       resources = collection.resources;
     },

@@ -349,6 +349,11 @@ export class GroupRelay {
     this.#isStarted = true;
   }
 
+  /** From now on everything that is asked for stays, for the cache, whoever leaves. */
+  keep(): void {
+    this.#origin.keep();
+  }
+
   async close(): Promise<void> {
     this.#closed = true;
     this.#silence.close();

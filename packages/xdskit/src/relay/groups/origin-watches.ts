@@ -28,12 +28,13 @@ export function createOriginWatches(
   /** The number of watches of each name, by type. */
   const singles = new Map<ResourceType, Map<ResourceName, number>>();
   const collections = new Map<ResourceType, Map<ResourceName, number>>();
+  let kept = false;
   let closed = false;
 
   const context: NameWatchContext = {
     start: (watch) => client.watch(watch.type.typeUrl, watch.name, watch),
     ended({ type, name, isThere }, watch) {
-      if (closed) return;
+      if (kept) return;
       const key = `${type.typeUrl} ${canonicalName(name)}`;
       const end = () => {
         watch.cancel();
@@ -76,9 +77,9 @@ export function createOriginWatches(
         onError: failed,
       });
       return () => {
+        if (kept) return;
         watch.cancel();
         countUp(collections, type, canonicalName(name), -1);
-        if (closed) return;
         ended([...members]);
         letGo(type);
       };
@@ -89,7 +90,12 @@ export function createOriginWatches(
       lingering.clear();
       for (const end of ended) end();
     },
+    /** Nothing that is asked for ends before the client closes. */
+    keep() {
+      kept = true;
+    },
     close() {
+      kept = true;
       closed = true;
       lingering.clear();
     },
