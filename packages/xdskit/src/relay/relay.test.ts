@@ -15,8 +15,10 @@ import {
   perishable,
   quick,
   resourcesOf,
+  route,
   see,
   seeOne,
+  seeRoutes,
   withStage,
 } from "../testing/relayed.js";
 import { readCacheFile } from "./cache/cache-file.js";
@@ -361,6 +363,18 @@ test("a resource with a TTL lives as long as the origin says, and clients get he
     assert.equal(clusters.names(), "a,b");
     await server.close({ timeoutMs: 100 });
     await becomes(clusters.names, "a");
+  }));
+
+test("a resource with a TTL goes when that is over while the origin is away, also if another one names it", () =>
+  withStage(async ({ origin, relay, client, findings }) => {
+    const { server, address } = await origin({ ttl: "always" });
+    server.config.set(resourcesOf(cluster("a"), perishable("b", "2s", cluster("b")), route("r", "b")));
+    const relayed = await relay({ kind: "grpc", address }, { server: { ttl: "always" } });
+    const seen = seeRoutes(client(relayed.address), ["r"]);
+    await becomes(() => [seen.clusters(), seen.targets()], ["a,b", "b"]);
+    await server.close({ timeoutMs: 100 });
+    await becomes(seen.clusters, "a");
+    assert.match(findings.map(({ message }) => message).join(), /its TTL is over, and route "r" still names it/);
   }));
 
 test("a resource with a TTL does not come back with a relay that starts while the origin is away", () =>

@@ -11,7 +11,7 @@ import {
   type TypeUrl,
 } from "@xdskit/api";
 import { type ClientOptions, createClient, type XdsClient } from "@xdskit/client";
-import { type ReceivedResource, statusCode } from "@xdskit/protocol";
+import { type ReceivedResource, type ResourceUpdate, statusCode } from "@xdskit/protocol";
 import type { ConfigLayer, LayerName, SupplyRequest, XdsServer } from "@xdskit/server";
 import type { CacheFolder, FoundType } from "../cache/cache-folder.js";
 import { type CacheWriter, createCacheWriter } from "../cache/cache-writer.js";
@@ -331,7 +331,7 @@ export class GroupRelay {
       if (!this.#whole.has(type) && (canAsk(type) || this.#damaged.has(type))) this.#awaited.add(type, name);
     this.#awaited.begun();
     this.client.on((event) => {
-      if (event.kind === "updated") this.#held.take(event.update);
+      if (event.kind === "updated") this.#updated(event.update);
       if (event.kind === "connected") {
         this.#origin.connected();
         this.#changes.connected();
@@ -347,6 +347,13 @@ export class GroupRelay {
     for (const { type, name } of collections) this.#relayAll(type, name);
     await this.#first.settled(silenceMs);
     this.#isStarted = true;
+  }
+
+  #updated(update: ResourceUpdate): void {
+    this.#held.take(update);
+    const lapsed = update.removed.flatMap(({ name, reason }) => (reason === "ttl" ? [name] : []));
+    // Once the removals are taken.
+    if (lapsed.length > 0) setImmediate(() => this.#changes.lapsed(update.type, lapsed));
   }
 
   /** From now on everything that is asked for stays, for the cache, whoever leaves. */

@@ -95,6 +95,7 @@ export class HeldChanges {
   readonly #expire = (): void => {
     if (this.#isAway) return;
     const now = performance.now();
+    const removedLongAgo = `the origin removed it ${this.#options.mostMs / 1_000} s ago`;
     const left = new Set(this.#waiting.keys());
     const stillNamed: Finding[] = [];
     const stillMissing: Finding[] = [];
@@ -103,7 +104,7 @@ export class HeldChanges {
       if (each.until > now) break;
       left.delete(key);
       const isRemoval = each.resource === undefined;
-      const message = isRemoval ? this.#stillNamedMessage(each) : this.#stillMissingMessage(each);
+      const message = isRemoval ? this.#stillNamedMessage(each, removedLongAgo) : this.#stillMissingMessage(each);
       const where = { type: each.type.name, resource: each.name };
       if (message !== undefined && stillNamed.length + stillMissing.length < mostWarnings)
         (isRemoval ? stillNamed : stillMissing).push({ ...dangling, message, ...where });
@@ -288,10 +289,32 @@ export class HeldChanges {
     });
   }
 
-  #stillNamedMessage({ type, name }: Waiting): string {
+  /**
+   * The TTL of these is over, and their removals were taken: they go, whatever names them, even while the origin is
+   * away.
+   */
+  lapsed(type: ResourceType, names: readonly ResourceName[]): void {
+    const left = new Set(this.#waiting.keys());
+    const findings: Finding[] = [];
+    for (const key of names.flatMap((name) => waitKeysAt(changeKey(type.typeUrl, canonicalName(name))))) {
+      const removal = this.#waiting.get(key);
+      // It may have come again meanwhile.
+      if (removal === undefined || removal.resource !== undefined || this.#rests(removal)) continue;
+      left.delete(key);
+      const message = this.#stillNamedMessage(removal, "its TTL is over");
+      if (findings.length < mostWarnings)
+        findings.push({ ...dangling, message, type: type.name, resource: removal.name });
+    }
+    if (findings.length === 0) return;
+    this.#options.report(findings);
+    this.#release(left);
+    this.look();
+  }
+
+  #stillNamedMessage({ type, name }: Waiting, why: string): string {
     const [referrer] = this.#named?.referrers({ type: type.typeUrl, name }) ?? [];
     const by = referrer === undefined ? "something" : `${referrer.type.name} ${JSON.stringify(referrer.name)}`;
-    return `the origin removed it ${this.#options.mostMs / 1_000} s ago, and ${by} still names it: it goes now`;
+    return `${why}, and ${by} still names it: it goes now`;
   }
 
   #stillMissingMessage({ missing }: Waiting): string | undefined {
