@@ -21,7 +21,8 @@ export function createOrigins(
   emit: (event: () => ClientEvent) => void,
 ) {
   const all = new Map<string, Origin>();
-  const { acknowledge } = options;
+  // No function keeps the options: they hold the resources of an earlier run.
+  const { acknowledge, fallback } = options;
 
   function originOf(servers: readonly ServerSettings[]): Origin {
     const settings = servers.map(fullSettings);
@@ -32,7 +33,7 @@ export function createOrigins(
       clock: context.clock,
       watcherMs: context.limits.watcherMs,
       emit,
-      isEager: options.fallback === "when-away",
+      isEager: fallback === "when-away",
       servers: settings.length,
       make(place, sink) {
         const server = settings[place];

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { test } from "node:test";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
@@ -8,7 +9,8 @@ import {
   DeltaDiscoveryResponseSchema,
 } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import { createMemoryTransport } from "@xdskit/server";
-import { becomes, cluster, resourcesOf, withStage } from "../testing/relayed.js";
+import { becomes, cluster, endpoints, resourcesOf, seeOne, withStage } from "../testing/relayed.js";
+import type { Relay } from "./relay.js";
 
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;
@@ -66,3 +68,50 @@ test("a client that asks for many names costs about a kilobyte a name, and can l
     const left = effortSince(leaving);
     assert.ok(left < 2 * came, `it took ${Math.round(came)} ms to come, and ${Math.round(left)} ms to leave`);
   }));
+
+/** The endpoints that a relay's client holds. */
+const held = ({ groups }: Relay): WeakRef<object>[] =>
+  groups
+    .flatMap(({ client }) => client.status())
+    .flatMap(({ types }) => types.filter(({ type }) => type.typeUrl === typeUrl))
+    .flatMap(({ resources }) => [...resources.values()])
+    .map((resource) => new WeakRef(resource));
+
+for (const cached of [false, true]) {
+  test(`a resource that clients asked for is forgotten when they leave: ${cached ? "with" : "without"} a cache`, () =>
+    withStage(async ({ origin, relay, client, directory }) => {
+      const { server, address } = await origin();
+      server.config.set(resourcesOf(cluster("a"), endpoints("one", 1)));
+      const cache = cached ? join(directory, "cache") : undefined;
+      // What a run before left in the cache is forgotten, too, once it has changed.
+      const first = await relay({ kind: "grpc", address }, { cache });
+      await becomes(
+        seeOne(client(first.address), "endpoint", "one", () => "there"),
+        "there",
+      );
+      await first.relay.close({ timeoutMs: 0 });
+      const { relay: relayed, address: at } = await relay({ kind: "grpc", address }, { cache, lingerMs: 1 });
+      const came = held(relayed);
+      assert.equal(came.length, cached ? 1 : 0);
+      relayed.groups[0]?.client.on((event) => {
+        if (event.kind === "updated" && event.update.type.typeUrl === typeUrl)
+          for (const resource of event.update.upserted) came.push(new WeakRef(resource));
+      });
+      for (const port of [2, 3]) {
+        server.config.update({ upsert: resourcesOf(endpoints("one", port)) });
+        const edge = client(at);
+        await becomes(
+          seeOne(edge, "endpoint", "one", () => "there"),
+          "there",
+        );
+        await edge.close();
+        await becomes(() => relayed.server.stats().onDemand?.dropped, port - 1);
+      }
+      const left = () => {
+        collect();
+        return came.filter((each) => each.deref() !== undefined).length;
+      };
+      assert.ok(came.length >= 2);
+      await becomes(left, 0);
+    }));
+}

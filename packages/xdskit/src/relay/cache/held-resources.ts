@@ -14,7 +14,7 @@ export function createHeldOfGroup(
   now: () => number,
 ) {
   const types = new Map<ResourceType, Map<ResourceName, ReceivedResource>>();
-  const fromDisk = new Set<ReceivedResource>();
+  const fromDisk = new WeakSet<ReceivedResource>();
   const dirty = new Set<ResourceType>();
   const until = now() + graceMs;
   const namesOf = ({ name, aliases }: ReceivedResource) => [name, ...aliases].map(canonicalName);

@@ -350,7 +350,8 @@ export class GroupRelay {
   }
 
   #updated(update: ResourceUpdate): void {
-    this.#held.take(update);
+    // Only the cache needs it, and drops from it what nobody asks for.
+    if (this.#writer !== undefined) this.#held.take(update);
     const lapsed = update.removed.flatMap(({ name, reason }) => (reason === "ttl" ? [name] : []));
     // Once the removals are taken.
     if (lapsed.length > 0) setImmediate(() => this.#changes.lapsed(update.type, lapsed));
