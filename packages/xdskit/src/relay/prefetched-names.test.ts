@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Resource, resourceTypes } from "@xdskit/api";
@@ -10,6 +12,7 @@ import {
   resourcesOf,
   route,
   type Stage,
+  see,
   seeRoutes,
   withStage,
 } from "../testing/relayed.js";
@@ -61,6 +64,36 @@ async function relayed({ origin, relay, client }: Stage) {
   await becomes(() => directory.isAsked("new"), true);
   return { directory, server, address, seen, now: () => [seen.clusters(), seen.targets()] };
 }
+
+describe("a relay that starts with its cache while the origin is away", () => {
+  it("serves it at once, even if something that it names is not in it", () =>
+    withStage(async ({ origin, relay, client, directory }) => {
+      const cache = join(directory, "cache");
+      const { server, address } = await origin();
+      const members = "xdstp://here/envoy.config.endpoint.v3.LbEndpoint/c/*";
+      const byGlob = {
+        ...endpoints("c"),
+        endpoints: [{ ledsClusterLocalityConfig: { ledsConfig: { ads: {} }, ledsCollectionName: members } }],
+      };
+      const clusters = ["a", "b", "c"].map((name) => cluster(name));
+      server.config.set(resourcesOf(...clusters, endpoints("a", 1), byGlob));
+      const options = { groups: [group], cache };
+      const before = await relay({ kind: "grpc", address }, options);
+      await before.relay.close({ timeoutMs: 100 });
+      await server.close({ timeoutMs: 100 });
+      await rm(join(cache, "all", "locality-endpoint.pb"), { force: true });
+      const began = performance.now();
+      const after = await relay({ kind: "grpc", address }, options);
+      const took = performance.now() - began;
+      assert.ok(took < 5_000, `it took ${took} ms`);
+      const there = after.relay.server.snapshotOf("all")?.of(resourceTypes.find("endpoint")!);
+      assert.deepEqual(
+        Array.from(there ?? [], ({ name }) => name),
+        ["a", "c"],
+      );
+      await becomes(see(client(after.address), "cluster").names, "a,b,c");
+    }));
+});
 
 describe("a cluster whose endpoints the relay has asked for", () => {
   it("is served once they are there, and no route leads to it before", () =>

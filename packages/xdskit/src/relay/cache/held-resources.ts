@@ -45,6 +45,7 @@ export function createHeldOfGroup(
       dirty.clear();
       return found;
     },
+    has: (type: ResourceType, name: ResourceName): boolean => types.get(type)?.has(canonicalName(name)) === true,
     /** The wanted resources of a type; drops the others. */
     of(type: ResourceType): readonly ReceivedResource[] {
       const held = ofType(type);

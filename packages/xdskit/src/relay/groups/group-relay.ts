@@ -246,7 +246,7 @@ export class GroupRelay {
   #relayAll(type: ResourceType, name: ResourceName): () => void {
     if (this.#damaged.has(type)) this.#awaited.add(type, name);
     // The cached content is served at once, even if something else is missing.
-    const answered = this.#isCached && this.#awaited.has(type) ? () => {} : this.#first.expect();
+    const answered = this.#isCached && !this.#whole.has(type) ? () => {} : this.#first.expect();
     const end = this.#origin.collection(type, name, {
       changed: (collection) => {
         this.#content.collection(type, collection);
@@ -267,7 +267,8 @@ export class GroupRelay {
 
   /** Relays one name into the layer. */
   #relayOne(type: ResourceType, name: ResourceName): Following {
-    const answered = this.#first.expect();
+    // As in `#relayAll`.
+    const answered = this.#isCached && !this.#held.has(type, name) ? () => {} : this.#first.expect();
     // The name may be an alias.
     let own: ResourceName | undefined;
     const put = (received: ReceivedResource | undefined) => {
