@@ -31,14 +31,11 @@ export function createGroupLayer({ source, held, changed, report }: GroupLayerOp
       if (resource === undefined) remove.push({ type, name });
       else upsert.push(resource);
     }
-    try {
-      source.update({ upsert, remove });
-    } catch (error) {
-      if (!(error instanceof XdskitError)) throw error;
-      report(error.findings);
-      return;
-    }
-    for (const { type, name, resource } of changes) changed(type, name, resource);
+    const applied = source.update({ upsert, remove });
+    if (applied === undefined) return;
+    const served = new Set(applied.upsert);
+    for (const { type, name, resource } of changes)
+      if (resource === undefined || served.has(resource)) changed(type, name, resource);
   }
   return {
     /**

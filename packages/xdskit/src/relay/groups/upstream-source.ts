@@ -10,7 +10,7 @@ export interface UpstreamSourceOptions {
   begin(): Promise<void>;
   /** Resolves once the content of every type that is asked for as a whole is known. */
   readonly known: () => Promise<void>;
-  /** Told of first answers that could not be served. */
+  /** Told of resources that could not be served. */
   report(findings: readonly Finding[]): void;
 }
 
@@ -43,12 +43,16 @@ export class UpstreamSource implements Source {
     void known().then(() => !this.#isClosed && sink.report([]));
   }
 
-  /** Brings a change. Throws an XdskitError if it is refused; not before the first answers are all there. */
-  update({ upsert, remove = [] }: UpstreamChange): void {
-    if (this.#isClosed) return;
+  /**
+   * Brings a change; what cannot be served of it is reported. Returns the rest; undefined: all of it was refused.
+   * Nothing is refused before the first answers are all there.
+   */
+  update({ upsert, remove = [] }: UpstreamChange): UpstreamChange | undefined {
     const update: LayerUpdate = { layer: this.#options.layer, kind: "patch", upsert, remove };
-    if (this.#first !== undefined) this.#first.push(update);
-    else this.#sink?.apply([update]);
+    if (this.#isClosed || this.#sink === undefined) return update;
+    if (this.#first === undefined) return this.#apply(this.#sink, update);
+    this.#first.push(update);
+    return update;
   }
 
   async close(): Promise<void> {
@@ -58,23 +62,21 @@ export class UpstreamSource implements Source {
   #applyFirst(sink: SourceSink): void {
     const first = this.#first ?? [];
     this.#first = undefined;
-    const { layer, report } = this.#options;
-    const all: LayerUpdate = { layer, kind: "replace", upsert: contentAfter(first) };
+    const all: LayerUpdate = { layer: this.#options.layer, kind: "replace", upsert: contentAfter(first) };
+    if (this.#apply(sink, all) === undefined) sink.apply([{ ...all, upsert: [] }]);
+  }
+
+  /** The resources that a change is refused for must not cost the others: the origin does not send those again. */
+  #apply(sink: SourceSink, update: LayerUpdate): LayerUpdate | undefined {
     try {
-      sink.apply([all]);
-      return;
+      sink.apply([update]);
+      return update;
     } catch (error) {
       if (!(error instanceof XdskitError)) throw error;
-    }
-    // What one answer is refused for must not cost the others.
-    sink.apply([{ layer, kind: "replace", upsert: [] }]);
-    for (const update of first) {
-      try {
-        sink.apply([update]);
-      } catch (error) {
-        if (!(error instanceof XdskitError)) throw error;
-        report(error.findings);
-      }
+      this.#options.report(error.findings);
+      const refused = new Set(error.findings.map(({ type, resource }) => `${type} ${resource}`));
+      const upsert = update.upsert.filter(({ type, name }) => !refused.has(`${type.name} ${name}`));
+      return upsert.length === update.upsert.length ? undefined : this.#apply(sink, { ...update, upsert });
     }
   }
 }
