@@ -8,11 +8,13 @@ import type { OnDemandOptions, SupplyRequest } from "@xdskit/server";
 import {
   becomes,
   cluster,
+  clusterOf,
   endpoints,
   resourcesOf,
   route,
   type Stage,
   see,
+  seeOne,
   seeRoutes,
   withStage,
 } from "../testing/relayed.js";
@@ -64,6 +66,48 @@ async function relayed({ origin, relay, client }: Stage) {
   await becomes(() => directory.isAsked("new"), true);
   return { directory, server, address, seen, now: () => [seen.clusters(), seen.targets()] };
 }
+
+describe("a member of a collection that is asked for as a whole", () => {
+  const clusters = "xdstp://a/envoy.config.cluster.v3.Cluster/d/*";
+  const members = "xdstp://a/envoy.config.endpoint.v3.LbEndpoint/d/*";
+  const collections = [
+    { type: resourceTypes.find("cluster")!, name: clusters },
+    { type: resourceTypes.find("locality-endpoint")!, name: members },
+  ];
+  const foo = clusters.replace("*", "foo");
+  const member = {
+    "@type": "type.googleapis.com/envoy.service.discovery.v3.Resource",
+    name: members.replace("*", "one"),
+    resource: {
+      "@type": "type.googleapis.com/envoy.config.endpoint.v3.LbEndpoint",
+      endpoint: { address: { socketAddress: { address: "127.0.0.1", portValue: 1 } } },
+    },
+  };
+  const byGlob = {
+    ...endpoints("e"),
+    endpoints: [{ ledsClusterLocalityConfig: { ledsConfig: { ads: {} }, ledsCollectionName: members } }],
+  };
+
+  it("stays when nothing names it or its collection any more", () =>
+    withStage(async ({ origin, relay, client }) => {
+      const { server, address } = await origin();
+      const whole = [{ ...cluster(foo), type: "STATIC", edsClusterConfig: undefined }, member];
+      server.config.set(resourcesOf(...whole, byGlob, route("r", foo)));
+      const groups = [{ ...group, collections }];
+      const { relay: relayed, address: at } = await relay({ kind: "grpc", address }, { groups, holdMs: 0 });
+      const edge = client(at);
+      const target = seeOne(edge, "route", "r", clusterOf);
+      const localities = seeOne(edge, "endpoint", "e", ({ endpoints }: { endpoints: object[] }) => endpoints.length);
+      await becomes(() => [target(), localities()], [foo, 1]);
+      server.config.set(resourcesOf(...whole, endpoints("e"), route("r", "other")));
+      await becomes(() => [target(), localities()], ["other", 0]);
+      const served = collections.flatMap(({ type }) => [...(relayed.server.snapshotOf("all")?.of(type) ?? [])]);
+      assert.deepEqual(
+        served.map(({ name }) => name),
+        [foo, member.name],
+      );
+    }));
+});
 
 describe("a relay that starts with its cache while the origin is away", () => {
   it("serves it at once, even if something that it names is not in it", () =>

@@ -217,6 +217,9 @@ export class GroupRelay {
   #isFollowed(reference: Reference): boolean {
     const type = this.#types.byTypeUrl(reference.type)?.type;
     if (type === undefined || !this.#options.canAsk(type) || this.#wildcards.has(type)) return false;
+    // It comes in any case, and stays when nothing names it any more.
+    const isAsked = this.#globsOf.get(reference.type)?.has(globOf(reference.name) ?? canonicalName(reference.name));
+    if (isAsked === true) return false;
     if (isCollectionReference(reference)) return true;
     // Only requests tell the names of virtual hosts.
     return this.#options.prefetch && !reference.name.endsWith("/*");
