@@ -107,6 +107,8 @@ export class GroupRelay {
   readonly #findings = createGroupFindings();
   #closed = false;
   #isStarted = false;
+  /** The origin was away altogether since the last stream came up. */
+  #wasAway = true;
   readonly #silence: Silence;
   readonly #supplying: SuppliedNameContext;
 
@@ -145,8 +147,7 @@ export class GroupRelay {
     this.#writer =
       cache &&
       createCacheWriter({ cache, held: this.#held, client, origin, isAwaited: this.#awaited.has, written, failed });
-    const isConnected = () => this.standing.isConnected;
-    this.#origin = createOriginWatches(client, isConnected, (type) => this.#touch(type));
+    this.#origin = createOriginWatches(client, this.standing.isConnectedFor, (type) => this.#touch(type));
     this.#followed = createFollowed(
       (reference) => this.#isFollowed(reference),
       (reference) => this.#follow(reference),
@@ -336,9 +337,11 @@ export class GroupRelay {
     this.#awaited.begun();
     this.client.on((event) => {
       if (event.kind === "updated") this.#updated(event.update);
+      if (event.kind === "disconnected") this.#wasAway ||= !this.standing.isConnected;
       if (event.kind === "connected") {
-        this.#origin.connected();
-        this.#changes.connected();
+        this.#origin.connected(event.type);
+        if (this.#wasAway) this.#changes.connected();
+        this.#wasAway = false;
         this.#awaited.connected(event.type);
       }
       if (event.kind === "disconnected" && event.type !== undefined && event.error?.code === statusCode.unimplemented) {

@@ -88,18 +88,30 @@ describe("a name that clients ask for and leave while the origin is away", () =>
     }
     const endedWhileAway = ended;
     const wanted = watches.isWanted(clusterType, name);
-    watches.connected();
+    watches.connected(routeType);
+    const wantedBefore = watches.isWanted(clusterType, name);
+    watches.connected(clusterType);
     const left = watches.isWanted(clusterType, name);
     watches.close();
     await client.close();
-    return { endedWhileAway, wanted, ended, left };
+    return { endedWhileAway, wanted: [wanted, wantedBefore], ended, left };
   }
 
   it("keeps its resource by one watch, however often they ask, until the origin is back", async () => {
-    assert.deepEqual(await asking("kept", 1_000), { endedWhileAway: 999, wanted: true, ended: 1_000, left: false });
+    assert.deepEqual(await asking("kept", 1_000), {
+      endedWhileAway: 999,
+      wanted: [true, true],
+      ended: 1_000,
+      left: false,
+    });
   });
 
   it("is forgotten at once if it has no resource", async () => {
-    assert.deepEqual(await asking("other", 1_000), { endedWhileAway: 1_000, wanted: false, ended: 1_000, left: false });
+    assert.deepEqual(await asking("other", 1_000), {
+      endedWhileAway: 1_000,
+      wanted: [false, false],
+      ended: 1_000,
+      left: false,
+    });
   });
 });

@@ -17,14 +17,14 @@ export type OriginWatches = ReturnType<typeof createOriginWatches>;
 /** `letGo`: something of a type may not be wanted any more. */
 export function createOriginWatches(
   client: XdsClient,
-  isConnected: () => boolean,
+  isConnected: (type: ResourceType) => boolean,
   letGo: (type: ResourceType) => void,
 ) {
   /**
    * While the origin is away, its resources are kept: a client that comes back could not get them again. Clients come
    * and go often, so one watch is kept for each name, and none of a name without a resource. By type and name.
    */
-  const lingering = new Map<string, () => void>();
+  const lingering = new Map<string, { readonly type: ResourceType; readonly end: () => void }>();
   /** The number of watches of each name, by type. */
   const singles = new Map<ResourceType, Map<ResourceName, number>>();
   const collections = new Map<ResourceType, Map<ResourceName, number>>();
@@ -41,8 +41,8 @@ export function createOriginWatches(
         countUp(singles, type, canonicalName(name), -1);
         letGo(type);
       };
-      if (isConnected() || !isThere || lingering.has(key)) end();
-      else lingering.set(key, end);
+      if (isConnected(type) || !isThere || lingering.has(key)) end();
+      else lingering.set(key, { type, end });
     },
     isClosed: () => closed,
   };
@@ -84,11 +84,13 @@ export function createOriginWatches(
         letGo(type);
       };
     },
-    /** The origin is back. */
-    connected() {
-      const ended = [...lingering.values()];
-      lingering.clear();
-      for (const end of ended) end();
+    /** The origin is back, for one type or for all. */
+    connected(type: ResourceType | undefined) {
+      for (const [key, each] of [...lingering]) {
+        if (type !== undefined && each.type !== type) continue;
+        lingering.delete(key);
+        each.end();
+      }
     },
     /** Nothing that is asked for ends before the client closes. */
     keep() {

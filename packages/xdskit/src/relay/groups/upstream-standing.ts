@@ -17,12 +17,18 @@ export function createUpstreamStanding(client: XdsClient, isCached: boolean) {
   let lastError: UpstreamError | undefined;
   let lastUpdate: Date | undefined;
   let isAnswered = false;
+  /** The servers with a stream that is up, by its type; undefined: one for all types. */
+  const up = new Map<ResourceType | undefined, Set<string>>();
   const failed = (message: string) => {
     lastError = { at: new Date(), message: printable(message) };
   };
   client.on((event) => {
     switch (event.kind) {
+      case "connected":
+        up.set(event.type, (up.get(event.type) ?? new Set()).add(event.server));
+        break;
       case "disconnected":
+        up.get(event.type)?.delete(event.server);
         if (event.error !== undefined)
           failed(`${event.server}: ${event.error.message} (${grpcStatusName(event.error.code)})`);
         break;
@@ -44,6 +50,8 @@ export function createUpstreamStanding(client: XdsClient, isCached: boolean) {
     get isConnected(): boolean {
       return client.isConnected;
     },
+    /** Whether the origin can be asked for a type: others may be away, or only this one. */
+    isConnectedFor: (type: ResourceType): boolean => [type, undefined].some((each) => (up.get(each)?.size ?? 0) > 0),
     /** The origin has answered since the start, even if nothing was new. */
     get isAnswered(): boolean {
       return isAnswered;
