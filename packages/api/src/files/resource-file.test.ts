@@ -324,4 +324,27 @@ typed_config: { "@type": type.googleapis.com/envoy.type.matcher.v3.RegexMatcher,
     const items = Array.from({ length: 300 }, () => `- "@type": ${cluster}\n`).join("");
     assert.equal(readFile("a.yaml", items).findings.length, 100);
   });
+  test("an error after 100 warnings is a finding, and takes the place of a warning", () => {
+    const route = "type.googleapis.com/envoy.config.route.v3.RouteConfiguration";
+    const large = '{ match: { safe_regex: { regex: "a{900}" } }, non_forwarding_action: {} }';
+    const routes = Array.from({ length: 100 }, () => large).join(", ");
+    const text = `- "@type": ${route}\n  name: r\n  virtual_hosts: [{ name: h, domains: ["*"], routes: [${routes}] }]\n`;
+    assert.deepEqual(
+      readFile("a.yaml", text).findings.map(({ code }) => code),
+      Array.from({ length: 100 }, () => "XDSKIT_REGEX_LARGE"),
+    );
+    const endings = {
+      XDSKIT_RULE_BROKEN: `- "@type": ${cluster}\n  name: bad\n  connect_timeout: 0s\n`,
+      XDSKIT_NAME_XDSTP: `- "@type": ${cluster}\n  name: xdstp:bad\n`,
+      XDSKIT_FIELD_UNKNOWN: `- "@type": ${cluster}\n  nam: bad\n`,
+    };
+    for (const [code, ending] of Object.entries(endings)) {
+      const { resources, findings } = readFile("a.yaml", text + ending);
+      assert.deepEqual(
+        resources.map(({ resource }) => resource.name),
+        ["r"],
+      );
+      assert.deepEqual([findings.length, findings.at(-1)?.code, findings.at(-1)?.severity], [100, code, "error"]);
+    }
+  });
 });

@@ -2,7 +2,7 @@ import type { DescMessage, Message } from "@bufbuild/protobuf";
 import type { XdskitErrorCode } from "../errors/error-codes.js";
 import { type Finding, type Where, XdskitError } from "../errors/errors.js";
 import { type FieldStep, formatFieldPath } from "../errors/field-path.js";
-import { mostFindings } from "../errors/most-findings.js";
+import { makePlace } from "../errors/most-findings.js";
 import { createUnpack, typeNameOf } from "../messages/any.js";
 import { leftOutSecrets } from "../redact/left-out-secrets.js";
 import type { Reference } from "../references/reference.js";
@@ -68,7 +68,7 @@ export function addFinding(
   rule?: string,
   severity: Finding["severity"] = "error",
 ): void {
-  if (reading.findings.length >= mostFindings) return;
+  if (!makePlace(reading.findings, severity)) return;
   const text = typeof message === "string" ? message : message();
   reading.findings.push({ code, severity, message: text, ...whereOf(reading, part, steps), rule });
 }
@@ -119,7 +119,7 @@ export function addResource(
   } catch (error) {
     if (!(error instanceof XdskitError)) throw error;
     for (const finding of error.findings) {
-      if (reading.findings.length >= mostFindings) continue;
+      if (!makePlace(reading.findings, finding.severity)) continue;
       const steps = finding.code === "XDSKIT_NAME_XDSTP" ? stepsToName(schema, message, finding.resource) : [];
       reading.findings.push({ ...finding, ...defined(whereOf(reading, part, steps)) });
     }

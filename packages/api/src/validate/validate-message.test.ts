@@ -161,6 +161,27 @@ suite("validateMessage", () => {
     assert.deepEqual(validateMessage(message({ googleRe2: { maxProgramSize: 2000 } }), { warnings: true }), []);
   });
 
+  test("validation returns an error that comes after 100 warnings in the same message", () => {
+    const route = (regex: string) => ({ match: { safeRegex: { regex } }, nonForwardingAction: {} });
+    const large = Array.from({ length: 100 }, () => route("a{900}"));
+    const host = (...more: object[]) => {
+      const json = { name: "h", domains: ["*"], routes: [...large, ...more] };
+      const message = fromJson(schemaOf("envoy.config.route.v3.VirtualHost"), json as JsonValue, { registry });
+      return validateMessage(message, { registry, warnings: true });
+    };
+    assert.deepEqual(
+      host().map(({ severity }) => severity),
+      large.map(() => "warning"),
+    );
+    const findings = host(route("(?=a)"));
+    assert.deepEqual([findings.length, findings.at(-1)?.code], [100, "XDSKIT_REGEX_INVALID"]);
+    const invalid = Array.from({ length: 150 }, () => route("(?=a)"));
+    assert.deepEqual(
+      host(...invalid).map(({ code }) => code),
+      large.map(() => "XDSKIT_REGEX_INVALID"),
+    );
+  });
+
   test("validation compiles the rules of every message of the API, and checks each empty message", () => {
     let count = 0;
     for (const schema of registry) {

@@ -3,7 +3,7 @@ import { type Any, FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
 import type { Finding } from "../errors/errors.js";
 import { type FieldPath, formatFieldPath, stepInto, stepsOf } from "../errors/field-path.js";
 import type { FieldProblem } from "../errors/field-problem.js";
-import { mostFindings } from "../errors/most-findings.js";
+import { makePlace } from "../errors/most-findings.js";
 import { createUnpack, schemaOf, typeNameOf, type Unpack } from "../messages/any.js";
 import { messageDepth } from "../messages/depths.js";
 import { fieldValue, type MessageField } from "../messages/walk-plan.js";
@@ -43,7 +43,8 @@ export interface ValidateOptions {
 /**
  * Checks a message and everything in it by the rules of its proto files (`validate.rules`, as protoc-gen-validate
  * defines them), also inside every `Any` of a known type. It also checks that regular expressions are RE2, and a few
- * things that Envoy refuses without a rule. Returns at most 100 findings; none for a message of an unknown type.
+ * things that Envoy refuses without a rule. Returns at most 100 findings, errors rather than warnings; none for a
+ * message of an unknown type.
  */
 export function validateMessage(message: Message, options: ValidateOptions = {}): readonly Finding[] {
   const registry = options.registry ?? envoyRegistry();
@@ -189,8 +190,7 @@ class Validator {
     rule?: string,
     severity: RuleProblem["severity"] = "error",
   ): void {
-    if (this.problems.length < mostFindings)
-      this.problems.push({ code, steps: stepsOf(path), message, rule, severity });
+    if (makePlace(this.problems, severity)) this.problems.push({ code, steps: stepsOf(path), message, rule, severity });
   }
 }
 
