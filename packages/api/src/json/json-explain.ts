@@ -19,9 +19,18 @@ import { isFlat, wrapperForm } from "./canonical-json.js";
 import { expectedEnum, expectedForm, expectedScalar, isTrailed, kindOf, suggestion } from "./json-expected.js";
 import { enumForm, scalarForm, wellKnownForm } from "./json-forms.js";
 
-/** All problems of a message's JSON, field by field. Slow: run it only after the real reader has refused. */
-export function explainJson(schema: DescMessage, json: JsonValue, registry: Registry): readonly FieldProblem[] {
-  const explanation = new Explanation(registry);
+/**
+ * All problems of a message's JSON, field by field. Slow: run it only after the real reader has refused.
+ *
+ * @param fromNewer whether it may come from a newer program, so that unknown fields are no problems
+ */
+export function explainJson(
+  schema: DescMessage,
+  json: JsonValue,
+  registry: Registry,
+  fromNewer = false,
+): readonly FieldProblem[] {
+  const explanation = new Explanation(registry, fromNewer);
   explanation.message(schema, json, undefined, 0);
   return explanation.problems;
 }
@@ -46,9 +55,11 @@ function successor(removed: string, names: readonly string[]): string {
 class Explanation {
   readonly problems: FieldProblem[] = [];
   private readonly registry: Registry;
+  private readonly fromNewer: boolean;
 
-  constructor(registry: Registry) {
+  constructor(registry: Registry, fromNewer: boolean) {
     this.registry = registry;
+    this.fromNewer = fromNewer;
   }
 
   /** Spares the cost of further messages. */
@@ -105,7 +116,7 @@ class Explanation {
   }
 
   private unknownField(schema: DescMessage, key: string, path: FieldPath | undefined): void {
-    if (this.isFull) return;
+    if (this.fromNewer || this.isFull) return;
     const removed = schema.proto.reservedName.includes(key);
     const names = schema.fields.flatMap((field) => [field.name, field.jsonName]);
     const hint = removed

@@ -7,6 +7,7 @@ import {
   type Registry,
 } from "@bufbuild/protobuf";
 import type { FieldProblem } from "../errors/field-problem.js";
+import { mostFindings } from "../errors/most-findings.js";
 import { keepWritten, setOwn } from "../text/source-document.js";
 import { takeUnknown } from "../unknown/json-reader.js";
 import { canonicalJson } from "./canonical-json.js";
@@ -86,11 +87,17 @@ export function readSentJsonMessage(
 ): ReadMessage {
   const read = readJsonMessage(schema, json, registry, options);
   if (read.kind === "message") return read;
-  const [first, ...more] = read.problems.filter(({ code }) => code !== "XDSKIT_FIELD_UNKNOWN");
-  if (first !== undefined) return { kind: "problems", problems: [first, ...more] };
+  const wrong = read.problems.filter(({ code }) => code !== "XDSKIT_FIELD_UNKNOWN");
+  if (wrong.length > 0) return { kind: "problems", problems: wrong };
   const taken = takeUnknown(schema, json, registry);
+  const known = taken?.json ?? json;
+  if (read.problems.length >= mostFindings) {
+    // Unknown fields used up the limit: the others may have problems as well.
+    const others = explainJson(schema, known, registry, true);
+    if (others.length > 0) return { kind: "problems", problems: others };
+  }
   try {
-    const message = parse(schema, taken?.json ?? json, registry, true);
+    const message = parse(schema, known, registry, true);
     const problems = taken?.restore(message) ?? [];
     return problems.length === 0 ? { kind: "message", message } : { kind: "problems", problems };
   } catch (error) {

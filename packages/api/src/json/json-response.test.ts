@@ -63,6 +63,19 @@ suite("a DiscoveryResponse in JSON", () => {
     assert.equal(lbConfig.case === "ringHashLbConfig" && lbConfig.value.maximumRingSize, 9007199254740993n);
   });
 
+  test("an unknown enum value is reported after more unknown fields than there may be findings", () => {
+    const load = "type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment";
+    const endpoints = (count: number, ...more: object[]) => {
+      const newer = Array.from({ length: count }, () => ({ field_of_next_year: 1 }));
+      const resource = { "@type": load, cluster_name: "a", endpoints: [{ lb_endpoints: [...newer, ...more] }] };
+      return taken({ resources: [resource] });
+    };
+    for (const count of [50, 150]) {
+      assert.deepEqual(endpoints(count).unread, []);
+      assert.match(endpoints(count, { health_status: "FROBNICATED" }).unread.join("\n"), /^0 a .*health_status: .*$/);
+    }
+  });
+
   test("each unreadable resource is reported separately, and the others are taken", () => {
     const { response, unread } = taken({
       resources: [
