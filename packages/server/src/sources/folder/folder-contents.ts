@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { join, sep } from "node:path";
+import { join, relative, sep } from "node:path";
 import {
   type Adoption,
   type Finding,
@@ -80,6 +80,8 @@ const parallel = 8;
 export class FolderContents {
   readonly #options: FullFolderOptions;
   readonly #files = new Map<string, KnownFile>();
+  /** Files that the last scan may have missed, as they were: when they come back, their last good content is known. */
+  readonly #missed = new Map<string, KnownFile>();
   readonly #types: ResourceTypes;
   readonly #bad = new Set<string>();
   readonly #warned = new Set<string>();
@@ -144,14 +146,17 @@ export class FolderContents {
     let parsed = 0;
     let changed = false;
     let moved = false;
-    for (const path of [...this.#files.keys()]) {
+    const mayMiss = this.#missedBy(scan);
+    for (const path of this.#missed.keys()) if (!scan.files.has(path) && !mayMiss(path)) this.#missed.delete(path);
+    for (const [path, file] of [...this.#files]) {
       if (scan.files.has(path)) continue;
+      if (mayMiss(path)) this.#missed.set(path, file);
       this.#put(path, undefined);
       changed = true;
     }
     const long: LongFile[] = [];
     const note = (file: ScannedFile, read: FileRead, parse: (bytes: Uint8Array) => ResourceFile): void => {
-      const before = this.#files.get(file.path);
+      const before = this.#known(file.path);
       const next = this.#understand(file, before, patient, read, parse);
       if (next === undefined) {
         moved = true;
@@ -161,6 +166,7 @@ export class FolderContents {
         changed = true;
         if (next.digest !== undefined) parsed += 1;
       }
+      if (this.#missed.delete(file.path)) changed = true;
       this.#put(file.path, next);
     };
     const take = (file: ScannedFile, read: FileRead): void => {
@@ -202,8 +208,21 @@ export class FolderContents {
 
   /** Whether a file has changed and takes so long to parse that streams must not wait for it. */
   #isForThread(file: ScannedFile, read: FileRead, atStart: boolean): read is FileRead & { readonly kind: "read" } {
-    if (read.kind !== "read" || this.#files.get(file.path)?.digest === read.digest) return false;
+    if (read.kind !== "read" || this.#known(file.path)?.digest === read.digest) return false;
     return this.#thread.takes(file.path, read.bytes.length, atStart);
+  }
+
+  /** The last state of a file, also if it was missed since. */
+  #known(path: string): KnownFile | undefined {
+    return this.#files.get(path) ?? this.#missed.get(path);
+  }
+
+  /** Tells whether a file that a scan did not find may still be there, or come back with its folder. */
+  #missedBy({ moved, missing, findings }: Scan): (path: string) => boolean {
+    const { directory } = this.#options;
+    const places = missing.map(({ path }) => path);
+    for (const { file = directory } of findings) places.push(relative(directory, file).replaceAll(sep, "/") || ".");
+    return (path) => moved || places.some((place) => isWithin(path, place));
   }
 
   #mustRead(file: ScannedFile): boolean {

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import fs from "node:fs";
 import { type TestContext, test } from "node:test";
 import { describe } from "@xdskit/api";
 import { createFolderSource } from "./folder-source.js";
@@ -95,6 +96,30 @@ test("all resources of an unreadable file stay, until another file defines them"
   await folder.write("a.yaml", "[]");
   await sink.untilApplied(4);
   assert.deepEqual([sink.held(), errors(source)], [["cluster b", "cluster z"], []]);
+});
+
+test("the last good content of a file with an error stays while its folder is gone for a while", async (t) => {
+  for (const moving of ["config/edge", "far"]) {
+    const folder = await temporaryFolder(t);
+    await folder.write("config/more/b.yaml", clusters(["b"]));
+    await folder.folder("config/edge");
+    await folder.write("far/a.yaml", clusters(["a"]));
+    await folder.link("../../far", "config/edge/link");
+    const directory = folder.at("config");
+    const source = await startedSource(t, { directory, layers: ["edge", "more"], onInvalid: "skip" });
+    const { sink, summaries } = source;
+    await folder.replace("far/a.yaml", "name: [");
+    await sink.until("reported", () => errors(source).length === 1);
+    fs.renameSync(folder.at(moving), folder.at("aside"));
+    await sink.until(`${moving} is gone`, () => sink.errors.length === 1);
+    assert.equal(summaries.at(-1)?.applied, false);
+    fs.renameSync(folder.at("aside"), folder.at(moving));
+    await sink.until(`${moving} is back`, () => summaries.at(-1)?.applied === true);
+    assert.deepEqual([sink.held("edge"), skipped(source)], [["cluster a"], { lastGood: 1, absent: 0 }], moving);
+    assert.match(errors(source).join(), /a\.yaml.*; skipped: the last good content stays/);
+    await folder.replace("far/a.yaml", "[]");
+    await sink.until(`${moving} holds nothing`, () => sink.held("edge").length === 0);
+  }
 });
 
 test("an error without a resource removes nothing", async (t) => {
