@@ -20,6 +20,8 @@ suite("a text that is not well-formed", () => {
     ["YAML: an alias without anchor", "a.yaml", "a: *b\n", /^a\.yaml:1:4: an alias without an anchor/],
     ["YAML: an alias inside its own anchor", "a.yaml", "a: &b [*b]\n", /^a\.yaml:1:8: an alias without an anchor/],
     ["YAML: a merge of a scalar", "a.yaml", "<<: 1\n", /merge key/],
+    ["YAML: a merge without a colon", "a.yaml", "- { << }\n", /^a\.yaml:1:5: the value of the merge key/],
+    ["YAML: a merge without a value", "a.yaml", "- ? <<\n", /^a\.yaml:1:5: the value of the merge key/],
     ["YAML: a mapping as a key", "a.yaml", "? {a: 1}\n: 2\n", /XDSKIT_SYNTAX/],
     ["NUL", "a.yaml", "name: a\n\0", /^a\.yaml:2:1: a NUL byte/],
     ["not UTF-8", "a.json", Uint8Array.of(0x7b, 0x0a, 0xff, 0x7d), /^a\.json:2:1: a byte here is not UTF-8/],

@@ -108,6 +108,8 @@ interface Anchored {
   readonly size: number;
 }
 
+const wrongMerge = 'the value of the merge key "<<" must be a mapping or a list of mappings';
+
 /** Turns the nodes of one document into plain values. Aliases share them. */
 class Reader {
   readonly anchors = new Map<string, Anchored>();
@@ -160,7 +162,8 @@ class Reader {
     for (const { key, value } of node.items) {
       if (!isScalar(key)) continue;
       if (key.value === "<<" && key.type === "PLAIN") {
-        merged = [...(merged ?? []), value as ParsedNode];
+        if (value === null) this.problem(key.range?.[0] ?? 0, wrongMerge);
+        else merged = [...(merged ?? []), value as ParsedNode];
         continue;
       }
       const name = String(key.value);
@@ -181,7 +184,7 @@ class Reader {
     const value = this.read(source, depth);
     for (const from of Array.isArray(value) ? value : [value]) {
       if (from === null || typeof from !== "object" || Array.isArray(from)) {
-        this.problem(source.range?.[0] ?? 0, 'the value of the merge key "<<" must be a mapping or a list of mappings');
+        this.problem(source.range?.[0] ?? 0, wrongMerge);
         return;
       }
       for (const key of Object.keys(from)) {
