@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import fs from "node:fs";
 import { rename } from "node:fs/promises";
 import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
@@ -104,6 +105,29 @@ test("a write to another kind of file changes nothing and does not delay settlin
   await sink.untilApplied(2);
   writing = false;
   await writer;
+});
+
+test("a refused change that is tried again while files change waits for them, and comes with them", async (t) => {
+  const folder = await temporaryFolder(t);
+  await folder.write("a.yaml", clusters(["a"]));
+  const { source, sink } = await startedSource(t, { directory: folder.path, settleMs: 500, maxSettleMs: 5_000 });
+  sink.onApply = () => {
+    throw XdskitError.of("XDSKIT_CHANGE_REFUSED", "not now");
+  };
+  await folder.replace("a.yaml", clusters(["a", "b"]));
+  await sink.until("refused", () => sink.errors.length === 1);
+  sink.onApply = () => {};
+  const watcher = fs.watch(folder.path);
+  t.after(() => watcher.close());
+  const heard = new Promise((resolve) => {
+    watcher.on("change", (_, name) => name === "a.yaml" && setImmediate(resolve));
+  });
+  const changedAt = performance.now();
+  await folder.replace("a.yaml", clusters(["a", "b", "c"]));
+  await heard;
+  source.retry?.();
+  await sink.untilApplied(3);
+  assert.ok(performance.now() - changedAt > 490, "a file counts when it was quiet for half a second");
 });
 
 test("the same content is neither parsed nor applied when it is written again", async (t) => {

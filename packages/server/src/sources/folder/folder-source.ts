@@ -85,7 +85,12 @@ class FolderSource implements Source {
   }
 
   retry(): void {
-    if (!this.#closing.signal.aborted) this.#runAlone(() => this.#update(performance.now()));
+    if (this.#closing.signal.aborted) return;
+    this.#runAlone(async () => {
+      // Files that change now are one change. Once they are quiet, what was refused is applied with them.
+      if (this.#watcher.pending) this.#settling.touch();
+      if (!this.#settling.pending) await this.#update(performance.now());
+    });
   }
 
   async close(): Promise<void> {
