@@ -73,6 +73,10 @@ function withDigest(read: FileBytes): FileRead {
   return read.kind === "read" ? { ...read, digest: hash("sha256", read.bytes, "base64") } : read;
 }
 
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 /** The number of files that are open at once: as many as Node's thread pool reads, and as many more in waiting. */
 const parallel = 8;
 
@@ -179,8 +183,10 @@ export class FolderContents {
     });
     for (const { file, read, bytes } of long) {
       if (signal.aborted) break;
-      const understood = await this.#parseElsewhere(file, bytes, signal);
-      if (understood !== undefined) note(file, read, () => understood);
+      const understood = await this.#parseElsewhere(file, bytes);
+      if (signal.aborted) break;
+      if ("kind" in understood) note(file, understood, (bytes) => this.#parse(file, bytes));
+      else note(file, read, () => understood);
     }
     return { read: toRead.map(({ path }) => path), parsed, changed, moved };
   }
@@ -292,27 +298,22 @@ export class FolderContents {
     try {
       return readResources({ path: this.#shown(file.path), bytes }, this.#options.read);
     } catch (error) {
-      return this.#notUnderstood(file, error);
+      // Reading does not throw for bad content. If it still does, one file must not end the server.
+      const message = `cannot be understood: ${textOf(error)}`;
+      return { resources: [], findings: [this.#finding(file, "XDSKIT_SYNTAX", message)], version: "", adoptions: [] };
     }
   }
 
-  /** The same in a thread. Undefined if all reading was ended meanwhile. */
-  async #parseElsewhere(
-    file: ScannedFile,
-    bytes: Uint8Array<ArrayBuffer>,
-    signal: AbortSignal,
-  ): Promise<ResourceFile | undefined> {
+  /**
+   * The same in a thread. If the thread ends, the file counts as not read, so that touching it is enough to try again.
+   * It is not doubtful: if its content needs too much memory, each look at the folder would try in vain.
+   */
+  async #parseElsewhere(file: ScannedFile, bytes: Uint8Array<ArrayBuffer>): Promise<ResourceFile | FileRead> {
     try {
       return await this.#thread.read(this.#shown(file.path), bytes);
     } catch (error) {
-      return signal.aborted ? undefined : this.#notUnderstood(file, error);
+      return { kind: "refused", reason: textOf(error), doubtful: false };
     }
-  }
-
-  /** Reading does not throw for bad content. If it still does, one file must not end the server. */
-  #notUnderstood(file: ScannedFile, error: unknown): ResourceFile {
-    const message = `cannot be understood: ${error instanceof Error ? error.message : String(error)}`;
-    return { resources: [], findings: [this.#finding(file, "XDSKIT_SYNTAX", message)], version: "", adoptions: [] };
   }
 
   #put(path: string, file: KnownFile | undefined): void {

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { utimes } from "node:fs/promises";
 import { describe, it } from "node:test";
 import { create, toBinary } from "@bufbuild/protobuf";
 import {
@@ -96,6 +97,20 @@ describe("The thread that reads long files", () => {
       ["rejected", "rejected"],
     );
     assert.equal(thread.takes("a.yaml", 1 << 30), false);
+  });
+
+  it("a file whose thread ended is parsed again once it is touched, without other bytes", async (t) => {
+    const { path, at, write } = await temporaryFolder(t);
+    await write("a.yaml", yaml(1));
+    const { sink } = await startedSource(t, { directory: path, settleMs: 1 });
+    const died = () => Promise.reject(new Error("out of memory"));
+    t.mock.method(ReadingThread.prototype, "read", died, { times: 1 });
+    await write("a.yaml", yaml(2_000));
+    await sink.until("reported", () => sink.errors.length === 1);
+    assert.match(sink.errors[0] ?? "", /a\.yaml: cannot be read: out of memory \[XDSKIT_FILE_UNREADABLE\]/);
+    await utimes(at("a.yaml"), 1, 1);
+    await sink.untilApplied(2);
+    assert.deepEqual([sink.held().length, sink.errors], [2_000, []]);
   });
 
   it("the thread leaves the main thread free while a long file is read", async (t) => {
