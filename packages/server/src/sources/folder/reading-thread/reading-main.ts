@@ -5,7 +5,7 @@ import type { SentResource, ThreadAnswer, ThreadRequest, ThreadStart } from "./t
 /** The number of resources in one message: the main thread takes them over in some milliseconds. */
 const batch = 500;
 
-const { descriptorSet, types: packed, validate } = workerData as ThreadStart;
+const { descriptorSet, types: packed, validate, envoy } = workerData as ThreadStart;
 const registry = descriptorSet === undefined ? undefined : createRegistry({ descriptorSets: [descriptorSet] });
 const types = unpackTypes(packed, registry);
 const port = parentPort as NonNullable<typeof parentPort>;
@@ -15,7 +15,7 @@ let sent = 0;
 
 port.on("message", (request: ThreadRequest) => {
   if (request !== "next") {
-    file = readResources(request, { registry, types, validate });
+    file = readResources(request, { registry, types, validate, envoy });
     sent = 0;
   }
   if (file === undefined) return;

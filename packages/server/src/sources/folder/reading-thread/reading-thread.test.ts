@@ -86,6 +86,20 @@ describe("The thread that reads long files", () => {
     }
   });
 
+  it("the thread leaves out the checks of Envoy if the main thread would", async () => {
+    const check = "{ timeout: 1s, interval: 1s, unhealthy_threshold: 1, healthy_threshold: 1, tcp_health_check: {} }";
+    // Envoy refuses several checks without names.
+    const text = `${clusters(["a"])}  health_checks: [${check}, ${check}]\n`;
+    assert.equal(readResources({ path: "a.yaml", bytes: bytesOf(text) }).resources.length, 0);
+    const thread = new ReadingThread({ envoy: false });
+    try {
+      const { resources, findings } = await thread.read("a.yaml", bytesOf(text));
+      assert.deepEqual([resources.length, findings], [1, []]);
+    } finally {
+      thread.close();
+    }
+  });
+
   it("the thread fails running readings when it is closed, and takes nothing after that", async () => {
     const thread = new ReadingThread();
     const reading = thread.read("a.yaml", bytesOf(yaml(2_000)));

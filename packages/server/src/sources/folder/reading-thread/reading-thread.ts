@@ -106,9 +106,9 @@ export class ReadingThread {
   }
 
   #start(): Worker {
-    const { registry, validate } = this.#options;
+    const { registry, validate, envoy } = this.#options;
     const descriptorSet = registry && descriptorSetOf(registry);
-    const start: ThreadStart = { descriptorSet, types: this.#types, validate };
+    const start: ThreadStart = { descriptorSet, types: this.#types, validate, envoy };
     const worker = startThread(import.meta.url, "reading-main", "xdskit-read-file", start);
     this.#worker = worker;
     worker.once("exit", () => {

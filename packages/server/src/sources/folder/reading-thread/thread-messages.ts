@@ -7,6 +7,7 @@ export interface ThreadStart {
   /** The types that it knows; undefined means the built-in ones. */
   readonly types: PackedTypes | undefined;
   readonly validate: boolean | undefined;
+  readonly envoy: boolean | undefined;
 }
 
 /** Requests of the main thread: a file, then batch after batch of its resources. */
