@@ -188,6 +188,36 @@ for (const { what, places } of [
   });
 }
 
+test("a file that changes while a folder behind a link is read must be quiet before both are applied", async (t) => {
+  const folder = await temporaryFolder(t);
+  for (const name of ["a", "b"]) await folder.write(`1/${name}.yaml`, clusters([name]));
+  await folder.link("1", "current");
+  const options = { directory: folder.at("current"), settleMs: 400, maxSettleMs: 5_000 };
+  const { sink } = await startedSource(t, options);
+  const { open } = fs;
+  let changedAt: number | undefined;
+  t.mock.method(fs, "open", (...all: Parameters<typeof open>) => {
+    if (changedAt === undefined) {
+      changedAt = performance.now();
+      fs.writeFileSync(folder.at("1/b.yaml"), clusters(["b"], 2));
+    }
+    open(...all);
+  });
+  syncBuiltinESMExports();
+  try {
+    await folder.replace("1/a.yaml", clusters(["a"], 2));
+    await sink.untilApplied(2);
+    assert.ok(changedAt !== undefined && performance.now() - changedAt > 390, "it was not quiet for 400 ms");
+    assert.deepEqual(
+      sink.applied[1]?.[0]?.upsert.map(({ name }) => name),
+      ["a", "b"],
+    );
+  } finally {
+    t.mock.restoreAll();
+    syncBuiltinESMExports();
+  }
+});
+
 test("files that were overwritten while the link led elsewhere are read, even if the watcher has not reported all of them", async (t) => {
   const folder = await temporaryFolder(t);
   for (const number of [1, 2]) await release(folder, `${number}`, number);

@@ -122,7 +122,7 @@ export class FolderReader {
         this.#begun = true;
         return { scan, read, parsed, changed, whole };
       }
-      await delay(whole ? settleMs : Math.min(settleMs, 5 * attempt), undefined, { signal }).catch(() => {});
+      await delay(unmoved ? settleMs : Math.min(settleMs, 5 * attempt), undefined, { signal }).catch(() => {});
     }
   }
 }
