@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import fs from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { type TestContext, test } from "node:test";
 import { describe } from "@xdskit/api";
 import { createFolderSource } from "./folder-source.js";
@@ -119,6 +120,34 @@ test("the last good content of a file with an error stays while its folder is go
     assert.match(errors(source).join(), /a\.yaml.*; skipped: the last good content stays/);
     await folder.replace("far/a.yaml", "[]");
     await sink.until(`${moving} holds nothing`, () => sink.held("edge").length === 0);
+  }
+});
+
+test("the last good content of a file with an error stays if a scan finds the file gone for a moment", async (t) => {
+  const folder = await temporaryFolder(t);
+  await folder.write("a.yaml", clusters(["a"]));
+  const source = await skipping(t, folder);
+  const { sink } = source;
+  await folder.replace("a.yaml", "name: [");
+  await sink.until("reported", () => errors(source).length === 1);
+  const { lstat } = fs.promises;
+  let missed = false;
+  t.mock.method(fs.promises, "lstat", async (...all: Parameters<typeof lstat>) => {
+    if (missed || all[0] !== folder.at("a.yaml")) return lstat(...all);
+    missed = true;
+    throw Object.assign(new Error("gone"), { code: "ENOENT" });
+  });
+  syncBuiltinESMExports();
+  try {
+    // A new file makes the scan list the folder.
+    await folder.replace("b.yaml", clusters(["b"]));
+    await folder.replace("a.yaml", "name: [ ");
+    await sink.untilApplied(2);
+    assert.ok(missed);
+    assert.deepEqual([sink.held(), skipped(source)], [["cluster a", "cluster b"], { lastGood: 1, absent: 0 }]);
+  } finally {
+    t.mock.restoreAll();
+    syncBuiltinESMExports();
   }
 });
 
