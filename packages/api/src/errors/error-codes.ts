@@ -12,8 +12,9 @@ export interface ErrorCode {
 export const errorCodes = {
   XDSKIT_FILE_UNREADABLE: {
     meaning: "A configuration file or folder could not be read.",
-    cause: "It does not exist, its permissions forbid it, it is larger than the limit, or symbolic links form a loop.",
-    fix: "Check the path and the reason in the message. The last good configuration stays in use until the path can be read.",
+    cause:
+      "It does not exist, its permissions forbid it, it is larger than the limit, it needs more memory than there is, or symbolic links form a loop.",
+    fix: "Check the path and the reason in the message. The last good configuration stays in use until the path can be read. A file that needed too much memory is read again once it is written or touched.",
   },
   XDSKIT_SYNTAX: {
     meaning: "A file is not well-formed YAML, JSON, text format or protobuf.",
