@@ -1,7 +1,7 @@
 import type { Snapshot } from "@xdskit/protocol";
 import type { Group } from "../configuration/groups.js";
 import type { Interest } from "../on-demand/interest.js";
-import type { Seat } from "../rollouts/views.js";
+import type { Seat } from "../rollouts/seat.js";
 import type { LayerName } from "../settings/group-settings.js";
 import type { SharedStack } from "./shared-stacks.js";
 

@@ -1,5 +1,5 @@
-import { type Clock, type ResourceType, XdskitError } from "@xdskit/api";
-import type { Node, Rejection, Snapshot } from "@xdskit/protocol";
+import { type Clock, XdskitError } from "@xdskit/api";
+import type { Node, Snapshot } from "@xdskit/protocol";
 import type { Group } from "../configuration/groups.js";
 import type { Events } from "../contracts/events.js";
 import type { LiftableQuarantine, QuarantineCause, Quarantined } from "../contracts/quarantined.js";
@@ -12,6 +12,7 @@ import { GroupView, type GroupViewContext } from "./group-view.js";
 import type { Member, ViewClient } from "./member.js";
 import type { QuarantineEntry } from "./quarantine.js";
 import type { RolloutMachine } from "./rollout.js";
+import { Seat } from "./seat.js";
 import type { SharedRolloutHub } from "./shared/shared-rollouts.js";
 
 /**
@@ -25,17 +26,6 @@ export type Views = ReturnType<typeof createViews>;
 
 /** A group and its members, without the inner parts. */
 export type ViewedGroup = Pick<GroupOfViews, "join" | "isPlain" | "changed" | "use" | "snapshots" | "close">;
-
-/** The place of a stream, or a poll, in its group. */
-export interface Seat {
-  /** The snapshot that the member gets: the newest or another one. */
-  snapshot(newest: Snapshot): Snapshot;
-  progressed(): void;
-  rejected(type: ResourceType, rejection: Rejection, isWhole: boolean): void;
-  /** The member can be asked for the last time. */
-  ends(): void;
-  leave(): void;
-}
 
 /** The parts that the groups of a server share. */
 interface SharedByGroups {
@@ -164,22 +154,10 @@ class GroupOfViews implements GroupViewContext {
 
   join(node: Node, kind: Member["kind"], client: ViewClient): Seat {
     this.lastOrder += 1;
-    const member = { node, kind, client, order: this.lastOrder };
-    this.members.add(member);
-    this.view?.rollout?.came(member);
-    return {
-      snapshot: (newest) => this.view?.snapshotFor(member, newest) ?? newest,
-      progressed: () => this.view?.rollout?.progressed(member),
-      rejected: (...about) => this.view?.rejected(member, ...about),
-      ends: () => {
-        // This comes first, or a rollout that goes on because of it would still count the member.
-        this.members.delete(member);
-        this.view?.ends(member);
-      },
-      leave: () => {
-        if (this.members.delete(member)) this.view?.rollout?.left(member);
-      },
-    };
+    const seat = new Seat(this, node, kind, client, this.lastOrder);
+    this.members.add(seat);
+    this.view?.rollout?.came(seat);
+    return seat;
   }
 
   /** The group's newest snapshot has changed. */

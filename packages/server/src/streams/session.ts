@@ -246,8 +246,9 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
 
   #step(event: StreamEvent): readonly StreamEffect[] {
     this.#tellAbsent();
-    const effects = this.#stream.step(event, this.#now);
-    for (const effect of effects) if (!this.#over) this.#note(effect);
+    const now = this.#now;
+    const effects = this.#stream.step(event, now);
+    for (const effect of effects) if (!this.#over) this.#note(effect, now);
     return effects;
   }
 
@@ -318,7 +319,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
     this.#call.end(code, message);
   }
 
-  #note(effect: StreamEffect): void {
+  #note(effect: StreamEffect, now: number): void {
     switch (effect.kind) {
       case "identified":
         this.#identified(effect.node);
@@ -338,7 +339,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
         break;
       }
       case "acknowledged":
-        if (this.#joined !== undefined) this.#acknowledged(effect, this.#joined);
+        if (this.#joined !== undefined) this.#acknowledged(effect, this.#joined, now);
         break;
       default:
         if (this.#joined !== undefined) tellEffect(effect, this.#joined, this.#context);
@@ -349,10 +350,11 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
   #acknowledged(
     { type, version, published }: Extract<StreamEffect, { readonly kind: "acknowledged" }>,
     { stream, lags }: Joined,
+    now: number,
   ): void {
     const { counters, events, rejections } = this.#context;
     counters.type(type, stream.method.variant).acknowledged += 1;
-    if (published !== undefined) lags.record(type, Math.max(0, this.#now - Math.max(published, this.#withheldUntil)));
+    if (published !== undefined) lags.record(type, Math.max(0, now - Math.max(published, this.#withheldUntil)));
     this.#history?.acknowledged(type, version);
     if (rejections.size > 0) rejections.accepted(stream.node.id, type.typeUrl, version);
     if (events.wants("acknowledged")) events.emit(() => ({ kind: "acknowledged", stream, type, version }));
