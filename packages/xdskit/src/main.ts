@@ -2,6 +2,7 @@ import type { Command, CommanderError } from "commander";
 import { commands } from "./commands/table.js";
 import { processTerminal, type Terminal } from "./output/terminal.js";
 import { exitStatus } from "./process/exit-status.js";
+import { signalCame } from "./process/signals.js";
 import { version } from "./process/version.js";
 
 const examples = `
@@ -25,8 +26,17 @@ Examples:
 For the options of a command: xdskit COMMAND --help
 `;
 
-/** Runs the command line and resolves to the exit status. Never rejects. */
+/**
+ * Runs the command line and resolves to the exit status, once its output is written or its reader is gone; after a
+ * signal it does not wait for a slow reader. Never rejects.
+ */
 export async function main(argv: readonly string[], terminal: Terminal = processTerminal()): Promise<number> {
+  const status = await run(argv, terminal);
+  if (!signalCame()) await terminal.flushed?.();
+  return status;
+}
+
+async function run(argv: readonly string[], terminal: Terminal): Promise<number> {
   // Scripts call this again and again: it needs nothing of the code below.
   if (argv.length === 1 && isVersion(argv[0])) {
     terminal.out(`${version}\n`);

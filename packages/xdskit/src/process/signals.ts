@@ -8,6 +8,14 @@ const statusOf = { SIGTERM: 143, SIGINT: 130 } as const;
  */
 const twiceMs = 100;
 
+/** Of the command that listened last. */
+let hasCome = false;
+
+/** Whether a signal asked the command to end. */
+export function signalCame(): boolean {
+  return hasCome;
+}
+
 /**
  * Listens for the signals that end the command. A second one ends the process at once. `asked` resolves when it must
  * end as if a signal came.
@@ -15,8 +23,12 @@ const twiceMs = 100;
 export function listenForStop(asked?: Promise<NodeJS.Signals>) {
   let first: { readonly signal: NodeJS.Signals | undefined; readonly at: number } | undefined;
   let resolveStop: (signal: NodeJS.Signals) => void = () => {};
+  hasCome = false;
   const stop = new Promise<NodeJS.Signals>((resolve) => {
-    resolveStop = resolve;
+    resolveStop = (signal) => {
+      hasCome = true;
+      resolve(signal);
+    };
   });
   const heard = (signal: (typeof signals)[number]) => {
     const now = performance.now();
