@@ -2,10 +2,12 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, existsSync, openSync } from "node:fs";
+import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { commandFile, eventually, start } from "../testing/command.js";
 import { clusterYaml, testFolder } from "../testing/folder.js";
+import { processTerminal } from "./terminal.js";
 
 const command = [process.execPath, ...process.execArgv, commandFile];
 /** A file that takes nothing, as on a disk that is full. */
@@ -42,4 +44,33 @@ test("a result that cannot be written is a failure with one line", options, asyn
     [status, said],
     [1, "xdskit: standard output cannot be written: ENOSPC: no space left on device, write\n"],
   );
+});
+
+/** A terminal of this process whose standard output is a stream of the test, with room for a byte. */
+function withOutput(context: TestContext) {
+  const output = new PassThrough({ highWaterMark: 1 });
+  const mocked = context.mock.getter(process, "stdout", () => output as unknown as typeof process.stdout);
+  const terminal = processTerminal();
+  mocked.mock.restore();
+  return { output, terminal };
+}
+
+test("many that wait for room on standard output wait for the same thing", async (context) => {
+  const { output, terminal } = withOutput(context);
+  for (const round of ["a", "b"]) {
+    terminal.out(round.repeat(10));
+    const waiting = Array.from({ length: 100 }, () => terminal.drained?.());
+    assert.equal(new Set(waiting).size, 1);
+    assert.ok(output.listenerCount("drain") < 2, `${output.listenerCount("drain")} listeners`);
+    output.read();
+    await Promise.all(waiting);
+  }
+});
+
+test("all that wait for room on standard output go on when its reader is gone", async (context) => {
+  const { output, terminal } = withOutput(context);
+  terminal.out("a".repeat(10));
+  const waiting = [terminal.drained?.(), terminal.drained?.()];
+  output.destroy(Object.assign(new Error("write EPIPE"), { code: "EPIPE" }));
+  await Promise.all([...waiting, terminal.closed, terminal.drained?.()]);
 });

@@ -31,6 +31,10 @@ export function paintOf({ colours }: Terminal, stream: "out" | "err"): Paint {
 export function processTerminal(): Terminal {
   const { stdout, stderr } = process;
   let gone = false;
+  // One for all that wait: a promise each would stay with `closed`, and a listener each would be thousands.
+  let room: Promise<void> | undefined;
+  let roomCame = () => {};
+  stdout.on("drain", () => roomCame());
   const closed = new Promise<void>((resolve) => {
     stdout.on("error", (error: NodeJS.ErrnoException) => {
       if (error.code !== "EPIPE") {
@@ -39,14 +43,19 @@ export function processTerminal(): Terminal {
       }
       gone = true;
       resolve();
+      roomCame();
     });
   });
   stderr.on("error", () => {});
-  const drained = () =>
-    new Promise<void>((resolve) => {
-      stdout.once("drain", resolve);
-      closed.then(resolve, resolve);
+  const drained = () => {
+    room ??= new Promise<void>((resolve) => {
+      roomCame = () => {
+        room = undefined;
+        resolve();
+      };
     });
+    return room;
+  };
   const flushed = () =>
     new Promise<void>((resolve) => {
       stdout.write("", () => resolve());
