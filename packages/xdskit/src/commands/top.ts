@@ -17,7 +17,8 @@ const details = `
 Reads the HTTP API of the admin listener. On a terminal the page is drawn again and fits it; elsewhere there is a block
 for each change, without colours. Docs: docs/top.md
 
-Exit status: 0 after a signal or the last page, 1 if no server answered with --count, 2 if the usage is wrong.
+Exit status: 0 after the last page, or without --count after a signal; 1 if a page of --count was not shown, 2 if the
+usage is wrong.
 
 Examples:
   $ xdskit top

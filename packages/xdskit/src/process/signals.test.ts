@@ -104,3 +104,36 @@ test("a command that looks again and again ends with its reader, and does not wa
   );
   assert.equal(shown, 2);
 });
+
+test("a command that looks again and again waits for a slow reader, and ends while it waits", async () => {
+  let shown = 0;
+  let hasRoom = true;
+  let waits: () => void = () => {};
+  let leave: () => void = () => {};
+  const waiting = new Promise<void>((resolve) => {
+    waits = resolve;
+  });
+  const closed = new Promise<void>((resolve) => {
+    leave = resolve;
+  });
+  const drained = () => {
+    if (hasRoom) return Promise.resolve();
+    waits();
+    return new Promise<void>(() => {});
+  };
+  const ended = untilStopped(
+    { drained, closed },
+    1,
+    async () => {},
+    () => {
+      shown += 1;
+      hasRoom = shown < 3;
+      // It never waited.
+      return shown === 10 ? "end" : "again";
+    },
+  );
+  await Promise.race([waiting, ended]);
+  leave();
+  await within(ended, () => "the command has ended");
+  assert.equal(shown, 3);
+});

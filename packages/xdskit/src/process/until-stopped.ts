@@ -1,12 +1,18 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { listenForStop } from "./signals.js";
 
+/** Where pages go, as a `Terminal` says it. */
+interface PageReader {
+  readonly drained?: (() => Promise<void>) | undefined;
+  readonly closed?: Promise<void> | undefined;
+}
+
 /**
- * Looks, shows what it found, waits `intervalMs`, and looks again: until a signal comes, the reader is gone, or `show`
- * says that it is the end. A look that is under way then is not waited for.
+ * Looks, shows what it found, waits until there is room for more and then `intervalMs`, and looks again: until a signal
+ * comes, the reader is gone, or `show` says that it is the end. A look that is under way then is not waited for.
  */
 export async function untilStopped<Found>(
-  { closed }: { readonly closed?: Promise<unknown> | undefined },
+  { drained, closed }: PageReader,
   intervalMs: number,
   look: () => Promise<Found>,
   show: (found: Found) => "again" | "end",
@@ -19,6 +25,7 @@ export async function untilStopped<Found>(
     while (!signal.aborted) {
       const found = await foundBefore(signal, look());
       if (found === undefined || show(found.value) === "end") return;
+      if (drained !== undefined) await foundBefore(signal, drained());
       await delay(intervalMs, undefined, { signal }).catch(() => {});
     }
   } finally {

@@ -31,7 +31,7 @@ const mostPlain = 20;
 
 /**
  * Shows the state of a fleet again and again, until a signal comes or the reader is gone. Resolves to the exit status:
- * 0, or 1 if a server did not answer for one of the counted pages.
+ * 0, or 1 if one of the counted pages was not shown: a server did not answer, or it was stopped before.
  */
 export async function runTop(options: TopOptions, terminal: Terminal): Promise<number> {
   const { server, timeout, interval, count = Number.POSITIVE_INFINITY } = options;
@@ -39,15 +39,14 @@ export async function runTop(options: TopOptions, terminal: Terminal): Promise<n
   const show = shower(options, client, terminal);
   try {
     let shown = 0;
-    let status: number = exitStatus.ok;
     const showNext = (found: FleetLook | ApiError) => {
-      if (show(found)) shown += 1;
+      const isPage = show(found);
+      if (isPage) shown += 1;
       // It waits for a server that restarts, but not for pages that were counted.
-      else if (options.count !== undefined) status = exitStatus.failed;
-      return shown < count && status === exitStatus.ok ? "again" : "end";
+      return shown < count && (isPage || options.count === undefined) ? "again" : "end";
     };
     await untilStopped(terminal, interval, () => look(options, client), showNext);
-    return status;
+    return options.count === undefined || shown === count ? exitStatus.ok : exitStatus.failed;
   } finally {
     client.close();
     show.end();

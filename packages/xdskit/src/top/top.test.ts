@@ -175,3 +175,24 @@ describe("xdskit top, at a real server", () => {
     });
   }
 });
+
+// Outside: the signal ends the server of the other tests.
+for (const [command = "", ...more] of [["top", "--count", "1"], ["status"], ["status", "--json"]]) {
+  it(`${[command, ...more].join(" ")} fails if a signal comes before its page`, async () => {
+    let isStopped = false;
+    // It asks for several things at once.
+    const http = createServer(() => {
+      if (!isStopped) process.kill(process.pid, "SIGTERM");
+      isStopped = true;
+    });
+    await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
+    try {
+      const server = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+      const { status, out } = await inProcessEnds(command, "--server", server, ...more);
+      assert.deepEqual([status, out], [1, ""]);
+    } finally {
+      http.closeAllConnections();
+      http.close();
+    }
+  });
+}
