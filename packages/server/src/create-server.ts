@@ -49,7 +49,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     services.stop();
     for (const session of core.sessions) session.end(statusCode.ok, "");
     loadReports.close();
-    await allClosed(transportsClosed, configuring.sources, timeoutMs, () => core.end());
+    await allClosed(transportsClosed, [...configuring.sources], timeoutMs, () => core.end());
   }
 
   return {

@@ -52,6 +52,11 @@ export interface SourceSink {
   incomplete?(finding: Finding): void;
   /** These layers, and no others, serve an older revision now. The server's status shows them. */
   rolledBack?(layers: readonly RolledBack[]): void;
+  /**
+   * The source is closed for good: the server keeps nothing of it but what it applied. A source that does not say it is
+   * kept, and closed, until the server closes.
+   */
+  ended?(): void;
 }
 
 /** Brings resources into a server: a folder, a store, an upstream. */

@@ -54,8 +54,8 @@ interface ConfiguringContext {
  */
 export class Configuring {
   readonly #context: ConfiguringContext;
-  /** The sources that were added so far. */
-  readonly sources: Source[] = [];
+  /** The sources that were added so far and have not said that they ended. */
+  readonly sources = new Set<Source>();
   /** Functions that end the holds of sources that could not start, by their names. */
   readonly #failed = new Map<string, () => void>();
   readonly #refusedChanges = new RefusedChanges();
@@ -114,7 +114,7 @@ export class Configuring {
    * published until a program sets something, or a source of that name starts.
    */
   async addSource(source: Source): Promise<void> {
-    this.sources.push(source);
+    this.sources.add(source);
     const { name } = source;
     const { publication, published } = this.#context;
     const release = publication.hold();
@@ -137,7 +137,7 @@ export class Configuring {
 
   /** See `Source.catchUp`. Undefined: no source has it. */
   readonly catchUp = (): Promise<void> | undefined => {
-    const own = this.sources.flatMap((source) => source.catchUp?.() ?? []);
+    const own = [...this.sources].flatMap((source) => source.catchUp?.() ?? []);
     return own.length === 0 ? undefined : Promise.all(own).then(() => {});
   };
 
@@ -164,6 +164,10 @@ export class Configuring {
       resume: (steps) => this.#resume(steps),
       rolledBack: (layers) => this.#context.troubles.rolledBack(name, layers),
       incomplete: (finding) => this.#context.troubles.incomplete(name, finding),
+      ended: () => {
+        this.sources.delete(source);
+        this.#refusedChanges.forget(source);
+      },
       report: (findings) => {
         const errors = findings.filter(({ severity }) => severity === "error");
         // It has something else by now, which cannot be applied.

@@ -214,6 +214,26 @@ describe("publication", () => {
     }
   });
 
+  it("the server keeps no source that has ended", () =>
+    withMemoryServer({}, async ({ server }) => {
+      const closed: string[] = [];
+      const sourceThat = async (name: string, ends: boolean) => {
+        const source = memorySource(name, []);
+        await server.addSource({
+          ...source,
+          async start(sink) {
+            await source.start(sink);
+            if (ends) sink.ended?.();
+          },
+          close: async () => void closed.push(name),
+        });
+      };
+      await sourceThat("ended", true);
+      await sourceThat("lasting", false);
+      await server.close();
+      assert.deepEqual(closed, ["lasting"]);
+    }));
+
   it("the server serves its other resources when a source cannot start", () =>
     withMemoryServer({}, async ({ server, client }) => {
       server.config.set([cluster("a")]);

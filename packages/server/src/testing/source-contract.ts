@@ -123,6 +123,22 @@ export function describeSource(under: SourceUnderTest): void {
         await assert.rejects(within("the start", source.start(sink)));
       }));
 
+    it("says that it has ended when it is closed", () =>
+      withSource([cluster("a")], async ({ source }) => {
+        const { sink } = recordingSink();
+        let ended = 0;
+        const counting = {
+          ...sink,
+          ended() {
+            ended += 1;
+          },
+        };
+        await within("the start", source.start(counting));
+        assert.equal(ended, 0);
+        await within("the close", source.close());
+        assert.equal(ended, 1);
+      }));
+
     it("applies nothing after it was closed, and may be closed twice", () =>
       withSource([cluster("a")], async ({ source, set }) => {
         const { sink, applied } = recordingSink();

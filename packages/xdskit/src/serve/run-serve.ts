@@ -134,7 +134,10 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
     {
       ...{ server, history, references: options.references, isWhole: toFiles === undefined },
       folderWith(next, nothingServed) {
-        const successor = { loaded: { ...loaded, settings: next }, hasLastGood: false, before: live.folder };
+        // Not the folder itself: each would keep all that were served before it.
+        const { revision, rolledBackBy } = live.folder;
+        const before = { revision, rolledBackBy };
+        const successor = { loaded: { ...loaded, settings: next }, hasLastGood: false, before };
         return new ServedFolder(options, { ...ofFolder, ...successor, nothingServed });
       },
       // The API looks at the list with each request.

@@ -42,8 +42,8 @@ interface Surroundings {
   readonly history: Pick<KeptHistory, "now">;
   /** The store has a last good revision of the folder: nothing else is served while the folder has errors. */
   readonly hasLastGood: boolean;
-  /** It takes the place of this one, which is served. */
-  readonly before: ServedFolder | undefined;
+  /** Of the one that is served, and whose place it takes. */
+  readonly before: Pick<ServedFolder, "revision" | "rolledBackBy"> | undefined;
   /** Called when a change of the folder, or a rollback, is kept. */
   readonly onRevision: (revision: Revision) => void;
   /** Called when a reading found nothing that can be served. */

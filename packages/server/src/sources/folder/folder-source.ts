@@ -41,6 +41,7 @@ class FolderSource implements Source {
   readonly #contents: FolderContents;
   readonly #closing = new AbortController();
   #publication: FolderPublication | undefined;
+  #sink: SourceSink | undefined;
   /** The running work: a reading or a look at the metadata, never two at once. */
   #work: Promise<void> | undefined;
   #pollTimer: NodeJS.Timeout | undefined;
@@ -65,6 +66,7 @@ class FolderSource implements Source {
     if (this.#publication !== undefined) throw new Error(`${this.name} was started before`);
     const publication = this.#publish(sink);
     this.#publication = publication;
+    this.#sink = sink;
     let problem: { readonly error: unknown } | undefined;
     await this.#run(() =>
       this.#update(performance.now()).catch((error: unknown) => {
@@ -101,6 +103,7 @@ class FolderSource implements Source {
     this.#contents.close();
     await this.#work;
     this.#watcher.close();
+    this.#sink?.ended?.();
   }
 
   #changed(): void {

@@ -24,6 +24,7 @@ class Played {
   readonly store: Store;
   readonly kept: KeptSource;
   isGood = true;
+  ended = 0;
   describe: (() => never) | undefined;
   #inner: SourceSink | undefined;
   #valid: () => void = () => {};
@@ -56,6 +57,9 @@ class Played {
       apply: (updates) => void this.applied.push(updates),
       resume: (steps) => void this.resumed.push(...steps),
       report: () => {},
+      ended: () => {
+        this.ended += 1;
+      },
     });
   }
 
@@ -409,7 +413,9 @@ describe("a kept source that is paused", () => {
     await started;
     await played.kept.pause();
     played.set("replace", two);
+    assert.equal(played.ended, 0);
     await played.kept.close();
+    assert.equal(played.ended, 1);
     assert.deepEqual(await played.held(), [shown(one)]);
   });
 

@@ -154,6 +154,7 @@ export class KeptSource implements Source {
     await this.#rollingBack.close();
     await this.#options.source.close();
     await this.#writer.stop("closed");
+    this.#sink?.ended?.();
   }
 
   #apply(updates: readonly LayerUpdate[], sink: SourceSink): void {
