@@ -8,7 +8,7 @@ import type { ConfigArrival } from "../contracts/arrival.js";
 import type { ChangeOptions } from "../contracts/config.js";
 import type { Events } from "../contracts/events.js";
 import type { GroupPreview } from "../contracts/group-preview.js";
-import type { LayerUpdate, Source, SourceSink, StepBack } from "../contracts/source.js";
+import type { LayerUpdate, RolledBack, Source, SourceSink, StepBack } from "../contracts/source.js";
 import type { LayerName } from "../settings/group-settings.js";
 import type { Counters } from "./counters.js";
 import type { Publication } from "./publication.js";
@@ -29,6 +29,8 @@ interface Origin {
   readonly source?: Source;
   /** Whether it is the first content of a source. */
   readonly isStart?: boolean;
+  /** Nobody is told of a refusal. */
+  readonly isTrial?: boolean;
   readonly refused?: (error: XdskitError) => void;
 }
 
@@ -114,14 +116,15 @@ export class Configuring {
    * published until a program sets something, or a source of that name starts.
    */
   async addSource(source: Source): Promise<void> {
-    this.sources.add(source);
     const { name } = source;
     const { publication, published } = this.#context;
+    const { sink, inPlace } = this.#sinkOf(source);
+    this.sources.add(source);
     const release = publication.hold();
     this.#forgetFailure(name);
-    this.#refusedChanges.forgetOthers(source);
     try {
-      await source.start(this.#sinkOf(source));
+      await source.start(sink);
+      inPlace();
       const preparing = this.#context.prepared();
       if (preparing !== undefined) await preparing;
     } catch (error) {
@@ -141,34 +144,51 @@ export class Configuring {
     return own.length === 0 ? undefined : Promise.all(own).then(() => {});
   };
 
-  #sinkOf(source: Source): SourceSink {
+  /**
+   * While another source of this name serves, nothing is told of this one, which may never take its place; `inPlace`
+   * tells it.
+   */
+  #sinkOf(source: Source): { readonly sink: SourceSink; readonly inPlace: () => void } {
     const { name } = source;
-    // Another source of this name may have been rolled back.
-    this.#context.troubles.rolledBack(name, []);
+    let isTrial = this.#started.has(name) && [...this.sources].some((other) => other.name === name);
+    let rolledBack: readonly RolledBack[] = [];
+    let reported: readonly Finding[] | undefined;
+    const takePlace = () => {
+      this.#refusedChanges.forgetOthers(source);
+      // Another source of this name may have been rolled back.
+      this.#context.troubles.rolledBack(name, rolledBack);
+    };
+    if (!isTrial) takePlace();
     // The first change is not judged: clients that had something else before a restart are brought to it in order. A
     // source that takes the place of another one has no first change.
     let isStart = !this.#started.has(name);
     /** The findings of its last refusal: it may report them as well. */
     let told: ReadonlySet<string> = new Set();
-    return {
+    const sink: SourceSink = {
       apply: (updates, { isJudged = true } = {}) => {
         this.#refusedChanges.forget(source);
         const refused = (error: XdskitError) => {
           told = new Set(error.findings.map(({ message }) => message));
         };
-        const changes = this.#applyOrReport({ name, source, isStart: isStart || !isJudged, refused }, () => updates);
+        const origin = { name, source, isStart: isStart || !isJudged, isTrial, refused };
+        const changes = this.#applyOrReport(origin, () => updates);
         isStart = false;
         this.#started.add(name);
         this.#publish(changes);
       },
       resume: (steps) => this.#resume(steps),
-      rolledBack: (layers) => this.#context.troubles.rolledBack(name, layers),
+      rolledBack: (layers) => {
+        rolledBack = layers;
+        if (!isTrial) this.#context.troubles.rolledBack(name, layers);
+      },
       incomplete: (finding) => this.#context.troubles.incomplete(name, finding),
       ended: () => {
         this.sources.delete(source);
         this.#refusedChanges.forget(source);
       },
       report: (findings) => {
+        reported = findings;
+        if (isTrial) return;
         const errors = findings.filter(({ severity }) => severity === "error");
         // It has something else by now, which cannot be applied.
         const isOther = ({ code, message }: Finding) => code !== "XDSKIT_REFERENCE_BROKEN" && !told.has(message);
@@ -181,6 +201,13 @@ export class Configuring {
         }
       },
     };
+    const inPlace = () => {
+      if (!isTrial) return;
+      isTrial = false;
+      takePlace();
+      if (reported !== undefined) sink.report(reported);
+    };
+    return { sink, inPlace };
   }
 
   /** Nobody is told anything yet: the changes leave nothing but the snapshots in between. */
@@ -210,7 +237,7 @@ export class Configuring {
       return this.#applyIfSound(origin, updates);
     } catch (error) {
       if (error instanceof XdskitError) {
-        this.#refused(origin.name, error.findings);
+        if (!origin.isTrial) this.#refused(origin.name, error.findings);
         origin.refused?.(error);
       }
       throw error;

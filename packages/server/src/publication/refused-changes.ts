@@ -24,9 +24,12 @@ export class RefusedChanges {
       if (other !== source && other.name === source.name) this.#bySource.delete(other);
   }
 
-  /** The changes to try instead of one that is refused alone: with one of the others, then with all of them. */
+  /**
+   * The changes to try instead of one that is refused alone: with one of the others, then with all of them. A change of
+   * a source whose place this one takes is none of them.
+   */
   *together(updates: readonly LayerUpdate[], own?: Source): Iterable<readonly LayerUpdate[]> {
-    const others = [...this.#bySource].filter(([source]) => source !== own).map(([, refused]) => refused);
+    const others = [...this.#bySource].filter(([source]) => source.name !== own?.name).map(([, refused]) => refused);
     for (const other of others) yield mergedUpdates(other, updates);
     if (others.length > 1) yield mergedUpdates(others.reduce(mergedUpdates), updates);
   }

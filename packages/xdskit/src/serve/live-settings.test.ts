@@ -111,6 +111,39 @@ describe("settings that are edited while the server runs", () => {
     assert.equal(await clusters(again, "n"), "cluster/c");
   });
 
+  it("change nothing of what is told of the folder in use while they cannot be used", async () => {
+    const inUse = groups(group("one", "*", "a"));
+    await using folder = await testFolder({ ...files, "c/c.yaml": "name: no type\n", "xdskit.yaml": inUse });
+    await using state = await testFolder();
+    await using running = serving(folder, "--state", state.path);
+    const server = await address(running, "grpc");
+    const admin = `http://${await address(running, "admin")}`;
+    await folder.write("a/more.yaml", clusterYaml("more"));
+    await eventually(
+      () => clusters(running, "n"),
+      (names) => names === "cluster/a cluster/more",
+    );
+    const undone = await inProcessEnds("rollback", "--layer", "a", "--server", admin);
+    assert.equal(undone.status, 0, undone.err);
+    const told = async () => {
+      const { out } = await inProcessEnds("status", "--json", "--server", server);
+      const { troubles } = JSON.parse(out) as { readonly troubles: readonly { readonly kind: string }[] };
+      const metrics = await (await fetch(`${admin}/metrics`)).text();
+      const refused = /^xdskit_config_updates_total\{result="rejected"\} (\d+)$/m.exec(metrics) ?? assert.fail(metrics);
+      return [troubles.map(({ kind }) => kind), refused[1]];
+    };
+    const before = await told();
+    assert.deepEqual(before[0], ["rolled-back"]);
+    await folder.write("xdskit.yaml", groups(group("one", "*", "c")));
+    await running.seen(/the new settings cannot be used now/, "err");
+    assert.deepEqual(await told(), before);
+    assert.equal(running.err().match(/c\.yaml:1/g)?.length, 1, running.err());
+    assert.doesNotMatch(running.err(), /is not served until/);
+    await folder.write("c/c.yaml", clusterYaml("c"));
+    await running.seen(/settings in use: groups/, "err");
+    assert.deepEqual((await told())[0], []);
+  });
+
   it("keep a rollback, which is told once, and count changes on", async () => {
     await using folder = await testFolder({ ...files, "xdskit.yaml": groups(group("one", "*", "a")) });
     await using state = await testFolder();

@@ -214,7 +214,8 @@ export class ServedFolder {
   #read(summary: FolderSummary): void {
     this.#last = summary;
     this.#status = sourceAfter(this.#status, summary, new Date());
-    this.#logReading(summary);
+    // What cannot take the place of another one concerns nobody: who tries it says why.
+    if (summary.serving || this.#around.before === undefined) this.#logReading(summary);
     if (!summary.serving) this.#around.nothingServed(summary.findings);
     this.checkNames();
   }
