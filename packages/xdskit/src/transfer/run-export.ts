@@ -1,3 +1,4 @@
+import { realpath, stat, writeFile } from "node:fs/promises";
 import { leavesSecretOut, listNames, type Resource, resourceTypes, typesOfMessages, XdskitError } from "@xdskit/api";
 import { decodeStored } from "@xdskit/server";
 import type { ApiClient } from "../api-client/api-client.js";
@@ -60,10 +61,22 @@ export function runExport(options: ExportOptions, terminal: Terminal): Promise<n
 }
 
 async function written(file: string, text: string): Promise<void> {
-  await replaceFile(file, text, exportMode).catch((error: NodeJS.ErrnoException) => {
-    const reason = error.code ?? error.message;
-    throw XdskitError.of("XDSKIT_FILE_UNREADABLE", `it cannot be written: ${reason}`, { file }, { cause: error });
-  });
+  try {
+    const there = await stat(file).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== "ENOENT") throw error;
+    });
+    // A device or a FIFO must stay what it is; so must a link to the real file.
+    if (there?.isFile() === false) await writeFile(file, text);
+    else await replaceFile(there === undefined ? file : await realpath(file), text, exportMode);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw XdskitError.of(
+      "XDSKIT_FILE_UNREADABLE",
+      `it cannot be written: ${code ?? message}`,
+      { file },
+      { cause: error },
+    );
+  }
 }
 
 async function writableLayers(client: ApiClient, asked: string | undefined): Promise<readonly LayerView[]> {

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
-import { chmod, readFile, stat } from "node:fs/promises";
+import { spawnSync } from "node:child_process";
+import { chmod, lstat, readFile, stat, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { start } from "../testing/command.js";
 import { clusterYaml } from "../testing/folder.js";
 import { inProcessEnds } from "../testing/in-process.js";
 import { type Served, served } from "../testing/served.js";
@@ -91,6 +93,27 @@ describe("xdskit export and import", () => {
         ],
       );
     }
+  });
+
+  test("export writes the file that a link leads to, and leaves the link", async () => {
+    await begin(clusterYaml("linked"));
+    const real = await server.file("real.json", "old");
+    const link = join(dirname(real), "link.json");
+    await symlink("real.json", link);
+    assert.equal((await server.run("export", link)).status, 0);
+    assert.ok((await lstat(link)).isSymbolicLink());
+    assert.match(await readFile(real, "utf8"), /"linked"/);
+    assert.equal((await stat(real)).mode & 0o777, 0o600);
+  });
+
+  test("export writes into a FIFO, and leaves it", async () => {
+    await begin(clusterYaml("piped"));
+    const fifo = join(dirname(await server.file("any", "")), "fifo");
+    assert.equal(spawnSync("mkfifo", [fifo]).status, 0);
+    await using reader = start("cat", [fifo]);
+    assert.equal((await server.run("export", fifo)).status, 0);
+    assert.ok((await lstat(fifo)).isFIFO());
+    assert.match((await reader.ended()).out, /"piped"/);
   });
 
   test("leave secrets out: export names the resources, and import refuses the file and says what to do", async () => {
