@@ -201,6 +201,31 @@ describe("a server with references: refuse", () => {
     });
   });
 
+  it("still retries a refused change when a source that was to take its source's place could not start", () =>
+    withRefusing({}, async (server) => {
+      const clusters = wishing("clusters", cluster("a"));
+      await server.addSource(clusters.source);
+      server.config.set([routeConfiguration("r", "a")]);
+      clusters.want(cluster("b"));
+      assert.equal(server.stats().configuration.refused, 1);
+      const failing: Source = {
+        name: "clusters",
+        async start(sink) {
+          try {
+            sink.apply([{ layer: "clusters", kind: "replace", upsert: [] }]);
+          } finally {
+            sink.ended?.();
+          }
+        },
+        async close() {},
+      };
+      await assert.rejects(server.addSource(failing), /"a"/);
+      assert.equal(server.stats().configuration.refused, 1);
+      server.config.set([]);
+      await waitFor("the source to hear of it", () => clusters.retries === 1);
+      assert.deepEqual(names(server), ["cluster b"]);
+    }));
+
   it("applies a source's refused change as soon as another source, or a program, makes it complete", () =>
     withRefusing({}, async (server) => {
       const [clusters, routes] = [wishing("clusters", cluster("a"), cluster("b")), wishing("routes")];
