@@ -5,6 +5,7 @@ export { lastWordMs } from "./connection/connection-end.js";
 export type { RemakableBytes } from "./connection/outgoing-queue.js";
 export { backlog, createGrpcServer, type GrpcServer, type GrpcServerOptions, type ListenAt } from "./grpc-server.js";
 export { type GrpcCode, grpcCode } from "./messages/grpc-code.js";
+export { inflateInTurn } from "./messages/inflate-message.js";
 export { followHandshakes, type HandshakeFailed, handshakeMs } from "./sockets/handshakes.js";
 export { defaultKeepalive, type Keepalive } from "./sockets/keepalive.js";
 export { type Peer, type PeerIdentity, peerOf } from "./sockets/peer.js";

@@ -8,8 +8,8 @@ export type MessageEncoding = "gzip" | "deflate";
 const inflaters = { gzip: promisify(gunzip), deflate: promisify(inflate) } as const;
 
 /**
- * The number of messages that are inflated at once, over all connections: a few kilobytes may become `mostBytes`, and
- * thousands of those must not fill the memory.
+ * The number of messages that are inflated at once, over all connections: a few kilobytes may become many megabytes,
+ * and thousands of those must not fill the memory.
  */
 const atOnce = 4;
 let running = 0;
@@ -29,10 +29,19 @@ export async function inflateMessage(
   isWanted: () => boolean,
   told: (inflated: Inflated) => void,
 ): Promise<void> {
+  await inflateInTurn(isWanted, () => inflateNow(encoding, bytes, mostBytes), told);
+}
+
+/** Calls `inflate`, and passes its result to `told`, once fewer than four others are inflated; see `inflateMessage`. */
+export async function inflateInTurn<T>(
+  isWanted: () => boolean,
+  inflate: () => Promise<T>,
+  told: (inflated: T) => void,
+): Promise<void> {
   if (running < atOnce) running += 1;
   else await new Promise<void>((resolve) => waiting.add(resolve));
   try {
-    if (isWanted()) told(await inflateNow(encoding, bytes, mostBytes));
+    if (isWanted()) told(await inflate());
   } finally {
     const [next] = waiting;
     if (next === undefined) running -= 1;

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate } from "node:zlib";
+import { inflateInTurn } from "@xdskit/grpc-server";
 import type { PollRefusal } from "../../contracts/poll-transport.js";
 import type { BodyRoom } from "./body-room.js";
 
@@ -19,7 +20,10 @@ const decompressors: Readonly<Record<string, Decompress>> = {
   br: promisify(brotliDecompress),
 };
 
-/** Reads a body of at most `limit` bytes, before and after decompression, while there is room for it. */
+/**
+ * Reads a body of at most `limit` bytes, before and after decompression, while there is room for it. Compressed ones
+ * are inflated a few at a time, and keep their room until then.
+ */
 export async function readBody(request: IncomingMessage, limit: number, room: BodyRoom): Promise<ReadBody> {
   const encoding = (request.headers["content-encoding"] ?? "identity").trim().toLowerCase();
   const decompress = Object.hasOwn(decompressors, encoding) ? decompressors[encoding] : undefined;
@@ -27,23 +31,41 @@ export async function readBody(request: IncomingMessage, limit: number, room: Bo
     const message = `the content encoding ${JSON.stringify(encoding.slice(0, 100))} is not known; gzip, deflate and br are`;
     return { kind: "refused", status: 415, message };
   }
-  const raw = await readRaw(request, limit, room);
-  if (raw.kind !== "body" || decompress === undefined) return raw;
+  const place = room.enter();
   try {
-    return { kind: "body", bytes: await decompress(raw.bytes, { maxOutputLength: limit }) };
+    const raw = await readRaw(request, limit, place);
+    if (raw.kind !== "body" || decompress === undefined) return raw;
+    let body: ReadBody = { kind: "gone" };
+    const isWanted = () => !request.socket.destroyed;
+    await inflateInTurn(
+      isWanted,
+      () => decompressed(decompress, raw.bytes, encoding, limit),
+      (inflated) => {
+        body = inflated;
+      },
+    );
+    return body;
+  } finally {
+    place.leave();
+  }
+}
+
+async function decompressed(
+  decompress: Decompress,
+  bytes: Uint8Array,
+  encoding: string,
+  limit: number,
+): Promise<ReadBody> {
+  try {
+    return { kind: "body", bytes: await decompress(bytes, { maxOutputLength: limit }) };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") return tooLarge(limit);
     return { kind: "refused", status: 400, message: `the body is not ${encoding}, as its content encoding says` };
   }
 }
 
-function readRaw(request: IncomingMessage, limit: number, room: BodyRoom): Promise<ReadBody> {
-  return new Promise((done) => {
-    const place = room.enter();
-    const resolve = (body: ReadBody) => {
-      place.leave();
-      done(body);
-    };
+function readRaw(request: IncomingMessage, limit: number, place: ReturnType<BodyRoom["enter"]>): Promise<ReadBody> {
+  return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let length = 0;
     if (Number(request.headers["content-length"] ?? 0) > drained * limit) {
