@@ -1,4 +1,4 @@
-import { longestTimerMs, type ResourceName, type ResourceType } from "@xdskit/api";
+import { longestTimerMs, type ResourceName, type ResourceType, redactErrorText } from "@xdskit/api";
 import type { FairQueue } from "@xdskit/grpc-server";
 import {
   asksForUnknown,
@@ -232,7 +232,9 @@ export class HeldPoll implements GroupClient {
     const count = counters.type(type, "sotw");
     count.rejected += 1;
     count.rejectedVersions += 1;
-    const { code, message } = told.request.error ?? unsaid;
+    const { code, message: said } = told.request.error ?? unsaid;
+    // As over gRPC: clients quote what they reject.
+    const message = redactErrorText(said);
     events.emit(() => ({ kind: "rejected", stream: told.info, type, version, code, message, names: [] }));
   }
 

@@ -87,6 +87,18 @@ describe("a client that rejects and polls again with the old version, as Envoy d
       assert.equal((await ask(transport.connect(address), "", nack)).content, "fixed");
     }));
 
+  it("a rejecting client's words are told without the secrets that it quotes", () =>
+    withMemoryPolls({ rest: shortHold }, async ({ server, transport, address, events }) => {
+      server.config.set([cluster("a", "bad")]);
+      const message = 'no good: private_key { inline_string: "hunter2" }';
+      const nack = { response_nonce: "0123456789abcdef", error_detail: { code: 3, message } };
+      await ask(transport.connect(address), "", nack);
+      const told = events.flatMap((event) => (event.kind === "rejected" ? [event.message] : []));
+      assert.equal(told.length, 1);
+      assert.match(told[0] ?? "", /^no good: /);
+      assert.doesNotMatch(told[0] ?? "", /hunter2/);
+    }));
+
   it("a rejecting client is held, and answered again at the end, if it says so without a nonce, since the rejected content is not known", () =>
     withMemoryPolls({ rest: shortHold }, async ({ server, transport, address, events }) => {
       server.config.set([cluster("a", "bad")]);
