@@ -64,7 +64,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     },
     reconfigure(change) {
       refuseIfClosed();
-      reconfigure(change, { settings, core, orders: discovery.orders });
+      reconfigure(change, { settings, core, orders: discovery.orders, loadReports });
       configuring.retryRefused();
     },
     checkChange(updates) {

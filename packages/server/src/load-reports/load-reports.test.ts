@@ -313,4 +313,35 @@ describe("load reporting", () => {
       );
     }
   });
+
+  it("load reporting of a node that an edit takes to another group ends, so that the client connects again", () => {
+    const groups = (layer: string, match: string) => [
+      { name: "edge", match: { cluster: match }, layers: [layer] },
+      { name: "rest", match: { cluster: "rest" }, layers: ["rest"] },
+    ];
+    return withReporting({ groups: groups("a", "edge") }, async ({ server, open }) => {
+      for (const name of ["a", "b", "rest"]) server.config.layer(name).set([cluster(name)]);
+      const begin = async (node: { id: string; cluster: string }) => {
+        const stream = open();
+        stream.send({ node });
+        return { stream, clusters: (await stream.next()).clusters };
+      };
+      const stays = await begin({ id: "n3", cluster: "rest" });
+      const before = await begin(old);
+      assert.deepEqual(before.clusters, ["a"]);
+      server.reconfigure({ groups: groups("b", "edge") });
+      assert.equal(
+        server.stats().groups.reduce((sum, { streams }) => sum + streams, 0),
+        1,
+      );
+      const { code, message } = await within("its end", before.stream.call.status);
+      assert.deepEqual([code, message], [statusCode.unavailable, "the node is in another group now: connect again"]);
+      const after = await begin(old);
+      assert.deepEqual(after.clusters, ["b"]);
+      server.reconfigure({ groups: groups("b", "nobody") });
+      assert.equal((await within("its end", after.stream.call.status)).code, statusCode.permissionDenied);
+      server.config.layer("rest").update({ upsert: [cluster("more")] });
+      assert.deepEqual((await stays.stream.next()).clusters.sort(), ["more", "rest"]);
+    });
+  });
 });

@@ -34,7 +34,7 @@ export function createLoadReports(
   const counters = createLoadCounters();
   const streams = { v2: { open: 0, reports: 0 }, v3: { open: 0, reports: 0 } };
   const queue = new ReportQueue<ClusterLoad>();
-  const open = new Set<LoadStreamInfo>();
+  const open = new Map<LoadStreamInfo, LoadSession>();
   let timer: NodeJS.Timeout | undefined;
 
   /** One timer for all nodes: the first that leaves sets it, and it goes on while a node waits to be forgotten. */
@@ -50,10 +50,10 @@ export function createLoadReports(
   const context: LoadSessionContext = {
     ...options,
     queue: createFairQueue((session) => session.work()),
-    began(stream) {
+    began(stream, session) {
       const { api, node } = stream;
       streams[api].open += 1;
-      open.add(stream);
+      open.set(stream, session);
       store.began(node.id);
     },
     ended(stream) {
@@ -83,6 +83,10 @@ export function createLoadReports(
       unary: false,
       accept: (call) => new LoadSession(context, call, callInfo(call.peer), api),
     }),
+    /** Groups have changed. */
+    regrouped() {
+      for (const session of [...open.values()]) session.regrouped();
+    },
     reports: (filter?: LoadReportFilter): readonly LoadReport[] => store.reports(filter),
     totals: (): LoadTotals => ({
       streams: (["v2", "v3"] as const).map((api) => ({ api, ...streams[api] })),

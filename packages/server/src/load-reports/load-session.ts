@@ -27,7 +27,7 @@ export interface LoadSessionContext {
   readonly queue: FairQueue<LoadSession>;
   /** Counts a stream that was refused. */
   refused(code: StatusCode): void;
-  began(stream: LoadStreamInfo): void;
+  began(stream: LoadStreamInfo, session: LoadSession): void;
   ended(stream: LoadStreamInfo): void;
   /** False: too many reports wait to be taken over. */
   reported(stream: LoadStreamInfo, clusters: readonly ClusterLoad[], known: (cluster: string) => boolean): boolean;
@@ -88,8 +88,23 @@ export class LoadSession implements ServiceHandler, GroupClient {
     this.#finish(undefined, "");
     if (this.#released) return;
     this.#released = true;
+    this.#leave();
+  }
+
+  #leave(): void {
     this.#membership?.leave();
     this.#membership = undefined;
+  }
+
+  /** Groups have changed. The client of a node in another one now connects again: nothing may keep the old one. */
+  regrouped(): void {
+    const [membership, node] = [this.#membership, this.#opened?.node];
+    if (this.#over || membership === undefined || node === undefined) return;
+    const admission = this.#context.publication.readmit(node, membership);
+    if (admission === undefined) return;
+    if ("code" in admission) this.#refuse(admission.code, admission.message, node);
+    else this.end(statusCode.unavailable, "the node is in another group now: connect again");
+    this.#leave();
   }
 
   changed(): void {
@@ -129,7 +144,7 @@ export class LoadSession implements ServiceHandler, GroupClient {
     this.#settings = settingsOf(settings, admission.loadReports);
     const stream: LoadStreamInfo = { ...this.#info, api: this.#api, node, group: this.#membership.group };
     this.#opened = stream;
-    this.#context.began(stream);
+    this.#context.began(stream, this);
     events.emit(() => ({ kind: "load-reporting-started", stream }));
     this.work();
   }

@@ -19,10 +19,11 @@ interface Running {
   };
   readonly core: { readonly publication: Publication; readonly sessions: Iterable<Session> };
   readonly orders: NodeOrders;
+  readonly loadReports: { regrouped(): void };
 }
 
 /** Replaces options of a running server. Throws an XdskitError, and changes nothing, if one is wrong. */
-export function reconfigure(change: LiveOptions, { settings, core, orders }: Running): void {
+export function reconfigure(change: LiveOptions, { settings, core, orders, loadReports }: Running): void {
   checkCall("server.reconfigure", change);
   checkOptions(change);
   const { references } = change;
@@ -46,6 +47,7 @@ export function reconfigure(change: LiveOptions, { settings, core, orders }: Run
   const isOrderChanged = orders.isOff !== wasOff;
   if (groups === undefined && !isOrderChanged) return;
   for (const session of [...core.sessions]) session.rejoin(isOrderChanged);
+  if (groups !== undefined) loadReports.regrouped();
 }
 
 function wrong(message: string): XdskitError {
