@@ -17,7 +17,7 @@ export interface CertificatesListener {
   fixed(): void;
   /**
    * Clients do not trust the server's certificate because of its dates, or soon will not. Called once for each state
-   * of each certificate.
+   * of each certificate, and again after `renewed`, which may have been about another file.
    */
   untimely(validity: Validity): void;
 }
@@ -39,7 +39,10 @@ export function createCertificates(settings: ServerTls, clock: Clock, listener: 
     files = await reader.read();
     if (closed) return;
     if (dates === undefined || files !== before) dates = datesOf(files.certificate ?? "", certificateFile);
-    if (before !== undefined && files !== before) listener.renewed(contentsOf(files), dates.notAfter);
+    if (before !== undefined && files !== before) {
+      listener.renewed(contentsOf(files), dates.notAfter);
+      toldOfTime = undefined;
+    }
     const { problem } = reader;
     if (problem !== undefined && problem.message !== told) listener.refused(problem.findings);
     if (problem === undefined && told !== undefined && files === before) listener.fixed();

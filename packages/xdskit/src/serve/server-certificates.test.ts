@@ -11,6 +11,7 @@ import { createServer, type ServerEvent, type ServerOptions, type XdsServer } fr
 import { contentLines, createAuthority } from "../../../api/src/testing/certificates.js";
 import { manualClock } from "../../../server/src/testing/manual-clock.js";
 import { waitFor, within } from "../../../server/src/testing/wait-for.js";
+import { createTroubles } from "../serving/troubles.js";
 import type { Ended } from "../testing/command.js";
 import { clusterYaml, type TestFolder, testFolder } from "../testing/folder.js";
 import { inProcessEnds, servesHere } from "../testing/in-process.js";
@@ -217,6 +218,30 @@ describe("a server's certificates", () => {
       states.flatMap(([state]) => (state === undefined ? [] : `${state} ${folder.path}/own.pem`)),
     );
     assert.ok(told.every(({ notBefore, notAfter }) => notBefore < notAfter));
+  });
+
+  it("are told of again where only those of clients were replaced, which does not make them last longer", async () => {
+    const soon = authority.issueFor("localhost", [-30, 0.9]);
+    await using folder = await testFolder({ ...files, "own.pem": soon.certificate, "own.key": soon.key });
+    const clock = manualClock();
+    await using serving = await serve({ clock, tls: mutual(folder) });
+    const troubles = createTroubles(serving.server);
+    const look = async () => {
+      const before = clock.waiting;
+      clock.advance(2_000);
+      await waitFor("the files to be looked at", () => clock.waiting === before);
+    };
+    await folder.write("clients.pem", createAuthority("another").certificate);
+    await look();
+    await look();
+    assert.deepEqual(
+      serving.events.map(({ kind }) => kind).filter((kind) => kind.startsWith("certificate")),
+      ["certificate-untimely", "certificates-renewed", "certificate-untimely"],
+    );
+    assert.deepEqual(
+      troubles.now().map(({ title }) => title),
+      ["The server's certificate expires soon"],
+    );
   });
 
   it("are the newest for REST too where they are renewed while gRPC begins to listen", async () => {
