@@ -32,6 +32,8 @@ export type ServerEvent =
   /** A source checked its resources and found no error; `findings` are warnings. */
   | { readonly kind: "configuration-checked"; readonly source: string; readonly findings: readonly Finding[] }
   | { readonly kind: "stream-opened"; readonly stream: NodeStreamInfo }
+  /** Groups were edited: the node of an open stream is in another one now, or its group has other layers. */
+  | { readonly kind: "stream-moved"; readonly stream: NodeStreamInfo }
   /** `code` is undefined where the client or the network ended the stream. */
   | {
       readonly kind: "stream-closed";

@@ -402,7 +402,9 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
       this.end(statusCode.unavailable, "the node is in another group now: connect again");
       return true;
     }
-    this.#joined = joinAgain(this.#joining, this.#context, joined, admission);
+    const rejoined = joinAgain(this.#joining, this.#context, joined, admission);
+    this.#joined = rejoined;
+    if (admission !== undefined) this.#context.events.emit(() => ({ kind: "stream-moved", stream: rejoined.stream }));
     this.#isRejoined = true;
     this.#wantsWork("changes");
     return admission !== undefined;

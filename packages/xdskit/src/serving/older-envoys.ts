@@ -15,9 +15,16 @@ import {
   type Where,
 } from "@xdskit/api";
 import { changeBetween, emptySnapshot, envoyVersionOf, type Node, type Snapshot } from "@xdskit/protocol";
-import type { XdsServer } from "@xdskit/server";
+import type { ServerEvent, XdsServer } from "@xdskit/server";
 import type { Log } from "../output/log.js";
 import { logFinding } from "./logs/source-log.js";
+
+const wanted: ReadonlySet<ServerEvent["kind"]> = new Set([
+  "stream-opened",
+  "stream-moved",
+  "stream-closed",
+  "configuration-applied",
+] as const);
 
 /** Warns in the log of resources that some connected Envoys are too old for. */
 export function warnOfOlderEnvoys(
@@ -38,11 +45,12 @@ export function warnOfOlderEnvoys(
   });
   server.on(
     (event) => {
-      if (event.kind === "stream-opened") older.connected(event.stream.group, event.stream.node);
-      else if (event.kind === "stream-closed") older.left(event.stream.group, event.stream.node);
-      else older.changed();
+      if (event.kind === "stream-opened") older.connected(event.stream);
+      else if (event.kind === "stream-moved") older.moved(event.stream);
+      else if (event.kind === "stream-closed") older.left(event.stream.id);
+      else if (event.kind === "configuration-applied") older.changed();
     },
-    (kind) => kind === "stream-opened" || kind === "stream-closed" || kind === "configuration-applied",
+    (kind) => wanted.has(kind),
   );
   return older;
 }
@@ -73,6 +81,13 @@ interface Older {
   readonly told: Map<string, Told>;
 }
 
+/** A stream of a node that was let in. */
+interface NodeStream {
+  readonly id: number;
+  readonly group: string;
+  readonly node: Node;
+}
+
 interface Told {
   readonly resource: Resource;
   readonly finding: Finding;
@@ -89,6 +104,8 @@ const mostVersions = 100;
 export class OlderEnvoys {
   readonly #options: OlderEnvoysOptions;
   readonly #known = new Map<string, Older>();
+  /** By the stream's id: an edit of groups may have moved a stream before it ends. */
+  readonly #ofStream = new Map<number, Older>();
   #running: Promise<void> | undefined;
   #again = false;
 
@@ -173,26 +190,35 @@ export class OlderEnvoys {
   }
 
   /** A node opened a stream. */
-  connected(group: string, node: Node): void {
+  connected({ id, group, node }: NodeStream): void {
     const version = envoyVersionOf(node);
     const key = this.#keyFor(group, node);
     if (key === undefined || version === undefined) return;
-    const before = this.#known.get(key);
-    if (before !== undefined) {
-      before.streams += 1;
-      if (before.streams === 1) this.#begin();
-      return;
+    let older = this.#known.get(key);
+    if (older === undefined) {
+      if (!this.#hasRoom()) return;
+      const says = `node ${JSON.stringify(node.id)} runs Envoy ${node.userAgentVersion}`;
+      older = { group, version, node: says, seen: emptySnapshot(), streams: 0, told: new Map() };
+      this.#known.set(key, older);
     }
-    if (!this.#hasRoom()) return;
-    const says = `node ${JSON.stringify(node.id)} runs Envoy ${node.userAgentVersion}`;
-    this.#known.set(key, { group, version, node: says, seen: emptySnapshot(), streams: 1, told: new Map() });
-    this.#begin();
+    this.#ofStream.set(id, older);
+    older.streams += 1;
+    if (older.streams === 1) this.#begin();
   }
 
-  /** A stream of a node ended. */
-  left(group: string, node: Node): void {
-    const older = this.#known.get(this.#keyFor(group, node) ?? "");
-    if (older !== undefined) older.streams = Math.max(0, older.streams - 1);
+  /** The node of a stream is in another group now, or its group has other layers. */
+  moved(stream: NodeStream): void {
+    this.left(stream.id);
+    this.connected(stream);
+    this.changed();
+  }
+
+  /** A stream ended. */
+  left(id: number): void {
+    const older = this.#ofStream.get(id);
+    if (older === undefined) return;
+    this.#ofStream.delete(id);
+    older.streams -= 1;
   }
 
   /** The configuration of groups changed. */

@@ -117,6 +117,11 @@ const writers: Writers = {
     if (method.only === undefined) log.info(fields, "client connected");
     else log.debug(fields, "stream opened");
   },
+  "stream-moved": ({ stream }, { log }) =>
+    log.debug(
+      { ...streamFields(stream), node: stream.node.id, group: stream.group },
+      "stream moved to its group of now",
+    ),
   "stream-closed": ({ stream, code, message }, { log, refusals }) => {
     // Its client exceeds a limit, and comes again and again.
     if (code === statusCode.resourceExhausted)
