@@ -116,7 +116,12 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     const peer = peerOf(socket);
     const use = useOf(peer.host);
     const refused = (code: GrpcCode, message: string) => options.refused?.(peer.text, code, message);
-    const calls: GrpcContext = { methods, requestBytes, peer, use, patience, refused };
+    const told = (error: unknown) => options.fault?.(peer.text, error);
+    const fault = (error: unknown) => {
+      socket.destroy();
+      told(error);
+    };
+    const calls: GrpcContext = { methods, requestBytes, peer, use, patience, refused, fault };
     const served = serveSocket(
       socket,
       context,
@@ -127,7 +132,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
         full: () => refused(grpcCode.resourceExhausted, connectionIsFull),
       },
       {
-        fault: (error) => options.fault?.(peer.text, error),
+        fault: told,
         closed: () => void connections.delete(socket),
         released: () => use.end(),
       },

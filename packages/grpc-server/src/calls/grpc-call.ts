@@ -31,6 +31,8 @@ export interface GrpcContext {
   readonly patience: Patience;
   /** Called for a call that was ended because of its client, before its handler is told. */
   readonly refused: (code: GrpcCode, message: string) => void;
+  /** Called for a fault of the method outside of a read of the connection, which it ends. */
+  readonly fault: (error: unknown) => void;
 }
 
 /** A client that sends a request at this many bytes a second has longer. */
@@ -90,7 +92,8 @@ class ServedCall implements GrpcCall, Http2StreamHandler, MessageSink, Waited {
     this.#context = context;
     this.#method = method;
     this.#stream = stream;
-    this.#reader = new MessageReader(this, { mostBytes: context.requestBytes, encoding, hold: context.use.hold });
+    const { requestBytes: mostBytes, use, fault } = context;
+    this.#reader = new MessageReader(this, { mostBytes, encoding, hold: use.hold, fault });
   }
 
   get peer(): string {
@@ -100,7 +103,7 @@ class ServedCall implements GrpcCall, Http2StreamHandler, MessageSink, Waited {
   /** Begins the call; `timeout` is the time that is left, in milliseconds. */
   open(timeout: number): void {
     if (Number.isFinite(timeout)) {
-      const late = () => this.end(grpcCode.deadlineExceeded, "the client's deadline is over");
+      const late = () => this.#guard(() => this.end(grpcCode.deadlineExceeded, "the client's deadline is over"));
       this.#deadline = setTimeout(late, Math.min(timeout, longestTimerMs)).unref();
     }
     const refused = this.#context.use.openStream();
@@ -134,7 +137,7 @@ class ServedCall implements GrpcCall, Http2StreamHandler, MessageSink, Waited {
     }
     // The status goes out once all messages have left the queue, which never happens if the client reads nothing.
     if (unary || told !== grpcCode.ok) {
-      const cutOff = () => this.#stream.reset(http2Error.cancel);
+      const cutOff = () => this.#guard(() => this.#stream.reset(http2Error.cancel));
       this.#cutOff = setTimeout(cutOff, unary ? unreadMs : lastWordMs).unref();
     }
     this.#stream.end(statusBlock(told, message, this.#hasHead));
@@ -165,7 +168,18 @@ class ServedCall implements GrpcCall, Http2StreamHandler, MessageSink, Waited {
 
   late(): void {
     // A message that waited for another one may have been read with that one.
-    if (this.#isLacking) this.failed(grpcCode.deadlineExceeded, this.#reader.waiting > 0 ? restIsLate : requestIsLate);
+    if (!this.#isLacking) return;
+    const message = this.#reader.waiting > 0 ? restIsLate : requestIsLate;
+    this.#guard(() => this.failed(grpcCode.deadlineExceeded, message));
+  }
+
+  /** For what a timer does: nobody else would catch a fault. */
+  #guard(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#context.fault(error);
+    }
   }
 
   ended(): void {

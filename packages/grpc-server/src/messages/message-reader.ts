@@ -26,6 +26,8 @@ export interface MessageReaderOptions {
    * yet, or wait to be inflated. If it returns a reason, no more of them are held. Default: bytes are not counted.
    */
   readonly hold?: ((bytes: number) => string | undefined) | undefined;
+  /** Called if the sink throws for a message that was inflated: no caller of the reader waits for that. */
+  readonly fault?: ((error: unknown) => void) | undefined;
   /** The noun for a message in errors. Default: `request`. */
   readonly noun?: string | undefined;
 }
@@ -38,6 +40,7 @@ export class MessageReader {
   readonly #mostBytes: number;
   readonly #encoding: MessageEncoding | undefined;
   readonly #hold: (bytes: number) => string | undefined;
+  readonly #fault: ((error: unknown) => void) | undefined;
   readonly #noun: string;
   /** The bytes that wait, with room for more behind them. */
   #kept = nothing;
@@ -51,12 +54,13 @@ export class MessageReader {
 
   constructor(
     sink: MessageSink,
-    { mostBytes, encoding, hold = () => undefined, noun = "request" }: MessageReaderOptions,
+    { mostBytes, encoding, hold = () => undefined, fault, noun = "request" }: MessageReaderOptions,
   ) {
     this.#sink = sink;
     this.#mostBytes = mostBytes;
     this.#encoding = encoding;
     this.#hold = hold;
+    this.#fault = fault;
     this.#noun = noun;
   }
 
@@ -165,7 +169,7 @@ export class MessageReader {
       return !this.#isOver;
     };
     if (refused !== undefined) this.#fail(grpcCode.resourceExhausted, refused);
-    void inflateMessage(how, bytes, this.#mostBytes, isWanted, (result) => {
+    inflateMessage(how, bytes, this.#mostBytes, isWanted, (result) => {
       this.#hold(-bytes.length);
       this.#isInflating = false;
       if (this.#isOver) return;
@@ -177,7 +181,7 @@ export class MessageReader {
       if (this.#isOver) return;
       if (this.#waiting > 0) this.#readAll();
       this.#finishIfDone();
-    });
+    }).catch(this.#fault);
   }
 
   #finishIfDone(): void {
