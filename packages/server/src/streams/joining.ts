@@ -30,6 +30,8 @@ export interface JoiningStream {
   readonly client: GroupClient & PulseListener;
   /** It may have another target now. */
   changed(): void;
+  /** A fault of the server, where no caller would catch it. */
+  failed(error: unknown): void;
   /** A deadline of its machine is over. */
   due(): void;
 }
@@ -99,7 +101,7 @@ function ordered(
 }
 
 function resumptionOf(
-  { info, machine, changed }: JoiningStream,
+  { info, machine, changed, failed }: JoiningStream,
   context: JoinContext,
   membership: Membership,
 ): Resumption {
@@ -111,5 +113,5 @@ function resumptionOf(
   const { clock, catchUp } = context;
   const isRestart = membership.stack.earlier.length > 0;
   const isAggregated = info.method.only === undefined;
-  return new Resumption({ clock, stream: machine, known, changed, catchUp, isRestart, isAggregated });
+  return new Resumption({ clock, stream: machine, known, changed, failed, catchUp, isRestart, isAggregated });
 }

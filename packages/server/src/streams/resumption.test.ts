@@ -21,6 +21,9 @@ class Client implements ResumingStream {
   /** Whether a known snapshot holds everything that the client claims to have. */
   isKnown = true;
   changes = 0;
+  /** Thrown where its own resources are put together. */
+  fault: Error | undefined;
+  readonly faults: unknown[] = [];
   /** What each question for what others have written comes to; without any: nobody else writes. */
   readonly news: (() => Promise<void>)[] = [];
   /** The snapshots that it was compared with. */
@@ -43,6 +46,7 @@ class Client implements ResumingStream {
       stream: this,
       known,
       changed,
+      failed: (error) => this.faults.push(error),
       catchUp,
       isRestart,
       isAggregated,
@@ -54,6 +58,7 @@ class Client implements ResumingStream {
   }
 
   held(known: readonly Snapshot[], before?: HeldSnapshot): HeldSnapshot {
+    if (this.fault !== undefined) throw this.fault;
     this.known = known;
     if (before !== undefined) this.before.push(before);
     const warming = this.asked.has(clusters.typeUrl) ? "no" : this.warming;
@@ -92,6 +97,14 @@ describe("a client that comes back", () => {
     client.clock.advance(100);
     assert.equal(client.changes, 2);
     assert.equal(client.asks(), newest);
+  });
+
+  it("a client that comes back has its fault told where its own resources cannot be put together", () => {
+    const client = new Client();
+    client.fault = new Error("a fault");
+    client.asks([clusters, false]);
+    client.clock.advance(100);
+    assert.deepEqual(client.faults, [client.fault]);
   });
 
   it("a client that comes back gets the newest at once if it has that of the first type and comes from another server", () => {

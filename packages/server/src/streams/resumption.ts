@@ -42,6 +42,8 @@ export interface ResumptionOptions {
   readonly known: () => readonly Snapshot[];
   /** Called when time changes the target. */
   readonly changed: () => void;
+  /** Called for a fault while time changes it. */
+  readonly failed: (error: unknown) => void;
   /** See `Source.catchUp`. Undefined: nobody else writes what is served. */
   readonly catchUp: () => Promise<void> | undefined;
   /**
@@ -87,6 +89,7 @@ export class Resumption {
   readonly #clock: Clock;
   readonly #stream: ResumingStream;
   readonly #changed: () => void;
+  readonly #failed: ResumptionOptions["failed"];
   readonly #catchUp: ResumptionOptions["catchUp"];
   readonly #isRestart: boolean;
   readonly #isAggregated: boolean;
@@ -98,11 +101,12 @@ export class Resumption {
   #asked = 0;
   #cancel: (() => void) | undefined;
 
-  constructor({ known, clock, stream, changed, catchUp, isRestart, isAggregated }: ResumptionOptions) {
+  constructor({ known, clock, stream, changed, failed, catchUp, isRestart, isAggregated }: ResumptionOptions) {
     this.#phase = { kind: "asking", known };
     this.#clock = clock;
     this.#stream = stream;
     this.#changed = changed;
+    this.#failed = failed;
     this.#catchUp = catchUp;
     this.#isRestart = isRestart;
     this.#isAggregated = isAggregated;
@@ -179,11 +183,15 @@ export class Resumption {
 
   /** The client has asked for no further type for some time. */
   #goOn(): void {
-    const before = this.#phase;
-    this.#phase = this.#next(before);
-    if (this.#phase.kind === "over") this.end();
-    else this.#wait();
-    if (this.#phase !== before) this.#changed();
+    try {
+      const before = this.#phase;
+      this.#phase = this.#next(before);
+      if (this.#phase.kind === "over") this.end();
+      else this.#wait();
+      if (this.#phase !== before) this.#changed();
+    } catch (error) {
+      this.#failed(error);
+    }
   }
 
   #next(phase: ResumptionPhase): ResumptionPhase {

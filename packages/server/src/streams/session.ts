@@ -109,11 +109,11 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
     let isAcknowledgement = false;
     try {
       const effects = this.#step({ kind: "request", bytes });
+      this.#progress();
       isAcknowledgement = effects.length === 1 && effects[0]?.kind === "acknowledged";
     } catch (error) {
       this.#failed(error);
     }
-    this.#progress();
     // After the last acknowledgement of a change the stream needs no turn.
     if (isAcknowledgement && this.#wasSettled && this.#room) this.#joined?.alarm?.set(this.#stream.deadline());
     // Not answered here: requests that come together are answered together, and in turn with other streams.
@@ -216,10 +216,10 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
       }
       // Without room nothing can be sent, so deadlines are checked again once there is room.
       this.#joined?.alarm?.set(this.#over || !this.#room ? undefined : this.#stream.deadline());
+      this.#progress();
     } catch (error) {
       this.#failed(error);
     }
-    this.#progress();
   }
 
   #giveSnapshot(): void {
@@ -378,6 +378,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
     return {
       ...{ info: this.#info, machine: this.#stream, client: this },
       changed: () => this.#wantsWork("changes"),
+      failed: (error) => this.#failed(error),
       due: () => this.#take({ kind: "time" }, "answers"),
     };
   }
