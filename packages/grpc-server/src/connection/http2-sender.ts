@@ -195,9 +195,11 @@ export class Http2Sender {
 
   #sendFrame(stream: StreamState): void {
     const { queue } = stream;
-    const length = Math.min(queue.bytes, this.#windowOf(stream), this.#window, this.#peer.frameBytes);
-    this.#output.head(length, frameType.data, 0, stream.id);
     const { isSparing } = queue;
+    // What the socket does not take stays in it, and the peer's frames may be as large as a response.
+    const most = isSparing ? defaultFrameBytes : this.#peer.frameBytes;
+    const length = Math.min(queue.bytes, this.#windowOf(stream), this.#window, most);
+    this.#output.head(length, frameType.data, 0, stream.id);
     queue.move(this.#output, length);
     this.#sent(stream, length, queue.bytes === 0);
     // The socket says at once that it is full, and gets no more.

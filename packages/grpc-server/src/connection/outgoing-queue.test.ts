@@ -56,27 +56,35 @@ it("a queue goes on with equal bytes when the first copy is gone", () => {
   assert.ok(faded > 100, `${faded} times`);
 });
 
-it("a client that was silent for long has at most one frame left in the socket, and no part of large content", () => {
-  const { streams, send, outBytes, room, keptBytes, wait } = http2Bench({ settings: setting(4, 10_000_000) });
-  send(open(1), frame(8, 0, 0, uint32(10_000_000)));
-  const [stream] = streams;
-  const responses = Array.from({ length: 3 }, (_, index) => Buffer.alloc(200_000, `${index}`));
-  const respond = (index: number) => {
-    const bytes = responses[index] as Buffer;
-    stream?.send(Buffer.alloc(0), bytes, Buffer.alloc(0), fading(bytes, 100, 1_000));
-  };
-  respond(0);
-  wait(1_000);
-  room(false);
-  respond(1);
-  assert.ok(keptBytes() > 0 && keptBytes() < 64_000, `${keptBytes()} bytes are kept`);
-  room(true);
-  // It reads again.
-  send(frame(8, 0, 0, uint32(1)));
-  room(false);
-  respond(2);
-  assert.equal(outBytes(1), Buffer.concat(responses.slice(0, 2)).toString("latin1") + outBytes(1).slice(400_000));
-  assert.ok(keptBytes() >= 200_000, "who reads is sent what is at hand");
-  room(true);
-  assert.equal(outBytes(1), Buffer.concat(responses).toString("latin1"));
-});
+for (const [who, frameBytes] of [
+  ["a client", 16_384],
+  ["a client that takes large frames", 1_000_000],
+] as const) {
+  it(`${who} that was silent for long has at most one frame left in the socket, and no part of large content`, () => {
+    const { streams, send, outBytes, room, keptBytes, wait } = http2Bench({
+      settings: setting(4, 10_000_000),
+      frameBytes,
+    });
+    send(setting(5, frameBytes), open(1), frame(8, 0, 0, uint32(10_000_000)));
+    const [stream] = streams;
+    const responses = Array.from({ length: 3 }, (_, index) => Buffer.alloc(200_000, `${index}`));
+    const respond = (index: number) => {
+      const bytes = responses[index] as Buffer;
+      stream?.send(Buffer.alloc(0), bytes, Buffer.alloc(0), fading(bytes, 100, 1_000));
+    };
+    respond(0);
+    wait(1_000);
+    room(false);
+    respond(1);
+    assert.ok(keptBytes() > 0 && keptBytes() < 64_000, `${keptBytes()} bytes are kept`);
+    room(true);
+    // It reads again.
+    send(frame(8, 0, 0, uint32(1)));
+    room(false);
+    respond(2);
+    assert.equal(outBytes(1), Buffer.concat(responses.slice(0, 2)).toString("latin1") + outBytes(1).slice(400_000));
+    assert.ok(keptBytes() >= 200_000, "who reads is sent what is at hand");
+    room(true);
+    assert.equal(outBytes(1), Buffer.concat(responses).toString("latin1"));
+  });
+}

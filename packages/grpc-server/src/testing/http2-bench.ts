@@ -44,8 +44,13 @@ export interface Http2Bench {
   outBytes(stream: number): string;
 }
 
-/** A connection after its handshake, by default. Its clock stands still, except in `wait`. */
-export function http2Bench(options: { handshake?: boolean; streams?: number; settings?: Buffer } = {}): Http2Bench {
+/**
+ * A connection after its handshake, by default. Its clock stands still, except in `wait`. `frameBytes`: the largest
+ * frame that the peer reads.
+ */
+export function http2Bench(
+  options: { handshake?: boolean; streams?: number; settings?: Buffer; frameBytes?: number } = {},
+): Http2Bench {
   const words: Word[] = [];
   const streams: Http2Stream[] = [];
   const told: string[] = [];
@@ -78,7 +83,7 @@ export function http2Bench(options: { handshake?: boolean; streams?: number; set
       all.push(Buffer.from(payload));
       dataOf.set(stream, all);
     } else words.push(stream === 0 ? name : `${name}:${stream}${(flags & flag.endStream) !== 0 ? ":end" : ""}`);
-  });
+  }, options.frameBytes);
   const handler = (): Http2StreamHandler => ({
     data: (bytes, from) => told.push(`data:${bytes.toString("latin1", from)}`),
     ended: () => told.push("ended"),
