@@ -29,6 +29,8 @@ const pipelined = 4;
 interface RestConnection extends PollConnection {
   open: boolean;
   underWay: number;
+  /** Cancel what it still waits for. */
+  readonly cancels: Set<() => void>;
 }
 
 /** Makes the responder for all servers of a transport. */
@@ -42,6 +44,7 @@ export function createResponder(types: ResourceTypes, limits: RestLimits): Respo
       const made = newConnection(socket);
       socket.once("close", () => {
         made.open = false;
+        for (const cancel of made.cancels) cancel();
       });
       return made;
     });
@@ -91,19 +94,25 @@ function poll(
   response: ServerResponse,
   handler: PollHandler,
 ): void {
-  if (response.destroyed) return;
-  let cancel: (() => void) | undefined;
-  // Not only after the answer: "close" comes too when the client goes away.
-  response.once("close", () => cancel?.());
-  cancel = handler.poll({ api, type, path: pathOf(request), json, bytes, connection }, (answer) => {
-    cancel = undefined;
+  if (response.destroyed || !connection.open) return;
+  let end: (() => void) | undefined;
+  const cancel = () => {
+    connection.cancels.delete(cancel);
+    end?.();
+  };
+  // Not only after the answer: "close" comes too when the client goes away. But the response to a pipelined request
+  // has no socket yet, and hears of nothing: then the connection tells.
+  response.once("close", cancel);
+  connection.cancels.add(cancel);
+  end = handler.poll({ api, type, path: pathOf(request), json, bytes, connection }, (answer) => {
+    end = undefined;
     writeAnswer(response, answer, request.headers["accept-encoding"]?.toString());
   });
 }
 
 function newConnection(socket: Socket): RestConnection {
   const { text: peer, host: address } = peerOf(socket);
-  return { peer, address, open: true, underWay: 0 };
+  return { peer, address, open: true, underWay: 0, cancels: new Set() };
 }
 
 /** The path without its query, decoded: `%3A` is a colon. */

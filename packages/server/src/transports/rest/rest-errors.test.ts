@@ -309,6 +309,22 @@ describe("a limit", () => {
     }));
 });
 
+describe("a client that pipelines polls", () => {
+  it("a client that is gone has none of them held", () =>
+    withRest({ rest: longHold }, async ({ server, address }) => {
+      server.config.set([cluster("a")]);
+      const { version } = server.snapshotOf("all")?.sets.values().next().value ?? {};
+      const body = JSON.stringify({ node, version_info: version });
+      const request = `POST ${clusters} HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+      const [host, port] = address.split(":");
+      const socket = connect(Number(port), host);
+      socket.write(request.repeat(3));
+      await waitFor("the polls to be held", () => heldPolls(server) === 3);
+      socket.destroy();
+      await waitFor("none to be held", () => heldPolls(server) === 0);
+    }));
+});
+
 describe("a function that groups nodes and throws", () => {
   it("a throwing function gives a 500 without details, and a fault with them", async () => {
     const server = createServer({
