@@ -1,8 +1,10 @@
 import type { ResourceName, TypeUrl } from "@xdskit/api";
+import { NameSet } from "../../model/names/name-set.js";
 import type { Node } from "../../model/node.js";
 import { lackedSince } from "../../model/published.js";
 import type { ResourceSet } from "../../model/resource-set.js";
 import type { Snapshot } from "../../model/snapshot.js";
+import { calledName } from "../../model/variant-index.js";
 import type { Request } from "../../wire/requests/requests.js";
 import { noteInFlight, settleSilently } from "../acknowledgements/in-flight.js";
 import { noteLifetimes } from "../acknowledgements/lifetimes.js";
@@ -21,6 +23,7 @@ import { errorsToTell } from "../responses/resource-errors.js";
 import { type SharedResponse, sharedResponse } from "../responses/shared-responses.js";
 import type { StreamWarming } from "../responses/stream-warming.js";
 import type { Told } from "../responses/told.js";
+import { find } from "../state/find.js";
 import { isUpToDate, sentAll } from "../state/sent-state.js";
 import { noErrors, type Subscriber } from "../state/subscriber.js";
 import type { Surroundings, VariantRules } from "./sotw-or-delta-rules.js";
@@ -123,13 +126,11 @@ export class Delivery<Asked extends Request, Kind extends Subscriber> {
     const undecided = undecidedIn(subscriber, current);
     if (options.variant === "sotw" && mustWait(subscriber, undecided)) return undefined;
     // A name that waits stays pending until it may be sent, like an undecided one: neither may be called absent.
-    const later = among(
-      subscriber.sent.pending,
-      waiting === undefined ? undecided : new Set([...undecided, ...waiting]),
-    );
+    const { pending } = subscriber.sent;
+    const later = among(pending, undecided).with(waitingAmong(pending, waiting, snapshot.of(type)));
     const absenceUnsaid = isAbsenceUnsaid(type, node);
     const about = { variant: options.variant, absenceUnsaid, errors };
-    const need = needOf(subscriber, current, subscriber.sent.pending.without(later), about);
+    const need = needOf(subscriber, current, pending.without(later), about);
     subscriber.errors = noErrors;
     // The resources of a first request existed before: they come because the client asked.
     const published = isFirst(subscriber) ? undefined : lackedSince(need.sentSet, snapshot.of(type));
@@ -157,4 +158,17 @@ export class Delivery<Asked extends Request, Kind extends Subscriber> {
     subscriber.lastSent = sent;
     return response;
   }
+}
+
+/**
+ * The names that stand for resources that all wait, be it by their own name, an alias, a collection or a variant. A
+ * collection of which only some wait brings the others meanwhile.
+ */
+function waitingAmong(names: NameSet, waiting: ReadonlySet<ResourceName> | undefined, set: ResourceSet): NameSet {
+  if (waiting === undefined || names.size === 0) return NameSet.empty;
+  const waits = (name: ResourceName) => {
+    const found = find(set, name);
+    return found.length > 0 && found.every((resource) => waiting.has(calledName(resource)));
+  };
+  return NameSet.of([...names].filter((name) => waiting.has(name) || waits(name)));
 }
