@@ -168,7 +168,8 @@ export interface ClientOptions {
     | undefined;
   /**
    * When to acknowledge a response that could be taken: once the promise resolves. A rejection goes to the server as
-   * the reason of a NACK; the client keeps the resources. Also called when nothing changed. Default: at once.
+   * the reason of a NACK; the client keeps the resources. Also called when nothing changed. Default: at once. In SotW,
+   * further names of the type are asked for only then: a request for them would acknowledge the response.
    */
   readonly acknowledge?: ((update: ResourceUpdate, server: string) => void | PromiseLike<void>) | undefined;
   /** Resources from an earlier run: watchers get them at once, and servers are told that the client has them. */

@@ -201,7 +201,7 @@ export class ClientType {
       for (const name of [key, ...resource.aliases]) this.wanted.is(canonicalName(name), "absent");
     }
     for (const key of this.wanted.takeDue(now)) {
-      if (unread || unsent) {
+      if (unread || unsent || this.#stream.holdsNames) {
         this.#wait(key, now);
         continue;
       }

@@ -63,7 +63,18 @@ export class TypeStream {
   }
 
   hasRequest(wanted: WantedNames): boolean {
-    return this.answers.isReady || (this.#asking.names.isChanged && (this.isAsked || wanted.size > 0));
+    if (this.answers.isReady) return true;
+    return this.#asking.names.isChanged && !this.#mustAnswerFirst && (this.isAsked || wanted.size > 0);
+  }
+
+  /** Changed names that the server was not told, since a decision is missing. */
+  get holdsNames(): boolean {
+    return this.#asking.names.isChanged && this.#mustAnswerFirst;
+  }
+
+  /** A SotW request has the nonce of the last response, so one without an error acknowledges it, decided or not. */
+  get #mustAnswerFirst(): boolean {
+    return this.#options.variant === "sotw" && this.answers.size > 0;
   }
 
   want(key: ResourceName): void {

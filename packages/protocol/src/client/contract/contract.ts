@@ -58,7 +58,8 @@ export interface ClientStreamOptions {
   /**
    * When good responses are acknowledged: `at-once`, or `when-told` by an `answer` event for each `received` effect, in
    * any order; answers go out in the order of a type's responses. Default `at-once`. A bad response is rejected at once
-   * in both. Once 500 answers of a type wait behind a response without a decision, it is acknowledged.
+   * in both. Once 500 answers of a type wait behind a response without a decision, it is acknowledged. In SotW, names
+   * wait for the answer, too: a request for them would acknowledge the response.
    */
   readonly answers?: "at-once" | "when-told" | undefined;
   /** Keep resources that the server removes, and report them as failing (A53). Default false. */
