@@ -61,6 +61,7 @@ function noteDemand(subscriber: Subscriber, { added, again, dropped }: Demand): 
   for (const name of dropped) subscriber.undecided.delete(name);
   for (const name of [...added, ...again]) subscriber.undecided.add(name);
   subscriber.seen = subscriber.seen.without(dropped);
+  subscriber.waitsFor = subscriber.waitsFor.without(dropped);
 }
 
 /**
@@ -121,7 +122,10 @@ export function undecidedIn({ undecided }: Subscriber, current: ResourceSet): Re
  * never hear of changes. A wildcard does not wait for the names beside it.
  */
 export function mustWait(subscriber: Subscriber, undecided: ReadonlySet<ResourceName>): boolean {
-  if (!subscriber.type.fullState || subscriber.subscription.wildcard) return false;
+  if (!subscriber.type.fullState || subscriber.subscription.wildcard) {
+    subscriber.waitsFor = NameSet.empty;
+    return false;
+  }
   const waitedFor = subscriber.waitsFor;
   if (waitedFor.size === 0) subscriber.waitsFor = NameSet.of(undecided);
   else subscriber.waitsFor = waitedFor.without([...waitedFor].filter((name) => !undecided.has(name)));
