@@ -127,10 +127,13 @@ export class Delivery<Asked extends Request, Kind extends Subscriber> {
     if (options.variant === "sotw" && mustWait(subscriber, undecided)) return undefined;
     // A name that waits stays pending until it may be sent, like an undecided one: neither may be called absent.
     const { pending } = subscriber.sent;
-    const later = among(pending, undecided).with(waitingAmong(pending, waiting, snapshot.of(type)));
+    const held = waitingAmong(pending, waiting, snapshot.of(type));
+    const later = among(pending, undecided).with(held);
     const absenceUnsaid = isAbsenceUnsaid(type, node);
     const about = { variant: options.variant, absenceUnsaid, errors };
-    const need = needOf(subscriber, current, pending.without(later), about);
+    let need = needOf(subscriber, current, pending.without(later), about);
+    // A name that is not in a full state counts as absent, so the answer to its request comes with it.
+    if (options.variant === "sotw" && type.fullState && held.size > 0) need = { ...need, mustAnswer: false };
     subscriber.errors = noErrors;
     // The resources of a first request existed before: they come because the client asked.
     const published = isFirst(subscriber) ? undefined : lackedSince(need.sentSet, snapshot.of(type));
