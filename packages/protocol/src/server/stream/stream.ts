@@ -210,6 +210,8 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
           continue;
         }
         if (!response.isHeartbeat) this.#begun = snapshot;
+        // Names that wait for the first request of their type are this stream's own: a repetition would lack them.
+        if (!this.#warming.isIdle) this.#membership.leave();
         if (this.#membership.moving !== undefined) {
           this.#membership.recordSent(this.#ordered, this.#ordered.indexOf(subscriber));
         }
