@@ -1,4 +1,4 @@
-import type { ResourceTypes, TypeUrl } from "@xdskit/api";
+import type { ResourceType, ResourceTypes, TypeUrl } from "@xdskit/api";
 import { NameSet } from "../../model/names/name-set.js";
 import type { ResourceSet } from "../../model/resource-set.js";
 import type { Snapshot } from "../../model/snapshot.js";
@@ -6,6 +6,7 @@ import type { StreamOptions } from "../contract/options.js";
 import { withPending } from "../state/sent-state.js";
 import type { Subscriber } from "../state/subscriber.js";
 import type { Content } from "./content.js";
+import { mayBeWarming } from "./may-be-warming.js";
 import { namesToWarm, openingsOfAll, openingsReferredTo, WarmingNames } from "./warming.js";
 
 /**
@@ -35,6 +36,14 @@ export class StreamWarming {
   /** The names of a type that warm with resources sent on this stream (rule 122), until they are delivered. */
   namesOf(type: TypeUrl): NameSet {
     return this.#names.get(type)?.names ?? NameSet.empty;
+  }
+
+  /** Whether resources that an earlier stream of the client was sent may still be waiting for some of this type. */
+  mayBeAwaited({ typeUrl }: ResourceType, asked: ReadonlyMap<TypeUrl, unknown>, { sets }: Snapshot): boolean {
+    if (this.#isPerType) return false;
+    for (const { type, size } of sets.values())
+      if (size > 0 && type.warmedBy.includes(typeUrl) && mayBeWarming(type, asked)) return true;
+    return false;
   }
 
   /** Handles the client's first request of a type. */

@@ -21,7 +21,10 @@ export interface Surroundings {
    * Whether a type that makes clients ask again for this one (`askedAgainAfter`) was sent after this one (rule 123).
    */
   sentBefore(subscriber: Subscriber): boolean;
-  /** The names of this type that warm with resources sent on this stream (rule 122), until they are delivered. */
+  /**
+   * The names of this type that resources may wait for to become warm: those sent on this stream (rule 122), until the
+   * names are delivered, or those that the client has from an earlier stream.
+   */
   warming(subscriber: Subscriber): NameSet;
   /** Delta: the stream no longer keeps the versions that a client claimed to have. */
   claimsDropped(claimed: ClaimedVersions): void;

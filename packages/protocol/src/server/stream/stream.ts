@@ -82,7 +82,12 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
       tellsTtl: ({ type }) => this.#told.ttl(type),
       sentBefore: ({ type, lastSent }) =>
         type.askedAgainAfter.some((url) => (this.#byType.get(url)?.lastSent?.order ?? 0) > (lastSent?.order ?? 0)),
-      warming: ({ type }) => this.#warming.namesOf(type.typeUrl),
+      warming: (subscriber) => {
+        const { type, subscription } = subscriber;
+        const { newest } = this;
+        const isAwaited = newest !== undefined && this.#warming.mayBeAwaited(type, this.#byType, newest);
+        return isAwaited ? subscription.names : this.#warming.namesOf(type.typeUrl);
+      },
       claimsDropped: (claimed) => void this.#hold(claimed, undefined),
     };
     this.#delivery = new Delivery(rules, {
