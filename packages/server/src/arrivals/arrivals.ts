@@ -77,6 +77,7 @@ export class Arrivals {
 
   /** Call this when a stream may have moved. Costs nothing while no caller waits. */
   progressed(stream: LedgerStream): void {
+    if (this.#waiters.size === 0) return;
     for (const waiter of this.#waiters) if (isOpen(stream)) waiter.progressed(stream);
   }
 

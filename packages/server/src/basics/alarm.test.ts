@@ -5,12 +5,12 @@ import { ads, urlOf, withMemoryServer } from "../testing/running-server.js";
 import { cluster, routeConfiguration } from "../testing/test-resources.js";
 import { waitFor } from "../testing/wait-for.js";
 import { delta } from "../testing/xds-client.js";
-import { createAlarm } from "./alarm.js";
+import { Alarm } from "./alarm.js";
 
 test("an alarm rings once at the last set time, and not at all if that is never", () => {
   const clock = manualClock();
   const rings: number[] = [];
-  const alarm = createAlarm(clock, () => rings.push(clock.now()));
+  const alarm = new Alarm(clock, () => rings.push(clock.now()));
   alarm.set(10);
   alarm.set(20);
   alarm.set(20);

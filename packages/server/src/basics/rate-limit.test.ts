@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { createRateLimit } from "./rate-limit.js";
+import { RateLimit } from "./rate-limit.js";
 
-describe("createRateLimit", () => {
+describe("RateLimit", () => {
   it("a rate limit lets a burst through, then its number per second", () => {
-    const limit = createRateLimit(10, 3);
+    const limit = new RateLimit(10, 3);
     assert.deepEqual(
       [0, 0, 0, 0].map((at) => limit.take(at)),
       [true, true, true, false],
@@ -15,7 +15,7 @@ describe("createRateLimit", () => {
   });
 
   it("a rate limit never saves up more than the burst", () => {
-    const limit = createRateLimit(10, 3);
+    const limit = new RateLimit(10, 3);
     limit.take(0);
     assert.deepEqual(
       [3_600_000, 3_600_000, 3_600_000, 3_600_000].map((at) => limit.take(at)),

@@ -1,17 +1,25 @@
-/** Says whether one more request is allowed now. */
-export type RateLimit = ReturnType<typeof createRateLimit>;
+/**
+ * Says whether one more request is allowed now: a token bucket, `burst` requests at once, refilled at `perSecond`. It
+ * starts full. Each request of each stream asks: the numbers are fields, which V8 changes in place.
+ */
+export class RateLimit {
+  readonly #perSecond: number;
+  readonly #burst: number;
+  #tokens: number;
+  #last: number | undefined;
 
-/** A token bucket: `burst` requests at once, refilled at `perSecond`. It starts full. */
-export function createRateLimit(perSecond: number, burst: number) {
-  let tokens = burst;
-  let last: number | undefined;
-  return {
-    take(nowMs: number): boolean {
-      tokens = Math.min(burst, tokens + ((nowMs - (last ?? nowMs)) / 1000) * perSecond);
-      last = nowMs;
-      if (tokens < 1) return false;
-      tokens -= 1;
-      return true;
-    },
-  };
+  constructor(perSecond: number, burst: number) {
+    this.#perSecond = perSecond;
+    this.#burst = burst;
+    this.#tokens = burst;
+  }
+
+  take(nowMs: number): boolean {
+    const since = nowMs - (this.#last ?? nowMs);
+    this.#tokens = Math.min(this.#burst, this.#tokens + (since / 1000) * this.#perSecond);
+    this.#last = nowMs;
+    if (this.#tokens < 1) return false;
+    this.#tokens -= 1;
+    return true;
+  }
 }

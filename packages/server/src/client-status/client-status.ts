@@ -1,6 +1,6 @@
 import { createFairQueue, type FairQueue } from "@xdskit/grpc-server";
 import { statusCode } from "@xdskit/protocol";
-import { createRateLimit } from "../basics/rate-limit.js";
+import { RateLimit } from "../basics/rate-limit.js";
 import type { SourceTrouble } from "../contracts/node-status.js";
 import type { StatusPeer } from "../contracts/status-peers.js";
 import {
@@ -65,7 +65,7 @@ class StatusCall implements ServiceHandler {
   readonly #shared: SharedByCalls;
   readonly #call: Call;
   readonly #unary: boolean;
-  readonly #rate = createRateLimit(most.perSecond, most.burst);
+  readonly #rate = new RateLimit(most.perSecond, most.burst);
   readonly #waiting: Uint8Array[] = [];
   #answer: Making | undefined;
   #unread: NodeJS.Timeout | undefined;

@@ -2,7 +2,7 @@ import { performance } from "node:perf_hooks";
 import type { ApiVersion, ResourceType } from "@xdskit/api";
 import type { FairQueue } from "@xdskit/grpc-server";
 import { type ClusterLoad, type Node, type StatusCode, statusCode } from "@xdskit/protocol";
-import { createRateLimit, type RateLimit } from "../basics/rate-limit.js";
+import { RateLimit } from "../basics/rate-limit.js";
 import type { Events } from "../contracts/events.js";
 import type { CallInfo, LoadStreamInfo } from "../contracts/stream-info.js";
 import type { Call, ServiceHandler } from "../contracts/transport.js";
@@ -55,7 +55,7 @@ export class LoadSession implements ServiceHandler, GroupClient {
     this.#info = info;
     this.#api = api;
     this.#stream = new LoadStream(limits, defaultNode);
-    this.#rate = createRateLimit(limits.requestsPerSecond, limits.requestBurst);
+    this.#rate = new RateLimit(limits.requestsPerSecond, limits.requestBurst);
     this.#settings = settingsOf(context.settings);
   }
 

@@ -10,15 +10,18 @@ const mostPast = 1_000;
 
 const wanted: ReadonlySet<ServerEvent["kind"]> = new Set(["stream-opened", "stream-closed", "rejected"] as const);
 
-/** Records a stream's responses and answers. */
+/** The part of a response that a history shows. */
+interface SentContent {
+  readonly type: ResourceType;
+  readonly version: Version;
+  readonly resources: number;
+  readonly removed: number;
+}
+
+/** Records a stream's responses and answers. `now`: in whole milliseconds of any clock. */
 export interface NodeHistory {
-  sent(response: {
-    readonly type: ResourceType;
-    readonly version: Version;
-    readonly resources: number;
-    readonly removed: number;
-  }): void;
-  acknowledged(type: ResourceType, version: Version): void;
+  sent(response: SentContent, now: number): void;
+  acknowledged(type: ResourceType, version: Version, now: number): void;
 }
 
 /**
@@ -105,12 +108,12 @@ class History implements NodeHistory {
     this.#next = (this.#next + 1) % mostMoments;
   }
 
-  sent(response: Parameters<NodeHistory["sent"]>[0]): void {
-    this.add(this.#shared.sent(response));
+  sent(response: SentContent, now: number): void {
+    this.add(this.#shared.sent(response, now));
   }
 
-  acknowledged(type: ResourceType, version: Version): void {
-    this.add(this.#shared.acknowledged(type, version));
+  acknowledged(type: ResourceType, version: Version, now: number): void {
+    this.add(this.#shared.acknowledged(type, version, now));
   }
 
   newestFirst(): readonly NodeMoment[] {
@@ -118,27 +121,33 @@ class History implements NodeHistory {
   }
 }
 
+/** A moment, and when it was made by the streams' clock. They know that time; to read the date for each costs more. */
+interface SharedMoment<Kind extends NodeMoment["kind"]> {
+  readonly now: number;
+  readonly moment: Extract<NodeMoment, { readonly kind: Kind }>;
+}
+
 /** The last moment of each kind and type, for streams that do the same in the same millisecond. */
 class SharedMoments {
-  readonly #sent = new Map<ResourceType, Extract<NodeMoment, { readonly kind: "sent" }>>();
-  readonly #acknowledged = new Map<ResourceType, Extract<NodeMoment, { readonly kind: "acknowledged" }>>();
+  readonly #sent = new Map<ResourceType, SharedMoment<"sent">>();
+  readonly #acknowledged = new Map<ResourceType, SharedMoment<"acknowledged">>();
 
-  sent({ type, version, resources, removed }: Parameters<NodeHistory["sent"]>[0]): NodeMoment {
-    const at = Date.now();
+  sent({ type, version, resources, removed }: SentContent, now: number): NodeMoment {
     const last = this.#sent.get(type);
-    const isSame = last?.at === at && last.version === version;
-    if (isSame && last.resources === resources && last.removed === removed) return last;
-    const made = { kind: "sent", at, type: type.name, version, resources, removed } as const;
-    this.#sent.set(type, made);
-    return made;
+    if (last?.now === now) {
+      const { moment } = last;
+      if (moment.version === version && moment.resources === resources && moment.removed === removed) return moment;
+    }
+    const moment = { kind: "sent", at: Date.now(), type: type.name, version, resources, removed } as const;
+    this.#sent.set(type, { now, moment });
+    return moment;
   }
 
-  acknowledged(type: ResourceType, version: Version): NodeMoment {
-    const at = Date.now();
+  acknowledged(type: ResourceType, version: Version, now: number): NodeMoment {
     const last = this.#acknowledged.get(type);
-    if (last?.at === at && last.version === version) return last;
-    const made = { kind: "acknowledged", at, type: type.name, version } as const;
-    this.#acknowledged.set(type, made);
-    return made;
+    if (last?.now === now && last.moment.version === version) return last.moment;
+    const moment = { kind: "acknowledged", at: Date.now(), type: type.name, version } as const;
+    this.#acknowledged.set(type, { now, moment });
+    return moment;
   }
 }

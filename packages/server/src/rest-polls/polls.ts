@@ -3,7 +3,7 @@ import { createFairQueue } from "@xdskit/grpc-server";
 import { type JsonRequest, type Node, readJsonRequest, selectionOf, statusCode } from "@xdskit/protocol";
 import { Counts } from "../basics/counts.js";
 import { getOrInsert } from "../basics/maps.js";
-import { createRateLimit, type RateLimit } from "../basics/rate-limit.js";
+import { RateLimit } from "../basics/rate-limit.js";
 import type { PollAnswer, PollCall, PollConnection, PollHandler, PollRefusal } from "../contracts/poll-transport.js";
 import type { Membership } from "../publication/membership.js";
 import type { GroupClient } from "../publication/shared-stacks.js";
@@ -139,7 +139,7 @@ export class Polls implements PollHandler {
     const here = this.#ofAddress.of(connection.address);
     if (here >= pollsPerAddress)
       return `${here} polls are under way from ${connection.address}, and no address may have more`;
-    const rate = getOrInsert(this.#rates, connection, () => createRateLimit(requestsPerSecond, requestBurst));
+    const rate = getOrInsert(this.#rates, connection, () => new RateLimit(requestsPerSecond, requestBurst));
     if (rate.take(performance.now())) return undefined;
     return `more than ${requestsPerSecond} requests per second on one connection`;
   }

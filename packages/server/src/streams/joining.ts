@@ -1,6 +1,6 @@
 import type { Node, Stream } from "@xdskit/protocol";
 import { tellsTtl } from "@xdskit/protocol";
-import { type Alarm, createAlarm } from "../basics/alarm.js";
+import { Alarm } from "../basics/alarm.js";
 import type { NodeStreamInfo, StreamInfo } from "../contracts/stream-info.js";
 import type { GroupLags } from "../publication/latencies.js";
 import type { Membership } from "../publication/membership.js";
@@ -97,7 +97,7 @@ function ordered(
   { group }: Membership,
 ): Pick<Joined, "order" | "alarm"> {
   const order = orders.join(info.method, node, group);
-  return { order, alarm: order && createAlarm(clock, due) };
+  return { order, alarm: order && new Alarm(clock, due) };
 }
 
 function resumptionOf(

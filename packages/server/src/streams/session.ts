@@ -12,7 +12,7 @@ import {
   type TypeStatus,
   type UnknownTypes,
 } from "@xdskit/protocol";
-import { createRateLimit, type RateLimit } from "../basics/rate-limit.js";
+import { RateLimit } from "../basics/rate-limit.js";
 import type { NodeStreamInfo, StreamInfo } from "../contracts/stream-info.js";
 import type { CallHandler, DiscoveryCall, PeerIdentity } from "../contracts/transport.js";
 import type { LedgerStream } from "../node-status/ledger-stream.js";
@@ -91,7 +91,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
     });
     this.#unsettledSince = context.clock.now();
     this.#withheldUntil = Math.floor(this.#unsettledSince);
-    this.#rate = createRateLimit(limits.requestsPerSecond, limits.requestBurst);
+    this.#rate = new RateLimit(limits.requestsPerSecond, limits.requestBurst);
     this.#counter = context.counters.stream(method);
     this.#counter.open += 1;
     this.#counter.opened += 1;
@@ -208,7 +208,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
         const response = this.#stream.next(now);
         if (response === undefined) break;
         countResponse(this.#context.counters.type(response.type, this.#info.method.variant), response);
-        if (!response.isHeartbeat) this.#history?.sent(response);
+        if (!response.isHeartbeat) this.#history?.sent(response, now);
         const { body, tail } = response;
         if (this.#call.send(body.bytes, tail, body)) continue;
         this.#room = false;
@@ -225,12 +225,13 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
   #giveSnapshot(): void {
     if (this.#joined === undefined) return;
     const { membership, ttl, resourceErrors, order, resumption } = this.#joined;
-    const target = membership.snapshot();
+    const newest = membership.newest();
+    const target = newest && membership.seat.snapshot(newest);
     const snapshot = target && resumption !== undefined ? resumption.target(target) : target;
     const unknown = membership.stack.unknown();
     const isGiven = unknown === this.#unknown && !this.#isRejoined && snapshot && this.#stream.isAbreast(snapshot);
     if (snapshot === undefined || isGiven) return;
-    const isWithheld = target !== membership.newest();
+    const isWithheld = target !== newest;
     if (isWithheld || this.#isWithheld || this.#isRejoined) this.#withheldUntil = this.#now;
     this.#isWithheld = isWithheld;
     this.#isRejoined = false;
@@ -355,7 +356,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
     const { counters, events, rejections } = this.#context;
     counters.type(type, stream.method.variant).acknowledged += 1;
     if (published !== undefined) lags.record(type, Math.max(0, now - Math.max(published, this.#withheldUntil)));
-    this.#history?.acknowledged(type, version);
+    this.#history?.acknowledged(type, version, now);
     if (rejections.size > 0) rejections.accepted(stream.node.id, type.typeUrl, version);
     if (events.wants("acknowledged")) events.emit(() => ({ kind: "acknowledged", stream, type, version }));
   }
