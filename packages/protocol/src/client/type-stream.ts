@@ -72,9 +72,12 @@ export class TypeStream {
     return this.#asking.names.isChanged && this.#mustAnswerFirst;
   }
 
-  /** A SotW request has the nonce of the last response, so one without an error acknowledges it, decided or not. */
+  /**
+   * A SotW request has the nonce of the last response, so one without an error acknowledges it, decided or not. Where
+   * more responses wait, the names go at once: the server ignores names that come with the nonce of an older one.
+   */
   get #mustAnswerFirst(): boolean {
-    return this.#options.variant === "sotw" && this.answers.size > 0;
+    return this.#options.variant === "sotw" && this.answers.size === 1;
   }
 
   want(key: ResourceName): void {
