@@ -1,4 +1,5 @@
-import { realpath, stat, writeFile } from "node:fs/promises";
+import type { Stats } from "node:fs";
+import { lstat, realpath, stat, writeFile } from "node:fs/promises";
 import { leavesSecretOut, listNames, type Resource, resourceTypes, typesOfMessages, XdskitError } from "@xdskit/api";
 import { decodeStored } from "@xdskit/server";
 import type { ApiClient } from "../api-client/api-client.js";
@@ -48,7 +49,7 @@ export function runExport(options: ExportOptions, terminal: Terminal): Promise<n
         : await listedLayers(client, options.layer, (title) => redacted.push(title));
       const content: ExportFile = { format: exportFormat, time: new Date().toISOString(), layers };
       const text = `${JSON.stringify(content, undefined, 2)}\n`;
-      if (file === "-") terminal.out(text);
+      if (file === "-" || file === "/dev/stdout") terminal.out(text);
       else await written(file, text);
     } catch (error) {
       if (!(error instanceof XdskitError)) throw error;
@@ -62,12 +63,11 @@ export function runExport(options: ExportOptions, terminal: Terminal): Promise<n
 
 async function written(file: string, text: string): Promise<void> {
   try {
-    const there = await stat(file).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== "ENOENT") throw error;
-    });
-    // A device or a FIFO must stay what it is; so must a link to the real file.
-    if (there?.isFile() === false) await writeFile(file, text);
-    else await replaceFile(there === undefined ? file : await realpath(file), text, exportMode);
+    const [link, there] = await Promise.all([found(lstat(file)), found(stat(file))]);
+    // A device or a FIFO must stay what it is; so must a link to the real file, or to one that is not there yet.
+    const isPlain = there?.isFile() ?? link === undefined;
+    if (isPlain) await replaceFile(there === undefined ? file : await realpath(file), text, exportMode);
+    else await writeFile(file, text, { mode: exportMode.file });
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     throw XdskitError.of(
@@ -77,6 +77,13 @@ async function written(file: string, text: string): Promise<void> {
       { cause: error },
     );
   }
+}
+
+async function found(looking: Promise<Stats>): Promise<Stats | undefined> {
+  return await looking.catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "ENOENT") throw error;
+    return undefined;
+  });
 }
 
 async function writableLayers(client: ApiClient, asked: string | undefined): Promise<readonly LayerView[]> {

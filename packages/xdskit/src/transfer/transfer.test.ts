@@ -106,6 +106,20 @@ describe("xdskit export and import", () => {
     assert.equal((await stat(real)).mode & 0o777, 0o600);
   });
 
+  test("export writes the file that a link leads to, also if it is not there yet", async () => {
+    await begin(clusterYaml("linked"));
+    const link = join(dirname(await server.file("any", "")), "early.json");
+    await symlink("late.json", link);
+    assert.equal((await server.run("export", link)).status, 0);
+    assert.ok((await lstat(link)).isSymbolicLink());
+    assert.match(await readFile(join(dirname(link), "late.json"), "utf8"), /"linked"/);
+  });
+
+  test("export prints to standard output by the name of its device", async () => {
+    await begin(clusterYaml("printed"));
+    assert.match((await server.run("export", "/dev/stdout")).out, /"printed"/);
+  });
+
   test("export writes into a FIFO, and leaves it", async () => {
     await begin(clusterYaml("piped"));
     const fifo = join(dirname(await server.file("any", "")), "fifo");
