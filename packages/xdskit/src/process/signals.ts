@@ -11,7 +11,7 @@ const twiceMs = 100;
 /** Of the command that listened last. */
 let hasCome = false;
 
-/** Whether a signal asked the command to end. */
+/** Whether a signal asked the command to end, or its time is over. */
 export function signalCame(): boolean {
   return hasCome;
 }
@@ -50,6 +50,10 @@ export function listenForStop(asked?: Promise<NodeJS.Signals>) {
   return {
     /** Resolves with the first signal. */
     stop,
+    /** The command's time is over: it waits for a slow reader no longer than after a signal. */
+    over(): void {
+      hasCome = true;
+    },
     /** Stops listening for signals. */
     release: () => {
       forgetParent();

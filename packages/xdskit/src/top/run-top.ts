@@ -31,12 +31,16 @@ const mostPlain = 20;
 
 /**
  * Shows the state of a fleet again and again, until a signal comes or the reader is gone. Resolves to the exit status:
- * 0, or 1 if one of the counted pages was not shown: a server did not answer, or it was stopped before.
+ * 0, or 1 if one of the counted pages was not shown to a reader: a server did not answer, or it was stopped before.
  */
 export async function runTop(options: TopOptions, terminal: Terminal): Promise<number> {
   const { server, timeout, interval, count = Number.POSITIVE_INFINITY } = options;
   const client = createApiClient({ server, timeoutMs: timeout });
   const show = shower(options, client, terminal);
+  let isReaderGone = false;
+  void terminal.closed?.then(() => {
+    isReaderGone = true;
+  });
   try {
     let shown = 0;
     const showNext = (found: FleetLook | ApiError) => {
@@ -46,7 +50,8 @@ export async function runTop(options: TopOptions, terminal: Terminal): Promise<n
       return shown < count && (isPage || options.count === undefined) ? "again" : "end";
     };
     await untilStopped(terminal, interval, () => look(options, client), showNext);
-    return options.count === undefined || shown === count ? exitStatus.ok : exitStatus.failed;
+    const isDone = options.count === undefined || shown === count || isReaderGone;
+    return isDone ? exitStatus.ok : exitStatus.failed;
   } finally {
     client.close();
     show.end();

@@ -30,6 +30,7 @@ export async function runWatch(options: WatchOptions, terminal: Terminal): Promi
     const [{ type }] = settings.wanted;
     if (options.stdin) stopNames = namesFrom(process.stdin, opened, type, terminal);
     await firstWithin<unknown>(options.timeoutMs, [signals.stop, terminal.closed]);
+    signals.over();
     return exitStatus.ok;
   } catch (error) {
     if (!(error instanceof XdskitError)) throw error;
