@@ -31,7 +31,7 @@ export function paintOf({ colours }: Terminal, stream: "out" | "err"): Paint {
 export function processTerminal(): Terminal {
   const { stdout, stderr } = process;
   let gone = false;
-  // One for all that wait: a promise each would stay with `closed`, and a listener each would be thousands.
+  // One for all that wait: a promise each would be kept until `closed` resolves, and a listener each be thousands.
   let room: Promise<void> | undefined;
   let roomCame = () => {};
   stdout.on("drain", () => roomCame());

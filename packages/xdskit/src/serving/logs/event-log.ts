@@ -120,7 +120,7 @@ const writers: Writers = {
   "stream-moved": ({ stream }, { log }) =>
     log.debug(
       { ...streamFields(stream), node: stream.node.id, group: stream.group },
-      "stream moved to its group of now",
+      "the stream's node is in another group, or its group has other layers",
     ),
   "stream-closed": ({ stream, code, message }, { log, refusals }) => {
     // Its client exceeds a limit, and comes again and again.
