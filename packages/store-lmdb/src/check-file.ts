@@ -47,7 +47,7 @@ const readAll = `
 const [lmdb, file, ...names] = process.argv.slice(1);
 try {
   const { open } = await import(lmdb);
-  const root = open({ path: file, noSubdir: true, maxDbs: names.length, readOnly: true });
+  const root = open({ path: file, noSubdir: true, maxDbs: names.length, readOnly: true, overlappingSync: false });
   for (const name of names) for (const _ of root.openDB({ name, encoding: "binary" }).getRange({}));
 } catch (error) {
   console.error(error.message);

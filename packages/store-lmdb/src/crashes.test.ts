@@ -98,7 +98,8 @@ async function assertWhole(
   acknowledged: readonly string[],
   resources = 20,
 ): Promise<void> {
-  for (const id of acknowledged) assert.ok(await store.revision(id), `${id} is lost`);
+  for (const [index, id] of acknowledged.entries())
+    assert.ok(await store.revision(id), `${id} is lost, ${index} of ${acknowledged.length}`);
   const history = await store.history(layer, { limit: 10_000 });
   assert.deepEqual(
     history.map(({ number }) => number),
@@ -200,7 +201,12 @@ describe("a store that two processes have open", () => {
     const directory = folder(t);
     const writers = [new Writer(t, directory, "a"), new Writer(t, directory, "a")];
     await Promise.all(writers.map((writer) => writer.kill(500)));
-    const { store } = await openLmdbStore(directory);
+    assert.deepEqual(
+      writers.flatMap(({ errors }) => errors),
+      [],
+    );
+    const { store, findings } = await openLmdbStore(directory);
+    assert.deepEqual(findings, []);
     await assertWhole(
       store,
       "a",

@@ -29,7 +29,12 @@ export class LmdbTables implements Tables {
     this.#file = file;
     this.#damaged = damaged;
     this.isReadOnly = readOnly;
-    const root: RootDatabase = open({ path: file, noSubdir: true, maxDbs: tableNames.length, cache: false, readOnly });
+    const root: RootDatabase = open({
+      ...{ path: file, noSubdir: true, maxDbs: tableNames.length, cache: false, readOnly },
+      // Otherwise LMDB's package flushes after the commit, under a lock of its own. If a process is killed under it,
+      // the next one takes it for the lock of writers, and may set the newest transaction back while others write.
+      overlappingSync: false,
+    });
     const openAll = () =>
       tableNames.map((name) => {
         const encoding = name === "contents" ? "binary" : "json";

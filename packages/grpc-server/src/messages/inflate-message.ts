@@ -32,7 +32,7 @@ export async function inflateMessage(
   await inflateInTurn(isWanted, () => inflateNow(encoding, bytes, mostBytes), told);
 }
 
-/** Calls `inflate`, and passes its result to `told`, once fewer than four others are being inflated; see `inflateMessage`. */
+/** Passes the result of `inflate` to `told`, once fewer than four others are being inflated; see `inflateMessage`. */
 export async function inflateInTurn<T>(
   isWanted: () => boolean,
   inflate: () => Promise<T>,

@@ -8,7 +8,8 @@ import { openLmdbStore } from "../open-lmdb-store.js";
 const [, , directory = "", layers = "", bytes = "100", resources = "20"] = process.argv;
 const type = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
 
-const { store } = await openLmdbStore(directory);
+const { store, findings } = await openLmdbStore(directory);
+for (const { message } of findings) console.error(message);
 console.log("open");
 let refused = 0;
 
