@@ -2,12 +2,17 @@ import { useEffect, useState } from "preact/hooks";
 import { get } from "./request.js";
 import type { ServerPorts } from "./types.js";
 
-/** Where clients reach the server; undefined: that is not known yet. */
-export function usePorts(): ServerPorts | undefined {
-  const [ports, setPorts] = useState<ServerPorts | undefined>(undefined);
+/** Where clients reach the server over gRPC. */
+export type GrpcPort = Pick<ServerPorts, "grpc" | "tls">;
+
+/** Where clients reach the server; undefined: the server has not answered yet. Where it cannot, the usual port. */
+export function usePorts(): GrpcPort | undefined {
+  const [ports, setPorts] = useState<GrpcPort | undefined>(undefined);
   useEffect(() => {
     const abort = new AbortController();
-    get<ServerPorts>("server", abort.signal).then(setPorts, () => {});
+    get<ServerPorts>("server", abort.signal).then(setPorts, () => {
+      if (!abort.signal.aborted) setPorts({ grpc: null, tls: "off" });
+    });
     return () => abort.abort();
   }, []);
   return ports;

@@ -1,4 +1,4 @@
-import type { ServerPorts } from "../api/types.js";
+import type { GrpcPort } from "../api/use-ports.js";
 
 /** Where the API is, without what names a view: `http://127.0.0.1:19000/`. */
 function base(): string {
@@ -17,7 +17,7 @@ export function xdskitOf(...words: readonly string[]): string {
 }
 
 /** A command that asks this server over gRPC, as clients do. Undefined: its port is taken to be the usual one. */
-export function overGrpc(ports: ServerPorts | undefined, ...words: readonly string[]): string {
+export function overGrpc(ports: GrpcPort | undefined, ...words: readonly string[]): string {
   const { grpc, tls } = ports ?? { grpc: null, tls: "off" };
   // A server that listens everywhere is reached where the page is.
   const server = (grpc ?? "0.0.0.0:18000").replace(/^(0\.0\.0\.0|\[::\]):/, `${location.hostname}:`);

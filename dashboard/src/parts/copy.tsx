@@ -1,15 +1,22 @@
 import { useState } from "preact/hooks";
 
+interface CopyProps {
+  readonly label: string;
+  /** Undefined: it is not known yet. */
+  readonly text: string | (() => string) | undefined;
+}
+
 /** A button that copies a text. */
-export function Copy({ label, text }: { readonly label: string; readonly text: string | (() => string) }) {
+export function Copy({ label, text }: CopyProps) {
   const [done, setDone] = useState<"no" | "yes" | "failed">("no");
   const copy = async () => {
+    if (text === undefined) return;
     const copied = await copyText(typeof text === "string" ? text : text());
     setDone(copied ? "yes" : "failed");
     setTimeout(() => setDone("no"), 1_500);
   };
   return (
-    <button type="button" class="small" onClick={() => void copy()}>
+    <button type="button" class="small" disabled={text === undefined} onClick={() => void copy()}>
       {done === "yes" ? "Copied" : done === "failed" ? "Not copied" : label}
       <span class="hidden" role="status">
         {done === "yes" ? `${label}: copied` : ""}

@@ -51,7 +51,7 @@ export function ResourceView({
         <div class="actions">
           <Copy label="Copy YAML" text={() => yamlText(data.resource)} />
           <Copy label="Copy curl" text={() => curlOf(path)} />
-          {isOnly ? <Copy label="Copy command" text={() => overGrpc(ports, "get", type, name)} /> : null}
+          {isOnly ? <Copy label="Copy command" text={ports && (() => overGrpc(ports, "get", type, name))} /> : null}
         </div>
       </header>
       <p>

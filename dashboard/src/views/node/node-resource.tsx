@@ -41,7 +41,7 @@ export function NodeResource({
         <div class="actions">
           {wanted === null ? null : <Copy label="Copy YAML" text={() => yamlText(wanted)} />}
           <Copy label="Copy curl" text={() => curlOf(ofResource)} />
-          <Copy label="Copy command" text={() => overGrpc(ports, "get", type, name, ...asNode)} />
+          <Copy label="Copy command" text={ports && (() => overGrpc(ports, "get", type, name, ...asNode))} />
         </div>
       </header>
       <p>

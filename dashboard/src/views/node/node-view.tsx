@@ -90,7 +90,7 @@ function Head({ id, row, path }: { readonly id: string; readonly row: NodeRow | 
       </h1>
       <div class="actions">
         <Copy label="Copy curl" text={() => curlOf(path)} />
-        <Copy label="Copy command" text={() => overGrpc(ports, "status", id)} />
+        <Copy label="Copy command" text={ports && (() => overGrpc(ports, "status", id))} />
       </div>
       {row === undefined ? null : <Facts row={row} />}
     </header>
