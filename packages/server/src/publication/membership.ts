@@ -50,8 +50,7 @@ export class Membership {
    * The node's target now: the newest snapshot, or, during a rollout or after a rejection, a view of it. Undefined
    * while nothing is known yet (rule 7).
    */
-  snapshot(): Snapshot | undefined {
-    const newest = this.newest();
+  snapshot(newest = this.newest()): Snapshot | undefined {
     return newest && this.seat.snapshot(newest);
   }
 }

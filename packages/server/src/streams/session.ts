@@ -226,7 +226,7 @@ export class Session implements CallHandler, GroupClient, PulseListener, LedgerS
     if (this.#joined === undefined) return;
     const { membership, ttl, resourceErrors, order, resumption } = this.#joined;
     const newest = membership.newest();
-    const target = newest && membership.seat.snapshot(newest);
+    const target = membership.snapshot(newest);
     const snapshot = target && resumption !== undefined ? resumption.target(target) : target;
     const unknown = membership.stack.unknown();
     const isGiven = unknown === this.#unknown && !this.#isRejoined && snapshot && this.#stream.isAbreast(snapshot);

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
 import { describe, it } from "node:test";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
+import type { XdsServer } from "../../contracts/xds-server.js";
 import { createServer } from "../../create-server.js";
 import { type RestAnswer, restClient } from "../../testing/rest-client.js";
 import { heldPolls, longHold, withRest } from "../../testing/running-rest.js";
@@ -289,16 +290,11 @@ describe("a limit", () => {
   it("a limit on pipelined requests gives a 429", () =>
     withRest({ rest: longHold }, async ({ server, address }) => {
       server.config.set([cluster("a")]);
-      const { version } = server.snapshotOf("all")?.sets.values().next().value ?? {};
-      const body = JSON.stringify({ node, version_info: version });
-      const request = `POST ${clusters} HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-      const [host, port] = address.split(":");
-      const socket = connect(Number(port), host);
+      const socket = pipelining(server, address, 6);
       let answers = "";
       socket.setEncoding("utf8").on("data", (chunk: string) => {
         answers += chunk;
       });
-      socket.write(request.repeat(6));
       await waitFor("the polls to be held", () => heldPolls(server) === 4);
       await waitFor("the others to be refused", () => server.stats().pollsRefused[0]?.count === 2);
       server.config.set([cluster("a", "new")]);
@@ -309,16 +305,22 @@ describe("a limit", () => {
     }));
 });
 
+/** A connection with so many polls that do not wait for each other; each has what the server has. */
+function pipelining(server: XdsServer, address: string, polls: number): Socket {
+  const { version } = server.snapshotOf("all")?.sets.values().next().value ?? {};
+  const body = JSON.stringify({ node, version_info: version });
+  const request = `POST ${clusters} HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  const [host, port] = address.split(":");
+  const socket = connect(Number(port), host);
+  socket.write(request.repeat(polls));
+  return socket;
+}
+
 describe("a client that pipelines polls", () => {
   it("a client that is gone has none of them held", () =>
     withRest({ rest: longHold }, async ({ server, address }) => {
       server.config.set([cluster("a")]);
-      const { version } = server.snapshotOf("all")?.sets.values().next().value ?? {};
-      const body = JSON.stringify({ node, version_info: version });
-      const request = `POST ${clusters} HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-      const [host, port] = address.split(":");
-      const socket = connect(Number(port), host);
-      socket.write(request.repeat(3));
+      const socket = pipelining(server, address, 3);
       await waitFor("the polls to be held", () => heldPolls(server) === 3);
       socket.destroy();
       await waitFor("none to be held", () => heldPolls(server) === 0);
