@@ -5,13 +5,16 @@ import type { ServerPorts } from "./types.js";
 /** Where clients reach the server over gRPC. */
 export type GrpcPort = Pick<ServerPorts, "grpc" | "tls">;
 
+/** Where clients usually reach a server. */
+export const usualPort = { grpc: "0.0.0.0:18000", tls: "off" } as const satisfies GrpcPort;
+
 /** Where clients reach the server; undefined: the server has not answered yet. Where it cannot, the usual port. */
 export function usePorts(): GrpcPort | undefined {
   const [ports, setPorts] = useState<GrpcPort | undefined>(undefined);
   useEffect(() => {
     const abort = new AbortController();
     get<ServerPorts>("server", abort.signal).then(setPorts, () => {
-      if (!abort.signal.aborted) setPorts({ grpc: null, tls: "off" });
+      if (!abort.signal.aborted) setPorts(usualPort);
     });
     return () => abort.abort();
   }, []);

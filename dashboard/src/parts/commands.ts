@@ -1,4 +1,4 @@
-import type { GrpcPort } from "../api/use-ports.js";
+import { type GrpcPort, usualPort } from "../api/use-ports.js";
 
 /** Where the API is, without what names a view: `http://127.0.0.1:19000/`. */
 function base(): string {
@@ -18,9 +18,9 @@ export function xdskitOf(...words: readonly string[]): string {
 
 /** A command that asks this server over gRPC, as clients do. Undefined: its port is taken to be the usual one. */
 export function overGrpc(ports: GrpcPort | undefined, ...words: readonly string[]): string {
-  const { grpc, tls } = ports ?? { grpc: null, tls: "off" };
+  const { grpc, tls } = ports ?? usualPort;
   // A server that listens everywhere is reached where the page is.
-  const server = (grpc ?? "0.0.0.0:18000").replace(/^(0\.0\.0\.0|\[::\]):/, `${location.hostname}:`);
+  const server = (grpc ?? usualPort.grpc).replace(/^(0\.0\.0\.0|\[::\]):/, `${location.hostname}:`);
   const secured = tls === "off" ? [] : ["--tls-ca", "FILE"];
   const shown = tls === "mutual" ? ["--tls-cert", "FILE", "--tls-key", "FILE"] : [];
   return ["xdskit", ...words, "--server", server, ...secured, ...shown].map(shellWord).join(" ");

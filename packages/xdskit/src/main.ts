@@ -2,7 +2,7 @@ import type { Command, CommanderError } from "commander";
 import { commands } from "./commands/table.js";
 import { processTerminal, type Terminal } from "./output/terminal.js";
 import { exitStatus } from "./process/exit-status.js";
-import { signalCame } from "./process/signals.js";
+import { isStopping } from "./process/signals.js";
 import { version } from "./process/version.js";
 
 const examples = `
@@ -32,7 +32,7 @@ For the options of a command: xdskit COMMAND --help
  */
 export async function main(argv: readonly string[], terminal: Terminal = processTerminal()): Promise<number> {
   const status = await run(argv, terminal);
-  if (!signalCame()) await terminal.flushed?.();
+  if (!isStopping()) await terminal.flushed?.();
   return status;
 }
 

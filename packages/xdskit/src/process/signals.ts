@@ -9,11 +9,11 @@ const statusOf = { SIGTERM: 143, SIGINT: 130 } as const;
 const twiceMs = 100;
 
 /** Of the command that listened last. */
-let hasCome = false;
+let mustEnd = false;
 
 /** Whether a signal asked the command to end, or its time is over. */
-export function signalCame(): boolean {
-  return hasCome;
+export function isStopping(): boolean {
+  return mustEnd;
 }
 
 /**
@@ -23,10 +23,10 @@ export function signalCame(): boolean {
 export function listenForStop(asked?: Promise<NodeJS.Signals>) {
   let first: { readonly signal: NodeJS.Signals | undefined; readonly at: number } | undefined;
   let resolveStop: (signal: NodeJS.Signals) => void = () => {};
-  hasCome = false;
+  mustEnd = false;
   const stop = new Promise<NodeJS.Signals>((resolve) => {
     resolveStop = (signal) => {
-      hasCome = true;
+      mustEnd = true;
       resolve(signal);
     };
   });
@@ -52,7 +52,7 @@ export function listenForStop(asked?: Promise<NodeJS.Signals>) {
     stop,
     /** The command's time is over: it waits for a slow reader no longer than after a signal. */
     over(): void {
-      hasCome = true;
+      mustEnd = true;
     },
     /** Stops listening for signals. */
     release: () => {

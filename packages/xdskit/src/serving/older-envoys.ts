@@ -15,7 +15,7 @@ import {
   type Where,
 } from "@xdskit/api";
 import { changeBetween, emptySnapshot, envoyVersionOf, type Node, type Snapshot } from "@xdskit/protocol";
-import type { ServerEvent, XdsServer } from "@xdskit/server";
+import type { NodeStreamInfo, ServerEvent, XdsServer } from "@xdskit/server";
 import type { Log } from "../output/log.js";
 import { logFinding } from "./logs/source-log.js";
 
@@ -82,11 +82,7 @@ interface Older {
 }
 
 /** A stream of a node that was let in. */
-interface NodeStream {
-  readonly id: number;
-  readonly group: string;
-  readonly node: Node;
-}
+type NodeStream = Pick<NodeStreamInfo, "id" | "group" | "node">;
 
 interface Told {
   readonly resource: Resource;
