@@ -265,7 +265,8 @@ describe("a store that is opened", () => {
   const file = (directory: string) => join(directory, "revisions.mdb");
 
   for (const [how, spoil] of Object.entries({
-    "cut off": (path: string) => truncateSync(path, statSync(path).size - 8_192),
+    // Its heads and a page: at its end are pages that no revision needs, if the process was killed before its next one.
+    "cut off": (path: string) => truncateSync(path, 12_288),
     "something else": (path: string) => writeFileSync(path, "x".repeat(10_000)),
     "a few bytes": (path: string) => writeFileSync(path, "hello"),
   })) {
