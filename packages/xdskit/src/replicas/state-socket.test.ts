@@ -169,6 +169,20 @@ describe("a server of a state folder", () => {
     assert.equal(await b.replicas.ask(ofA ?? assert.fail(), "greet", "b"), "a greets b");
   });
 
+  it("does not listen where the path of the socket is cut off, also among temporary files", async (t) => {
+    const one = await state(t, "x".repeat(100));
+    const temporary = join(one.directory, "tmp");
+    await mkdir(temporary);
+    const { TMPDIR } = process.env;
+    t.after(() => {
+      if (TMPDIR === undefined) delete process.env.TMPDIR;
+      else process.env.TMPDIR = TMPDIR;
+    });
+    process.env.TMPDIR = temporary;
+    await assert.rejects(started(t, one, "a"), /the path of the socket .+ is too long/);
+    assert.deepEqual(await readdir(temporary), []);
+  });
+
   it("says nothing while it is alone and the store cannot be written, and that it cannot join when there are others", async (t) => {
     const one = await state(t);
     await started(t, one, "a");

@@ -36,17 +36,20 @@ export async function listenForState(
   listen: (path: string) => Promise<ReplicaListener>,
 ): Promise<StateSocket> {
   if (process.platform === "win32") return await listenElsewhere(`\\\\.\\pipe\\xdskit-${id}`, listen);
+  const listenAt = async (path: string) => {
+    if (Buffer.byteLength(path) > mostPathBytes) throw new Error(`the path of the socket ${path} is too long`);
+    return await listen(path);
+  };
   const folder = join(directory, folderName);
   const path = join(folder, id + ending);
   try {
-    if (Buffer.byteLength(path) > mostPathBytes) throw new Error("its path is too long for a socket");
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    const listener = await listen(path);
+    const listener = await listenAt(path);
     await chmod(path, 0o600);
     return { listener, address: `unix:${folderName}/${id}${ending}`, neighbors: () => neighborsIn(folder, id) };
   } catch {
     const own = await mkdtemp(join(tmpdir(), "xdskit-"));
-    return await listenElsewhere(join(own, id + ending), listen, () => rm(own, { recursive: true, force: true }));
+    return await listenElsewhere(join(own, id + ending), listenAt, () => rm(own, { recursive: true, force: true }));
   }
 }
 
