@@ -17,8 +17,8 @@ export interface RolloutSharing {
   readonly registry: Registry;
   /** What the others call this server. */
   readonly replica: string;
-  /** All other servers now; undefined: they are not known yet. */
-  readonly peers: () => readonly RolloutPeer[] | undefined;
+  /** All other servers now; undefined: they are not known, and this server leads no rollout. */
+  readonly peers: () => readonly RolloutPeer[] | undefined | Promise<readonly RolloutPeer[] | undefined>;
   /** What goes wrong; it is tried again. Undefined: it is well again. */
   readonly problem: (finding: Finding | undefined) => void;
 }

@@ -27,6 +27,8 @@ export interface RolloutServer {
   /** Whether the others know it, and whether it answers them. */
   isMember: boolean;
   isSilent: boolean;
+  /** Whether it knows who the others are. */
+  knowsPeers: boolean;
   /** What went wrong with its rollouts. */
   readonly problems: readonly Finding[];
   connect(options: JudgingOptions): JudgingClient;
@@ -69,7 +71,8 @@ export class RolloutServers {
     const clock = manualClock();
     const server = createServer({ clock, groups: [{ name: "edge", match: {}, layers: ["own"], ...this.#group }] });
     const keys = mortal(store.shared, (put) => this.puts.push(put));
-    const peers = () => this.#all.filter((each) => each.isMember && each.name !== name).map(peerOf);
+    const peers = () =>
+      started.knowsPeers ? this.#all.filter((each) => each.isMember && each.name !== name).map(peerOf) : undefined;
     const problems: Finding[] = [];
     const problem = (finding: Finding | undefined) => void (finding && problems.push(finding));
     const shared = await server.shareRollouts({
@@ -89,7 +92,7 @@ export class RolloutServers {
       await server.close({ timeoutMs: 100 });
     };
     const started: RolloutServer = {
-      ...{ name, server, shared, clock, problems, isMember: true, isSilent: false },
+      ...{ name, server, shared, clock, problems, isMember: true, isSilent: false, knowsPeers: true },
       connect: (options) => judgingClient(transport, address, options),
       async write(contents) {
         const upsert: Resource[] = [];

@@ -22,6 +22,8 @@ export interface Replica {
 export interface MembershipOptions {
   readonly shared: SharedKeys;
   readonly self: Replica;
+  /** The keys of the members begin so. Default: those of the servers that can be asked. */
+  readonly prefix?: string | undefined;
   /** `with-others`: only while there are any, since a lease is written again and again. */
   readonly joins: "always" | "with-others";
   /** Finds those that have not joined, since they know of nobody. */
@@ -40,7 +42,7 @@ export interface MembershipOptions {
 const ttlMs = 6_000;
 const retryMs = 1_000;
 const usualReturnMs = 8_000;
-const prefix = "replicas/members/";
+export const membersPrefix = "replicas/members/";
 
 /** An entry of the store. */
 interface Listed {
@@ -80,7 +82,7 @@ export class Membership {
   constructor(options: MembershipOptions) {
     this.#options = options;
     this.#adapt();
-    this.#watch = options.shared.watch(prefix, {
+    this.#watch = options.shared.watch(options.prefix ?? membersPrefix, {
       changed: (entries) => this.#hear(entries),
       away: () => {
         this.#isAway = true;
@@ -144,7 +146,7 @@ export class Membership {
   }
 
   async #join(): Promise<void> {
-    const { shared, self, beforeJoin, problem } = this.#options;
+    const { shared, self, prefix = membersPrefix, beforeJoin, problem } = this.#options;
     let hasProblem = false;
     do {
       let session: SharedSession | undefined;

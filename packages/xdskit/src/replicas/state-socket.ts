@@ -37,7 +37,7 @@ export async function listenForState(
 ): Promise<StateSocket> {
   if (process.platform === "win32") return await listenElsewhere(`\\\\.\\pipe\\xdskit-${id}`, listen);
   const listenAt = async (path: string) => {
-    if (Buffer.byteLength(path) > mostPathBytes) throw new Error(`the path of the socket ${path} is too long`);
+    if (isTooLong(path)) throw new Error(`the path of the socket ${path} is too long`);
     return await listen(path);
   };
   const folder = join(directory, folderName);
@@ -51,6 +51,10 @@ export async function listenForState(
     const own = await mkdtemp(join(tmpdir(), "xdskit-"));
     return await listenElsewhere(join(own, id + ending), listenAt, () => rm(own, { recursive: true, force: true }));
   }
+}
+
+function isTooLong(path: string): boolean {
+  return Buffer.byteLength(path) > mostPathBytes;
 }
 
 async function listenElsewhere(
@@ -69,18 +73,32 @@ async function listenElsewhere(
   return { listener: { ...listener, close }, address: `unix:${path}`, neighbors: undefined };
 }
 
-/**
- * A server listens before it looks: of two that start at once, one sees the other. Sockets that ended processes left
- * are removed.
- */
+/** Whether servers may listen in the folder of a state: also if that cannot be found out. */
+export async function mayBeListening(directory: string): Promise<boolean> {
+  try {
+    return (await listeningIn(join(directory, folderName))).length > 0;
+  } catch (error) {
+    // Nobody listens in a folder that does not exist, or is a file.
+    return !["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "");
+  }
+}
+
+/** A server listens before it looks: of two that start at once, one sees the other. */
 async function neighborsIn(folder: string, self: string): Promise<ReadonlySet<string>> {
-  const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith(ending));
+  return new Set(await listeningIn(folder, self).catch(() => []));
+}
+
+/** The ids of the other servers that listen. Sockets that ended processes left are removed. */
+async function listeningIn(folder: string, self?: string): Promise<readonly string[]> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith(ending));
   const ids = names.map((name) => name.slice(0, -ending.length)).filter((id) => id !== self);
   const listening = await Promise.all(ids.map((id) => isListening(join(folder, id + ending))));
-  return new Set(ids.filter((_, at) => listening[at]));
+  return ids.filter((_, at) => listening[at]);
 }
 
 async function isListening(path: string): Promise<boolean> {
+  // Nobody can ask there: whoever listens has a shorter path of the folder.
+  if (isTooLong(path)) return true;
   const refusal = await refusalOf(path);
   if (refusal === "ENOENT") return false;
   if (refusal !== "ECONNREFUSED") return true;

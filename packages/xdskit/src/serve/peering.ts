@@ -9,6 +9,7 @@ import { askAll } from "../admin/ask-all.js";
 import { version } from "../process/version.js";
 import type { ProcessPlace } from "../processes/process-place.js";
 import type { FolderVersions, OtherFolder } from "../replicas/folder-comparison.js";
+import { HiddenReplica } from "../replicas/hidden-replica.js";
 import type { Replica } from "../replicas/membership.js";
 import type { ReplicaAnswers } from "../replicas/questions.js";
 import type { ReplicaPlace } from "../replicas/replica-listener.js";
@@ -49,8 +50,8 @@ export class Peering {
   readonly #stopped = new AbortController();
   #replicas: Replicas | undefined;
   #joining: Promise<void> | undefined;
-  /** It cannot listen: no other server knows of it. */
-  #isHidden = false;
+  /** It cannot listen, and no other server knows of it. */
+  #hidden: HiddenReplica | undefined;
   readonly #silent = new Set<string>();
 
   constructor(options: PeeringOptions) {
@@ -89,9 +90,10 @@ export class Peering {
       ask: async (asked) => (await ask("clientStatus", asked)) as ClientStatusPage,
     }));
 
-  /** All others, for rollouts that are one for all; undefined: it is not known yet who is there. */
-  readonly rolloutPeers = (): readonly RolloutPeer[] | undefined => {
-    if (!this.isPossible || this.#isHidden) return [];
+  /** All others, for rollouts that are one for all; undefined: it is not known who is there. */
+  readonly rolloutPeers = async (): Promise<readonly RolloutPeer[] | undefined> => {
+    if (!this.isPossible) return [];
+    if (this.#hidden !== undefined) return (await this.#hidden.isAlone()) ? [] : undefined;
     if (this.#replicas?.isKnown !== true) return undefined;
     return this.#others().map((replica) => ({ name: replica.name, counts: (asked) => this.#counts(replica, asked) }));
   };
@@ -155,22 +157,32 @@ export class Peering {
 
   /** Nobody asked for it to listen: it serves all the same. */
   #hide({ message: reason }: Error): void {
-    this.#isHidden = true;
-    const message = `other servers of this state cannot find this one, and rollouts do not count its nodes: ${reason}`;
-    this.#options.problem({ code: "XDSKIT_STORE", severity: "warning", message });
+    const { shared, state, problem } = this.#options;
+    // Where it can only read, it leads nothing in any case.
+    if (shared !== undefined && state?.isWritable && !this.#stopped.signal.aborted)
+      this.#hidden = new HiddenReplica({ shared, self: this.#self(), directory: state.directory, problem });
+    const message =
+      "other servers of this state cannot find this one: rollouts do not count its nodes, and it leads none while " +
+      `another server is there: ${reason}`;
+    problem({ code: "XDSKIT_STORE", severity: "warning", message });
+  }
+
+  #self() {
+    return { id: randomBytes(9).toString("base64url"), name: this.name, version };
   }
 
   async close(): Promise<void> {
     this.#stopped.abort();
     await this.#joining;
     await this.#replicas?.close();
+    await this.#hidden?.close();
   }
 
   async #join(answers: () => Promise<ReplicaAnswers>): Promise<void> {
     const { shared, state, advertise, problem } = this.#options;
     const place = this.#placeOfReplica();
     if (shared === undefined || place === undefined) return;
-    const self = { id: randomBytes(9).toString("base64url"), name: this.name, version };
+    const self = this.#self();
     const directory = state?.directory;
     const gone = (replica: Replica) => {
       this.#silent.delete(replica.name);

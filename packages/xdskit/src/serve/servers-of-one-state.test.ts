@@ -5,7 +5,7 @@ import { describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { createClient } from "@xdskit/client";
 import { readLmdbStore } from "@xdskit/store-lmdb";
-import { eventually, type Running, xdskit } from "../testing/command.js";
+import { commandFile, eventually, type Running, start, xdskit } from "../testing/command.js";
 import { clusterYaml, type TestFolder, testFolder } from "../testing/folder.js";
 import { inProcessEnds } from "../testing/in-process.js";
 
@@ -23,9 +23,14 @@ interface Shown {
 class Server implements AsyncDisposable {
   readonly running: Running;
 
-  constructor({ path }: TestFolder) {
-    const places = [join(path, "config"), "--state", join(path, "state"), "--settings", join(path, "settings.yaml")];
-    this.running = xdskit("serve", ...places, "--settle", "20ms", ...anyPorts);
+  /** `state`: where in the folder. `temporary`: its folder for temporary files, if it is not the usual one. */
+  constructor({ path }: TestFolder, { state = "state", temporary }: { state?: string; temporary?: string } = {}) {
+    const places = [join(path, "config"), "--state", join(path, state), "--settings", join(path, "settings.yaml")];
+    const args = ["serve", ...places, "--settle", "20ms", ...anyPorts];
+    this.running =
+      temporary === undefined
+        ? xdskit(...args)
+        : start("env", [`TMPDIR=${temporary}`, process.execPath, ...process.execArgv, commandFile, ...args]);
   }
 
   async address(listener: "grpc" | "admin"): Promise<string> {
@@ -117,14 +122,14 @@ async function are(servers: readonly Server[], state: string, step?: number): Pr
   return first ?? assert.fail();
 }
 
-async function stateIn({ path }: TestFolder): Promise<string> {
-  const [name = ""] = await readdir(join(path, "state"));
-  return join(path, "state", name);
+async function stateIn({ path }: TestFolder, state = "state"): Promise<string> {
+  const [name = ""] = await readdir(join(path, state));
+  return join(path, state, name);
 }
 
 /** Which of them leads, as the store says. */
-async function leaderOf(folder: TestFolder, servers: readonly Server[]): Promise<number> {
-  const store = await readLmdbStore(await stateIn(folder));
+async function leaderOf(folder: TestFolder, servers: readonly Server[], state?: string): Promise<number> {
+  const store = await readLmdbStore(await stateIn(folder, state));
   try {
     const [leader] = await store.shared.list("rollouts/leader");
     return servers.findIndex(({ running: { pid } }) => leader?.value.endsWith(`:${pid}`));
@@ -228,5 +233,36 @@ describe("two servers that were started on one state folder", () => {
     await again.address("grpc");
     assert.doesNotMatch(again.running.err(), /warn|error/);
     assert.ok(!(await readdir(sockets)).includes(name));
+  });
+});
+
+const skip = process.platform === "win32";
+
+describe("a server of a state folder that can listen for others nowhere", { skip }, () => {
+  it("leads rollouts while it is alone, and not while another server is there", async () => {
+    await using folder = await folderWith("{ steps: [{ count: 1 }], soak: 1h }");
+    // No socket fits into these.
+    const [state, temporary] = ["x".repeat(100), join(folder.path, "y".repeat(100))];
+    await using hidden = new Server(folder, { state, temporary });
+    await using nodes = new Nodes();
+    nodes.connect(await hidden.address("grpc"), ...ids("hidden"));
+    await nodes.allHave("1");
+    await hidden.running.seen(/rollouts do not count its nodes/, "err");
+    await folder.write("config/a.yaml", content("2"));
+    await are([hidden], "soaking", 1);
+    assert.equal(await leaderOf(folder, [hidden], state), 0);
+
+    await using other = new Server(folder, { state });
+    const address = await other.address("grpc");
+    await eventually(
+      () => leaderOf(folder, [hidden, other], state),
+      (at) => at === 1,
+    );
+    nodes.connect(address, ...ids("other"), "other-3");
+    await eventually(
+      async () => nodes.having("1").length,
+      (count) => count === 4,
+    );
+    assert.equal(nodes.having("2").length, 1);
   });
 });

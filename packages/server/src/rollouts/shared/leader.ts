@@ -1,5 +1,5 @@
 import type { Clock, Finding } from "@xdskit/api";
-import type { RolloutPeer } from "../../contracts/rollout-sharing.js";
+import type { RolloutPeer, RolloutSharing } from "../../contracts/rollout-sharing.js";
 import type { SharedKeys, SharedSession, StoreWatch } from "../../contracts/shared-keys.js";
 import { readAgainMs, sessionMs } from "../../stores/basics/paces.js";
 import { storeFinding } from "../../stores/basics/store-finding.js";
@@ -16,7 +16,7 @@ export interface LeaderOptions {
   /** The name of this server among others. */
   readonly replica: string;
   readonly records: RecordStore;
-  readonly peers: () => readonly RolloutPeer[] | undefined;
+  readonly peers: RolloutSharing["peers"];
   /** The answers of this server's nodes. */
   readonly count: (record: RolloutRecord) => ServerCount | undefined;
   readonly problem: (finding: Finding) => void;
@@ -86,10 +86,16 @@ export class Leader {
     this.#cancel = clock.after(Math.max(0, this.#looked + leastMs - clock.now()), () => this.#run());
   }
 
-  /** The answers of all servers, by group; this one first. */
+  /** The answers of all servers that it knows, by group; this one first. */
   async counts(isWhole: boolean): Promise<ReadonlyMap<string, readonly ServerCount[]>> {
-    const { peers, count, replica } = this.#options;
-    const others = peers() ?? [];
+    return await this.#countsOf((await this.#options.peers()) ?? [], isWhole);
+  }
+
+  async #countsOf(
+    others: readonly RolloutPeer[],
+    isWhole: boolean,
+  ): Promise<ReadonlyMap<string, readonly ServerCount[]>> {
+    const { count, replica } = this.#options;
     const answers = await Promise.all(
       others.map(async ({ name, counts }) => {
         const said = await counts({ isWhole }).catch(() => []);
@@ -146,14 +152,21 @@ export class Leader {
   async #round(): Promise<number | undefined> {
     const underWay = this.#underWay();
     if (underWay.length === 0) {
+      this.#seen.clear();
       await this.#resign();
       return undefined;
     }
+    const peers = await this.#options.peers();
+    if (peers === undefined) {
+      // It would decide about nodes of others without their answers.
+      await this.#resign();
+      return this.#isFree ? oftenMs : undefined;
+    }
     if (this.#session?.isOver) this.#isLeading = false;
-    if (!this.#isLeading && !(await this.#campaign())) return undefined;
-    if (this.#options.peers() === undefined) return oftenMs;
+    // Whoever came meanwhile is asked, too.
+    if (!this.#isLeading) return (await this.#campaign()) ? 0 : undefined;
     const due = new Set(underWay.filter((record) => this.#isDue(record)).map(({ group }) => group));
-    const counts = await this.counts(due.size > 0);
+    const counts = await this.#countsOf(peers, due.size > 0);
     let isMoving = false;
     for (const record of underWay) {
       const next = decided(record.course, counts.get(record.group) ?? [], due.has(record.group));
@@ -203,12 +216,11 @@ export class Leader {
     return true;
   }
 
-  /** Nothing is under way: no lease is kept alive for it. */
+  /** No lease is kept alive without need. */
   async #resign(): Promise<void> {
     this.#isLeading = false;
     const session = this.#session;
     this.#session = undefined;
-    this.#seen.clear();
     await session?.close();
   }
 }

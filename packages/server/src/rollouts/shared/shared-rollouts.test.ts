@@ -210,6 +210,37 @@ describe("a rollout of several servers", () => {
     assert.deepEqual(await servers.store.shared.list("rollouts/leader"), [], "nobody leads where nothing is led");
   });
 
+  it("is led only by a server that knows the others", async (t) => {
+    const { servers, one, using, use, state } = await fleetOf(t, { steps: [{ count: 1 }], soakMs: 1_000 }, 2);
+    const [first, second] = [one(), servers.all[1] ?? assert.fail()];
+    const leader = async () => (await servers.store.shared.list("rollouts/leader"))[0]?.value;
+    const leads = async (wanted: string | undefined) => {
+      for (let tries = 0; (await leader()) !== wanted; tries += 1) {
+        assert.ok(tries < 500, `${await leader()} leads, not ${wanted}`);
+        await servers.pass(50);
+      }
+    };
+    await leads(undefined);
+    const puts = servers.puts.length;
+    for (const each of servers.all) each.knowsPeers = false;
+    await first.write({ a: "2" });
+    await state("waiting", 1);
+    await servers.pass(2_000);
+    const campaigned = servers.puts.slice(puts).filter(({ key }) => key === "rollouts/leader");
+    assert.deepEqual([campaigned, using("2")], [[], []]);
+    first.knowsPeers = true;
+    await state("soaking", 1);
+    assert.equal(await leader(), first.name);
+    first.knowsPeers = false;
+    await leads(undefined);
+    await servers.pass(2_000);
+    await use("2", ids.slice(0, 1));
+    second.knowsPeers = true;
+    await leads(second.name);
+    await state("completed");
+    await use("2", ids);
+  });
+
   it("goes on under a leader that hears late that its session before is over", async (t) => {
     const servers = await RolloutServers.create({ rollout: { steps: [{ count: 1 }], soakMs: 1_000 } });
     t.after(() => servers.close());
