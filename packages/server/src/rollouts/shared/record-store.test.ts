@@ -66,6 +66,26 @@ describe("the records of rollouts in a store that is restored from a backup", ()
   });
 });
 
+describe("the record of a rollout", () => {
+  it("has the same endless times at every server", async (t) => {
+    const store = await createMemoryStore();
+    const open = () => new RecordStore(store.shared, { heard() {}, told() {}, away() {} });
+    const [one, two] = [open(), open()];
+    t.after(async () => {
+      one.close();
+      two.close();
+      await store.close();
+    });
+    const settings = fullSettings({ steps: [{ count: 1 }], soakMs: Infinity, timeoutMs: Infinity });
+    assert.ok(await one.write("g", undefined, { ...next, course: newCourse(settings) }, []));
+    await two.read();
+    assert.deepEqual(two.of("g")?.course.settings, settings);
+    assert.ok(await two.write("g", two.of("g"), next));
+    await one.read();
+    assert.deepEqual(one.of("g")?.course.settings, next.course.settings);
+  });
+});
+
 /** A large change: its list needs several values. */
 const many: readonly ChangedResource[] = Array.from({ length: 6_000 }, (_, at) => {
   return { type: "type.googleapis.com/a", key: `resource-${at}-${"x".repeat(40)}`, wanted: "1" };

@@ -100,6 +100,7 @@ export class RecordStore {
     const record: RolloutRecord = { ...next, group, writes: (from?.writes ?? 0) + 1 };
     const before = list === undefined ? [] : await this.#shared.list(listsOf(group));
     if (list !== undefined) await this.#putList(record, list);
+    // Endless times become null: see `timesIn`.
     const value = JSON.stringify(record);
     const version = await this.#shared.put({ key: courseKey(group), value, expected: known?.version });
     if (version === undefined) {
@@ -190,10 +191,17 @@ function recordsIn(entries: readonly SharedEntry[]): ToldRecords {
 function recordIn(value: string): RolloutRecord | undefined {
   try {
     const record = JSON.parse(value) as RolloutRecord;
-    return typeof record.group === "string" && typeof record.course?.turn === "number" ? record : undefined;
+    if (typeof record.group !== "string" || typeof record.course?.turn !== "number") return undefined;
+    const { settings } = record.course;
+    return { ...record, course: { ...record.course, settings: { ...settings, ...timesIn(settings) } } };
   } catch {
     return undefined;
   }
+}
+
+/** JSON has no `Infinity`: it is null there, as no other time is. */
+function timesIn({ soakMs, timeoutMs }: { readonly soakMs: number | null; readonly timeoutMs: number | null }) {
+  return { soakMs: soakMs ?? Infinity, timeoutMs: timeoutMs ?? Infinity };
 }
 
 /** JSON lists, at least one. */
