@@ -38,7 +38,10 @@ export class StreamWarming {
     return this.#names.get(type)?.names ?? NameSet.empty;
   }
 
-  /** Whether resources that an earlier stream of the client was sent may still be waiting for some of this type. */
+  /**
+   * Whether resources that an earlier stream of the client was sent may still be waiting for some of this type. The
+   * snapshot may not have these any more, so it does not say for which names.
+   */
   mayBeAwaited({ typeUrl }: ResourceType, asked: ReadonlyMap<TypeUrl, unknown>, { sets }: Snapshot): boolean {
     if (this.#isPerType) return false;
     for (const { type, size } of sets.values())
