@@ -1,5 +1,6 @@
 import type { Stats } from "node:fs";
-import { lstat, realpath, stat, writeFile } from "node:fs/promises";
+import { readlink, realpath, stat, writeFile } from "node:fs/promises";
+import { basename, dirname, isAbsolute, join } from "node:path";
 import { leavesSecretOut, listNames, type Resource, resourceTypes, typesOfMessages, XdskitError } from "@xdskit/api";
 import { decodeStored } from "@xdskit/server";
 import type { ApiClient } from "../api-client/api-client.js";
@@ -63,10 +64,10 @@ export function runExport(options: ExportOptions, terminal: Terminal): Promise<n
 
 async function written(file: string, text: string): Promise<void> {
   try {
-    const [link, there] = await Promise.all([found(lstat(file)), found(stat(file))]);
+    const there = await found(file);
     // A device or a FIFO must stay what it is; so must a link to the real file, or to one that is not there yet.
-    const isPlain = there?.isFile() ?? link === undefined;
-    if (isPlain) await replaceFile(there === undefined ? file : await realpath(file), text, exportMode);
+    if (there === undefined) await replaceFile(await behindLinks(file), text, exportMode);
+    else if (there.isFile()) await replaceFile(await realpath(file), text, exportMode);
     else await writeFile(file, text, { mode: exportMode.file });
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
@@ -79,11 +80,19 @@ async function written(file: string, text: string): Promise<void> {
   }
 }
 
-async function found(looking: Promise<Stats>): Promise<Stats | undefined> {
-  return await looking.catch((error: NodeJS.ErrnoException) => {
+async function found(file: string): Promise<Stats | undefined> {
+  return await stat(file).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "ENOENT") throw error;
     return undefined;
   });
+}
+
+/** The path to which links lead that end at no file. `realpath` knows only files that are there. */
+async function behindLinks(file: string): Promise<string> {
+  const target = await readlink(file).catch(() => undefined);
+  if (target === undefined) return file;
+  const path = isAbsolute(target) ? target : `${dirname(file)}/${target}`;
+  return await behindLinks(join(await realpath(dirname(path)), basename(path)));
 }
 
 async function writableLayers(client: ApiClient, asked: string | undefined): Promise<readonly LayerView[]> {

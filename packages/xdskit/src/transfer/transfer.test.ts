@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { chmod, lstat, readFile, stat, symlink } from "node:fs/promises";
+import { watch } from "node:fs";
+import { chmod, lstat, readdir, readFile, stat, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { start } from "../testing/command.js";
@@ -106,13 +107,30 @@ describe("xdskit export and import", () => {
     assert.equal((await stat(real)).mode & 0o777, 0o600);
   });
 
-  test("export writes the file that a link leads to, also if it is not there yet", async () => {
+  test("export writes the file that links lead to as a whole, also if it is not there yet", async () => {
     await begin(clusterYaml("linked"));
-    const link = join(dirname(await server.file("any", "")), "early.json");
-    await symlink("late.json", link);
-    assert.equal((await server.run("export", link)).status, 0);
+    const link = join(dirname(await server.file("behind/any", "")), "..", "first.json");
+    const folder = join(dirname(link), "behind");
+    await symlink("behind/second.json", link);
+    await symlink("late.json", join(folder, "second.json"));
+    const names: string[] = [];
+    const watcher = watch(folder);
+    const isThere = new Promise<void>((resolve) => {
+      watcher.on("change", (_, name) => {
+        names.push(String(name));
+        if (name === "late.json") resolve();
+      });
+    });
+    try {
+      assert.equal((await server.run("export", link)).status, 0);
+      await isThere;
+    } finally {
+      watcher.close();
+    }
+    assert.match(names[0] ?? "", /^\.late\.json\..*\.tmp$/);
+    assert.deepEqual((await readdir(folder)).sort(), ["any", "late.json", "second.json"]);
     assert.ok((await lstat(link)).isSymbolicLink());
-    assert.match(await readFile(join(dirname(link), "late.json"), "utf8"), /"linked"/);
+    assert.match(await readFile(join(folder, "late.json"), "utf8"), /"linked"/);
   });
 
   test("export prints to standard output by the name of its device", async () => {
