@@ -136,7 +136,7 @@ export class LeaseBook {
 
   /**
    * Gives a lease its whole time again, at all servers of the store. Rejects with XDSKIT_LEASE_UNKNOWN if it is over,
-   * and with XDSKIT_STORE if the others cannot be told.
+   * with XDSKIT_STORE if the others cannot be told, and as `run` does if its end is being written.
    */
   async renew(id: string): Promise<Lease> {
     const lease = this.get(id) ?? unknown(id);

@@ -154,7 +154,9 @@ export class WrittenLayers implements Source {
 
   /**
    * Gives a lease its whole time again. Resolves once the other servers of the store know, or know enough not to end it
-   * soon. Rejects with XDSKIT_LEASE_UNKNOWN if it is over, and with XDSKIT_STORE if they cannot be told.
+   * soon. Rejects with XDSKIT_LEASE_UNKNOWN if it is over, and with XDSKIT_STORE if they cannot be told. If its end is
+   * being written, it waits for its turn, and rejects with XDSKIT_BUSY if too many changes wait, and with
+   * XDSKIT_SERVER_CLOSED after `close`: then it is not known whether it was renewed.
    */
   renewLease(id: string): Promise<Lease> {
     return this.#leases.renew(id);
