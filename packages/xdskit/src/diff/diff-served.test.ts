@@ -9,6 +9,12 @@ const settings = `groups:
   - { name: rest, match: {}, folders: [shared] }
 `;
 
+const listenerYaml = (name: string, port: number) => `"@type": type.googleapis.com/envoy.config.listener.v3.Listener
+name: ${name}
+address: { socket_address: { address: 10.0.0.1, port_value: ${port} } }
+filter_chains: [{}]
+`;
+
 describe("xdskit diff of a folder and a running server", () => {
   test("shows the differences if the server served the folder, and nothing of other layers", async () => {
     await using server = await served({ "c.yaml": clusterYaml("a"), "d.yaml": clusterYaml("b") });
@@ -66,6 +72,37 @@ describe("xdskit diff of a folder and a running server", () => {
     assert.match(
       wrong.err,
       /^xdskit diff: the server serves other folders: .*do its settings have the same groups\?\n$/,
+    );
+  });
+
+  test("says why the server would refuse the folders of groups together, and not what another folder makes good", async () => {
+    const files = { "xdskit.yaml": settings, "shared/c.yaml": clusterYaml("a") };
+    await using server = await served({ ...files, "edge/r.yaml": routesYaml("a") });
+    const applied = await server.file("applied.yaml", `${routesYaml("a")}---\n${listenerYaml("own", 80)}`);
+    const differs = async (changed: Readonly<Record<string, string>>) => {
+      await using other = await testFolder({ ...files, "edge/r.yaml": routesYaml("a"), ...changed });
+      const { status, err } = await server.run("diff", other.path);
+      return { status, err: err.replaceAll(other.path, "") };
+    };
+    const apart = { "shared/c.yaml": clusterYaml("b"), "edge/r.yaml": routesYaml("b") };
+    const sound = await differs(apart);
+    assert.equal(sound.status, 3);
+    assert.doesNotMatch(sound.err, /would refuse/);
+    const broken = await differs({ "shared/c.yaml": clusterYaml("b") });
+    assert.equal(broken.status, 1);
+    assert.match(
+      broken.err,
+      /^xdskit diff: the server would refuse this folder:\n {2}\/edge\/r\.yaml:1\S*: route "routes": names cluster "a", .* from group edge; .*\[XDSKIT_REFERENCE_BROKEN\]\n$/,
+    );
+    assert.equal((await server.run("apply", "-f", applied)).status, 0);
+    const named = await differs(apart);
+    assert.equal(named.status, 1);
+    assert.match(named.err, /would refuse this folder:\n {2}.*names cluster "a", .*\[XDSKIT_REFERENCE_BROKEN\]\n$/);
+    const taken = await differs({ "edge/l.yaml": listenerYaml("l", 80) });
+    assert.equal(taken.status, 1);
+    assert.match(
+      taken.err,
+      /would refuse this folder:\n {2}\/edge\/l\.yaml:\S+: listener "l", .* as listener "own" \(layer api\).*\[XDSKIT_CLIENTS_REFUSE\]\n$/,
     );
   });
 

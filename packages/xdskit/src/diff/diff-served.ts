@@ -16,6 +16,7 @@ import { exitStatus } from "../process/exit-status.js";
 import { isMissingFile } from "../process/missing-file.js";
 import { type CheckedDirectory, checkDirectory } from "../validate/check-directory.js";
 import { compareByVersion } from "./compare-by-version.js";
+import { judgeTogether, type LayerContent } from "./judge-together.js";
 
 export interface DiffServedOptions {
   readonly directory: string;
@@ -65,7 +66,7 @@ export async function diffServed(options: DiffServedOptions, terminal: Terminal)
 const refusedStatus = 422;
 
 /** Codes of what one layer may be refused for alone, and not together with the others. */
-const judgedTogether: ReadonlySet<string | undefined> = new Set(["XDSKIT_REFERENCE_BROKEN", "XDSKIT_CLIENTS_REFUSE"]);
+const openCodes: ReadonlySet<string | undefined> = new Set(["XDSKIT_REFERENCE_BROKEN", "XDSKIT_CLIENTS_REFUSE"]);
 
 async function compare(client: ApiClient, folder: CheckedDirectory) {
   const { layers: served } = await client.get<{ readonly layers: readonly LayerView[] }>("/api/v1/layers");
@@ -74,22 +75,51 @@ async function compare(client: ApiClient, folder: CheckedDirectory) {
   const changes: ShownChange[] = [];
   const stages: GroupStagesView[] = [];
   const findings: Finding[] = [];
-  const refusals: Finding[] = [];
+  const refused: RefusedLayer[] = [];
   for (const { layer, resources } of pairs) {
     const input = { resources, whereIs: folder.whereIs };
     const change = { upsert: resources.map(form), replace: true, dryRun: true };
     const answer = await sendChange(client, layer, change).catch(async (error: unknown) => {
       if (!(error instanceof ApiError)) throw error;
       if (error.status !== refusedStatus) throw error;
-      // What one layer takes away another one may bring, and what one listens at another one may leave.
-      if (pairs.length === 1 || !judgedTogether.has(error.code)) refusals.push(...refusalsOf(error, input));
+      refused.push({ layer, resources, error });
       return { changed: await compareByVersion(client, layer, resources, folder.registry), stages: [], findings: [] };
     });
     changes.push(...servedChanges(answer.changed, pairs.length === 1 ? undefined : layer, folder));
     stages.push(...answer.stages);
     findings.push(...findingsInFiles(answer.findings, input));
   }
-  return { changes, stages, findings, refusals };
+  const names = served.map(({ name }) => name);
+  return { changes, stages, findings, refusals: await refusalsOfAll(client, names, folder, pairs, refused) };
+}
+
+/** A layer that the server would not take, and why. */
+interface RefusedLayer extends LayerContent {
+  readonly error: ApiError;
+}
+
+/** Why the server would refuse the layers of a folder together, if it refuses some of them alone. */
+async function refusalsOfAll(
+  client: ApiClient,
+  served: readonly string[],
+  folder: CheckedDirectory,
+  all: readonly LayerContent[],
+  refused: readonly RefusedLayer[],
+): Promise<readonly Finding[]> {
+  const { whereIs } = folder;
+  const own = (those: readonly RefusedLayer[]) =>
+    those.flatMap(({ error, resources }) => refusalsOf(error, { resources, whereIs }));
+  // What one layer takes away another one may bring, and what one listens at another one may leave.
+  const isOpen = ({ error }: RefusedLayer) => all.length > 1 && openCodes.has(error.code);
+  const open = refused.filter(isOpen);
+  if (open.length === 0) return own(refused);
+  const breaksReferences = open.some(({ error }) => error.code === "XDSKIT_REFERENCE_BROKEN");
+  const changes = [all, ...open.map((one) => [one])];
+  const [together = [], ...alone] = await judgeTogether(client, served, folder, breaksReferences, changes);
+  // The other layers do not change a refusal that is of another kind.
+  const certain = refused.filter((one) => !isOpen(one) || alone[open.indexOf(one)]?.length === 0);
+  const resources = all.flatMap((one) => one.resources);
+  return [...own(certain), ...findingsInFiles(together, { resources, whereIs })];
 }
 
 /** Why a server refuses a change, with places in the files. */
