@@ -158,8 +158,10 @@ export interface XdsServer {
    * Starts a source. Resolves when its first configuration was applied, and rejects as the source does. Until then,
    * clients that were served nothing yet wait: they never get a part of the configuration. Start sources that belong
    * together at once, with `Promise.all`. If one could not start, clients go on waiting until a source of its name
-   * starts, or the program sets something with `config` (`config.update({})` will do). While another source of its name
-   * serves, no event and no status tells anything of it before it has started.
+   * starts, or the program sets something with `config` (`config.update({})` will do).
+   *
+   * While another source of its name serves, that one stays in its place until this one has started. A refusal of this
+   * one is told as any other, until it is over, or the source could not start or has ended.
    */
   addSource(source: Source): Promise<void>;
   /**

@@ -13,7 +13,7 @@ import type { LayerName } from "../settings/group-settings.js";
 import type { Counters } from "./counters.js";
 import type { Publication } from "./publication.js";
 import { onePerLayer, RefusedChanges } from "./refused-changes.js";
-import type { SourceTroubles } from "./source-troubles.js";
+import { errorsIn, type SourceTroubles } from "./source-troubles.js";
 
 /** Finds the reasons to refuse a change in each group, before the change is made. */
 export interface Judge {
@@ -24,14 +24,11 @@ export interface Judge {
 
 /** The origin of a change. */
 interface Origin {
-  /** The name of the source, or of the layer that a program sets. Events carry it. */
-  readonly name: string;
   readonly source?: Source;
   /** Whether it is the first content of a source. */
   readonly isStart?: boolean;
-  /** Nobody is told of a refusal. */
-  readonly isTrial?: boolean;
-  readonly refused?: (error: XdskitError) => void;
+  /** Reports a refusal. */
+  readonly refused: (findings: readonly Finding[]) => void;
 }
 
 interface ConfiguringContext {
@@ -72,7 +69,8 @@ export class Configuring {
    * Applies a program's change. Throws an XdskitError, and changes nothing, if the content or its rollout is wrong.
    */
   readonly apply: ApplyLayer = (layer, read, how) => {
-    const changes = this.#applyOrReport({ name: layer }, () => [read()], how);
+    const refused = (findings: readonly Finding[]) => this.#refused(layer, findings);
+    const changes = this.#applyOrReport({ refused }, () => [read()], how);
     this.#context.troubles.found(layer, []);
     const revision = this.#publish(changes, how);
     // A program that sets something after a source has failed goes on without that source.
@@ -118,16 +116,17 @@ export class Configuring {
   async addSource(source: Source): Promise<void> {
     const { name } = source;
     const { publication, published } = this.#context;
-    const { sink, inPlace } = this.#sinkOf(source);
+    const { sink, started, forget } = this.#sinkOf(source);
     this.sources.add(source);
     const release = publication.hold();
     this.#forgetFailure(name);
     try {
       await source.start(sink);
-      inPlace();
+      started();
       const preparing = this.#context.prepared();
       if (preparing !== undefined) await preparing;
     } catch (error) {
+      forget();
       // If it were released, the parts of other sources would go out as if they were everything, and clients would
       // drop this one's resources.
       this.#forgetFailure(name);
@@ -145,69 +144,102 @@ export class Configuring {
   };
 
   /**
-   * While another source of this name serves, nothing is told of this one, which may never take its place; `inPlace`
-   * tells it.
+   * While another source of this name serves, this one is a successor: it may never take that place, so what is told of
+   * the other one stays, and its own refusals are told beside that. It takes the place once it has `started`, unless all
+   * that it had was refused.
    */
-  #sinkOf(source: Source): { readonly sink: SourceSink; readonly inPlace: () => void } {
+  #sinkOf(source: Source) {
     const { name } = source;
-    let isTrial = this.#started.has(name) && [...this.sources].some((other) => other.name === name);
+    const { troubles, events } = this.#context;
+    let isSuccessor = this.#started.has(name) && [...this.sources].some((other) => other.name === name);
+    let hasStarted = false;
+    let hasApplied = false;
     let rolledBack: readonly RolledBack[] = [];
-    let reported: readonly Finding[] | undefined;
-    const takePlace = () => {
+    /** What was found since the last change that was applied. */
+    let newest: readonly Finding[] | undefined;
+    let isRefused = false;
+    const inPlace = () => {
       this.#refusedChanges.forgetOthers(source);
       // Another source of this name may have been rolled back.
-      this.#context.troubles.rolledBack(name, rolledBack);
+      troubles.rolledBack(name, rolledBack);
     };
-    if (!isTrial) takePlace();
+    if (!isSuccessor) inPlace();
     // The first change is not judged: clients that had something else before a restart are brought to it in order. A
     // source that takes the place of another one has no first change.
     let isStart = !this.#started.has(name);
     /** The findings of its last refusal: it may report them as well. */
     let told: ReadonlySet<string> = new Set();
+    const refused = (findings: readonly Finding[]) => {
+      isRefused = true;
+      newest = findings;
+      if (isSuccessor) this.#successorRefused(source, findings);
+      else this.#refused(name, findings);
+    };
+    /** Its last attempt has these findings, and the errors among them were told. */
+    const found = (findings: readonly Finding[]) => {
+      if (isSuccessor) return troubles.foundInSuccessor(source, findings);
+      troubles.found(name, findings);
+      if (errorsIn(findings).length === 0)
+        events.emit(() => ({ kind: "configuration-checked", source: name, findings }));
+    };
+    const takePlace = () => {
+      if (!isSuccessor || !hasStarted || (isRefused && !hasApplied)) return;
+      troubles.foundInSuccessor(source, []);
+      isSuccessor = false;
+      inPlace();
+      if (newest !== undefined) found(newest);
+    };
+    const forget = () => {
+      this.#refusedChanges.forget(source);
+      troubles.foundInSuccessor(source, []);
+    };
     const sink: SourceSink = {
       apply: (updates, { isJudged = true } = {}) => {
         this.#refusedChanges.forget(source);
-        const refused = (error: XdskitError) => {
-          told = new Set(error.findings.map(({ message }) => message));
+        const origin: Origin = {
+          source,
+          isStart: isStart || !isJudged,
+          refused(findings) {
+            told = new Set(findings.map(({ message }) => message));
+            refused(findings);
+          },
         };
-        const origin = { name, source, isStart: isStart || !isJudged, isTrial, refused };
         const changes = this.#applyOrReport(origin, () => updates);
         isStart = false;
+        hasApplied = true;
+        newest = undefined;
         this.#started.add(name);
+        takePlace();
         this.#publish(changes);
       },
       resume: (steps) => this.#resume(steps),
       rolledBack: (layers) => {
         rolledBack = layers;
-        if (!isTrial) this.#context.troubles.rolledBack(name, layers);
+        if (!isSuccessor) troubles.rolledBack(name, layers);
       },
-      incomplete: (finding) => this.#context.troubles.incomplete(name, finding),
+      incomplete: (finding) => troubles.incomplete(name, finding),
       ended: () => {
         this.sources.delete(source);
-        this.#refusedChanges.forget(source);
+        forget();
       },
       report: (findings) => {
-        reported = findings;
-        if (isTrial) return;
-        const errors = findings.filter(({ severity }) => severity === "error");
+        newest = findings;
+        const errors = errorsIn(findings);
         // It has something else by now, which cannot be applied.
         const isOther = ({ code, message }: Finding) => code !== "XDSKIT_REFERENCE_BROKEN" && !told.has(message);
         if (errors.some(isOther)) this.#refusedChanges.forget(source);
-        if (errors.some(({ message }) => !told.has(message))) this.#refused(name, findings);
-        else if (errors.length > 0) this.#context.troubles.found(name, errors);
-        else {
-          this.#context.troubles.found(name, []);
-          this.#context.events.emit(() => ({ kind: "configuration-checked", source: name, findings }));
-        }
+        if (errors.some(({ message }) => !told.has(message))) refused(findings);
+        else found(findings);
+        if (errors.length > 0) return;
+        isRefused = false;
+        takePlace();
       },
     };
-    const inPlace = () => {
-      if (!isTrial) return;
-      isTrial = false;
+    const started = () => {
+      hasStarted = true;
       takePlace();
-      if (reported !== undefined) sink.report(reported);
     };
-    return { sink, inPlace };
+    return { sink, started, forget };
   }
 
   /** Nobody is told anything yet: the changes leave nothing but the snapshots in between. */
@@ -223,8 +255,19 @@ export class Configuring {
   }
 
   #refused(source: string, findings: readonly Finding[]): void {
-    this.#context.counters.configurationsRefused += 1;
     this.#context.troubles.found(source, findings);
+    this.#tellRefusal(source, findings);
+  }
+
+  /** One that is tried again and again with the same errors is told once. */
+  #successorRefused(source: Source, findings: readonly Finding[]): void {
+    const { troubles } = this.#context;
+    if (!troubles.isTriedAgain(source, findings)) this.#tellRefusal(source.name, findings);
+    troubles.foundInSuccessor(source, findings);
+  }
+
+  #tellRefusal(source: string, findings: readonly Finding[]): void {
+    this.#context.counters.configurationsRefused += 1;
     this.#context.events.emit(() => ({ kind: "configuration-refused", source, findings }));
   }
 
@@ -236,10 +279,7 @@ export class Configuring {
       this.#refuseForeign(updates);
       return this.#applyIfSound(origin, updates);
     } catch (error) {
-      if (error instanceof XdskitError) {
-        if (!origin.isTrial) this.#refused(origin.name, error.findings);
-        origin.refused?.(error);
-      }
+      if (error instanceof XdskitError) origin.refused(error.findings);
       throw error;
     }
   }

@@ -1,18 +1,34 @@
 import { type Finding, XdskitError } from "@xdskit/api";
 import type { SourceTrouble } from "../contracts/node-status.js";
-import type { RolledBack } from "../contracts/source.js";
+import type { RolledBack, Source } from "../contracts/source.js";
 
 /** Knows the sources whose newest content is not served. */
 export class SourceTroubles {
   readonly #troubles = new Map<string, SourceTrouble>();
+  readonly #refused = new Map<Source, { readonly trouble: SourceTrouble; readonly errors: readonly Finding[] }>();
   readonly #incomplete = new Map<string, SourceTrouble>();
   readonly #rolledBack = new Map<string, readonly SourceTrouble[]>();
 
   /** The findings about a source's newest content. It is served if none of them is an error. */
   found(source: string, findings: readonly Finding[]): void {
-    const [first, ...others] = findings.filter(({ severity }) => severity === "error");
-    if (first === undefined) this.#troubles.delete(source);
-    else this.#troubles.set(source, { source, kind: "errors", message: new XdskitError([first, ...others]).message });
+    const trouble = troubleOf(source, errorsIn(findings));
+    if (trouble === undefined) this.#troubles.delete(source);
+    else this.#troubles.set(source, trouble);
+  }
+
+  /** The findings about a source that is to take the place of another one of its name, which is served until then. */
+  foundInSuccessor(source: Source, findings: readonly Finding[]): void {
+    const errors = errorsIn(findings);
+    const trouble = troubleOf(source.name, errors);
+    if (trouble === undefined) this.#refused.delete(source);
+    else this.#refused.set(source, { trouble, errors });
+  }
+
+  /** Whether all these errors are told of other successors of its name: it is tried again, in vain. */
+  isTriedAgain(source: Source, findings: readonly Finding[]): boolean {
+    const others = [...this.#refused].filter(([other]) => other !== source && other.name === source.name);
+    const told = new Set(others.flatMap(([, { errors }]) => errors.map(({ message }) => message)));
+    return errorsIn(findings).every(({ message }) => told.has(message));
   }
 
   /** The layers of a source that serve an older revision; all others of it do not. */
@@ -31,6 +47,20 @@ export class SourceTroubles {
 
   /** Errors first, in the order in which they began. */
   all(): readonly SourceTrouble[] {
-    return [...this.#troubles.values(), ...this.#incomplete.values(), ...[...this.#rolledBack.values()].flat()];
+    const inPlace = [...this.#troubles.values()];
+    const isTold = ({ source, message }: SourceTrouble) =>
+      inPlace.some((one) => one.source === source && one.message === message);
+    const refused = Array.from(this.#refused.values(), ({ trouble }) => trouble).filter((one) => !isTold(one));
+    return [...inPlace, ...refused, ...this.#incomplete.values(), ...[...this.#rolledBack.values()].flat()];
   }
+}
+
+/** Those of severity `error`. */
+export function errorsIn(findings: readonly Finding[]): readonly Finding[] {
+  return findings.filter(({ severity }) => severity === "error");
+}
+
+function troubleOf(source: string, [first, ...others]: readonly Finding[]): SourceTrouble | undefined {
+  if (first === undefined) return undefined;
+  return { source, kind: "errors", message: new XdskitError([first, ...others]).message };
 }

@@ -220,7 +220,7 @@ describe("a server with references: refuse", () => {
         async close() {},
       };
       await assert.rejects(server.addSource(failing), /"a"/);
-      assert.equal(server.stats().configuration.refused, 1);
+      assert.equal(server.stats().configuration.refused, 2);
       server.config.set([]);
       await waitFor("the source to hear of it", () => clusters.retries === 1);
       assert.deepEqual(names(server), ["cluster b"]);

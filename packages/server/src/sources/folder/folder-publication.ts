@@ -100,6 +100,7 @@ export class FolderPublication {
     try {
       if (updates.length > 0) this.#sink.apply(updates);
     } catch (error) {
+      this.#waiting ||= this.#options.waits;
       if (!this.#started && !this.#waiting) throw error;
       return { ...kept, refusal: this.#withPlaces(error, refusalFindings(error)) };
     }
