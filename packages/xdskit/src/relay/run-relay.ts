@@ -93,5 +93,6 @@ async function startRelay(options: RelayCommandOptions, serving: Serving): Promi
   });
   const take = takesRelaySettings({ server, history }, loaded.settings);
   // Files for Envoy have what the groups had at the start.
-  if (toFiles === undefined) serving.takeSettings = (edited) => take(edited as RelaySettings);
+  if (toFiles === undefined)
+    serving.takeSettings = (edited) => (edited === undefined ? undefined : take(edited as RelaySettings));
 }

@@ -111,13 +111,35 @@ describe("settings that are edited while the server runs", () => {
     assert.equal(await clusters(again, "n"), "cluster/c");
   });
 
-  it("change nothing of what is told of the folder in use while they cannot be used", async () => {
-    const inUse = groups(group("one", "*", "a"));
+  it("are reported as a refused edit of the folder while they cannot be used, beside what is told of it", async () => {
+    const [inUse, refused] = [groups(group("one", "*", "a")), groups(group("one", "*", "a", "c"))];
     await using folder = await testFolder({ ...files, "c/c.yaml": "name: no type\n", "xdskit.yaml": inUse });
     await using state = await testFolder();
     await using running = serving(folder, "--state", state.path);
     const server = await address(running, "grpc");
     const admin = `http://${await address(running, "admin")}`;
+    const told = async () => {
+      const { troubles } = JSON.parse((await inProcessEnds("status", "--json", "--server", server)).out) as {
+        readonly troubles: readonly { readonly kind: string; readonly message: string }[];
+      };
+      const metrics = await (await fetch(`${admin}/metrics`)).text();
+      const json = async (path: string) => JSON.parse(await (await fetch(`${admin}/api/v1/${path}`)).text());
+      const [source] = (await json("sources")).sources;
+      const { problems } = await json("problems");
+      return {
+        troubles: troubles.map(({ kind }) => kind),
+        counted: /^xdskit_config_updates_total\{result="rejected"\} (\d+)$/m.exec(metrics)?.[1],
+        errors: /^xdskit_source_findings\{.*severity="error"\} (\d+)$/m.exec(metrics)?.[1],
+        state: source.state as string,
+        problems: problems.map(({ kind }: { readonly kind: string }) => kind) as readonly string[],
+        ready: (await (await fetch(`${admin}/readyz`)).text()).split("\n")[0],
+      };
+    };
+    // An edit of the folder in use, to compare.
+    await folder.write("a/more.yaml", "name: no type\n");
+    await running.seen(/change refused/, "err");
+    const ofEdit = await told();
+    assert.deepEqual([ofEdit.troubles, ofEdit.counted, ofEdit.state], [["errors"], "1", "refused"]);
     await folder.write("a/more.yaml", clusterYaml("more"));
     await eventually(
       () => clusters(running, "n"),
@@ -125,23 +147,59 @@ describe("settings that are edited while the server runs", () => {
     );
     const undone = await inProcessEnds("rollback", "--layer", "a", "--server", admin);
     assert.equal(undone.status, 0, undone.err);
-    const told = async () => {
-      const { out } = await inProcessEnds("status", "--json", "--server", server);
-      const { troubles } = JSON.parse(out) as { readonly troubles: readonly { readonly kind: string }[] };
-      const metrics = await (await fetch(`${admin}/metrics`)).text();
-      const refused = /^xdskit_config_updates_total\{result="rejected"\} (\d+)$/m.exec(metrics) ?? assert.fail(metrics);
-      return [troubles.map(({ kind }) => kind), refused[1]];
-    };
     const before = await told();
-    assert.deepEqual(before[0], ["rolled-back"]);
-    await folder.write("xdskit.yaml", groups(group("one", "*", "c")));
-    await running.seen(/the new settings cannot be used now/, "err");
-    assert.deepEqual(await told(), before);
+    assert.deepEqual([before.troubles, before.state], [["rolled-back"], "applied"]);
+    const withRefusal = {
+      ...{ ...ofEdit, troubles: ["errors", "rolled-back"], counted: "2" },
+      problems: [...ofEdit.problems, ...before.problems],
+    };
+    const saidOnce = /the new settings cannot be used now/;
+    await folder.write("xdskit.yaml", refused);
+    await running.seen(saidOnce, "err");
+    assert.deepEqual(await told(), withRefusal);
     assert.equal(running.err().match(/c\.yaml:1/g)?.length, 1, running.err());
+    assert.equal(await clusters(running, "n"), "cluster/a");
+    // It is tried again, and refused for the same reason.
+    await folder.write("xdskit.yaml", `${refused}# again\n`);
+    await running.seen(new RegExp(`${saidOnce.source}[\\s\\S]*${saidOnce.source}`), "err");
+    assert.deepEqual(await told(), withRefusal);
     assert.doesNotMatch(running.err(), /is not served until/);
+    // Settings with an error are not tried, nor those before them any more.
+    await folder.write("xdskit.yaml", "groups: none\n");
+    await running.seen(/the settings in use stay/, "err");
+    assert.deepEqual(await told(), { ...before, counted: "2" });
+    await folder.write("xdskit.yaml", refused);
+    await eventually(told, ({ troubles }) => troubles.length === 2);
+    await folder.write("xdskit.yaml", inUse);
+    await running.seen(/the settings file is as it was at the start again/, "err");
+    assert.deepEqual(await told(), { ...before, counted: "3" });
     await folder.write("c/c.yaml", clusterYaml("c"));
+    await folder.write("xdskit.yaml", refused);
     await running.seen(/settings in use: groups/, "err");
-    assert.deepEqual((await told())[0], []);
+    assert.deepEqual(await told(), { ...before, counted: "3" });
+    assert.equal(await clusters(running, "n"), "cluster/a cluster/c");
+  });
+
+  it("are refused with the places that name what they would take, and used once these name something else", async () => {
+    await using folder = await testFolder({
+      ...{ ...files, "a/r.yaml": routesYaml("a") },
+      "xdskit.yaml": groups(group("one", "*", "a")),
+    });
+    await using running = serving(folder);
+    const server = await address(running, "grpc");
+    await folder.remove("a/a.yaml");
+    await running.seen(/change refused/, "err");
+    await folder.write("xdskit.yaml", groups(group("one", "*", "a", "c")));
+    await running.seen(/the new settings cannot be used now/, "err");
+    const { out } = await inProcessEnds("status", "--json", "--server", server);
+    const [trouble, ...more] = JSON.parse(out).troubles;
+    assert.match(trouble.message, /a\/r\.yaml:\d+:\d+: route "routes": names cluster "a"/);
+    // The folder in use has the same error.
+    assert.deepEqual(more, []);
+    assert.equal(running.err().match(/r\.yaml:\d+:\d+: route "routes": names cluster "a"/g)?.length, 2, running.err());
+    await folder.write("a/r.yaml", routesYaml("c"));
+    await running.seen(/settings in use: groups/, "err");
+    assert.equal(await clusters(running, "n"), "cluster/c");
   });
 
   it("keep a rollback, which is told once, and count changes on", async () => {

@@ -7,6 +7,7 @@ import type { Settings } from "../settings/schema.js";
 import { liveKeys, settingsChange } from "../settings/settings-change.js";
 import { writtenLayers } from "../settings/written-layers.js";
 import type { KeptHistory } from "../state/retention.js";
+import { RefusedFolder } from "./refused-folder.js";
 import { folderLayers, type ServedFolder } from "./served-folder.js";
 
 /** The parts of the command that can take over other settings. */
@@ -28,6 +29,7 @@ export class LiveSettings {
   readonly #parts: LiveParts;
   #inUse: Settings;
   #folder: ServedFolder;
+  #refused: RefusedFolder | undefined;
 
   constructor(parts: LiveParts, settings: Settings, folder: ServedFolder) {
     this.#parts = parts;
@@ -43,15 +45,27 @@ export class LiveSettings {
     return this.#folder;
   }
 
+  /** The errors for which the folder, as the newest settings name it, is not served. */
+  get refused(): readonly Finding[] {
+    return this.#refused?.error.findings ?? [];
+  }
+
+  /** A folder that was refused is not tried any more. */
+  async giveUp(): Promise<undefined> {
+    await this.#tellOf(undefined);
+  }
+
   /** Takes over what can change while the server runs. Rejects, and nothing has changed, if that cannot be now. */
   async take(edited: Settings): Promise<TakenSettings> {
     const { server, isWhole, references, history } = this.#parts;
     const keys = isWhole && isSameInApi(this.#inUse, edited) ? liveKeys : new Set(["references", "state"] as const);
     const { live: changed, restart, next } = settingsChange(this.#inUse, edited, keys);
     const live = changed.filter((key) => key !== "references" || references === undefined);
+    const isSame = isSameFolder(this.#inUse, next);
+    if (isSame) await this.giveUp();
     if (live.length === 0) return { applied: [], restart };
     const options = liveOptions(next, live);
-    if (isSameFolder(this.#inUse, next)) server.reconfigure(options);
+    if (isSame) server.reconfigure(options);
     else await this.#moveTo(next, options);
     this.#inUse = next;
     if (live.includes("state")) await history.use(next.state);
@@ -83,16 +97,27 @@ export class LiveSettings {
       await Promise.race([started, failed]);
       server.reconfigure(options);
     } catch (error) {
+      if (error instanceof XdskitError) await this.#tellOf(new RefusedFolder(fresh.source.name, error));
       await fresh.close();
       old.kept?.goOn();
       throw error;
     }
     this.#folder = fresh;
     moved(fresh, next);
+    await this.giveUp();
     fresh.checkNames();
     await old.close();
     const kept = new Set(folderLayers({ settings: next }));
     for (const layer of folderLayers({ settings: before })) if (!kept.has(layer)) server.config.layer(layer).drop();
+  }
+
+  /** The server tells of this refusal from now on, and not of the one before. */
+  async #tellOf(refused: RefusedFolder | undefined): Promise<void> {
+    const before = this.#refused;
+    this.#refused = refused;
+    // First, so that an error of both is told once.
+    if (refused !== undefined) this.#parts.server.addSource(refused).catch(() => {});
+    await before?.close();
   }
 }
 

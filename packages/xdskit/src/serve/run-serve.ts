@@ -158,7 +158,9 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
     settingsFile: loaded.file,
     groups: settings.groups,
     whereIs: (group, resource) => live.folder.whereIs(group, resource),
-    sources: (about) => [live.folder.status([...about(...groupNames(live.settings)), ...compared.findings()])],
+    sources: (about) => [
+      live.folder.status([...about(...groupNames(live.settings)), ...compared.findings()], live.refused),
+    ],
     async begin() {
       fromFolder = server.addSource(live.folder.source).catch((error: unknown) => {
         throw withAdvice(error);
@@ -174,7 +176,7 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
       fields: { directory },
     }),
   });
-  serving.takeSettings = (next) => live.take(next as Settings);
+  serving.takeSettings = (next) => (next === undefined ? live.giveUp() : live.take(next as Settings));
 }
 
 interface PeeringNeeds {

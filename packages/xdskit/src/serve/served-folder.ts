@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Finding, Registry, Resource, ResourceTypes, Where } from "@xdskit/api";
 import {
   type CommitInfo,
@@ -147,10 +148,15 @@ export class ServedFolder {
     await this.source.close();
   }
 
-  /** For the admin pages, with further findings. */
-  status(further: readonly Finding[]): SourceStatus {
-    const { findings } = this.#status;
-    return { ...this.#status, findings: [...findings, ...this.#problems, ...this.#dangling.findings(), ...further] };
+  /** For the admin pages, with further findings. `refused`: it cannot be served as new settings name it, for these. */
+  status(further: readonly Finding[], refused: readonly Finding[]): SourceStatus {
+    const { findings: own, state } = this.#status;
+    const findings = [...own, ...refused.filter((one) => !own.some((other) => isDeepStrictEqual(one, other)))];
+    return {
+      ...this.#status,
+      state: refused.length > 0 ? "refused" : state,
+      findings: [...findings, ...this.#problems, ...this.#dangling.findings(), ...further],
+    };
   }
 
   /** Warns of names in resources that do not exist, each once. Call it when all groups have a snapshot. */
@@ -214,7 +220,7 @@ export class ServedFolder {
   #read(summary: FolderSummary): void {
     this.#last = summary;
     this.#status = sourceAfter(this.#status, summary, new Date());
-    // What cannot take the place of another one concerns nobody: who tries it says why.
+    // Where one cannot take the place of another one, who tries it says why.
     if (summary.serving || this.#around.before === undefined) this.#logReading(summary);
     if (!summary.serving) this.#around.nothingServed(summary.findings);
     this.checkNames();

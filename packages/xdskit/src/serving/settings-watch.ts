@@ -18,9 +18,10 @@ export interface TakenSettings {
 
 /**
  * Takes settings over, as they were read from the file. Rejects with an XdskitError if that cannot be now, and then
- * nothing has changed. Undefined: the command reads settings only at its start.
+ * nothing has changed. Resolves to undefined if the command reads settings only at its start. Called with undefined if
+ * the file is gone or has errors: then those that could not be taken over before are not tried again.
  */
-export type TakeSettings = (settings: unknown) => Promise<TakenSettings> | undefined;
+export type TakeSettings = (settings: unknown) => Promise<TakenSettings | undefined> | undefined;
 
 /**
  * Follows the settings file of a running command. For each edit it says once what is in use from now on, what needs a
@@ -44,11 +45,15 @@ export function watchSettings(
   let failed: { readonly message: string; looks: number } | undefined;
 
   async function tell(text: Seen): Promise<void> {
-    if (text === undefined)
-      return log.warn({ file }, "the settings file is gone: the next start will use the defaults");
-    if (typeof text === "object") return log.error({ file, reason: text.error }, "the settings file cannot be read");
+    if (typeof text !== "string") {
+      await take(undefined);
+      if (text !== undefined) log.error({ file, reason: text.error }, "the settings file cannot be read");
+      else log.warn({ file }, "the settings file is gone: the next start will use the defaults");
+      return;
+    }
     const { settings, findings } = await checked(check, text);
     if (findings.length > 0) {
+      await take(undefined);
       for (const finding of findings) logFinding(log, finding);
       return log.error({ file }, "the settings file has errors: a restart would fail; the settings in use stay");
     }
