@@ -144,9 +144,9 @@ export class Configuring {
   };
 
   /**
-   * While another source of this name serves, this one is a successor: it may never take that place, so what is told of
-   * the other one stays, and its own refusals are told beside that. It takes the place once it has `started`, unless all
-   * that it had was refused.
+   * While another source of this name serves, this one is a successor, which may never take its place. So what is told
+   * of the other one stays, and refusals of this one are told beside that. It takes the place once it has `started`,
+   * unless all that it had was refused.
    */
   #sinkOf(source: Source) {
     const { name } = source;

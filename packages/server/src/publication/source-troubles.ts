@@ -5,6 +5,7 @@ import type { RolledBack, Source } from "../contracts/source.js";
 /** Knows the sources whose newest content is not served. */
 export class SourceTroubles {
   readonly #troubles = new Map<string, SourceTrouble>();
+  /** Of sources that are to take the place of another one. */
   readonly #refused = new Map<Source, { readonly trouble: SourceTrouble; readonly errors: readonly Finding[] }>();
   readonly #incomplete = new Map<string, SourceTrouble>();
   readonly #rolledBack = new Map<string, readonly SourceTrouble[]>();

@@ -78,7 +78,8 @@ export interface FolderSourceOptions {
    */
   readonly allowPartial?: boolean | undefined;
   /**
-   * Wait at the start for a folder with a valid file if there is none yet. False: `start` rejects then. Default: false.
+   * Wait at the start for a folder with a valid file if there is none yet, or while what it has is refused. False:
+   * `start` rejects then. Default: false.
    */
   readonly waits?: boolean | undefined;
   /**
