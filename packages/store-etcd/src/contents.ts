@@ -1,6 +1,6 @@
-import { XdskitError } from "@xdskit/api";
+import type { XdskitError } from "@xdskit/api";
 import type { StoredKey, StoredResource } from "@xdskit/server";
-import { contentKey } from "@xdskit/server/tables";
+import { contentKey, damaged } from "@xdskit/server/tables";
 import type { EtcdClient } from "./client/etcd-client.js";
 import type { KeyValue, Operation } from "./client/messages.js";
 import { eachAtOnce, inParts, mostInRequest } from "./in-parts.js";
@@ -100,5 +100,5 @@ async function someContents(client: EtcdClient, keys: Keys, wanted: readonly str
 
 /** An error for a content that a revision names. */
 export function missingContent({ type, key }: StoredKey): XdskitError {
-  return XdskitError.of("XDSKIT_STORE", "it is damaged: a content is missing", { type, resource: key });
+  return damaged("a content is missing", { type, resource: key });
 }

@@ -1,5 +1,6 @@
-import { XdskitError } from "@xdskit/api";
+import type { XdskitError } from "@xdskit/api";
 import type { LayerName, Revision, RevisionId, StoredChange } from "@xdskit/server";
+import { damaged } from "@xdskit/server/tables";
 import type { EtcdClient } from "./client/etcd-client.js";
 import type { KeyValue } from "./client/messages.js";
 import type { ContentName } from "./contents.js";
@@ -96,7 +97,7 @@ export class Manifests {
       id = revision.parent;
       if (id === undefined) return redoAll([], later);
     }
-    throw XdskitError.of("XDSKIT_STORE", `it is damaged: the layer ${JSON.stringify(layer)} cannot be read`);
+    throw damaged(`the layer ${JSON.stringify(layer)} cannot be read`);
   }
 
   /** Undefined where there is none, or only a part of one: its first part is written last. */
@@ -112,7 +113,7 @@ export class Manifests {
 
 /** An error for a revision that a key names. */
 export function missingRevision(id: RevisionId): XdskitError {
-  return XdskitError.of("XDSKIT_STORE", `it is damaged: there is no revision ${id}`);
+  return damaged(`there is no revision ${id}`);
 }
 
 function listOf<T>(parts: readonly KeyValue[]): readonly T[] {

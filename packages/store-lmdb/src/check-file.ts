@@ -36,8 +36,11 @@ export async function wrongHead(file: string): Promise<string | undefined> {
   }
 }
 
-/** LMDB's errors that a damaged file causes: MDB_PAGE_NOTFOUND, MDB_CORRUPTED, MDB_VERSION_MISMATCH, MDB_INVALID. */
-const damageCodes = [-30797, -30796, -30794, -30793];
+/**
+ * LMDB's errors that a damaged file causes: MDB_PAGE_NOTFOUND, MDB_CORRUPTED, MDB_VERSION_MISMATCH, MDB_INVALID, and
+ * MDB_CURSOR_FULL for a tree that is too deep.
+ */
+export const damageCodes: ReadonlySet<number> = new Set([-30797, -30796, -30794, -30793, -30787]);
 
 /**
  * Reads all of a file, in a separate process: a damaged page may end it. Other errors say nothing about the file, such
@@ -48,10 +51,11 @@ const [lmdb, file, ...names] = process.argv.slice(1);
 try {
   const { open } = await import(lmdb);
   const root = open({ path: file, noSubdir: true, maxDbs: names.length, readOnly: true, overlappingSync: false });
-  for (const name of names) for (const _ of root.openDB({ name, encoding: "binary" }).getRange({}));
+  // There is no table yet if the process that made the file ended within its first transaction.
+  for (const name of names) for (const _ of root.openDB({ name, encoding: "binary" })?.getRange({}) ?? []);
 } catch (error) {
   console.error(error.message);
-  process.exit([${damageCodes}].includes(error.code) ? 1 : 2);
+  process.exit([${[...damageCodes]}].includes(error.code) ? 1 : 2);
 }
 `;
 

@@ -20,6 +20,7 @@ import { after, before, describe, it, type TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Store } from "@xdskit/server";
+import { open } from "lmdb";
 import { LmdbTables } from "./lmdb-tables.js";
 import { openLmdbStore } from "./open-lmdb-store.js";
 
@@ -81,13 +82,18 @@ class Writer {
     this.ended = new Promise((resolve) => this.process.once("close", (code) => resolve(code)));
   }
 
+  /** Resolves once its first revision is safe. */
+  async first(): Promise<void> {
+    await Promise.race([this.#first, this.ended]);
+    assert.ok(this.acknowledged.length > 0, this.errors.join("\n"));
+  }
+
   /** Kills it some time after its first revision was safe. */
   async kill(afterMs: number): Promise<void> {
-    await Promise.race([this.#first, this.ended]);
+    await this.first();
     await sleep(afterMs);
     this.process.kill("SIGKILL");
     await this.ended;
-    assert.ok(this.acknowledged.length > 0, this.errors.join("\n"));
   }
 }
 
@@ -152,7 +158,9 @@ describe("a store that is killed", () => {
     const acknowledged: string[] = [];
     const cut = { commits: 0, ahead: 0 };
     // The first kill comes before anything is written.
-    for (let round = 0; round < Math.max(2, 2 * effort); round += 1) {
+    const kills = Math.max(2, 2 * effort);
+    // A writer that gets no time may do nothing between two kills.
+    for (let round = 0; round < kills || (cut.commits === 0 && round < 3 * kills); round += 1) {
       const writer = new Writer(t, directory, "a", { resources: large });
       await writer.kill((round * 137) % 401);
       if (writer.begun > writer.acknowledged.length) cut.commits += 1;
@@ -164,9 +172,7 @@ describe("a store that is killed", () => {
       await store.close();
       assert.deepEqual(await leftIn(directory), { ahead: 0, unused: 0 });
     }
-    t.diagnostic(
-      `${cut.commits} of ${Math.max(2, 2 * effort)} kills cut a commit off, ${cut.ahead} after its first contents`,
-    );
+    t.diagnostic(`${cut.commits} of at least ${kills} kills cut a commit off, ${cut.ahead} after its first contents`);
     assert.ok(cut.commits > 0);
     // Two kills may both come at another moment.
     assert.ok(cut.ahead > 0 || effort < 10);
@@ -264,6 +270,12 @@ describe("a store that is opened", () => {
   }
   const file = (directory: string) => join(directory, "revisions.mdb");
 
+  /** Until the test ends or `NODE_OPTIONS` is deleted, the process that reads all of a file does not start. */
+  function withoutReader(t: TestContext): void {
+    process.env.NODE_OPTIONS = "--no-such-option";
+    t.after(() => delete process.env.NODE_OPTIONS);
+  }
+
   for (const [how, spoil] of Object.entries({
     // Its heads and a page: at its end are pages that no revision needs, if the process was killed before its next one.
     "cut off": (path: string) => truncateSync(path, 12_288),
@@ -289,7 +301,7 @@ describe("a store that is opened", () => {
     // Everything but the head: LMDB itself would end the process.
     overwrite(file(directory), 8_192, size - 8_192);
     // In the state that a process leaves if it dies while it opens the file.
-    writeFileSync(join(directory, "opening"), "");
+    writeFileSync(join(directory, `opening.${process.pid}`), "");
     const { store, findings } = await openLmdbStore(directory);
     assert.deepEqual(await store.heads(), []);
     assert.match(findings[0]?.message ?? "", /^it cannot be read; it was set aside/);
@@ -298,25 +310,73 @@ describe("a store that is opened", () => {
 
   it("the opened store keeps a whole file if a process died while it opened it", async (t) => {
     const directory = made(t);
-    writeFileSync(join(directory, "opening"), "");
+    const dead = new Writer(t, folder(t), "a");
+    await dead.kill(0);
+    // An earlier process may also have had the number of this one, as in a container.
+    for (const pid of [dead.process.pid, process.pid]) {
+      writeFileSync(join(directory, `opening.${pid}`), "");
+      const { store, findings } = await openLmdbStore(directory);
+      assert.deepEqual(findings, []);
+      assert.ok(await store.head("a"));
+      await store.close();
+      assert.deepEqual(readdirSync(directory).sort(), ["revisions.mdb", "revisions.mdb-lock"]);
+    }
+  });
+
+  it("the opened store takes the file of a process that was killed before it made a table", async (t) => {
+    const directory = folder(t);
+    await open({ path: file(directory), noSubdir: true, overlappingSync: false }).close();
+    writeFileSync(join(directory, `opening.${process.pid}`), "");
     const { store, findings } = await openLmdbStore(directory);
-    assert.deepEqual(findings, []);
-    assert.ok(await store.head("a"));
+    assert.deepEqual([findings, await store.heads()], [[], []]);
     await store.close();
   });
 
   it("a file stays where it is while nobody can tell whether it is damaged", async (t) => {
     const directory = made(t);
-    writeFileSync(join(directory, "opening"), "");
-    // The process that reads it does not start.
-    process.env.NODE_OPTIONS = "--no-such-option";
-    t.after(() => delete process.env.NODE_OPTIONS);
+    writeFileSync(join(directory, `opening.${process.pid}`), "");
+    withoutReader(t);
     const refused = { code: "XDSKIT_STORE", message: /nobody knows whether it is damaged.*no-such-option/ };
     await assert.rejects(openLmdbStore(directory), refused);
     delete process.env.NODE_OPTIONS;
     const { store, findings } = await openLmdbStore(directory);
     assert.deepEqual([findings, (await store.head("a")) !== undefined], [[], true]);
     await store.close();
+  });
+
+  it("a file is not read whole because a live process is just opening it", async (t) => {
+    const directory = made(t);
+    const live = new Writer(t, folder(t), "a");
+    writeFileSync(join(directory, `opening.${live.process.pid}`), "");
+    withoutReader(t);
+    const { store, findings } = await openLmdbStore(directory);
+    assert.deepEqual([findings, (await store.head("a")) !== undefined], [[], true]);
+    await store.close();
+  });
+
+  it("a damaged file stays where it is as long as another process has it open", { timeout: 60_000 }, async (t) => {
+    const directory = folder(t);
+    const writer = new Writer(t, directory, "a");
+    await writer.first();
+    const { pid = 0 } = writer.process;
+    writer.process.kill("SIGSTOP");
+    truncateSync(file(directory), 12_288);
+    const refused = {
+      code: "XDSKIT_STORE",
+      message: new RegExp(`it is cut off: .*; it stays .* process ${pid} has it`),
+    };
+    await assert.rejects(openLmdbStore(directory), refused);
+    await assert.rejects(openLmdbStore(directory, { damage: "it could not be read" }), {
+      code: "XDSKIT_STORE",
+      message: /it could not be read; it stays where it is/,
+    });
+    assert.deepEqual(readdirSync(directory).sort(), [`open.${pid}`, "revisions.mdb", "revisions.mdb-lock"]);
+    writer.process.kill("SIGKILL");
+    await writer.ended;
+    const { store, findings } = await openLmdbStore(directory);
+    assert.match(findings[0]?.message ?? "", /it is cut off: .*; it was set aside/);
+    await store.close();
+    assert.ok(!readdirSync(directory).includes(`open.${pid}`));
   });
 
   it("the opened store checks the whole file at the next start if a part cannot be read", {

@@ -1,6 +1,7 @@
 import { XdskitError } from "@xdskit/api";
-import { type Reader, type TableName, type Tables, tableNames, type Writer } from "@xdskit/server/tables";
+import { damaged, type Reader, type TableName, type Tables, tableNames, type Writer } from "@xdskit/server/tables";
 import { type Database, open, type RootDatabase } from "lmdb";
+import { damageCodes } from "./check-file.js";
 import { DurableWrites, systemError, unwritten } from "./durable-writes.js";
 
 /** After the last possible key with a prefix: keys are ASCII. */
@@ -13,21 +14,28 @@ export class LmdbTables implements Tables {
   readonly #databases: ReadonlyMap<TableName, Database<unknown, string>>;
 
   readonly #damaged: () => void;
+  readonly #closed: () => Promise<void>;
   readonly isReadOnly: boolean;
 
   /**
    * Opens the file, or makes it unless it is `readOnly`. Throws LMDB's errors. `damaged` is called if a part cannot be
-   * read.
+   * read, and `closed` once it is closed.
    */
   constructor(
     file: string,
     {
       damaged = () => {},
+      closed = async () => {},
       readOnly = false,
-    }: { readonly damaged?: (() => void) | undefined; readonly readOnly?: boolean } = {},
+    }: {
+      readonly damaged?: (() => void) | undefined;
+      readonly closed?: (() => Promise<void>) | undefined;
+      readonly readOnly?: boolean;
+    } = {},
   ) {
     this.#file = file;
     this.#damaged = damaged;
+    this.#closed = closed;
     this.isReadOnly = readOnly;
     const root: RootDatabase = open({
       ...{ path: file, noSubdir: true, maxDbs: tableNames.length, cache: false, readOnly },
@@ -53,18 +61,18 @@ export class LmdbTables implements Tables {
     }
   }
 
-  /** LMDB's own errors mean a damaged file: the next start checks all of it. Those of the system have its numbers. */
+  /** An error that damage causes has the next start check all of the file. Those of the system have its numbers. */
   #asStoreError(error: unknown): unknown {
     if (error instanceof XdskitError) return error;
     const ofSystem = systemError(error);
     if (ofSystem !== undefined) return unwritten(ofSystem, this.#file);
+    const { code, message } = error as NodeJS.ErrnoException;
+    const where = { file: this.#file };
+    // A value that cannot be decoded has no code.
+    if (typeof code === "number" && !damageCodes.has(code))
+      return XdskitError.of("XDSKIT_STORE", `it cannot be read: ${message}`, where, { cause: error });
     this.#damaged();
-    return XdskitError.of(
-      "XDSKIT_STORE",
-      `it is damaged: ${(error as Error).message}`,
-      { file: this.#file },
-      { cause: error },
-    );
+    return damaged(message, where, error);
   }
 
   async write<T>(work: (writer: Writer) => T): Promise<T> {
@@ -88,6 +96,7 @@ export class LmdbTables implements Tables {
 
   async close(): Promise<void> {
     await this.#writes.close();
+    await this.#closed();
   }
 
   #database(name: TableName): Database<unknown, string> {

@@ -1,19 +1,18 @@
-import { writeFileSync } from "node:fs";
-import { access, chmod, mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { access, chmod, mkdir, rename, rm, stat } from "node:fs/promises";
 import { constants } from "node:os";
 import { join } from "node:path";
 import { type Finding, XdskitError } from "@xdskit/api";
 import { RevisionStore, type Store } from "@xdskit/server";
 import { isReadable, wrongHead } from "./check-file.js";
+import { systemError } from "./durable-writes.js";
 import { LmdbTables } from "./lmdb-tables.js";
+import { OpenMarks } from "./open-marks.js";
 import { WriteThread } from "./write-thread/write-thread.js";
 
 /** The first format is the only one. A new number marks files that this version would misread. */
 const format = 1;
 
 const fileName = "revisions.mdb";
-/** Exists while a process opens the file. If it still exists later, the file may have ended the process. */
-const openingName = "opening";
 
 /** An open store. */
 export interface OpenedStore {
@@ -42,19 +41,21 @@ export interface OpenLmdbOptions {
  *
  * An existing file that cannot be written is opened for reading only, and the findings say so.
  *
- * Rejects with XDSKIT_STORE if the folder cannot be written and there is no file, or if a newer xdskit wrote the file.
+ * Rejects with XDSKIT_STORE if the folder cannot be written and there is no file, if a newer xdskit wrote the file, or
+ * if it is damaged while another process has it open: what that one writes would go with the file.
  */
 export async function openLmdbStore(directory: string, options: OpenLmdbOptions = {}): Promise<OpenedStore> {
   const file = join(directory, fileName);
+  const marks = new OpenMarks(directory);
   try {
     await mkdir(directory, { recursive: true, mode: 0o700 });
-    const damage = (await exists(file)) ? (options.damage ?? (await damageOf(directory, file))) : undefined;
-    const findings = damage === undefined ? [] : [await setAside(file, damage)];
-    await writeFile(join(directory, openingName), "", { mode: 0o600 });
-    const store = await opened(directory, file);
-    await rm(join(directory, openingName), { force: true });
-    return { store, findings, isLost: damage !== undefined, isReadOnly: false };
+    const findings = await asideIfDamaged(file, marks, options.damage);
+    await marks.opening();
+    const store = await opened(directory, file, marks);
+    await marks.open();
+    return { store, findings, isLost: findings.length > 0, isReadOnly: false };
   } catch (error) {
+    await marks.notOpened();
     if (error instanceof XdskitError) throw error;
     const reason = reasonOf(error as NodeJS.ErrnoException);
     if (unwritable.has(reason) && options.damage === undefined && (await exists(file)))
@@ -71,7 +72,7 @@ export async function readLmdbStore(directory: string): Promise<Store> {
   const file = join(directory, fileName);
   if (!(await exists(file)))
     throw XdskitError.of("XDSKIT_STORE", "there is no state in this folder", { file: directory });
-  const damage = await damageOf(directory, file);
+  const damage = await damageOf(file, new OpenMarks(directory));
   if (damage !== undefined) throw XdskitError.of("XDSKIT_STORE", damage, { file });
   return await readOnlyStore(directory, file);
 }
@@ -92,7 +93,7 @@ function reasonOf({
 }
 
 async function openedToRead(directory: string, file: string, reason: string): Promise<OpenedStore> {
-  const damage = await damageOf(directory, file);
+  const damage = await damageOf(file, new OpenMarks(directory));
   if (damage !== undefined)
     throw XdskitError.of("XDSKIT_STORE", `${damage}, and it cannot be set aside: ${reason}`, { file });
   const store = await readOnlyStore(directory, file);
@@ -120,18 +121,11 @@ function mustBeReadable(tables: LmdbTables, file: string): number | undefined {
   throw XdskitError.of("XDSKIT_STORE", message, { file });
 }
 
-async function opened(directory: string, file: string): Promise<Store> {
-  const marked = join(directory, openingName);
-  const tables = new LmdbTables(file, { damaged: () => writeFileSync(marked, "", { mode: 0o600 }) });
+async function opened(directory: string, file: string, marks: OpenMarks): Promise<Store> {
+  const tables = tablesOf(file, marks);
   try {
     for (const path of [file, `${file}-lock`]) await chmod(path, 0o600);
-    let found: number | undefined;
-    try {
-      found = mustBeReadable(tables, file);
-    } catch (error) {
-      await rm(marked, { force: true });
-      throw error;
-    }
+    const found = mustBeReadable(tables, file);
     if (found === undefined) await tables.write((writer) => writer.put("meta", "format", format));
     return await RevisionStore.open(`lmdb ${directory}`, tables, new WriteThread(file));
   } catch (error) {
@@ -140,11 +134,47 @@ async function opened(directory: string, file: string): Promise<Store> {
   }
 }
 
-async function damageOf(directory: string, file: string): Promise<string | undefined> {
+function tablesOf(file: string, marks: OpenMarks): LmdbTables {
+  try {
+    return new LmdbTables(file, { damaged: () => marks.suspect(), closed: () => marks.closed() });
+  } catch (error) {
+    if (systemError(error) === undefined) marks.suspect();
+    throw error;
+  }
+}
+
+async function damageOf(file: string, marks: OpenMarks): Promise<string | undefined> {
   const wrong = await wrongHead(file);
-  if (wrong === undefined && !(await exists(join(directory, openingName)))) return undefined;
+  if (wrong === undefined && !(await marks.look()).isSuspect) return undefined;
   // A file may also be shorter than its head says: only reading tells.
   return (await isReadable(file)) ? undefined : (wrong ?? "it cannot be read");
+}
+
+/** How often a damaged file is looked at anew, since another process set it aside meanwhile. */
+const mostLooks = 3;
+
+/** Sets the file of a folder aside if it is damaged, or if `damage` says so. Rejects if another process has it open. */
+async function asideIfDamaged(file: string, marks: OpenMarks, damage: string | undefined): Promise<readonly Finding[]> {
+  for (let looks = 1; looks <= mostLooks; looks += 1) {
+    const identity = await identityOf(file);
+    // Only the first of these files is known to be damaged.
+    const known = looks === 1 ? damage : undefined;
+    const found = identity === undefined ? undefined : (known ?? (await damageOf(file, marks)));
+    if (found === undefined) {
+      await marks.clear();
+      return [];
+    }
+    const { users } = await marks.look();
+    if (users.length > 0) {
+      const processes = users.map((pid) => `process ${pid}`).join(", ");
+      throw XdskitError.of("XDSKIT_STORE", `${found}; it stays where it is, since ${processes} has it open`, { file });
+    }
+    if ((await identityOf(file)) !== identity) continue;
+    const finding = await setAside(file, found);
+    await marks.clear();
+    return [finding];
+  }
+  throw XdskitError.of("XDSKIT_STORE", "other processes set it aside again and again", { file });
 }
 
 async function setAside(file: string, damage: string): Promise<Finding> {
@@ -153,6 +183,14 @@ async function setAside(file: string, damage: string): Promise<Finding> {
   await rm(`${file}-lock`, { force: true });
   const message = `${damage}; it was set aside as ${aside}, and history begins anew`;
   return { code: "XDSKIT_STORE", severity: "error", message, file };
+}
+
+/** Differs for each file that has this path in turn; undefined: there is none. */
+async function identityOf(file: string): Promise<number | undefined> {
+  return await stat(file).then(
+    ({ ino }) => ino,
+    () => undefined,
+  );
 }
 
 async function exists(path: string): Promise<boolean> {

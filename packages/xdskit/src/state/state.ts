@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { access } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { type Finding, XdskitError } from "@xdskit/api";
-import type { Revision, Store } from "@xdskit/server";
+import { isDamage, type Revision, type Store } from "@xdskit/server";
 import type { ProcessPlace } from "../processes/process-place.js";
 import type { StoreUrl } from "../settings/store-url.js";
 import { openEtcdState } from "./etcd-state.js";
@@ -60,31 +60,37 @@ export interface StateOptions {
   readonly place?: ProcessPlace | undefined;
   /** Hears what goes wrong with a copy of the store on this machine; undefined: it is well again. */
   readonly problem: (finding: Finding | undefined) => void;
-  /** Why a file of this machine must be set aside: it could not be read. */
+  /** Why a file of this machine must be set aside: it is damaged. */
   readonly damage?: string | undefined;
+  /** The error for which a file of this machine is not used. */
+  readonly failed?: unknown;
 }
 
-/** How often a file that cannot be read is opened. After that, it is set aside. */
+/** How often a file that cannot be read is opened. After that, it is set aside if it is damaged, or not used. */
 const mostReadings = 2;
 
 /**
  * Opens the state and reads from it, as `read` does. A file that turns out to be damaged only then is set aside: the
- * server must not need a second start for that.
+ * server must not need a second start for that. If it cannot be read for another reason, it stays, and the server goes
+ * on without it.
  */
 export async function openAndRead<T>(
   options: StateOptions,
   read: (state: ServerState) => Promise<T>,
 ): Promise<{ readonly state: ServerState; readonly found: T }> {
   let damage: string | undefined;
+  let failed: unknown;
   for (let readings = 1; ; readings += 1) {
-    const state = await openState({ ...options, damage });
+    const state = await openState({ ...options, damage, failed });
     try {
       return { state, found: await read(state) };
     } catch (error) {
       const isOfStore = error instanceof XdskitError && error.code === "XDSKIT_STORE";
       await state.store?.close();
       if (!isOfStore || options.url?.kind === "etcd" || readings > mostReadings) throw error;
-      if (readings === mostReadings) damage = error.message;
+      if (readings < mostReadings) continue;
+      if (isDamage(error)) damage = error.message;
+      else failed = error;
     }
   }
 }
@@ -95,7 +101,7 @@ export async function openAndRead<T>(
  * has no copy of it.
  */
 export async function openState(options: StateOptions): Promise<ServerState> {
-  const { option, own, url, place, problem } = options;
+  const { option, own, url, place, problem, damage, failed } = options;
   if (url?.kind === "etcd") {
     const { store, findings } = await openEtcdState(url, problem);
     return { store, findings, heads: await store.heads(), directory: undefined, isDurable: true, trouble: undefined };
@@ -103,7 +109,8 @@ export async function openState(options: StateOptions): Promise<ServerState> {
   const directory = stateFolder(url?.directory ?? option, own);
   let found: Opened;
   try {
-    found = directory === undefined ? nowhere : await openLmdb(directory, options.damage);
+    if (failed !== undefined) throw failed;
+    found = directory === undefined ? nowhere : await openLmdb(directory, damage);
   } catch (error) {
     const findings = problemsOf(error).map(nothingKept);
     found = { ...nowhere, findings, trouble: (await mayHoldRevisions(directory)) ? notServed(findings) : undefined };

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { type ResourceName, type TypeUrl, type Version, XdskitError } from "@xdskit/api";
+import type { ResourceName, TypeUrl, Version } from "@xdskit/api";
 import type { StoreWatch } from "../../contracts/shared-keys.js";
 import type {
   CommitInfo,
@@ -15,6 +15,7 @@ import type {
   StoredResource,
 } from "../../contracts/store.js";
 import type { LayerName } from "../../settings/group-settings.js";
+import { damaged } from "../basics/damage.js";
 import { storeFinding } from "../basics/store-finding.js";
 import { commitLayers } from "./table-commit.js";
 import { holdsContent, putContent } from "./table-contents.js";
@@ -223,5 +224,5 @@ function countUpTo(entries: Iterable<unknown>, most: number): number {
 }
 
 function missing({ type, key }: StoredKey): never {
-  throw XdskitError.of("XDSKIT_STORE", "it is damaged: a content is missing", { type, resource: key });
+  throw damaged("a content is missing", { type, resource: key });
 }

@@ -1,5 +1,6 @@
 import { type Version, XdskitError } from "@xdskit/api";
 import type { Revision, RevisionId, StoredChange, StoredKey } from "../../contracts/store.js";
+import { damaged } from "../basics/damage.js";
 import type { Reader } from "./tables.js";
 
 /** The content of one resource at the head of a layer. */
@@ -29,7 +30,7 @@ export function findRevision(reader: Reader, id: RevisionId): Revision | undefin
 /** A revision that another table names. */
 export function revisionOf(reader: Reader, id: RevisionId): Revision {
   const revision = findRevision(reader, id);
-  if (revision === undefined) throw XdskitError.of("XDSKIT_STORE", `it is damaged: there is no revision ${id}`);
+  if (revision === undefined) throw damaged(`there is no revision ${id}`);
   return revision;
 }
 

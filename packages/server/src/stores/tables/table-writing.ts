@@ -8,6 +8,7 @@ export type {
   StoredKey,
   StoredResource,
 } from "../../contracts/store.js";
+export { damaged } from "../basics/damage.js";
 export { LatestWork } from "../basics/latest-work.js";
 export { LiveSession } from "../basics/live-session.js";
 export { readAgainMs } from "../basics/paces.js";
