@@ -204,13 +204,14 @@ export class Configuring {
             refused(findings);
           },
         };
+        const isLater = isJudged && !isStart;
         const changes = this.#applyOrReport(origin, () => updates);
         isStart = false;
         hasApplied = true;
         newest = undefined;
         this.#started.add(name);
         takePlace();
-        this.#publish(changes);
+        this.#publish(changes, undefined, isLater);
       },
       resume: (steps) => this.#resume(steps),
       rolledBack: (layers) => {
@@ -322,7 +323,7 @@ export class Configuring {
   }
 
   /** Returns the number of the change, or of the last one that made a difference if this one made none. */
-  #publish(changes: readonly LayerChange[], how?: ChangeOptions): number {
+  #publish(changes: readonly LayerChange[], how?: ChangeOptions, isLater = false): number {
     const { publication, arrivals, events, counters, published } = this.#context;
     if (changes.length === 0) return arrivals.revision;
     counters.configurationsApplied += 1;
@@ -335,7 +336,7 @@ export class Configuring {
       upserted: count("upserted"),
       removed: count("removed"),
     }));
-    publication.publish(changes, how?.rollout);
+    publication.publish(changes, how?.rollout, isLater);
     published();
     this.retryRefused();
     return revision;

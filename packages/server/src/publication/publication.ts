@@ -188,15 +188,17 @@ export class Publication {
   }
 
   /**
-   * Takes over the differences of layers and tells the streams concerned; `rollout` overrides the groups' own
-   * settings.
+   * Takes over the differences of layers and tells the streams concerned; `rollout` overrides the groups' own settings.
+   * `isLater`: a source has started with something else.
    */
-  publish(changes: readonly LayerChange[], rollout?: RolloutSettings | "off" | undefined): void {
-    const hadBegun = this.#hasBegun;
+  publish(changes: readonly LayerChange[], rollout?: RolloutSettings | "off" | undefined, isLater = false): void {
     const wish = changes.every(({ layer }) => isBelow(layer)) ? "on-demand" : rollout;
     // In whole milliseconds, as streams see the time: none of them acknowledges before.
     const at = Math.floor(this.#clock.now());
-    for (const shared of this.#stacks.touchedBy(changes)) shared.publish(changes, wish, hadBegun, at);
+    for (const shared of this.#stacks.touchedBy(changes)) {
+      if (this.#hasBegun) shared.publish(changes, wish, at);
+      else shared.publishEarly(changes, wish, isLater);
+    }
     this.#tellOnce();
     this.#onDemand?.layersChanged(changes);
   }

@@ -82,13 +82,10 @@ export class SharedStack {
     if (newest !== undefined) this.lineage.start(newest);
   }
 
-  /**
-   * Takes over the changes, and tells the streams if nodes were told the configuration before (`hadBegun`). `at`:
-   * milliseconds.
-   */
-  publish(changes: readonly LayerChange[], wish: Wish, hadBegun: boolean, at: number): void {
+  /** Takes over the changes, and tells the streams. `at`: milliseconds. */
+  publish(changes: readonly LayerChange[], wish: Wish, at: number): void {
     const before = this.stack.known;
-    if (!this.stack.update(changes) || !hadBegun) return;
+    if (!this.stack.update(changes)) return;
     const after = this.stack.known;
     if (before !== undefined && after !== undefined) {
       notePublished(before, after, at);
@@ -103,6 +100,17 @@ export class SharedStack {
     if (after === undefined) return;
     this.#names?.update(after);
     this.#addresses?.update(after);
+  }
+
+  /** Takes over changes before nodes are told anything. `isLater`: they do not belong to what a source starts with. */
+  publishEarly(changes: readonly LayerChange[], wish: Wish, isLater: boolean): void {
+    const before = this.stack.known;
+    const isChanged = this.stack.update(changes);
+    if (![...this.views].some((view) => view.countsEarly)) return;
+    // From the first content on, so that what was before a change is known.
+    const after = this.stack.snapshot();
+    if (!isLater || !isChanged || before === undefined || after === undefined) return;
+    for (const view of this.views) view.changedEarly(before, after, wish);
   }
 
   /**

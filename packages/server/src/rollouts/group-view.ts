@@ -125,13 +125,18 @@ export class GroupView implements SharedView {
 
   /** The newest snapshot has changed. */
   changed(before: Snapshot, after: Snapshot, how: Spread): void {
+    this.changedBy(changesBetween(before, after), how);
+  }
+
+  /** The same, by these changes of it. */
+  changedBy(changes: Iterable<KeyChange>, how: Spread): void {
     const underWay = this.underWay;
     if (this.#shared !== undefined) {
-      if (how !== "on-demand") this.#shared.changed(this.#effective(changesBetween(before, after)), how);
-    } else if (how === "at-once") underWay?.pass(changesBetween(before, after));
+      if (how !== "on-demand") this.#shared.changed(this.#effective(changes), how);
+    } else if (how === "at-once") underWay?.pass(changes);
     else if (how !== "on-demand" && (underWay !== undefined || !this.isDeserted())) {
       this.#rollout = underWay ?? this.#newRollout();
-      this.#rollout.change(changesBetween(before, after), how);
+      this.#rollout.change(changes, how);
     }
     // A rollout that begins may have been asked for views before it held the change back.
     this.#views = undefined;

@@ -8,8 +8,10 @@ import { type Rollout, type RolloutOutcome, shownAtMost } from "../contracts/rol
 import type { ViewStats } from "../contracts/stats.js";
 import { fullSettings, type RolloutSettings } from "../settings/rollout-settings.js";
 import { inTime } from "../stores/basics/in-time.js";
-import { GroupView, type GroupViewContext } from "./group-view.js";
+import { EarlyChanges } from "./early-changes.js";
+import { GroupView, type GroupViewContext, type Spread } from "./group-view.js";
 import type { Member, ViewClient } from "./member.js";
+import { changesBetween } from "./overrides.js";
 import type { QuarantineEntry } from "./quarantine.js";
 import type { RolloutMachine } from "./rollout.js";
 import { Seat } from "./seat.js";
@@ -25,7 +27,10 @@ export type Wish = RolloutSettings | "off" | "on-demand" | undefined;
 export type Views = ReturnType<typeof createViews>;
 
 /** A group and its members, without the inner parts. */
-export type ViewedGroup = Pick<GroupOfViews, "join" | "isPlain" | "changed" | "use" | "snapshots" | "close">;
+export type ViewedGroup = Pick<
+  GroupOfViews,
+  "join" | "isPlain" | "changed" | "countsEarly" | "changedEarly" | "use" | "snapshots" | "close"
+>;
 
 /** The parts that the groups of a server share. */
 interface SharedByGroups {
@@ -100,6 +105,7 @@ class GroupOfViews implements GroupViewContext {
   lastOrder = 0;
   view: GroupView | undefined;
   #isOpen = false;
+  #early: EarlyChanges | undefined;
 
   constructor(shared: SharedByGroups, group: Group, newest: () => Snapshot | undefined, respread: () => void) {
     this.#shared = shared;
@@ -127,6 +133,10 @@ class GroupOfViews implements GroupViewContext {
     const record = this.shared?.recordOf(this.group);
     if (record !== undefined) this.#look();
     this.view?.open();
+    const newest = this.newest();
+    const early = newest && this.#early?.left(newest, record?.since ?? 0);
+    this.#early = undefined;
+    if (early !== undefined) this.#look().changedBy(early.changes, early.how);
   }
 
   /** Nothing has happened yet. */
@@ -162,10 +172,28 @@ class GroupOfViews implements GroupViewContext {
 
   /** The group's newest snapshot has changed. */
   changed(before: Snapshot, after: Snapshot, wish: Wish): void {
+    const spread = this.#spreadOf(wish);
+    if (typeof spread === "object") this.#look();
+    this.view?.changed(before, after, spread);
+  }
+
+  /** Whether changes that come before nodes are told anything go by steps, as at other servers. */
+  get countsEarly(): boolean {
+    return this.shared !== undefined && typeof this.#rollout === "object";
+  }
+
+  /** The newest snapshot has changed, and nodes are told nothing yet. */
+  changedEarly(before: Snapshot, after: Snapshot, wish: Wish): void {
+    const spread = this.#spreadOf(wish);
+    if (!this.countsEarly || spread === "on-demand") return;
+    this.#early ??= new EarlyChanges();
+    this.#early.note(changesBetween(before, after), spread);
+  }
+
+  #spreadOf(wish: Wish): Spread {
     const plan = wish ?? this.#rollout ?? "off";
-    if (typeof plan === "object") this.#look();
-    if (plan === "on-demand") this.view?.changed(before, after, "on-demand");
-    else this.view?.changed(before, after, plan === "off" ? "at-once" : fullSettings(plan));
+    if (plan === "on-demand") return plan;
+    return plan === "off" ? "at-once" : fullSettings(plan);
   }
 
   /** The snapshots that its streams have now, if these are not only the newest. */

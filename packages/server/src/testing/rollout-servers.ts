@@ -63,9 +63,13 @@ export class RolloutServers {
 
   /**
    * `store`: where it reads and writes, if not in the store itself; it may be away. `meanwhile`: after it has read the
-   * store, and before it follows it.
+   * store, and before it follows it. `early`: after it follows it, and before it tells nodes anything.
    */
-  async start(store: Store = this.store, meanwhile?: () => Promise<void>): Promise<RolloutServer> {
+  async start(
+    store: Store = this.store,
+    meanwhile?: () => Promise<void>,
+    early?: (server: RolloutServer) => Promise<void>,
+  ): Promise<RolloutServer> {
     this.#count += 1;
     const name = `server ${this.#count}`;
     const clock = manualClock();
@@ -86,6 +90,10 @@ export class RolloutServers {
     await written.load();
     const transport = createMemoryTransport();
     const address = await server.listenOn(transport, "here");
+    let come = () => {};
+    const hasCome = new Promise<void>((resolve) => {
+      come = resolve;
+    });
     const close = async () => {
       const at = this.#all.findIndex((each) => each.name === name);
       if (at >= 0) this.#all.splice(at, 1);
@@ -115,8 +123,12 @@ export class RolloutServers {
       },
     };
     await meanwhile?.();
+    const last = server.addSource({ name: "last", start: async () => await hasCome, close: async () => {} });
     await server.addSource(written);
     this.#all.push(started);
+    await early?.(started);
+    come();
+    await last;
     return started;
   }
 

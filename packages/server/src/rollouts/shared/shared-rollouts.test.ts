@@ -371,6 +371,38 @@ describe("a rollout of several servers", () => {
     assert.equal(moved.held.get("a"), "1");
   });
 
+  for (const [whose, isAlone] of [
+    ["a server that is alone", true],
+    ["a server whose neighbor cannot write its record", false],
+  ] as const) {
+    it(`goes by steps if it comes to ${whose} before it tells nodes anything`, async (t) => {
+      const servers = await RolloutServers.create({ rollout: { steps: [{ count: 1 }], soakMs: 600_000 } });
+      t.after(() => servers.close());
+      const { shared } = servers.store;
+      let isCutOff = false;
+      const put: typeof shared.put = async (one) => {
+        if (isCutOff) throw new Error("the store is away");
+        return await shared.put(one);
+      };
+      const first = await servers.start(changed(servers.store, { shared: changed(shared, { put }) }));
+      await first.write({ a: "1" });
+      if (isAlone) await first.close();
+      isCutOff = true;
+      const late = await servers.start(undefined, undefined, (starting) => starting.write({ a: "2" }));
+      const reached = new Set<string>();
+      for (const id of ids) {
+        const judge = (contents: ReadonlyMap<string, string>) => {
+          if (contents.get("a") === "2") reached.add(id);
+          return "accept" as const;
+        };
+        late.connect({ id, judge });
+      }
+      await servers.until("one of them is reached", () => reached.has(ids[0] ?? ""));
+      await servers.pass(1_000);
+      assert.deepEqual([...reached], ids.slice(0, 1));
+    });
+  }
+
   it("holds back at a server that hears of the record before it has the change", async (t) => {
     // What heartbeats need is read in between.
     const servers = await RolloutServers.create({
