@@ -15,7 +15,16 @@ export { newestEnvoyVersion, sinceOf } from "./envoy-versions/since.js";
 export { type ErrorCode, errorCodes, type XdskitErrorCode } from "./errors/error-codes.js";
 export { describe, type Finding, type Where, XdskitError } from "./errors/errors.js";
 export type { FieldStep } from "./errors/field-path.js";
-export { mostFindings } from "./errors/most-findings.js";
+export {
+  mostBody,
+  mostFindings,
+  mostKept,
+  mostListed,
+  mostNamesKept,
+  mostSmallBody,
+  mostUnreadBytes,
+  mostWholeAnswer,
+} from "./errors/limits.js";
 export { didYouMean } from "./errors/nearest-name.js";
 export {
   type CallWithOptions,

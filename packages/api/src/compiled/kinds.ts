@@ -1,4 +1,5 @@
 import type { DescField, Registry } from "@bufbuild/protobuf";
+import { mostKept } from "../errors/limits.js";
 import { typeUrlPrefix } from "../names/identifiers.js";
 import { perObject } from "../names/per-object.js";
 import { copied, shownType } from "../reading/file-reading.js";
@@ -20,9 +21,6 @@ export interface Kinds {
   /** By type URL. Undefined if its messages cannot be read in one pass. */
   readonly of: (url: string) => Kind | undefined;
 }
-
-/** Files may spell type URLs in many ways. */
-const mostKinds = 1000;
 
 /** The kinds of resources for these types and messages. They are shared by all files. */
 export const kindsOf = perObject((types: ResourceTypes) =>
@@ -49,7 +47,8 @@ function createKinds(types: ResourceTypes, registry: Registry): Kinds {
     const own = copied(url);
     const found = find(own);
     if (found === undefined) return undefined;
-    if (byUrl.size >= mostKinds) byUrl.clear();
+    // Files may spell type URLs in many ways.
+    if (byUrl.size >= mostKept) byUrl.clear();
     byUrl.set(own, found);
     return found;
   }

@@ -1,5 +1,6 @@
 import { create, type DescField, type DescMessage, type Message, type Registry } from "@bufbuild/protobuf";
 import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
+import { mostKept } from "../errors/limits.js";
 import { schemaOf, typeNameOf } from "../messages/any.js";
 import { typeUrlPrefix } from "../names/identifiers.js";
 import { perObject } from "../names/per-object.js";
@@ -22,8 +23,6 @@ import type { MessageWriter, WriteMessage } from "./writers.js";
 /** The writers of a registry live as long as it. */
 export const writersOf = perObject((registry: Registry) => new Writers(registry));
 
-/** The number of spellings of type URLs that are remembered. */
-const mostUrls = 5000;
 /** An xDS server is a static cluster of the client's bootstrap, not a resource. */
 const configSource = "envoy.config.core.v3.ConfigSource";
 
@@ -63,7 +62,7 @@ class Writers {
       const schema = schemaOf(typeNameOf(url), this.registry);
       if (schema === undefined) return undefined;
       writer = this.of(schema);
-      if (this.urls.size >= mostUrls) this.urls.clear();
+      if (this.urls.size >= mostKept) this.urls.clear();
       // A URL from YAML is a view of its file's text.
       this.urls.set(copied(url), writer);
     }

@@ -1,4 +1,5 @@
 import type { DescField } from "@bufbuild/protobuf";
+import { mostKept } from "../errors/limits.js";
 import type { Fields } from "../references/rules.js";
 import { giveUp } from "./doubt.js";
 import type { Encoding } from "./encoding.js";
@@ -25,9 +26,6 @@ interface Order {
   readonly places: readonly number[];
   readonly writes: readonly WriteField[];
 }
-
-/** The number of key sequences that are remembered for one schema. Others are looked up every time. */
-const mostShapes = 500;
 
 /** Gives up at a message that a rule refuses, or notes the resources that the message names. */
 export type Judge = (out: Encoding, message: Fields) => void;
@@ -82,7 +80,8 @@ export function createShapes(members: Members, typed: boolean): Shapes {
       const member = isType ? undefined : members.find(key);
       if (member === undefined && !isType) return giveUp();
       next = createShape(shape, member);
-      if (count >= mostShapes) return next;
+      // Other key sequences are looked up every time.
+      if (count >= mostKept) return next;
       count += 1;
       shape.next.set(key, next);
     }

@@ -1,3 +1,4 @@
+import { mostKept } from "../errors/limits.js";
 import { sortedRecord } from "../messages/sorted.js";
 import { isObject } from "../text/source-document.js";
 import { mostSeconds } from "../validate/refused/spans.js";
@@ -17,10 +18,9 @@ interface DurationParts {
   readonly nanos: number;
 }
 
-/** Configurations repeat their durations, so this many are remembered. */
-const mostSpans = 1000;
 /** A longer string may be a view of a file's text, and would keep it alive. */
 const longestKept = 12;
+/** Configurations repeat their durations. */
 const spans = new Map<unknown, DurationParts>();
 
 /** Reads a duration of no less than zero. */
@@ -33,7 +33,7 @@ export function spanOf(json: unknown): DurationParts {
   const span = { seconds: BigInt(seconds), nanos: Number(part.padEnd(9, "0")) };
   if (span.seconds > mostSeconds) return giveUp();
   if (text.length > longestKept) return span;
-  if (spans.size >= mostSpans) spans.clear();
+  if (spans.size >= mostKept) spans.clear();
   spans.set(json, span);
   return span;
 }

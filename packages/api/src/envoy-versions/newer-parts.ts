@@ -1,7 +1,7 @@
 import type { DescField, DescMessage } from "@bufbuild/protobuf";
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import { type FieldPath, type FieldStep, stepInto, stepsOf } from "../errors/field-path.js";
-import { mostFindings } from "../errors/most-findings.js";
+import { mostFindings } from "../errors/limits.js";
 import { schemaOf, typeNameOf } from "../messages/any.js";
 import { messageDepth } from "../messages/depths.js";
 import { createPlans, type WalkPath, type WalkPlan } from "../messages/walk-plan.js";

@@ -9,7 +9,7 @@ import {
 import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
 import { type FieldPath, stepInto, stepsOf } from "../errors/field-path.js";
 import type { FieldProblem } from "../errors/field-problem.js";
-import { mostFindings } from "../errors/most-findings.js";
+import { mostFindings } from "../errors/limits.js";
 import { didYouMean } from "../errors/nearest-name.js";
 import { typeNameOf } from "../messages/any.js";
 import { unknownTypeMessage } from "../messages/unknown-type.js";

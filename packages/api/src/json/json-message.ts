@@ -7,7 +7,7 @@ import {
   type Registry,
 } from "@bufbuild/protobuf";
 import type { FieldProblem } from "../errors/field-problem.js";
-import { mostFindings } from "../errors/most-findings.js";
+import { mostFindings } from "../errors/limits.js";
 import { keepWritten, setOwn } from "../text/source-document.js";
 import { takeUnknown } from "../unknown/json-reader.js";
 import { canonicalJson } from "./canonical-json.js";

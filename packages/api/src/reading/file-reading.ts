@@ -2,7 +2,7 @@ import type { DescMessage, Message } from "@bufbuild/protobuf";
 import type { XdskitErrorCode } from "../errors/error-codes.js";
 import { type Finding, type Where, XdskitError } from "../errors/errors.js";
 import { type FieldStep, formatFieldPath } from "../errors/field-path.js";
-import { makePlace } from "../errors/most-findings.js";
+import { makePlace } from "../errors/make-place.js";
 import { createUnpack, typeNameOf } from "../messages/any.js";
 import { leftOutSecrets } from "../redact/left-out-secrets.js";
 import type { Reference } from "../references/reference.js";

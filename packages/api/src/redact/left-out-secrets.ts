@@ -1,7 +1,7 @@
 import type { DescMessage, Message } from "@bufbuild/protobuf";
 import type { Any } from "@bufbuild/protobuf/wkt";
 import { type FieldPath, type FieldStep, stepInto, stepsOf } from "../errors/field-path.js";
-import { mostFindings } from "../errors/most-findings.js";
+import { mostFindings } from "../errors/limits.js";
 import type { Unpack } from "../messages/any.js";
 import { fieldValue } from "../messages/walk-plan.js";
 import { redacted, valueDepth } from "./secret-text.js";

@@ -2,7 +2,7 @@ import type { DescField, DescMessage, Registry } from "@bufbuild/protobuf";
 import { fromText } from "@bufbuild/protobuf/txtpb";
 import { type FieldPath, stepInto, stepsOf } from "../errors/field-path.js";
 import type { FieldProblem } from "../errors/field-problem.js";
-import { mostFindings } from "../errors/most-findings.js";
+import { mostFindings } from "../errors/limits.js";
 import { didYouMean } from "../errors/nearest-name.js";
 import { typeNameOf } from "../messages/any.js";
 import { unknownTypeMessage } from "../messages/unknown-type.js";

@@ -1,5 +1,4 @@
-/** The most names that one text lists, unless it has less room. */
-const mostListed = 10;
+import { mostListed } from "../errors/limits.js";
 
 /**
  * Lists names for people. It shows the first of many, and counts the rest: `a, b, c … and 7 more`. `all` is the number

@@ -11,7 +11,7 @@ import {
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { type Any, AnySchema } from "@bufbuild/protobuf/wkt";
 import { type FieldPath, type FieldStep, stepInto, stepsOf } from "../errors/field-path.js";
-import { mostFindings } from "../errors/most-findings.js";
+import { mostFindings } from "../errors/limits.js";
 import { typeNameOf } from "../messages/any.js";
 import { anyDepth } from "../messages/depths.js";
 import { fieldValue, type MessageField } from "../messages/walk-plan.js";

@@ -3,7 +3,7 @@ import { type Any, FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
 import type { Finding } from "../errors/errors.js";
 import { type FieldPath, formatFieldPath, stepInto, stepsOf } from "../errors/field-path.js";
 import type { FieldProblem } from "../errors/field-problem.js";
-import { makePlace } from "../errors/most-findings.js";
+import { makePlace } from "../errors/make-place.js";
 import { createUnpack, schemaOf, typeNameOf, type Unpack } from "../messages/any.js";
 import { messageDepth } from "../messages/depths.js";
 import { fieldValue, type MessageField } from "../messages/walk-plan.js";

@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
+import { mostKept } from "../../errors/limits.js";
 import type { SpecialProblem } from "./problem.js";
 
-/** Judgements of this many texts are remembered. */
-const most = 256;
 /** Milliseconds. Certificates expire. */
 const longest = 60_000;
 
@@ -23,7 +22,7 @@ export function remembered(
   const before = known.get(key);
   if (before !== undefined && now < before.until) return before.problems;
   const problems = judge();
-  if (known.size >= most) known.clear();
+  if (known.size >= mostKept) known.clear();
   known.set(key, { problems, until: now + longest });
   return problems;
 }

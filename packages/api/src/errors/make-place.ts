@@ -1,7 +1,5 @@
 import type { Finding } from "./errors.js";
-
-/** Nobody reads more findings, problems or names of one thing: further ones are counted, or left out. */
-export const mostFindings = 100;
+import { mostFindings } from "./limits.js";
 
 /**
  * Whether there is a place for one more finding. Among too many, an error drives out the last warning: readers take

@@ -1,0 +1,21 @@
+/*
+ * The usual bounds of all packages, one for each kind of thing: what a peer or a user sends must have an end, and which
+ * number it is matters little. Options of a server or a client, and pages in docs/, have limits of their own.
+ */
+
+/** Items that one text names. It counts the others. */
+export const mostListed = 10;
+/** Nobody reads more findings, problems or names of one thing: further ones are counted, or left out. */
+export const mostFindings = 100;
+/** Entries of a memory of recent things, of a cache, or of a queue, where others can always bring one more. */
+export const mostKept = 1_000;
+/** Names, and what is remembered by name. */
+export const mostNamesKept = 10_000;
+/** Bytes of a small file or body. */
+export const mostSmallBody = 1024 * 1024;
+/** Bytes of a file, of a request's body, or of a page of an answer. */
+export const mostBody = 64 * 1024 * 1024;
+/** Bytes of an answer that does not come in pages. */
+export const mostWholeAnswer = 256 * 1024 * 1024;
+/** Bytes that wait for somebody who does not read them. */
+export const mostUnreadBytes = 4 * 1024 * 1024;
