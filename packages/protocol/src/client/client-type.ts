@@ -1,12 +1,12 @@
 import {
   canonicalName,
   isGlobName,
+  mostKept,
   type ResourceName,
   type ResourceType,
   redactErrorText,
   type Version,
 } from "@xdskit/api";
-import { mostAnswers, mostUndecided } from "../model/limits.js";
 import { statusCode } from "../wire/basics/status-code.js";
 import type { SentResponse } from "../wire/responses/read-response.js";
 import { WantedNames, wildcard } from "./asked/wanted-names.js";
@@ -242,9 +242,10 @@ export class ClientType {
     if (error !== undefined) effects.push({ kind: "rejected", ...head, message: error, bad });
     const { answers } = this.#stream;
     answers.add({ response, nonce: sent.nonce, version: sent.version, error }, !told);
-    if (answers.size > mostUndecided && !answers.isReady) answers.decideOldest();
-    if (answers.size > mostAnswers) {
-      const message = `the server sent ${mostAnswers} responses of ${this.type.name} and read no answer to any`;
+    // Answers may wait for the decision on the first of them, and then for a server that does not read them.
+    if (answers.size > mostKept / 2 && !answers.isReady) answers.decideOldest();
+    if (answers.size > mostKept) {
+      const message = `the server sent ${mostKept} responses of ${this.type.name} and read no answer to any`;
       effects.push({ kind: "close", code: statusCode.resourceExhausted, message });
     }
     return effects;

@@ -1,6 +1,7 @@
 /*
  * The bounds that were chosen by hand and that no option sets, in one place. Each stops a peer, which chooses names and
- * texts, from filling the memory. Limits that options set are in `server/contract/limits.ts` and `client/limits.ts`.
+ * texts, from filling the memory. The usual ones are in `@xdskit/api`: `mostKept`, `mostNamesKept`, `mostFindings`.
+ * Limits that options set are in `server/contract/limits.ts` and `client/contract/limits.ts`.
  */
 
 /**
@@ -14,11 +15,15 @@ export const longestErrorText = 4_096;
 export const locatorParameters = { count: 64, characters: 8_192 };
 /** Runs of repeated fields whose values are remembered: how many, and their bytes in total. */
 export const knownRuns = { count: 16, bytes: 4 * 1024 * 1024 };
-/** Branches of one set that are remembered. Only clients that leave the set in ever new ways make more. */
-export const mostBranches = 1_000;
 /**
- * Ways to reject one response, and sets of listeners that one change replaced, that are remembered. Only clients that
- * blame ever other resources, or ask for ever other listeners by name, make more.
+ * What hardly ever has more than two, so that each is tried or compared: rejections of one client in a row, ends that a
+ * name in a text may have.
+ */
+export const mostAlternatives = 8;
+/**
+ * Ways to reject, acknowledge or follow one response, and sets of listeners that one change replaced, that are
+ * remembered. Only clients that blame ever other resources, answer in ever new orders, or ask for ever other listeners
+ * by name, make more.
  */
 export const mostWays = 100;
 /**
@@ -28,22 +33,12 @@ export const mostWays = 100;
 export const mostShared = 2_000;
 /** Characters of such a key that clients make longer: hardly any other client then has the same. */
 export const longestKey = 4_000;
-/** Names that a wait lists. */
-export const mostNamesOfWait = 100;
 
-/**
- * Names of one type that a client remembers for a purpose: dropped, lapsed. With a wildcard the server chooses them.
- */
-export const mostNamesRemembered = 10_000;
 /** The number of times that a client asks anew for a name that the server may think it has. */
 export const mostRepeats = 3;
 /** Characters of the rejections of one type that a client remembers. */
 export const rejectionCharacters = 4 * 1024 * 1024;
 /** Reasons of one bad resource that a client reports, and the characters of each. */
 export const rejectionReasons = { count: 5, characters: 500 };
-/** Answers that wait for a server that does not read them. */
-export const mostAnswers = 1_000;
-/** Answers that wait for the decision on the first of them: fewer, so that there is room while they are sent. */
-export const mostUndecided = 500;
 /** Aliases that the resources of one response get: a small response could otherwise fill the memory. */
 export const mostAliases = 1_000_000;

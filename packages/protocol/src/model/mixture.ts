@@ -1,5 +1,6 @@
 import type { Resource, ResourceName, Version } from "@xdskit/api";
 import { changeBetween } from "./change.js";
+import { mostAlternatives } from "./limits.js";
 import { PerKey } from "./memo.js";
 import {
   emptyFingerprint,
@@ -19,12 +20,10 @@ const mostMixed = 24;
  * together.
  */
 const mostOfWindow = 256;
-/** The number of all mixtures that are tried. */
+/** The number of all mixtures that are tried, and of the differences that they are made of: nobody must wait long. */
 const mostMixtures = 20_000;
-/** The number of all differences that are tried: nobody must wait for that. */
-const mostDifferences = 20_000;
 
-const known = new PerKey<ResourceSet, Mixtures>(8);
+const known = new PerKey<ResourceSet, Mixtures>(mostAlternatives);
 
 /**
  * The set with this version that is one of `sets` or a mixture of some: under each key it has the content of one of
@@ -61,7 +60,7 @@ class Mixtures {
         // Changes that wait for long, such as for drains, are of older sets.
         const isFew = distance > 1 && 2 ** distance <= mostOfWindow;
         if (isFew) this.#add(new Window(sets.slice(from, from + distance + 1)));
-        if (this.#differences > mostDifferences) return;
+        if (this.#differences > mostMixtures) return;
       }
     }
   }

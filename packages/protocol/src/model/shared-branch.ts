@@ -1,5 +1,4 @@
 import { perObject, type Reference, type Resource, type ResourceName } from "@xdskit/api";
-import { mostBranches } from "./limits.js";
 import { PerKey, perPair } from "./memo.js";
 import { fingerprintOf } from "./names/fingerprint.js";
 import { type ResourceSet, ResourceSets } from "./resource-set.js";
@@ -7,7 +6,7 @@ import { hasContent } from "./unknown-content.js";
 
 type Changes = ReadonlyMap<ResourceName, Resource | undefined>;
 
-const known = new PerKey<ResourceSet, ResourceSet>(mostBranches);
+const known = new PerKey<ResourceSet, ResourceSet>();
 
 /**
  * The branch of a set with these changes: the same object whenever the changes are equal. Sets are compared by

@@ -1,5 +1,5 @@
-import { isGlobName, type ResourceName } from "@xdskit/api";
-import { mostNamesRemembered, mostRepeats } from "../../model/limits.js";
+import { isGlobName, mostNamesKept, type ResourceName } from "@xdskit/api";
+import { mostRepeats } from "../../model/limits.js";
 import { wildcard } from "./wanted-names.js";
 
 /**
@@ -13,7 +13,7 @@ export class DroppedNames {
 
   drop(key: ResourceName): void {
     this.#dropped.add(key);
-    if (this.#dropped.size <= mostNamesRemembered) return;
+    if (this.#dropped.size <= mostNamesKept) return;
     for (const oldest of this.#dropped) {
       this.#dropped.delete(oldest);
       break;

@@ -1,6 +1,6 @@
 import { canonicalName, type Resource, type ResourceName } from "@xdskit/api";
 import { changeBetween } from "../../model/change.js";
-import { mostWays } from "../../model/limits.js";
+import { mostAlternatives, mostWays } from "../../model/limits.js";
 import { PerKey, perPair } from "../../model/memo.js";
 import { type ResourceSet, ResourceSets } from "../../model/resource-set.js";
 import { sharedBranch } from "../../model/shared-branch.js";
@@ -88,14 +88,12 @@ export function perhapsUsed(subscriber: Subscriber): readonly ResourceSet[] {
 
 const noSets: readonly ResourceSet[] = [];
 
-/** The number of rejections in a row that are remembered. More matter only if a client takes another part each time. */
-const mostTaken = 8;
-
 /** By key, the contents that the client may have used of each response that it rejected, the last one first. */
 export function perhapsTaken({ lastGood, rejection, perhaps }: UsedState): UsedState["perhaps"] {
   if (rejection === undefined || rejection.usesRest) return perhaps;
   const last = takenOf(lastGood, rejection.after);
-  return perhaps.length === 0 ? [last] : [last, ...perhaps.slice(0, mostTaken - 1)];
+  // More rejections in a row matter only if a client takes another part each time.
+  return perhaps.length === 0 ? [last] : [last, ...perhaps.slice(0, mostAlternatives - 1)];
 }
 
 const takenOf = perPair((lastGood: LastGood, after: ResourceSet): LastGood => {

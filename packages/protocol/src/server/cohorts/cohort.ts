@@ -1,7 +1,9 @@
 import type { ResourceType } from "@xdskit/api";
+import { mostWays } from "../../model/limits.js";
 import { type ResourceSet, ResourceSets } from "../../model/resource-set.js";
 import type { Snapshot } from "../../model/snapshot.js";
 import type { Stage } from "../../planning/make-before-break.js";
+import { mostInFlight } from "../acknowledgements/in-flight.js";
 import type { StreamEffect } from "../contract/effects.js";
 import type { OutgoingResponse } from "../contract/response.js";
 import { type Departure, newDeparture } from "../ordering/departure.js";
@@ -124,14 +126,6 @@ interface RememberedJourney {
   readonly bytes: readonly Uint8Array[];
 }
 
-/**
- * The number of cohorts of one journey that are remembered. Only clients that always answer in a new order make more.
- */
-const mostCohorts = 64;
-
-/** The number of responses of a journey whose bytes are kept for streams that must still send them. */
-const mostBytes = 16;
-
 /** The way from one snapshot to another, for every order in which clients answer. */
 export class Journey {
   readonly to: Snapshot;
@@ -170,14 +164,14 @@ export class Journey {
 
   keep({ body }: SharedResponse): void {
     const bytes = this.#bytes?.deref();
-    if (bytes !== undefined && bytes.length < mostBytes) bytes.push(body.bytes);
+    if (bytes !== undefined && bytes.length < mostInFlight) bytes.push(body.bytes);
   }
 
   /** The cohort of streams at these states; undefined if too many are remembered. */
   cohortAt(states: readonly TypeState[], open: readonly RecordedResponse[]): MovingCohort | undefined {
     const key = keyOfStates(states, open);
     let cohort = this.#cohorts.get(key);
-    if (cohort !== undefined || this.#cohorts.size >= mostCohorts) return cohort;
+    if (cohort !== undefined || this.#cohorts.size >= mostWays) return cohort;
     cohort = new MovingCohort(this, states, open);
     this.#cohorts.set(key, cohort);
     return cohort;

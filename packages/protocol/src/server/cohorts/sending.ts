@@ -1,3 +1,4 @@
+import { mostAlternatives } from "../../model/limits.js";
 import { noteConfirmed } from "../acknowledgements/unconfirmed-names.js";
 import type { StreamEffect } from "../contract/effects.js";
 import { outgoing } from "../responses/outgoing.js";
@@ -6,16 +7,13 @@ import type { Subscriber } from "../state/subscriber.js";
 import { noneUnconfirmed } from "../state/subscriber.js";
 import type { MovingCohort, RecordedResponse, Sending } from "./cohort.js";
 
-/** The number of sendings that are kept of each response. The index of one is the response's number modulo this. */
-const mostSendings = 8;
-
 /**
  * A recorded response with this number, as sent at this time (milliseconds). The transition must have been applied to
  * the subscriber.
  */
 export function sendingOf(recorded: RecordedResponse, subscriber: Subscriber, count: number, at: number): Sending {
   const { sendings } = recorded;
-  const place = count % mostSendings;
+  const place = count % mostAlternatives;
   const known = sendings[place];
   if (known !== undefined && known.sent.count === count && known.sent.at === at) return known;
   const { sent, response } = outgoing(subscriber, recorded.response, count, at, recorded.published, false);
@@ -36,7 +34,7 @@ export function acknowledgeRecorded(
   const sent = subscriber.inFlight[0] as Sent;
   subscriber.inFlight = noneInFlight;
   subscriber.used = usesAll(subscriber.sent.set);
-  const sending = sendings[sent.count % mostSendings];
+  const sending = sendings[sent.count % mostAlternatives];
   let known = sending?.sent === sent ? sending.acknowledged : undefined;
   if (known === undefined || known.last.at !== now) {
     const { version, nonce, count: order, published } = sent;

@@ -1,4 +1,5 @@
 import type { ResourceName } from "@xdskit/api";
+import { mostAlternatives } from "../../model/limits.js";
 
 /** The blame that an error detail puts on resources of the rejected response. */
 export interface Blame {
@@ -13,12 +14,6 @@ export interface Blame {
  * resources that the response did not carry.
  */
 export type TextReader = (text: string, carried: CarriedNames) => Blame | undefined;
-
-/**
- * The number of possible ends of a name that are tried. A name may contain the separator once or twice, a hostile text
- * a thousand times.
- */
-const mostEnds = 8;
 
 /** The names of a response. Parts of a text are looked up in a set, so the cost does not grow with their number. */
 export class CarriedNames implements Iterable<ResourceName> {
@@ -49,7 +44,8 @@ export class CarriedNames implements Iterable<ResourceName> {
     const part = text.slice(from, from + this.#longest + end.length);
     let found: ResourceName | undefined;
     let to = part.indexOf(end);
-    for (let tried = 0; to > 0 && tried < mostEnds; tried++) {
+    // A name may contain the separator once or twice, a hostile text a thousand times.
+    for (let tried = 0; to > 0 && tried < mostAlternatives; tried++) {
       const name = part.slice(0, to);
       if (this.#names.has(name)) found = name;
       to = part.indexOf(end, to + 1);

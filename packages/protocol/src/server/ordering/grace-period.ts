@@ -1,5 +1,4 @@
-import type { Resource, ResourceName, ResourceType } from "@xdskit/api";
-import { mostNamesOfWait } from "../../model/limits.js";
+import { mostFindings, type Resource, type ResourceName, type ResourceType } from "@xdskit/api";
 import { type ResourceSet, ResourceSets } from "../../model/resource-set.js";
 import { sharedBranch } from "../../model/shared-branch.js";
 import type { Wait } from "../../planning/wait.js";
@@ -46,7 +45,7 @@ export function nextOfGrace(grace: GracePeriods | undefined): number {
 export function graceWaits(type: ResourceType, grace: GracePeriods): readonly Wait[] {
   const names: ResourceName[] = [];
   for (const { resource, until } of grace.values()) {
-    if (until !== undefined && names.length < mostNamesOfWait) names.push(resource.name);
+    if (until !== undefined && names.length < mostFindings) names.push(resource.name);
   }
   return names.length === 0 ? [] : [{ kind: "named", type, names, for: undefined }];
 }

@@ -1,3 +1,4 @@
+import { mostAlternatives } from "../../model/limits.js";
 import type { Snapshot } from "../../model/snapshot.js";
 
 const numbers = new WeakMap<object, number>();
@@ -16,9 +17,6 @@ export function numberOf(thing: object): number {
 /** Known lists by their last snapshot. Weak, or each list would hold the one before. */
 const lists = new WeakMap<Snapshot, WeakRef<readonly Snapshot[]>[]>();
 
-/** The number of lists with the same last snapshot that are remembered. */
-const mostLists = 8;
-
 /** Returns the same list for equal contents, so that lists compare by identity. The list must not be empty. */
 export function sharedList(snapshots: readonly Snapshot[]): readonly Snapshot[] {
   const last = snapshots[snapshots.length - 1] as Snapshot;
@@ -31,7 +29,7 @@ export function sharedList(snapshots: readonly Snapshot[]): readonly Snapshot[] 
     const list = ref.deref();
     if (list?.length === snapshots.length && list.every((one, index) => one === snapshots[index])) return list;
   }
-  if (known.length >= mostLists) known.shift();
+  if (known.length >= mostAlternatives) known.shift();
   known.push(new WeakRef(snapshots));
   return snapshots;
 }

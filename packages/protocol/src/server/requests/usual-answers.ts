@@ -1,3 +1,4 @@
+import { longestText, mostAlternatives, mostWays } from "../../model/limits.js";
 import { NameSet } from "../../model/names/name-set.js";
 import type { Request } from "../../wire/requests/requests.js";
 import { type AnswerFields, UsualAnswer } from "../../wire/requests/usual-answer.js";
@@ -12,17 +13,8 @@ import type { Sent } from "../state/client-use.js";
 /** Usual answers by the names in them (SotW), to share among clients. */
 const known = new WeakMap<NameSet, UsualAnswer[]>();
 
-/** The number of usual answers that are remembered for the same names, over all types. */
-const mostWays = 32;
-
-/**
- * The number of long ones. Clients that write a list in a different order each time share none, and each would keep
- * useless copies.
- */
-const mostLongWays = 8;
-
 /** Enough for an acknowledgement without names: type URL, version, nonce. */
-const mostBytesWithoutNames = 1024;
+const bytesWithoutNames = 2 * longestText;
 
 /**
  * The usual answer of a client, made from a decoded acknowledgement; the same object for clients with the same bytes.
@@ -36,11 +28,12 @@ export function usualAnswerOf(
 ): UsualAnswer | undefined {
   // The bytes of the node are not kept.
   const length = bytes.length - (node === undefined ? 0 : node.end - node.start);
-  if (length > mostBytesWithoutNames + 2 * names.characters + 8 * names.size) return undefined;
+  if (length > bytesWithoutNames + 2 * names.characters + 8 * names.size) return undefined;
   let ways = known.get(names);
   const same = ways?.find((way) => way.is(bytes, version, nonce));
   if (same !== undefined) return same;
-  if (ways !== undefined && ways.length >= mostLongWays && length > mostBytesWithoutNames) return undefined;
+  // Clients that write a list in a different order each time share none, and each would keep useless copies.
+  if (ways !== undefined && ways.length >= mostAlternatives && length > bytesWithoutNames) return undefined;
   const made = UsualAnswer.of(bytes, fields);
   // Some clients acknowledge with a version that differs from the one that they were sent.
   if (made === undefined || !made.is(bytes, version, nonce)) return undefined;

@@ -1,4 +1,4 @@
-import type { Nonce } from "@xdskit/api";
+import { mostKept, type Nonce } from "@xdskit/api";
 import type { ResourceSet } from "../../model/resource-set.js";
 import { type ResponseHead, writeNonce } from "../../wire/responses/responses.js";
 import type { OutgoingResponse } from "../contract/response.js";
@@ -22,13 +22,12 @@ interface CountedNonce {
 
 /**
  * Encoded nonces, for streams that have sent equally many responses. The index of a number is the number modulo
- * `mostNonces`.
+ * `mostKept`.
  */
 const nonces: CountedNonce[] = [];
-const mostNonces = 1024;
 
 function nonceOf(count: number): CountedNonce {
-  const place = count % mostNonces;
+  const place = count % mostKept;
   const known = nonces[place];
   if (known?.count === count) return known;
   const nonce = String(count);
