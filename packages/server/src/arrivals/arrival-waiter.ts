@@ -3,6 +3,7 @@ import { dropOldest, getOrInsert } from "../basics/maps.js";
 import type { LayerChange } from "../configuration/layers.js";
 import type { ConfigArrivalOutcome } from "../contracts/arrival.js";
 import type { LedgerStream, OpenStream } from "../node-status/ledger-stream.js";
+import { mostRevisions } from "../stores/basics/following.js";
 import { countStandings } from "./arrival-count.js";
 import {
   type ArrivalStanding,
@@ -29,9 +30,6 @@ interface WaitingArrival {
   readonly streams: Map<LedgerStream, ArrivalStanding>;
   standing: ArrivalStanding;
 }
-
-/** How many contents of one resource that were published later are remembered. */
-const mostLater = 100;
 
 /** A caller that waits for a change. It remembers the nodes concerned and looks again at streams that moved. */
 export class ArrivalWaiter {
@@ -92,7 +90,7 @@ export class ArrivalWaiter {
     const note = (typeUrl: TypeUrl, key: ResourceName, version: Version | undefined) => {
       if (this.#awaited.changed?.keys.get(typeUrl)?.resources.has(key) !== true) return;
       const ofType = getOrInsert(this.#later, typeUrl, () => new Map());
-      dropOldest(getOrInsert(ofType, key, () => new Set()).add(version), mostLater);
+      dropOldest(getOrInsert(ofType, key, () => new Set()).add(version), mostRevisions);
     };
     for (const { upserted, removed } of changes) {
       for (const { type, key, version } of upserted) note(type.typeUrl, key, version);

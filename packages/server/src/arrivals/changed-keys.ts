@@ -1,6 +1,7 @@
 import {
   canonicalName,
   mostFindings,
+  mostNamesKept,
   type Resource,
   type ResourceName,
   type ResourceType,
@@ -80,7 +81,7 @@ export class StandingsOfChange {
     const known = this.#known.get(key);
     if (known !== undefined) return known;
     const standing = typeStandingOf(changed, subscription, { used, onTheirWay, wanted }, isNewest, later);
-    if (this.#known.size >= mostKnown) this.#known.clear();
+    if (this.#known.size >= mostNamesKept) this.#known.clear();
     this.#known.set(key, standing);
     return standing;
   }
@@ -91,7 +92,6 @@ export class StandingsOfChange {
   }
 }
 
-const mostKnown = 10_000;
 const unconcerned: TypeStanding = { concerned: false, lacking: [] };
 
 interface Sets {

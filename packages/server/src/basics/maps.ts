@@ -1,3 +1,5 @@
+import { mostKept } from "@xdskit/api";
+
 /** Returns the value of a key, which is made if there is none. */
 export function getOrInsert<Key, Value>(
   map: { get(key: Key): Value | undefined; set(key: Key, value: Value): unknown },
@@ -11,10 +13,10 @@ export function getOrInsert<Key, Value>(
   return made;
 }
 
-/** Deletes the oldest entries of a map or a set until there are at most so many. */
+/** Deletes the oldest entries of a map or a set of which there are too many. */
 export function dropOldest<Key>(
   kept: { readonly size: number; keys(): Iterable<Key>; delete(key: Key): unknown },
-  most: number,
+  most = mostKept,
 ): void {
   if (kept.size <= most) return;
   for (const oldest of kept.keys()) {

@@ -1,8 +1,8 @@
 import { dropOldest } from "./maps.js";
 
-/** Adds to a set of at most so many, of which the oldest goes. False: it was there. */
-export function noteIn<T>(known: Set<T>, value: T, most: number): boolean {
+/** Adds to a set that forgets the oldest of too many. False: it was there. */
+export function noteIn<T>(known: Set<T>, value: T): boolean {
   if (known.has(value)) return false;
-  dropOldest(known.add(value), most);
+  dropOldest(known.add(value));
   return true;
 }

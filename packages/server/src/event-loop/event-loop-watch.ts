@@ -1,8 +1,8 @@
 import { createHistogram } from "node:perf_hooks";
+import { mostFindings } from "@xdskit/api";
 import type { EventLoopBlock, EventLoopOptions, EventLoopStats, WorkDone } from "./event-loop-stats.js";
 import { type LoopClock, type Pause, systemLoopClock } from "./loop-clock.js";
 
-const mostRecent = 20;
 const minuteMs = 60_000;
 /**
  * If less than a tenth of the time is work, a tenth of the checks is enough. Checks of an idle server every 10 ms would
@@ -157,7 +157,7 @@ export class EventLoopWatch {
     this.#blocks[block.gcMs > block.ms / 2 ? "gc" : "work"] += 1;
     this.#blockedForMs += block.ms;
     this.#recent.push(block);
-    if (this.#recent.length > mostRecent) this.#recent.shift();
+    if (this.#recent.length > mostFindings) this.#recent.shift();
     this.#blocked(block);
   }
 }

@@ -33,7 +33,7 @@ export function createLoadReports(
   const store = new LoadReportStore(options.limits);
   const counters = createLoadCounters();
   const streams = { v2: { open: 0, reports: 0 }, v3: { open: 0, reports: 0 } };
-  const queue = new ReportQueue<ClusterLoad>();
+  const queue = new ReportQueue<ClusterLoad>(options.limits);
   const open = new Map<LoadStreamInfo, LoadSession>();
   let timer: NodeJS.Timeout | undefined;
 

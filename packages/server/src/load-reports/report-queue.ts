@@ -1,12 +1,10 @@
 import { sliceMs } from "@xdskit/api";
 import { type SliceClock, systemSliceClock } from "@xdskit/grpc-server";
 import { Counts } from "../basics/counts.js";
+import type { ServerLimits } from "../settings/limits.js";
 
 /** Clusters of one part of a report: to take them over costs some milliseconds at most. */
 const partClusters = 250;
-
-/** The number of clusters that may wait over all reports: two of the largest. One stream may have half of that. */
-export const mostWaiting = 200_000;
 
 interface QueuedReport<Item> {
   readonly stream: object;
@@ -21,6 +19,8 @@ interface QueuedReport<Item> {
  * other clients' reports refused.
  */
 export class ReportQueue<Item> {
+  /** The number of clusters that may wait of one stream: the largest report. All together may have twice that. */
+  readonly #limits: Pick<ServerLimits, "reportClusters">;
   readonly #clock: SliceClock;
   readonly #reports: QueuedReport<Item>[] = [];
   /** Clusters that wait, of all and by stream. */
@@ -28,7 +28,8 @@ export class ReportQueue<Item> {
   readonly #ofStream = new Counts<object>();
   #isClosed = false;
 
-  constructor(clock: SliceClock = systemSliceClock) {
+  constructor(limits: Pick<ServerLimits, "reportClusters">, clock: SliceClock = systemSliceClock) {
+    this.#limits = limits;
     this.#clock = clock;
   }
 
@@ -42,7 +43,8 @@ export class ReportQueue<Item> {
       take(items);
       return true;
     }
-    if (own + items.length > mostWaiting / 2 || this.#waiting + items.length > mostWaiting) return false;
+    const most = this.#limits.reportClusters;
+    if (own + items.length > most || this.#waiting + items.length > 2 * most) return false;
     this.#count(stream, items.length);
     this.#reports.push({ stream, items, take, from: 0 });
     if (this.#reports.length === 1) this.#clock.later(() => this.#slice());

@@ -5,8 +5,6 @@ import type { NodeMoment } from "../contracts/node-history.js";
 
 /** The number of moments that are kept of each node. */
 const mostMoments = 40;
-/** The number of nodes without a stream whose history is kept, beside the connected ones. */
-const mostPast = 1_000;
 
 const wanted: ReadonlySet<ServerEvent["kind"]> = new Set(["stream-opened", "stream-closed", "rejected"] as const);
 
@@ -88,7 +86,7 @@ export class NodeHistories {
     if (known.streams > 0) return;
     this.#open.delete(node);
     this.#past.set(node, known);
-    dropOldest(this.#past, mostPast);
+    dropOldest(this.#past);
   }
 }
 

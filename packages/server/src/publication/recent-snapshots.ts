@@ -1,12 +1,9 @@
 import type { Clock } from "@xdskit/api";
 import type { Snapshot } from "@xdskit/protocol";
+import { mostChanges, mostRevisions } from "../stores/basics/following.js";
 
-/** The number of snapshots that are kept. */
-const mostRecent = 100;
 /** In this time clients come back that were here, or at another server, in milliseconds. */
 export const recentMs = 10 * 60_000;
-/** The number of changed resources between them: each snapshot holds its differences from the next one. */
-const mostChanged = 2_000;
 
 /**
  * The snapshots that were the newest until recently. A client that comes from another server of the store, or was cut
@@ -23,12 +20,13 @@ export class RecentSnapshots {
   /** Adds a snapshot that a change of `changed` resources has replaced. */
   add(snapshot: Snapshot, changed: number): void {
     const until = this.#clock.now() + recentMs;
-    let rest = mostChanged;
+    // Each snapshot holds its differences from the next one.
+    let rest = mostChanges;
     const fits = (one: { readonly changed: number }) => {
       rest -= one.changed;
       return rest >= 0;
     };
-    const all = [{ snapshot, changed, until }, ...this.#kept].slice(0, mostRecent);
+    const all = [{ snapshot, changed, until }, ...this.#kept].slice(0, mostRevisions);
     const end = all.findIndex((one) => !fits(one));
     this.#kept = end < 0 ? all : all.slice(0, end);
   }

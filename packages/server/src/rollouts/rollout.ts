@@ -1,4 +1,4 @@
-import type { Clock, ResourceType } from "@xdskit/api";
+import { type Clock, mostKept, type ResourceType } from "@xdskit/api";
 import type { Rejection } from "@xdskit/protocol";
 import {
   type RolloutOutcome,
@@ -41,11 +41,6 @@ interface RolloutContext {
   spread(): void;
   report(outcome: RolloutOutcome): void;
 }
-
-/**
- * Bounds the remembered rejections: nodes come and go with ids of their own choice, and all may reject a halted change.
- */
-const mostRejections = 1_000;
 
 /** A course that others decided, with times in milliseconds since 1970. */
 interface FollowedCourse {
@@ -180,7 +175,8 @@ export class RolloutMachine {
   rejected(member: Member, type: ResourceType, rejection: Rejection): void {
     if (!this.isUnderWay || !this.#reached.has(member)) return;
     const about = this.#change.concernOf(type, rejection);
-    const most = Math.max(mostRejections, this.#course.settings.haltAfter);
+    // Nodes come and go with ids of their own choice, and all may reject a halted change.
+    const most = Math.max(mostKept, this.#course.settings.haltAfter);
     if (about.size === 0 || this.#rejections.size >= most) return;
     const { version, code, message } = rejection;
     const node = member.node.id;

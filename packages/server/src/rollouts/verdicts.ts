@@ -1,4 +1,4 @@
-import type { ResourceType } from "@xdskit/api";
+import { mostFindings, mostKept, type ResourceType } from "@xdskit/api";
 import { ResourceSets, type TypeStatus } from "@xdskit/protocol";
 import { getOrInsert } from "../basics/maps.js";
 import type { Member } from "./member.js";
@@ -9,12 +9,6 @@ export const reviewMs = 10_000;
 
 /** How long a node that rejected a content counts after its last stream, in milliseconds. */
 export const forgottenMs = 10 * 60_000;
-
-/** How many nodes are remembered for one content. */
-const mostNodes = 100;
-
-/** How many streams are asked whether they use contents in quarantine. Mostly two are enough. */
-const mostLookedAt = 1_000;
 
 /**
  * Counts the nodes that reject a content in quarantine and those that use it. One client that rejects everything must
@@ -28,7 +22,7 @@ export class Verdicts {
   /** A node rejects a content that is in quarantine; `now` in milliseconds. */
   rejects(entry: QuarantineEntry, node: string, now: number): void {
     const nodes = getOrInsert(this.#rejecters, entry, () => new Map());
-    if (nodes.size < mostNodes || nodes.has(node)) nodes.set(node, now);
+    if (nodes.size < mostFindings || nodes.has(node)) nodes.set(node, now);
   }
 
   /** Returns the entries whose quarantine ends. Forgets all entries that are not in `entries`. */
@@ -58,7 +52,8 @@ export class Verdicts {
   #users(entries: readonly QuarantineEntry[], members: readonly Member[]): Map<QuarantineEntry, Set<string>> {
     const users = new Map(entries.map((entry) => [entry, new Set<string>()]));
     const open = new Set(entries);
-    for (const { node, client } of members.slice(0, mostLookedAt)) {
+    // Of a large group some are asked. Mostly two are enough.
+    for (const { node, client } of members.slice(0, mostKept)) {
       if (open.size === 0) break;
       const statuses = new Map<ResourceType, TypeStatus>();
       for (const status of client.status?.() ?? []) statuses.set(status.type, status);

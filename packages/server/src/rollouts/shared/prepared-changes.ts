@@ -10,6 +10,7 @@ import {
 } from "@xdskit/api";
 import { idOf } from "../../basics/id-of.js";
 import type { Store } from "../../contracts/store.js";
+import { mostConflicts } from "../../stores/basics/paces.js";
 import { decodeStored } from "../../stores/basics/stored-content.js";
 import type { Prepared, PreparedResource } from "./group-side.js";
 import { type ChangedResource, isHolding, preparedFor, type RolloutRecord } from "./record.js";
@@ -30,8 +31,6 @@ type Preparation =
 
 /** The most contents to read at once. */
 const readAtOnce = 64;
-/** How often a start reads records and lists again while others keep replacing them. */
-const mostReads = 5;
 
 /** Reads the lists of records' changes, and the contents that they are about. */
 export class PreparedChanges {
@@ -66,11 +65,11 @@ export class PreparedChanges {
     }
   }
 
-  /** Reads for all records whose rollouts hold something back. Rejects as `read` does. */
+  /** Reads for all records that hold something back, again while others replace them. Rejects as `read` does. */
   async readAll(isOver: () => boolean): Promise<void> {
     const { records } = this.#options;
     const isMissing = (record: RolloutRecord) => isHolding(record) && this.of(record)?.kind !== "read";
-    for (let tries = 0; tries < mostReads && !isOver(); tries += 1) {
+    for (let tries = 0; tries < mostConflicts && !isOver(); tries += 1) {
       if (!records.all.some(isMissing)) return;
       // If a list is gone, its record has been replaced since.
       if (tries > 0) await records.read();

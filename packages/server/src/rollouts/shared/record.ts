@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { ResourceName, TypeUrl, Version } from "@xdskit/api";
+import { mostFindings, type ResourceName, type TypeUrl, type Version } from "@xdskit/api";
 import type { Course } from "../course.js";
 
 /** The shared record of a group's rollout: the one in progress, or the last one. */
@@ -27,9 +27,6 @@ export interface ChangedResource {
   readonly from?: Version | undefined;
   readonly wanted?: Version | undefined;
 }
-
-/** The most changes to remember. */
-const mostPast = 20;
 
 /** A digest of what a change does: two servers with the same one hold the same back from the same nodes. */
 export function changeOf(resources: Iterable<ChangedResource>): string {
@@ -59,7 +56,7 @@ export function isHolding({ course: { phase } }: RolloutRecord): boolean {
 /** The past of a record that comes after this one. */
 export function pastAfter(record: RolloutRecord | undefined, change: string): readonly string[] {
   if (record === undefined) return [];
-  return [...new Set([record.change, ...record.past])].filter((each) => each !== change).slice(0, mostPast);
+  return [...new Set([record.change, ...record.past])].filter((each) => each !== change).slice(0, mostFindings);
 }
 
 export const courses = "rollouts/course/";

@@ -1,11 +1,9 @@
+import { mostListed } from "@xdskit/api";
 import type { FolderSummary } from "./folder-summary.js";
 import type { IndexedChange } from "./layer-index.js";
 
 /** A change in words. */
 export type ChangeSummary = Pick<FolderSummary, "upserted" | "removed" | "changed" | "changedFiles" | "changedLayers">;
-
-/** More than this is too long to read on one line. */
-const mostNamed = 10;
 
 /** The size of the change and its first resources. Costs the change. */
 export function summaryOf(changes: readonly IndexedChange[]): ChangeSummary {
@@ -23,7 +21,7 @@ export function summaryOf(changes: readonly IndexedChange[]): ChangeSummary {
     for (const { type, name } of first(remove, removed)) removed.push(`${type.name} ${name}`);
     for (const places of [added, gone]) {
       for (const { file } of places) {
-        if (files.size === mostNamed) break;
+        if (files.size === mostListed) break;
         files.add(file);
       }
     }
@@ -33,5 +31,5 @@ export function summaryOf(changes: readonly IndexedChange[]): ChangeSummary {
 
 /** As many as there is still room for. */
 function first<Item>(items: readonly Item[], listed: readonly string[]): readonly Item[] {
-  return items.slice(0, mostNamed - listed.length);
+  return items.slice(0, mostListed - listed.length);
 }

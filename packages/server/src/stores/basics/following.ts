@@ -1,9 +1,9 @@
 import type { Revision, Store, StoredChange, StoredKey, StoredResource } from "../../contracts/store.js";
 import type { LayerName } from "../../settings/group-settings.js";
 
-/** Beyond so many revisions, or changes, reading all that a layer holds costs less. */
-const mostRevisions = 100;
-const mostChanges = 1_000;
+/** Somebody who missed more revisions, or changes of resources, gets the newest at once: that costs less. */
+export const mostRevisions = 100;
+export const mostChanges = 2_000;
 
 /** The changes that others made to a layer. */
 export interface Followed {

@@ -1,16 +1,10 @@
-import { XdskitError } from "@xdskit/api";
+import { mostKept, XdskitError } from "@xdskit/api";
 
 /** Runs tasks one after the other, in the order in which they came. */
 export class Queue {
-  readonly #most: number;
   #waiting = 0;
   #last: Promise<unknown> = Promise.resolve();
   #isClosed = false;
-
-  /** The most tasks that may wait. Further ones are refused. */
-  constructor(most: number) {
-    this.#most = most;
-  }
 
   get isClosed(): boolean {
     return this.#isClosed;
@@ -19,7 +13,7 @@ export class Queue {
   /** Settles as the task does. Rejects with XDSKIT_BUSY if too many wait, and XDSKIT_SERVER_CLOSED after `close`. */
   async run<T>(task: () => Promise<T>): Promise<T> {
     if (this.#isClosed) throw XdskitError.of("XDSKIT_SERVER_CLOSED", "the server is closed");
-    if (this.#waiting >= this.#most) throw XdskitError.of("XDSKIT_BUSY", `${this.#most} changes wait already`);
+    if (this.#waiting >= mostKept) throw XdskitError.of("XDSKIT_BUSY", `${mostKept} changes wait already`);
     this.#waiting += 1;
     const done = this.#last.then(task).finally(() => {
       this.#waiting -= 1;

@@ -2,12 +2,11 @@ import type { Registry, Resource, ResourceTypes } from "@xdskit/api";
 import { idOf } from "../../basics/id-of.js";
 import type { LayerUpdate, StepBack } from "../../contracts/source.js";
 import type { Revision, Store } from "../../contracts/store.js";
+import { mostChanges } from "./following.js";
 import { decodeStored } from "./stored-content.js";
 
 /** A client that was away for more than so many revisions gets the newest at once. */
 const mostSteps = 10;
-/** The most changes of resources to read beyond the newest revision's: a start must not wait for more. */
-const mostChanges = 2_000;
 
 type RevisionReading = { readonly types: ResourceTypes; readonly registry: Registry };
 
@@ -29,6 +28,7 @@ export async function stepsBack(
   let changes = 0;
   for (const revisions of await commits(store, [...held.keys()])) {
     changes += revisions.reduce((sum, { upserted, removed }) => sum + upserted + removed, 0);
+    // The newest revision counts whatever its size. A start must not wait for more of the others.
     if (steps.length > 0 && changes > mostChanges) break;
     const step: { back: LayerUpdate[]; forward: LayerUpdate[] } = { back: [], forward: [] };
     for (const revision of revisions) {

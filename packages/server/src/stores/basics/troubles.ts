@@ -2,9 +2,6 @@ import type { Finding } from "@xdskit/api";
 import { noteIn } from "../../basics/note-in.js";
 import { withoutNumbers } from "./store-finding.js";
 
-/** How many different problems are remembered. */
-const mostRemembered = 100;
-
 /** Reports each problem once, until it is over: one does not hide another one. */
 export class Troubles {
   readonly #report: (finding: Finding | undefined) => void;
@@ -16,7 +13,7 @@ export class Troubles {
   }
 
   tell(finding: Finding): void {
-    if (noteIn(this.#told, withoutNumbers(finding), mostRemembered)) this.#report(finding);
+    if (noteIn(this.#told, withoutNumbers(finding))) this.#report(finding);
   }
 
   over(): void {

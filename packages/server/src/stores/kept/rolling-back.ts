@@ -24,13 +24,10 @@ interface RollingBackOptions extends Pick<KeptSourceOptions, "store" | "registry
   readonly changed: () => void;
 }
 
-/** The most rollbacks that may wait. */
-const mostRollbacks = 100;
-
 /** Rolls layers of a source back: here, and where another server of the store has done it. */
 export class RollingBack {
   readonly #options: RollingBackOptions;
-  readonly #queue = new Queue(mostRollbacks);
+  readonly #queue = new Queue();
   /** Rollbacks by other servers that are not served here yet. */
   readonly #following = new Set<RevisionId>();
 

@@ -3,9 +3,6 @@ import type { Revision, RevisionId, Store } from "../../contracts/store.js";
 import type { LayerName } from "../../settings/group-settings.js";
 import { revisionsSince } from "../basics/following.js";
 
-/** How many of the revisions told last are remembered. */
-const mostRemembered = 1_000;
-
 /** Tells of each new revision of some layers once: those that are made here, and those that the store tells of. */
 export class ToldRevisions {
   readonly #store: Pick<Store, "revision">;
@@ -23,7 +20,7 @@ export class ToldRevisions {
 
   /** Nothing happens where it was told already. */
   tell(revision: Revision): void {
-    if (noteIn(this.#told, revision.id, mostRemembered)) this.#listener(revision);
+    if (noteIn(this.#told, revision.id)) this.#listener(revision);
   }
 
   /**

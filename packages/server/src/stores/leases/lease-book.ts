@@ -1,4 +1,4 @@
-import { type Clock, listNames, type ResourceTypes, XdskitError } from "@xdskit/api";
+import { type Clock, listNames, mostNamesKept, type ResourceTypes, XdskitError } from "@xdskit/api";
 import type { LayerWrite, Lease } from "../../contracts/layer-writer.js";
 import type { SharedKeys } from "../../contracts/shared-keys.js";
 import type { Revision, StoredResource } from "../../contracts/store.js";
@@ -9,9 +9,6 @@ import { Deadlines } from "./deadlines.js";
 import { EndedLeases } from "./ended-leases.js";
 import { LeaseRenewals } from "./lease-renewals.js";
 import { LayerLeases, type LeaseChanges, leaseLayerOf, newLeaseId } from "./leases.js";
-
-/** The most leases that there may be. */
-const mostLeases = 10_000;
 
 /** Says for some leases how many milliseconds other servers of the store know them to have left. */
 export type TimeLeft = (ids: readonly string[]) => Promise<ReadonlyMap<string, number>>;
@@ -117,7 +114,7 @@ export class LeaseBook {
     if (wanted === undefined) return undefined;
     if ("id" in wanted) return leases.get(wanted.id) ?? unknown(wanted.id);
     const count = this.#layers.reduce((sum, { size }) => sum + size, 0);
-    if (count >= mostLeases) throw XdskitError.of("XDSKIT_BUSY", `there are ${mostLeases} leases already`);
+    if (count >= mostNamesKept) throw XdskitError.of("XDSKIT_BUSY", `there are ${mostNamesKept} leases already`);
     return { id: newLeaseId(), ttlMs: wanted.ttlMs };
   }
 

@@ -23,9 +23,6 @@ import { restoring, touchedBy, updateOf, wholeOf } from "./written-update.js";
 /** How much longer writers that meet again and again wait with each try, at most, in milliseconds. */
 const moreWaitMs = 2;
 
-/** The most writers that may wait. */
-const mostWaiting = 1_000;
-
 /**
  * Layers that programs and people write while the server runs. The store is the truth: a change is durable before it is
  * served, and before its writer hears of it. After a restart the layers have what they had. What another server of the
@@ -41,7 +38,7 @@ export class WrittenLayers implements Source {
   readonly layers: readonly LayerName[];
   readonly store: Store;
   readonly #options: WrittenLayersOptions;
-  readonly #queue = new Queue(mostWaiting);
+  readonly #queue = new Queue();
   readonly #heads: LayerHeads;
   readonly #follower: StoreFollower;
   readonly #leases: LeaseBook;

@@ -1,7 +1,7 @@
 import type { BigIntStats } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join, posix } from "node:path";
-import type { Finding } from "@xdskit/api";
+import { type Finding, mostKept } from "@xdskit/api";
 import {
   contentIdentity,
   errnoOf,
@@ -19,9 +19,6 @@ import type { Changes } from "./changes.js";
 import type { FolderWatcher } from "./folder-watcher.js";
 import { listFolder, pathBelow, type ScannedFile, type ScannedFolder, unreadable } from "./list-folder.js";
 import { relistFolder } from "./relist-folder.js";
-
-/** The most folders that are searched for one that a missing name may mean. */
-const mostBeside = 1000;
 
 /** The files of a folder, without their bytes. */
 export interface Scan {
@@ -183,7 +180,7 @@ class Scanner {
     if (realPath === undefined) return [];
     const entries = await readdir(realPath, { withFileTypes: true }).catch(() => []);
     const folders = entries.filter((entry) => entry.isDirectory() && !entry.name.startsWith("."));
-    return folders.slice(0, mostBeside).map(({ name }) => pathBelow(parent, name));
+    return folders.slice(0, mostKept).map(({ name }) => pathBelow(parent, name));
   }
 
   #limit(path: string, message: string): void {
