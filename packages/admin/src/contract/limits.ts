@@ -1,16 +1,17 @@
-/** Bytes of a body. */
-export const mostBodyBytes = 64 * 1024 * 1024;
+import { mostBody } from "@xdskit/api";
+
 /** Bytes of a body in YAML, which takes much longer to read: about a second for so much. */
 export const mostYamlBytes = 4 * 1024 * 1024;
-/** Bytes of all bodies whose requests are not answered yet. */
-export const mostHeldBytes = 256 * 1024 * 1024;
+/** Bytes of all bodies whose requests are not answered yet: four of the largest. */
+export const mostHeldBytes = 4 * mostBody;
 /** How long any body may take, and how much longer for each MiB that has come. */
 export const bodyGraceMs = 10_000;
 export const bodyMsPerMib = 1_000;
 /** Resources in one change. */
 export const mostResources = 200_000;
-/** Items of one page, and how many come if nobody says. */
+/** Items of one page. */
 export const mostPage = 10_000;
+/** Items of one page if nobody says how many. */
 export const usualPage = 1_000;
 /** Names in each list of a stage, at most. */
 export const mostNames = 1_000_000;

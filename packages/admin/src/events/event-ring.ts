@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { mostKept } from "@xdskit/api";
 
 /** The subject of an event. `reset`: events are missing here, and a reader must look at everything again. */
 export type EventKind = "revision" | "node" | "rollout" | "problem" | "reset";
@@ -11,13 +12,10 @@ export interface ApiEvent {
   readonly data: object;
 }
 
-/** How many events are kept for readers that come back. */
-const mostKept = 1_000;
-
 /** The data of `reset`. */
 export const missed = { reason: "events were missed: read everything again" } as const;
 
-/** Remembers the last events, and tells its listeners. */
+/** Remembers the last events for readers that come back, and tells its listeners. */
 export class EventRing {
   /** Different at each start: nobody knows the events of an earlier one any more. */
   readonly #life = randomBytes(6).toString("base64url");

@@ -1,10 +1,7 @@
 import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
-import { commentOf, formatEnvoyVersion, type Registry, sinceOf } from "@xdskit/api";
+import { commentOf, formatEnvoyVersion, mostFindings, type Registry, sinceOf } from "@xdskit/api";
 import type { Field } from "../contract/answers.js";
 import { fieldRules } from "./field-rules.js";
-
-/** Nobody reads more. */
-const mostValues = 40;
 
 /**
  * Describes a field of a message, as the protos have it. `path`: the names of fields from the message on, in the
@@ -39,7 +36,7 @@ function fieldJson(registry: Registry, field: DescField): Field {
     rules: [...fieldRules(registry, field)],
     // Where a field says nothing of its own, its message or enum often does.
     comment: commentOf(fullName) ?? commentOf((field.message ?? field.enum)?.typeName ?? "") ?? null,
-    values: field.enum?.values.slice(0, mostValues).map(({ name }) => name) ?? [],
+    values: field.enum?.values.slice(0, mostFindings).map(({ name }) => name) ?? [],
     deprecated: field.proto.options?.deprecated ?? false,
     since: since === undefined ? null : formatEnvoyVersion(since),
     docs: docsOf(field.parent, field.name),

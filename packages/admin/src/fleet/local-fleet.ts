@@ -10,15 +10,13 @@ import type {
   NodeResourcesQuery,
   NodeTimeline,
 } from "../contract/fleet.js";
-import { mostInEntry, mostInList } from "../contract/limits.js";
+import { mostInEntry, mostInList, usualPage } from "../contract/limits.js";
 import { answersFromRows } from "./answers-from-rows.js";
 import { fieldNamedIn, fieldText } from "./named-field.js";
 import { nodeJson } from "./node-json.js";
 import { rowOf } from "./row.js";
 import { lookAt, RowCache, type RowsAsOf } from "./row-cache.js";
 
-/** The most resources that one node's page lists. */
-const mostPageResources = 1_000;
 /** The most resources that are looked at: any number of streams may have the id of one node. */
 const mostLookedAt = 50_000;
 
@@ -57,7 +55,7 @@ export function createLocalFleet({ server, show, replica, whereIs, whereField }:
       const node = server.node(id);
       const config = server.nodeConfig(id, { type, most: mostLookedAt });
       if (node === undefined || config === undefined) return undefined;
-      const listed = config.resources.filter(({ state }) => all || state !== "synced").slice(0, mostPageResources);
+      const listed = config.resources.filter(({ state }) => all || state !== "synced").slice(0, usualPage);
       return {
         ...nodeJson(node, replica),
         resourceStates: countStates(config),

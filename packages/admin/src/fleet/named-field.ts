@@ -1,8 +1,5 @@
 import type { FieldStep } from "@xdskit/api";
 
-/** Deeper messages are cut off by Envoy itself. */
-const mostSteps = 40;
-
 /**
  * The field that a client names in its words against a resource, as the steps from the resource; undefined: it names
  * none. Envoy's rules say it so: `ClusterLoadAssignmentValidationError.Endpoints[0]: embedded message failed validation
@@ -12,7 +9,6 @@ const mostSteps = 40;
 export function fieldNamedIn(message: string): readonly FieldStep[] | undefined {
   const steps: FieldStep[] = [];
   for (const [, name = "", index] of message.matchAll(/\w+ValidationError\.([A-Za-z0-9]+)(?:\[([^\]]{0,200})\])?/g)) {
-    if (steps.length >= mostSteps) return undefined;
     steps.push(protoName(name));
     if (index === undefined) continue;
     steps.push(/^\d{1,9}$/.test(index) ? Number(index) : { key: index });

@@ -3,7 +3,7 @@ import type { Quarantined, RolloutStatus } from "@xdskit/server";
 import type { SourceReport, Trouble } from "../contract/admin-options.js";
 import type { ProblemEntry, ProblemList } from "../contract/answers.js";
 import type { FleetSummary, NodeProblem } from "../contract/fleet.js";
-import { mostInEntry } from "../contract/limits.js";
+import { mostInEntry, mostInList } from "../contract/limits.js";
 import { advice } from "./advice.js";
 
 /** Everything that can be wrong. */
@@ -18,9 +18,6 @@ export interface ProblemInputs {
   /** The groups that have a resource. */
   groupsOf(type: string, name: string): readonly string[];
 }
-
-/** The most problems of a list: nobody reads more. */
-const mostProblems = 500;
 
 /** From the worst on. */
 const ranks: readonly ProblemEntry["kind"][] = [
@@ -63,7 +60,7 @@ export function problemList({ troubles, silent, nodes, sources, groupsOf, ...mor
   );
   const errors = all.filter(isError).length;
   const asOf = new Date().toISOString();
-  return { asOf, errors, warnings: all.length - errors, problems: all.slice(0, mostProblems) };
+  return { asOf, errors, warnings: all.length - errors, problems: all.slice(0, mostInList) };
 }
 
 type Told = Pick<ProblemEntry, "id" | "kind" | "severity" | "title" | "detail"> & Partial<ProblemEntry>;

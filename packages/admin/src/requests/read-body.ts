@@ -1,4 +1,5 @@
-import { bodyGraceMs, bodyMsPerMib, mostBodyBytes, mostHeldBytes } from "../contract/limits.js";
+import { mostBody } from "@xdskit/api";
+import { bodyGraceMs, bodyMsPerMib, mostHeldBytes } from "../contract/limits.js";
 import { ApiProblem } from "../contract/problem.js";
 
 export interface BodyLimits {
@@ -36,7 +37,7 @@ async function bytesOf(
   graceMs: number,
   take: (bytes: number) => void,
 ): Promise<Uint8Array> {
-  if (Number(headers.get("content-length") ?? 0) > mostBodyBytes) throw tooLarge();
+  if (Number(headers.get("content-length") ?? 0) > mostBody) throw tooLarge();
   if (body === null) return new Uint8Array();
   const reader = body.getReader() as ReadableStreamDefaultReader<Uint8Array>;
   const chunks: Uint8Array[] = [];
@@ -48,7 +49,7 @@ async function bytesOf(
       const { done, value } = await before(end, reader.read());
       if (done) return Buffer.concat(chunks, size);
       size += value.byteLength;
-      if (size > mostBodyBytes) throw tooLarge();
+      if (size > mostBody) throw tooLarge();
       take(value.byteLength);
       chunks.push(value);
     }
@@ -73,7 +74,7 @@ async function before<T>(end: number, work: Promise<T>): Promise<T> {
 }
 
 function tooLarge(): ApiProblem {
-  return ApiProblem.of(413, "XDSKIT_API_REQUEST", `the body has more than ${mostBodyBytes} bytes`);
+  return ApiProblem.of(413, "XDSKIT_API_REQUEST", `the body has more than ${mostBody} bytes`);
 }
 
 function tooSlow(): ApiProblem {

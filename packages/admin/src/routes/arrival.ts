@@ -5,6 +5,7 @@ import { type ArrivalPart, arrivalOfParts } from "../answers/arrival-parts.js";
 import type { ApiContext } from "../context/api-context.js";
 import { type RevisionArrival, revisionArrival } from "../context/revision-arrival.js";
 import { arrivalSchema } from "../contract/schemas.js";
+import { keepRecent } from "../requests/recent-revisions.js";
 import { json, problems } from "./definition.js";
 
 const arrival = createRoute({
@@ -17,21 +18,13 @@ const arrival = createRoute({
   responses: { 200: json(arrivalSchema, "Who acknowledged, who rejected, and who is silent"), ...problems(404, 503) },
 });
 
-/** How many revisions are kept: a caller that waits for one asks for it again and again. */
-const mostKept = 16;
-
 /** The route of the arrival of a revision. Returns the part of the nodes with streams to this server. */
 export function arrivalRoute(app: OpenAPIHono, context: ApiContext): (id: string) => Promise<ArrivalPart> {
   const { server, replica } = context.options;
   const known = new Map<string, RevisionArrival>();
   const here = async (id: string): Promise<ArrivalPart> => {
     const found = known.get(id) ?? (await revisionArrival(context, id));
-    known.delete(id);
-    known.set(id, found);
-    for (const oldest of known.keys()) {
-      if (known.size <= mostKept) break;
-      known.delete(oldest);
-    }
+    keepRecent(known, id, found);
     const isServed = await found.isServed();
     // This look comes afterwards, so that no node counts that has not been told of the revision.
     const each = found.arrival.nodes();

@@ -13,6 +13,7 @@ import type { ApiContext } from "../context/api-context.js";
 import { isReplacedRevision } from "../context/revision-arrival.js";
 import { mostNames } from "../contract/limits.js";
 import { revisionStagesSchema } from "../contract/schemas.js";
+import { keepRecent } from "../requests/recent-revisions.js";
 import { json, problems } from "./definition.js";
 
 const stages = createRoute({
@@ -25,20 +26,12 @@ const stages = createRoute({
   responses: { 200: json(revisionStagesSchema, "The stages of each group"), ...problems(404, 503) },
 });
 
-/** A page that shows a revision asks again and again. */
-const mostKept = 8;
-
 /** The route of stages. Returns what is said of the nodes with streams to this server. */
 export function revisionStagesRoute(app: OpenAPIHono, context: ApiContext): (id: string) => Promise<StagesPart> {
   const known = new Map<string, StageArrivals>();
   const here = async (id: string): Promise<StagesPart> => {
     const found = known.get(id) ?? (await arrivalsOf(context, id));
-    known.delete(id);
-    known.set(id, found);
-    for (const oldest of known.keys()) {
-      if (known.size <= mostKept) break;
-      known.delete(oldest);
-    }
+    keepRecent(known, id, found);
     // Rows are looked at for many who ask, and no more often than others may bear.
     const rows = found.groups.length < 2 ? [] : (await context.localFleet.all()).rows;
     const groups = new Map(rows.map((row) => [row.id, row.group]));

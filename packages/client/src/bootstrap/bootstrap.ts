@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { readDocument, XdskitError } from "@xdskit/api";
+import { mostBody, readDocument, XdskitError } from "@xdskit/api";
 import type { BootstrapOptions, BootstrapSource, EnvoySourceField } from "../options/bootstrap-options.js";
 import { checkCall } from "../options/option-tables.js";
 import { type DocumentPart, rootPart } from "./document-part.js";
@@ -24,16 +24,13 @@ export async function clientOptionsFromBootstrap(source: string | BootstrapSourc
   throw XdskitError.of("XDSKIT_BOOTSTRAP", message);
 }
 
-/** More than any bootstrap has. */
-const mostBytes = 16 * 1024 * 1024;
-
 async function bootstrapContent(file: string): Promise<Uint8Array> {
   const content = await readFile(file).catch((cause: NodeJS.ErrnoException) => {
     const message = `the bootstrap cannot be read: ${cause.code ?? "it failed"}`;
     throw XdskitError.of("XDSKIT_FILE_UNREADABLE", message, { file }, { cause });
   });
-  if (content.length <= mostBytes) return content;
-  throw XdskitError.of("XDSKIT_FILE_UNREADABLE", "the bootstrap is larger than the limit of 16 MiB", { file });
+  if (content.length <= mostBody) return content;
+  throw XdskitError.of("XDSKIT_FILE_UNREADABLE", `the bootstrap has more than ${mostBody} bytes`, { file });
 }
 
 /** The same for content that was read already; errors call it `file`. */

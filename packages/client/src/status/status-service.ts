@@ -10,7 +10,7 @@ import {
   status,
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
-import { createRedactedBody } from "@xdskit/api";
+import { createRedactedBody, mostSmallBody } from "@xdskit/api";
 import {
   type ClientStatusRequest,
   ClientStatusRequestSchema,
@@ -37,8 +37,6 @@ export interface StatusService {
 
 /** The number of answers that may be built at once. Few people look at the same time. */
 const mostAtOnce = 4;
-/** Larger than any request. */
-const mostRequestBytes = 1024 * 1024;
 
 /**
  * Shows the resources that clients ask for, have and rejected, with a `ClientConfig` for each client. Keeps no state.
@@ -129,7 +127,7 @@ const definition: ServiceDefinition = {
 
 /** As gRPC's clients do (A40), it refuses a request for other nodes. */
 function readRequest(bytes: Buffer): ClientStatusRequest {
-  if (bytes.byteLength > mostRequestBytes) throw failure(status.RESOURCE_EXHAUSTED, "the request is too large");
+  if (bytes.byteLength > mostSmallBody) throw failure(status.RESOURCE_EXHAUSTED, "the request is too large");
   let request = create(ClientStatusRequestSchema);
   try {
     request = fromBinary(ClientStatusRequestSchema, bytes);
