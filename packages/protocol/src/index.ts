@@ -32,6 +32,7 @@ export {
   type DanglingNames,
   type FollowedNames,
 } from "./model/dangling-names.js";
+export { rejectionReasons } from "./model/limits.js";
 export { BoundedCache } from "./model/memo.js";
 export { isLocator } from "./model/names/locator.js";
 export { NameSet } from "./model/names/name-set.js";

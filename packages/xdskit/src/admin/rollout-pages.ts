@@ -1,4 +1,4 @@
-import type { Peer } from "@xdskit/admin";
+import { mostPage, type Peer, usualPage } from "@xdskit/admin";
 import { type Finding, XdskitError } from "@xdskit/api";
 import type { Rollout, SharedRollouts, XdsServer } from "@xdskit/server";
 import { type AllAnswered, askAll } from "./ask-all.js";
@@ -26,10 +26,6 @@ export type CarriedOut =
 export function ownRollouts(server: RolloutsInput["server"]): RolloutsJson {
   return JSON.parse(JSON.stringify({ rollouts: server.rollouts(), quarantines: server.quarantines() })) as RolloutsJson;
 }
-
-/** Items of a page of `/api/v1/rollouts`: so many if nobody says, and at most. */
-const usualPage = 1_000;
-const mostPage = 10_000;
 
 /** A page of `/api/v1/rollouts`. */
 export interface RolloutsPage extends RolloutsJson, AllAnswered {

@@ -1,4 +1,5 @@
 import type { IncomingMessage, RequestOptions } from "node:http";
+import { mostWholeAnswer } from "@xdskit/api";
 import { boundedBytes } from "../files/bounded-bytes.js";
 
 /** One request. */
@@ -20,9 +21,6 @@ export interface ApiAnswer {
   readonly contentType: string;
   readonly body: string;
 }
-
-/** A longer answer is no answer of this API. */
-const mostBytes = 256 * 1024 * 1024;
 
 /** The time was over before the answer was there. */
 export class RequestTimeout extends Error {}
@@ -55,8 +53,8 @@ export async function sendRequest({ url, method, body, headers, timeoutMs, signa
 }
 
 async function readAnswer(response: IncomingMessage): Promise<ApiAnswer> {
-  const body = await boundedBytes(response, mostBytes);
-  if (body === undefined) throw new Error(`it answers with more than ${mostBytes} bytes`);
+  const body = await boundedBytes(response, mostWholeAnswer);
+  if (body === undefined) throw new Error(`it answers with more than ${mostWholeAnswer} bytes`);
   const { statusCode: status = 0, headers } = response;
   return { status, contentType: headers["content-type"] ?? "", body: body.toString("utf8") };
 }

@@ -53,5 +53,5 @@ test("the first of many nodes are named, and the others counted", () => {
   const lines = text("timeout", 0, ...many)
     .trimEnd()
     .split("\n");
-  assert.deepEqual([lines.length, lines.at(-1)], [22, "  … and 30 more"]);
+  assert.deepEqual([lines.length, lines.at(-1)], [12, "  … and 40 more"]);
 });

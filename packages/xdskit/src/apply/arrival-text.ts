@@ -1,10 +1,9 @@
+import { mostListed } from "@xdskit/api";
 import type { ArrivalView } from "../api-client/api-types.js";
 import type { Paint } from "../output/colours.js";
 import { counted } from "../output/counts.js";
 import { printable } from "../output/printable.js";
 import type { WaitResult } from "./wait-for-nodes.js";
-
-const mostNodes = 20;
 
 /** How many nodes acknowledged a change, who rejected it with which words, and who is silent. */
 export function arrivalText(
@@ -45,7 +44,7 @@ function capped(
   line: (node: ArrivalView["nodes"][number]) => string,
 ): readonly string[] {
   const lines = nodes
-    .slice(0, mostNodes)
+    .slice(0, mostListed)
     .map(({ id, message, ...node }) => line({ ...node, id: printable(id), message: printable(message) }));
   const more = Math.max(count, nodes.length) - lines.length;
   return more > 0 ? [...lines, `  … and ${more} more`] : lines;

@@ -1,12 +1,9 @@
 import { readFile } from "node:fs/promises";
-import { XdskitError } from "@xdskit/api";
+import { mostBody, XdskitError } from "@xdskit/api";
 import { boundedBytes } from "../files/bounded-bytes.js";
 
 /** The name that stands for standard input. */
 export const standardInput = "-";
-
-/** More than this is no file that anybody wrote. */
-const mostBytes = 64 * 1024 * 1024;
 
 /** All bytes of a file, or of standard input. Rejects with XDSKIT_FILE_UNREADABLE. */
 export async function bytesOfInput(
@@ -24,7 +21,7 @@ export async function bytesOfInput(
 }
 
 async function bytesOfStream(stdin: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
-  const bytes = await boundedBytes(stdin, mostBytes);
+  const bytes = await boundedBytes(stdin, mostBody);
   if (bytes !== undefined) return bytes;
-  throw XdskitError.of("XDSKIT_FILE_UNREADABLE", `it has more than ${mostBytes} bytes`, { file: "standard input" });
+  throw XdskitError.of("XDSKIT_FILE_UNREADABLE", `it has more than ${mostBody} bytes`, { file: "standard input" });
 }

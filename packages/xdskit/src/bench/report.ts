@@ -1,3 +1,4 @@
+import { mostListed } from "@xdskit/api";
 import { formatAddress } from "@xdskit/server/address";
 import type { ChangesReport } from "./figures/changes.js";
 import type { GeneratorReport } from "./figures/generator-load.js";
@@ -84,8 +85,6 @@ export interface WaitingReport {
   readonly names: readonly string[];
 }
 
-const mostReportedNames = 5;
-
 /** What only the run itself knows. */
 export interface RunFacts {
   readonly steadyMs: number;
@@ -160,7 +159,7 @@ function waitingFor({ nodes }: Fleet): readonly WaitingReport[] {
       const waiting = byType.get(type.name) ?? { nodes: 0, names: new Set() };
       byType.set(type.name, waiting);
       waiting.nodes++;
-      for (const name of names) if (waiting.names.size < mostReportedNames) waiting.names.add(name);
+      for (const name of names) if (waiting.names.size < mostListed) waiting.names.add(name);
     }
   }
   return Array.from(byType, ([type, { nodes: count, names }]) => ({ type, nodes: count, names: [...names] }));

@@ -1,7 +1,5 @@
 import type { Writable } from "node:stream";
-
-/** How many bytes may wait for the reader: one that stops reading must not fill the memory. */
-const mostWaiting = 4 * 1024 * 1024;
+import { mostUnreadBytes } from "@xdskit/api";
 
 /**
  * Writes lines to a stream while at most 4 MiB wait there; further lines are dropped. Once the waiting lines are
@@ -15,7 +13,7 @@ export function boundedOutput(stream: Writable, say: (dropped: number) => string
     stream.write(line);
   };
   return (text) => {
-    if (stream.writableLength < mostWaiting) {
+    if (stream.writableLength < mostUnreadBytes) {
       stream.write(text);
       return;
     }

@@ -1,8 +1,5 @@
-import type { ResourceType } from "@xdskit/api";
+import { mostFindings, type ResourceType } from "@xdskit/api";
 import type { ClientEvent } from "@xdskit/client";
-
-/** The most different errors of one stream that are remembered. */
-const mostReasons = 20;
 
 /** Remembers the errors that were logged. Keeps a limited number for each server and type. */
 export function createToldErrors() {
@@ -20,7 +17,7 @@ export function createToldErrors() {
       const error = `${kind} ${reason}`;
       if (known.has(error)) return false;
       const [oldest] = known;
-      if (known.size >= mostReasons && oldest !== undefined) known.delete(oldest);
+      if (known.size >= mostFindings && oldest !== undefined) known.delete(oldest);
       known.add(error);
       return true;
     },

@@ -9,6 +9,3 @@ export const askPath = "/replica/v1/";
 
 /** The longest question, in bytes. */
 export const mostAskedBytes = 4 * 1024 * 1024;
-
-/** The longest answer, in bytes: lists come in pages. */
-export const mostAnswerBytes = 64 * 1024 * 1024;

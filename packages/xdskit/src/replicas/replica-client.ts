@@ -7,10 +7,11 @@ import {
 } from "node:http";
 import { request as tlsRequest } from "node:https";
 import { isAbsolute, join } from "node:path";
+import { mostBody } from "@xdskit/api";
 import type { ServerTls } from "@xdskit/server";
 import { boundedBytes } from "../files/bounded-bytes.js";
 import type { Replica } from "./membership.js";
-import { askPath, mostAnswerBytes } from "./questions.js";
+import { askPath } from "./questions.js";
 import { readReplicaTls } from "./replica-tls.js";
 
 export interface AskOptions {
@@ -69,8 +70,8 @@ async function targetOf({ address }: Replica, { tls, directory = "" }: AskOption
 }
 
 async function readAnswer(response: IncomingMessage): Promise<unknown> {
-  const bytes = await boundedBytes(response, mostAnswerBytes);
-  if (bytes === undefined) throw new Error(`it answers with more than ${mostAnswerBytes} bytes`);
+  const bytes = await boundedBytes(response, mostBody);
+  if (bytes === undefined) throw new Error(`it answers with more than ${mostBody} bytes`);
   const body = JSON.parse(bytes.toString("utf8")) as { readonly message?: string } | null;
   if (response.statusCode === 401) throw new TokenRefused(body?.message);
   if (response.statusCode !== 200) throw new Error(body?.message ?? `it answers with status ${response.statusCode}`);

@@ -1,10 +1,8 @@
-import { listNames } from "@xdskit/api";
+import { listNames, mostListed } from "@xdskit/api";
 import type { QuarantineView, RolloutView } from "../api-client/api-types.js";
 import type { Colour, Paint } from "../output/colours.js";
 import { counted } from "../output/counts.js";
 import { printable } from "../output/printable.js";
-
-const mostRejections = 20;
 
 /** All rollouts and quarantines of a server. */
 export interface RolloutsView {
@@ -35,7 +33,7 @@ export function rolloutText(rollout: RolloutView, paint: Paint): string {
     `  nodes: ${reached} have it or are to have it, ${pending} of them without an answer, ${rejected} rejected it, ${held} keep what was before`,
     ...(waitsFor.length === 0 ? [] : [`  waits for ${printable(listNames(waitsFor))}`]),
     ...rejections
-      .slice(0, mostRejections)
+      .slice(0, mostListed)
       .map(({ node, type, message }) => printable(`  ${node} rejected ${type}: ${message}`)),
   ];
   return lines.map((line) => `${line}\n`).join("");

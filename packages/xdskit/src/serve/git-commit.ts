@@ -2,20 +2,17 @@ import { readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 
 const hash = /^[0-9a-f]{40,64}$/;
-/** Folders above the served one that are looked at. */
-const mostParents = 40;
 
 /** The git commit that a folder is at, as git's own files say; undefined where it is in no work tree. */
 export function gitCommit(folder: string): string | undefined {
   let at = resolve(folder);
-  for (let count = 0; count < mostParents; count += 1) {
+  while (true) {
     const git = gitFolder(join(at, ".git"));
     if (git !== undefined) return commitOf(git);
     const parent = dirname(at);
     if (parent === at) return undefined;
     at = parent;
   }
-  return undefined;
 }
 
 /** A folder, or the file of a further work tree that names one. */

@@ -1,11 +1,14 @@
 import { statSync } from "node:fs";
-import type { FieldStep, Registry, Resource, ResourceTypes, Where } from "@xdskit/api";
+import {
+  type FieldStep,
+  mostKept,
+  mostSmallBody,
+  type Registry,
+  type Resource,
+  type ResourceTypes,
+  type Where,
+} from "@xdskit/api";
 import { fieldPlaces } from "../files/field-places.js";
-
-/** A larger file is not read again for a line: that takes the server too long. */
-const mostBytes = 1024 * 1024;
-/** An open page asks for the same again and again. */
-const mostKept = 50;
 
 /**
  * Finds the lines of fields in files. A file is read when it is first asked for, and again when it changed. Undefined:
@@ -16,16 +19,14 @@ export function createFieldLines(known: { readonly registry: Registry; readonly 
   return (where: Where, resource: Resource, steps: readonly FieldStep[]): Where | undefined => {
     const { file } = where;
     const stats = file === undefined ? undefined : statSync(file, { throwIfNoEntry: false });
-    if (stats === undefined || !stats.isFile() || stats.size > mostBytes) return undefined;
+    // A larger file is not read again for a line: that takes the server too long.
+    if (stats === undefined || !stats.isFile() || stats.size > mostSmallBody) return undefined;
     const { typeUrl } = resource.type;
     const key = JSON.stringify([file, stats.mtimeMs, stats.size, typeUrl, resource.name, steps]);
     const place = found.has(key) ? found.get(key) : fieldPlaces(() => where, known).field(resource, steps);
-    found.delete(key);
+    // An open page asks for the same again and again.
+    if (found.size >= mostKept) found.clear();
     found.set(key, place);
-    for (const oldest of found.keys()) {
-      if (found.size <= mostKept) break;
-      found.delete(oldest);
-    }
     return place;
   };
 }

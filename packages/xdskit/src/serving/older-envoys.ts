@@ -89,9 +89,6 @@ interface Told {
   readonly finding: Finding;
 }
 
-/** More versions than a fleet has; the texts of nodes must not fill the memory. */
-const mostVersions = 100;
-
 /**
  * Finds served resources that connected Envoys are too old for. Checks the snapshot of a group once an Envoy connects
  * that is older than the newest known one, and then every change. Without such Envoys it costs nothing. With them each
@@ -180,7 +177,8 @@ export class OlderEnvoys {
 
   /** Makes room for one more version by dropping one whose Envoys are gone. */
   #hasRoom(): boolean {
-    if (this.#known.size < mostVersions) return true;
+    // A fleet has fewer versions; the texts of nodes must not fill the memory.
+    if (this.#known.size < mostFindings) return true;
     for (const [key, { streams }] of this.#known) if (streams === 0) return this.#known.delete(key);
     return false;
   }

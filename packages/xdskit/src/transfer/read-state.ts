@@ -1,11 +1,8 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { XdskitError } from "@xdskit/api";
+import { mostKept, XdskitError } from "@xdskit/api";
 import type { RevisionId, Store, StoredResource } from "@xdskit/server";
 import { stateHome } from "../state/state-home.js";
-
-/** A folder of states may hold those of so many servers. */
-const mostStates = 1_000;
 
 /**
  * Reads revisions from the state of a server on this machine. `directory` is what `--state` of the server says, or the
@@ -33,7 +30,7 @@ async function statesIn(directory: string): Promise<readonly string[]> {
     throw XdskitError.of("XDSKIT_STORE", `the state cannot be read: ${reason}`, { file: directory });
   });
   const below = entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(directory, name));
-  return [directory, ...below.slice(0, mostStates)];
+  return [directory, ...below.slice(0, mostKept)];
 }
 
 /** Undefined: it is no state, or of another server. */

@@ -1,5 +1,5 @@
 import type { Registry, ResourceName, ResourceType, Version } from "@xdskit/api";
-import type { SotwOrDelta } from "@xdskit/protocol";
+import { defaultClientStreamLimits, type SotwOrDelta } from "@xdskit/protocol";
 import {
   addFingerprints,
   emptyFingerprint,
@@ -46,9 +46,6 @@ export interface SharedType {
   readonly holdings: Interned<CrowdHolding>;
 }
 
-/** The most resources of one response; the client has the same limit. */
-const mostResources = 500_000;
-
 /** What the clients of a crowd share: the states they can be in, and the transitions of responses. */
 export class SharedState {
   readonly options: CrowdOptions;
@@ -82,7 +79,7 @@ export class SharedState {
 
   readResponse(bytes: Uint8Array): SentResponse {
     const read = this.options.variant === "sotw" ? readSotwResponse : readDeltaResponse;
-    return read(bytes, mostResources);
+    return read(bytes, defaultClientStreamLimits.resourcesPerResponse);
   }
 
   /** Applies a response that no client of the group got yet; from then on the transition is known. */

@@ -1,3 +1,4 @@
+import { mostFindings } from "@xdskit/api";
 import type { CrowdHolding } from "../crowd/holding.js";
 import { type FigureSpread, rounded, Values } from "./spread.js";
 
@@ -35,7 +36,6 @@ export interface ChangesReport {
   readonly newest: readonly ChangeReport[];
 }
 
-const mostReported = 100;
 /** Changes that still spread; an older one counts as finished. */
 const mostOpen = 10_000;
 
@@ -72,7 +72,7 @@ export class Changes {
   /** Call it once, at the end. */
   report(start: number): ChangesReport {
     for (const change of this.#newest) this.#spread(change);
-    const newest = this.#newest.slice(-mostReported).map(({ type, version, nodes, first, last }) => {
+    const newest = this.#newest.slice(-mostFindings).map(({ type, version, nodes, first, last }) => {
       return { type, version, nodes, atMs: rounded(first - start), spreadMs: rounded(last - first) };
     });
     return { count: this.#count, spreadMs: this.#spreads.spread(), newest };

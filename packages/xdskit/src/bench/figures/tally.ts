@@ -1,3 +1,4 @@
+import { mostFindings } from "@xdskit/api";
 import { grpcStatusName } from "../../output/grpc-status.js";
 import type { CrowdRequest, CrowdResponse } from "../crowd/crowd-client.js";
 import { Changes } from "./changes.js";
@@ -11,9 +12,6 @@ export interface ErrorReport {
   readonly message: string;
   readonly count: number;
 }
-
-/** How many different texts are kept; servers put numbers into them. */
-const mostErrors = 50;
 
 /** All counts, of all nodes together. */
 export class Tally {
@@ -53,7 +51,8 @@ export class Tally {
 
   error({ code, message }: GrpcStatus): void {
     const status = grpcStatusName(code);
-    const full = this.#errors.size >= mostErrors;
+    // Servers put numbers into texts.
+    const full = this.#errors.size >= mostFindings;
     const key = `${status} ${message}`;
     const known = this.#errors.get(key) ?? (full ? this.#errors.get(`${status} …`) : undefined);
     if (known !== undefined) known.count++;

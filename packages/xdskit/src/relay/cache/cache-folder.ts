@@ -2,6 +2,7 @@ import { mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import {
   type Finding,
+  mostFindings,
   type Registry,
   type ResourceType,
   type ResourceTypes,
@@ -15,9 +16,6 @@ import { type CachedType, type ReadCache, readCacheFile, writeCacheFile } from "
 
 /** The files may hold private keys. */
 const cacheMode: FileMode = { file: 0o600, folder: 0o700, durable: true };
-
-/** Nobody reads more findings about one file. */
-const mostCacheFindings = 20;
 
 /** The cached resources of one type. */
 export interface FoundType extends CachedType {
@@ -85,7 +83,7 @@ export class CacheFolder {
     }
     const message = `${became}; clients that ask for all of ${type.name} get no answer before the origin says what there is`;
     return [
-      ...wrong.slice(0, mostCacheFindings).map((finding): Finding => {
+      ...wrong.slice(0, mostFindings).map((finding): Finding => {
         return { ...finding, severity: "error", file: path, type: type.name };
       }),
       { code: "XDSKIT_CACHE", severity: "error", message, file: path, type: type.name },

@@ -1,6 +1,8 @@
 import {
   canonicalName,
   type Finding,
+  mostFindings,
+  mostNamesKept,
   type Reference,
   type Resource,
   type ResourceName,
@@ -63,10 +65,6 @@ interface Waiting extends OriginChange, Pick<ChangesKind, "endsRollback"> {
   readonly missing: readonly Reference[];
 }
 
-/** How many names are remembered that did not come in time. */
-const mostVain = 10_000;
-/** Nobody reads more warnings at once. */
-const mostWarnings = 20;
 const noReferences: readonly Reference[] = [];
 const dangling = { code: "XDSKIT_DANGLING_REFERENCE", severity: "warning" } as const;
 
@@ -106,7 +104,7 @@ export class HeldChanges {
       const isRemoval = each.resource === undefined;
       const message = isRemoval ? this.#stillNamedMessage(each, removedLongAgo) : this.#stillMissingMessage(each);
       const where = { type: each.type.name, resource: each.name };
-      if (message !== undefined && stillNamed.length + stillMissing.length < mostWarnings)
+      if (message !== undefined && stillNamed.length + stillMissing.length < mostFindings)
         (isRemoval ? stillNamed : stillMissing).push({ ...dangling, message, ...where });
     }
     // What is served ends the findings about it: a removal that is late is told once, and something that is missing
@@ -302,7 +300,7 @@ export class HeldChanges {
       if (removal === undefined || removal.resource !== undefined || this.#rests(removal)) continue;
       left.delete(key);
       const message = this.#stillNamedMessage(removal, "its TTL is over");
-      if (findings.length < mostWarnings)
+      if (findings.length < mostFindings)
         findings.push({ ...dangling, message, type: type.name, resource: removal.name });
     }
     if (findings.length === 0) return;
@@ -325,7 +323,7 @@ export class HeldChanges {
     });
     for (const { type, name } of lacking) {
       const [oldest] = this.#vain;
-      if (this.#vain.size >= mostVain && oldest !== undefined) this.#vain.delete(oldest);
+      if (this.#vain.size >= mostNamesKept && oldest !== undefined) this.#vain.delete(oldest);
       this.#vain.add(changeKey(type, name));
     }
     const [first, ...others] = lacking;

@@ -1,12 +1,11 @@
 import { redactErrorText } from "@xdskit/api";
+import { rejectionReasons } from "@xdskit/protocol";
 import type { ConfigArrivalOutcome } from "@xdskit/server";
 
 /** When to reject a response at the origin: if every client that answered rejected it, or if any did. */
 export type NackPolicy = "all" | "any";
 
-/** The most reasons in one text, and the most characters of one reason and of the text. */
-const mostReasons = 5;
-const mostOfOne = 400;
+/** Characters of the text. */
 const longestVerdict = 2_000;
 
 /**
@@ -19,13 +18,14 @@ export function verdictOf(
   policy: NackPolicy,
 ): string | undefined {
   if (rejected === 0 || (policy === "all" && acknowledged > 0)) return undefined;
+  const { count, characters } = rejectionReasons;
   // Of clients with the same reason, one is named.
   const said = new Map<string, string>();
   for (const { node, message } of rejections) if (!said.has(message)) said.set(message, node);
   const reasons = Array.from(said)
-    .slice(0, mostReasons)
-    .map(([message, node]) => `${cutReason(node, 100)}: ${cutReason(redactErrorText(message), mostOfOne)}`);
-  const more = said.size > mostReasons ? `; and ${said.size - mostReasons} other reasons` : "";
+    .slice(0, count)
+    .map(([message, node]) => `${cutReason(node, 100)}: ${cutReason(redactErrorText(message), characters)}`);
+  const more = said.size > count ? `; and ${said.size - count} other reasons` : "";
   return cutReason(
     `rejected by ${rejected} of ${rejected + acknowledged} clients: ${reasons.join("; ")}${more}`,
     longestVerdict,

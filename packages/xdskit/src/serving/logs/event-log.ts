@@ -1,4 +1,4 @@
-import type { ResourceType, Where } from "@xdskit/api";
+import { mostListed, type ResourceType, type Where } from "@xdskit/api";
 import { type Node, type StatusCode, statusCode } from "@xdskit/protocol";
 import type { CallInfo, LoadStreamInfo, ServerEvent, StreamInfo } from "@xdskit/server";
 import { grpcStatusName } from "../../output/grpc-status.js";
@@ -12,9 +12,6 @@ import { logFinding } from "./source-log.js";
 
 /** How many different refusals are remembered, so that a client that tries again every second is logged once. */
 const rememberedRefusals = 1_000;
-
-/** The most names in a line. */
-const mostLoggedNames = 10;
 
 /** Where a resource of a group is; undefined if unknown. */
 export type WhereIs = (group: string, type: ResourceType, name: string) => Where | undefined;
@@ -148,7 +145,7 @@ const writers: Writers = {
   "json-incomplete": (event, { log }) => logJson(log, event),
   rejected: ({ stream, type, version, code, message, names }, { log, whereIs }) => {
     const { group } = stream;
-    const about = names.slice(0, mostLoggedNames).map((name) => {
+    const about = names.slice(0, mostListed).map((name) => {
       const where = whereIs(group, type, name);
       return where === undefined ? shortName(name) : `${shortName(name)} (${placeOf(where)})`;
     });
@@ -171,7 +168,7 @@ const writers: Writers = {
     const what = waits.map(({ kind, type, names }) => ({
       kind,
       type: type.name,
-      names: names.slice(0, mostLoggedNames).map(shortName),
+      names: names.slice(0, mostListed).map(shortName),
     }));
     const fields = { node: stream.node.id, stream: stream.id, type: type.name, version, waits: what };
     log.warn(fields, "client does not answer; the changes that waited for it go on");
@@ -237,7 +234,7 @@ function loadFields({ id, peer, api, node }: LoadStreamInfo) {
 function logJson(log: Log, event: Extract<ServerEvent, { readonly kind: "json-incomplete" }>): void {
   const { type, name, api, leftOut, findings } = event;
   const reasons = findings
-    .slice(0, mostLoggedNames)
+    .slice(0, mostListed)
     .map(({ field, message }) => (field === undefined ? message : `${field}: ${message}`));
   const fields = { type: type.name, resource: shortName(name), api, reasons };
   if (leftOut) log.error(fields, "JSON cannot say a resource: answers to polls (REST) are without it");

@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Finding, type Resource, redactErrorText, type Where } from "@xdskit/api";
+import { type Finding, mostKept, type Resource, redactErrorText, type Where } from "@xdskit/api";
 import type { GroupResources } from "../dangling-references.js";
 import { bootstrapOf } from "./bootstrap.js";
 import { type EnvoyProgram, type EnvoyVerdict, envoyProgram } from "./envoy-program.js";
@@ -22,8 +22,6 @@ export interface EnvoysAnswer {
 const longestMs = 120_000;
 /** More refused resources are not looked for. */
 const mostRefused = 20;
-/** More clusters that the folder lacks are not made up. */
-const mostStubs = 1000;
 /** Characters of a message. Envoy may quote a whole resource. */
 const longestReason = 1000;
 
@@ -142,7 +140,7 @@ class Questions {
       await writeFile(this.#file, bootstrapOf(probes, [...missing, ...this.#stubs]), { mode: 0o600 });
       const verdict = await this.#program.validate(this.#file, timeoutMs);
       const lacks = verdict.is === "refused" ? missingCluster(verdict.reason) : undefined;
-      if (lacks === undefined || known.has(lacks) || this.#stubs.has(lacks) || this.#stubs.size >= mostStubs)
+      if (lacks === undefined || known.has(lacks) || this.#stubs.has(lacks) || this.#stubs.size >= mostKept)
         return verdict;
       this.#stubs.add(lacks);
     }

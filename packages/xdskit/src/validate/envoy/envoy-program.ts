@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { XdskitError } from "@xdskit/api";
+import { mostSmallBody, XdskitError } from "@xdskit/api";
 
 /** What Envoy makes of a configuration: takes it, refuses it, ends because of it, or takes too long. */
 export type EnvoyVerdict =
@@ -17,8 +17,6 @@ export interface EnvoyProgram {
 
 /** Milliseconds for `--version`. */
 const longestVersionMs = 15_000;
-/** What is read of either output, in bytes. Envoy may quote all of a resource. */
-const mostOutput = 256 * 1024;
 
 /**
  * Asks a program for its version.
@@ -58,7 +56,8 @@ function run(path: string, args: readonly string[], timeoutMs: number): Promise<
     const child = spawn(path, args, { stdio: ["ignore", "pipe", "pipe"] });
     const said = { out: "", err: "" };
     const hear = (which: "out" | "err") => (chunk: Buffer) => {
-      if (said[which].length < mostOutput) said[which] += chunk.toString("utf8");
+      // Envoy may quote all of a resource.
+      if (said[which].length < mostSmallBody) said[which] += chunk.toString("utf8");
     };
     child.stdout.on("data", hear("out"));
     child.stderr.on("data", hear("err"));
