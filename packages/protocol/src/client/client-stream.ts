@@ -53,7 +53,7 @@ class Machine implements ClientStream {
         });
       case "hold":
         return this.#changed(this.#of(event.type), (of) => {
-          of.hold(event.resources, event.version, now);
+          of.hold(event, now);
           return none;
         });
       case "forget-versions":

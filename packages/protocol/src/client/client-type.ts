@@ -12,13 +12,13 @@ import type { SentResponse } from "../wire/responses/read-response.js";
 import { WantedNames, wildcard } from "./asked/wanted-names.js";
 import type {
   ClientStreamEffect,
+  ClientStreamEvent,
   ClientStreamOptions,
   ClientTypeStatus,
   OutgoingRequest,
   TimeEvent,
 } from "./contract/contract.js";
 import type { Limits } from "./contract/limits.js";
-import type { ReceivedResource } from "./contract/received.js";
 import type { BadResource } from "./contract/rejection.js";
 import { badResource, reasonsOf, rejectionText } from "./contract/rejection.js";
 import { HeldResources, type HeldWeight } from "./held/held-resources.js";
@@ -64,6 +64,8 @@ export class ClientType {
   #isWhole = true;
   /** The stream on which a part of that was lost, or kept in its earlier state. */
   #lostOn: number | undefined;
+  /** What that version is of, if it is from elsewhere: no response was taken since. */
+  #heldFor: "all" | "names" | undefined;
 
   constructor(type: ResourceType, context: ClientContext) {
     const { options } = context;
@@ -93,10 +95,13 @@ export class ClientType {
     let isUnheard = false;
     for (const name of names) {
       const key = canonicalName(name);
-      const isHeld = this.#held.find(key) !== undefined;
+      const found = this.#held.find(key);
+      const isHeld = found !== undefined;
       if (!this.wanted.add(name, isHeld ? "held" : "requested")) continue;
       // The previous content was not everything.
-      if (key === wildcard) this.#isWhole = false;
+      if (key === wildcard ? this.#heldFor !== "all" : this.#heldFor !== undefined && !isHeld) this.#isWhole = false;
+      // A response came since, at a newer version, and this server was not asked for the name.
+      else if (this.#heldFor === undefined && found?.stream === fromElsewhere) this.#lose();
       if (!this.#context.isOpen()) continue;
       this.#stream.want(key);
       this.#wait(key, now);
@@ -141,16 +146,18 @@ export class ClientType {
       this.#held.delete(name);
     }
     if (this.#held.size === 0) this.#isWhole = false;
+    if (this.#heldFor === "all") this.#heldFor = "names";
   }
 
-  hold(resources: readonly ReceivedResource[], version: Version, now: number): void {
+  hold({ resources, version, isAll = false }: HoldEvent, now: number): void {
     this.#held.clear();
     this.#version = version;
     this.#isWhole = true;
     this.#lostOn = undefined;
+    this.#heldFor = isAll ? "all" : "names";
     for (const resource of resources) {
       const key = canonicalName(resource.name);
-      this.#held.set(key, resource, resource.version, 0, now);
+      this.#held.set(key, resource, resource.version, fromElsewhere, now);
       this.wanted.is(key, "held");
       for (const alias of resource.aliases) this.wanted.is(canonicalName(alias), "held");
     }
@@ -294,6 +301,7 @@ export class ClientType {
     // A response that is no full state does not name the lost resources. Lost resources come on another stream, which
     // asks without a version.
     const isAll = type.fullState || this.#lostOn !== stream();
+    if (bad.length === 0) this.#heldFor = undefined;
     if (bad.length === 0 && !isPart && isAll) this.#isWhole = true;
     else if (!draft.isEmpty) this.#lose();
     this.#stream.repeatUnsure((key) => held.find(key) !== undefined || (key === wildcard && type.fullState));
@@ -333,7 +341,9 @@ export class ClientType {
     const isFirst = !this.#stream.isAsked;
     const answer = this.#stream.takeAnswer();
     if (answer !== undefined && answer.error === undefined) this.#version = answer.version;
-    const version = isFirst && !this.#isWhole ? "" : this.#version;
+    // Before any answer, each request replaces the last.
+    const isFresh = isFirst || (this.#heldFor !== undefined && answer === undefined && this.#stream.nonce === "");
+    const version = isFresh && !this.#isWhole ? "" : this.#version;
     return this.#stream.request(answer, { wanted: this.wanted, node, version, claims: () => this.#claims() });
   }
 
@@ -363,6 +373,11 @@ export class ClientType {
     };
   }
 }
+
+type HoldEvent = Extract<ClientStreamEvent, { readonly kind: "hold" }>;
+
+/** Stands for the number of a stream. */
+const fromElsewhere = 0;
 
 /** The effect of an update; none if nothing changed. */
 function updated(draft: UpdateDraft): readonly ClientStreamEffect[] {

@@ -80,7 +80,8 @@ export type ClientStreamEvent =
   /**
    * All that the client has of the type, from elsewhere (a cache on disk, another server). It silently replaces the
    * held resources. Its versions are those that this server may know; an empty version is one that no server knows. The
-   * next stream claims the wanted part of it (rule 112), and learns that something is gone if the server says so.
+   * next stream claims the wanted part of it (rules 37 and 112), and learns that something is gone if the server says
+   * so. In SotW it claims nothing if a wanted name is missing.
    */
   | {
       readonly kind: "hold";
@@ -88,6 +89,8 @@ export type ClientStreamEvent =
       readonly resources: readonly ReceivedResource[];
       /** The set's version, for SotW; empty if it is not known. */
       readonly version: Version;
+      /** Whether that version is of all resources of the type. If not, the wildcard cannot claim it. Default false. */
+      readonly isAll?: boolean | undefined;
     }
   /**
    * The client got data from another server meanwhile: the versions of its resources are no longer valid. It still

@@ -195,17 +195,17 @@ function typeInSteps({ steps }: Case, mode: Mode): string {
   throw new Error("a case on a per-type stream subscribes to something");
 }
 
-/** `hold cluster a=1#7 b=2 v=3`. */
+/** `hold cluster a=1#7 b=2 v=3`; `hold cluster * …`: all of the type. */
 function holdEvent([word = "", ...words]: readonly string[]): ClientStreamEvent {
   const version = words.find((one) => one.startsWith("v="))?.slice(2) ?? "";
   const resources = words
-    .filter((one) => !one.startsWith("v="))
+    .filter((one) => !one.startsWith("v=") && one !== "*")
     .map((one) => {
       const [name, said] = splitContent(one);
       const [content = "", own] = said.split("#");
       return receivedResource(sampleResource(word, name, content), own ?? content.split("~")[0] ?? "");
     });
-  return { kind: "hold", type: typeOf(word), resources, version };
+  return { kind: "hold", type: typeOf(word), resources, version, isAll: words.includes("*") };
 }
 
 function limitsOf(settings: ReadonlyMap<string, string>): Partial<ClientStreamLimits> {
