@@ -114,8 +114,13 @@ export interface HeldResources {
   readonly type: ResourceType;
   /** With the versions of the server that gave them; with an empty version if it may be another server. */
   readonly resources: readonly ReceivedResource[];
-  /** The set's version (SotW); empty if it is not known. */
+  /** The set's version (SotW), of the first of `servers`; empty if it is not known. */
   readonly version: Version;
+  /**
+   * Whether that version is of all resources of the type (`*`), and not of some names. If not, a SotW client that wants
+   * all of them asks without it, and they come again. Default false.
+   */
+  readonly isAll?: boolean | undefined;
   /**
    * Whether these are all resources of the type. If not, watchers of a collection wait until a server has listed its
    * members. Default true.

@@ -268,6 +268,25 @@ describe("federation (A47)", () => {
 });
 
 describe("resources that a program kept from an earlier run", () => {
+  it("the version of all resources goes to the first server, unless it lacks those of an authority", async () => {
+    const name = `xdstp://x/${type}/a`;
+    const kept = (...names: readonly string[]): Partial<ClientOptions> => ({
+      servers: ["one:1"],
+      authorities: { x: { servers: ["two:2"] } },
+      held: [{ type: cluster, resources: names.map((each) => receivedCluster(each)), version: "v7", isAll: true }],
+    });
+    await withClient(kept("a"), async ({ of, watch }) => {
+      watch("*");
+      assert.deepEqual(of("one:1").log, ["hold all cluster a@v7", "+cluster *"]);
+    });
+    await withClient(kept("a", name), async ({ of, watch }) => {
+      watch("*");
+      watch(name);
+      assert.deepEqual(of("one:1").log, ["hold all cluster a@", "+cluster *"]);
+      assert.deepEqual(of("two:2").log, [`hold all cluster ${name}@`, `+cluster ${name}`]);
+    });
+  });
+
   it("watchers get kept resources at once, and the first server is told their versions, and no other server is asked", () => {
     const held = [{ type: cluster, resources: [receivedCluster("a", "0"), receivedCluster("b", "0")], version: "v7" }];
     return withClient({ servers: ["one:1", "two:2"], held }, async ({ of, watch }) => {

@@ -1,4 +1,4 @@
-import type { Clock, ResourceName, ResourceType, Version, XdskitError } from "@xdskit/api";
+import type { Clock, ResourceName, ResourceType, XdskitError } from "@xdskit/api";
 import type { ReceivedResource, ResourceUpdate } from "@xdskit/protocol";
 import type { Watch } from "../contract/watch.js";
 import type { Collection, ServerStatus } from "../contract/xds-client.js";
@@ -8,7 +8,7 @@ import { mergeCollections } from "../watchers/collection-change.js";
 import { Delivery, type DeliveryContext, type Watcher } from "../watchers/delivery.js";
 import { holdUp } from "../watchers/hold-up.js";
 import type { Entry } from "./entry.js";
-import { type MakeUpstream, Servers, type ServersOwner } from "./servers.js";
+import { type HeldVersion, type MakeUpstream, Servers, type ServersOwner } from "./servers.js";
 import { type AnyDelivery, TypeCache } from "./type-cache.js";
 
 export interface OriginOptions {
@@ -27,7 +27,7 @@ export interface OriginOptions {
 export class Origin {
   readonly #options: OriginOptions;
   readonly #caches = new Map<ResourceType, TypeCache>();
-  readonly #heldVersions = new Map<ResourceType, Version>();
+  readonly #heldVersions = new Map<ResourceType, HeldVersion>();
   /** Types that were answered in this turn. */
   readonly #answered = new Map<ResourceType, () => void>();
   #closed = false;
@@ -46,7 +46,9 @@ export class Origin {
         this.#of(of).flatMap(({ type, wanted }) => (wanted.length === 0 ? [] : [[type, wanted] as const])),
       held: (of) =>
         this.#of(of).flatMap(({ type, resources }) =>
-          resources.size === 0 ? [] : [[type, [...resources.values()], this.#heldVersions.get(type) ?? ""] as const],
+          resources.size === 0
+            ? []
+            : [[type, [...resources.values()], this.#heldVersions.get(type) ?? unknownVersion] as const],
         ),
       revision: (of) => this.#of(of).reduce((sum, cache) => sum + cache.revision, 0),
       isWatched: (type) => this.#of(type).some(({ isWatched }) => isWatched),
@@ -152,12 +154,9 @@ export class Origin {
   }
 
   /** Takes resources of an earlier run. Call it before the first watch. */
-  hold(
-    type: ResourceType,
-    { resources, version, isWhole = true }: Pick<HeldResources, "resources" | "version" | "isWhole">,
-  ): void {
+  hold(type: ResourceType, { resources, version, isAll, isWhole = true }: Omit<HeldResources, "type">): void {
     this.#cacheOf(type).hold(resources, isWhole);
-    this.#heldVersions.set(type, version);
+    this.#heldVersions.set(type, { version, isAll });
   }
 
   get isConnected(): boolean {
@@ -173,6 +172,8 @@ export class Origin {
     return this.#servers.close();
   }
 }
+
+const unknownVersion: HeldVersion = { version: "" };
 
 const newestValue = <Value>(_: Value, later: Value) => later;
 

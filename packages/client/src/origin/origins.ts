@@ -56,7 +56,7 @@ export function createOrigins(
   const forAuthority = (authority: string | undefined) =>
     authority !== undefined && byAuthority.has(authority) ? byAuthority.get(authority) : usual;
 
-  for (const { type, resources, version, isWhole } of options.held ?? []) {
+  for (const { type, resources, version, isAll, isWhole } of options.held ?? []) {
     const shares = new Map<Origin, ReceivedResource[]>();
     if (usual !== undefined && resources.length === 0) shares.set(usual, []);
     for (const resource of resources) {
@@ -67,7 +67,11 @@ export function createOrigins(
       shares.set(origin, share);
     }
     const found = context.types.find(type.typeUrl) ?? type;
-    for (const [origin, share] of shares) origin.hold(found, { resources: share, version, isWhole });
+    for (const [origin, share] of shares) {
+      // A part of the set does not have its version, and an authority's server may number its own sets alike.
+      const known = origin === usual && share.length === resources.length ? version : "";
+      origin.hold(found, { resources: share, version: known, isAll, isWhole });
+    }
   }
 
   return {

@@ -2,10 +2,14 @@ import type { ResourceName, ResourceType, Version, XdskitError } from "@xdskit/a
 import type { BadResource, ClientTypeStatus, ReceivedResource, ResourceUpdate } from "@xdskit/protocol";
 import type { ServerStatus } from "../contract/xds-client.js";
 import type { ClientEvent } from "../events/client-event.js";
+import type { HeldResources } from "../options/client-options.js";
 import type { Upstream, UpstreamSink } from "../upstreams/contract/upstream.js";
 
 /** Makes the upstream of the server at a position of the list. */
 export type MakeUpstream = (place: number, sink: UpstreamSink) => Upstream;
+
+/** What the first server knows of the set of a type. */
+export type HeldVersion = Pick<HeldResources, "version" | "isAll">;
 
 /** The origin's side for the servers of one list. */
 export interface ServersOwner {
@@ -14,7 +18,7 @@ export interface ServersOwner {
   /** The held resources of the type or of all, and the version of their set if the first server knows it. */
   held(
     type: ResourceType | undefined,
-  ): Iterable<readonly [type: ResourceType, resources: readonly ReceivedResource[], version: Version]>;
+  ): Iterable<readonly [type: ResourceType, resources: readonly ReceivedResource[], known: HeldVersion]>;
   /** Rises with each change of the held resources of the type, or of any type. */
   revision(type: ResourceType | undefined): number;
   /** Whether the type, or any type, is watched. */
@@ -92,7 +96,8 @@ export class Servers {
     const owner = this.#owner;
     const wanted = [...owner.wanted(type)];
     for (const each of [type, ...wanted.map(([one]) => one)]) revisions.set(each, owner.revision(each));
-    for (const [each, resources, known] of owner.held(type)) upstream.hold(each, resources, version(known));
+    for (const [each, resources, known] of owner.held(type))
+      upstream.hold(each, resources, version(known.version), known.isAll);
     if (member.place > 0 || this.#asked >= 0) upstream.forgetVersions(type);
     for (const [each, names] of wanted) upstream.subscribe(each, names);
   }

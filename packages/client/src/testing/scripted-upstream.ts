@@ -80,8 +80,8 @@ export function scriptedUpstreams(): { readonly create: CreateUpstream; of(serve
           for (const name of names) wanted.delete(`${type.name} ${name}`);
           for (const name of names) heldOf(type).delete(name);
         },
-        hold(type, held, version) {
-          log.push(`hold ${type.name} ${held.map(({ name }) => name).sort()}@${version}`);
+        hold(type, held, version, isAll) {
+          log.push(`hold ${isAll ? "all " : ""}${type.name} ${held.map(({ name }) => name).sort()}@${version}`);
           resources.set(type, new Map(held.map((resource) => [resource.name, resource])));
         },
         forgetVersions: (type) => void log.push(type === undefined ? "forget" : `forget ${type.name}`),

@@ -68,7 +68,7 @@ export interface Upstream {
   subscribe(type: ResourceType, names: readonly ResourceName[]): void;
   unsubscribe(type: ResourceType, names: readonly ResourceName[]): void;
   /** The client has these already: see the machine's event. Call it while nothing of the type is subscribed to. */
-  hold(type: ResourceType, resources: readonly ReceivedResource[], version: Version): void;
+  hold(type: ResourceType, resources: readonly ReceivedResource[], version: Version, isAll?: boolean): void;
   /** Another server answered meanwhile. For the type, or for all. */
   forgetVersions(type: ResourceType | undefined): void;
   status(): readonly ClientTypeStatus[];

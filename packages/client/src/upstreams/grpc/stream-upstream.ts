@@ -83,8 +83,8 @@ export function createStreamUpstream(
     unsubscribe(type, names) {
       if (isServed(type)) tell(streamOf(type), { kind: "unsubscribe", type, names });
     },
-    hold(type, resources, version) {
-      if (isServed(type)) tell(streamOf(type), { kind: "hold", type, resources, version });
+    hold(type, resources, version, isAll) {
+      if (isServed(type)) tell(streamOf(type), { kind: "hold", type, resources, version, isAll });
     },
     forgetVersions(type) {
       for (const [only, stream] of streams)

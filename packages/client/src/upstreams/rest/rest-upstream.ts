@@ -57,7 +57,7 @@ export function createRestUpstream(
       else queueMicrotask(() => closing === undefined && sink.failed(type, unsupported(type, api), false));
     },
     unsubscribe: (type, names) => tell(type, { kind: "unsubscribe", type, names }),
-    hold: (type, resources, version) => tell(type, { kind: "hold", type, resources, version }),
+    hold: (type, resources, version, isAll) => tell(type, { kind: "hold", type, resources, version, isAll }),
     forgetVersions(type) {
       for (const [only, polling] of polls)
         if (type === undefined || only === type) polling.tell({ kind: "forget-versions" });
