@@ -19,6 +19,8 @@ export interface CachedType {
   readonly resources: readonly ReceivedResource[];
   /** The origin's version of the set; empty where it is unknown. */
   readonly version: Version;
+  /** Whether that version is of all resources of the type, and not of some names. */
+  readonly isAll: boolean;
   /** The server that gave the set and its versions; empty where it is unknown. */
   readonly origin: string;
 }
@@ -39,6 +41,8 @@ const anyTitle = /^xdskit relay cache, format (\d+), /;
  * The fields of a `DiscoveryResponse`, so that every tool can read the file. The nonce comes first and is the title.
  */
 const titleTag = (5 << 3) | 2;
+/** Behind the origin in a file that has all resources of its type. Older versions take it for another origin. */
+const allMark = " *";
 const wrapperUrl = `${typeUrlPrefix}${ResourceSchema.typeName}`;
 
 /**
@@ -46,13 +50,13 @@ const wrapperUrl = `${typeUrlPrefix}${ResourceSchema.typeName}`;
  * origin sent. Its nonce has the format and the checksum of the rest. Resources with a TTL are left out: after a
  * restart nobody knows how much of it is left.
  */
-export function writeCacheFile({ type, resources, version, origin }: CachedType): Uint8Array {
+export function writeCacheFile({ type, resources, version, isAll, origin }: CachedType): Uint8Array {
   const lasting = resources.filter(({ ttl }) => ttl === undefined);
   const response = create(DiscoveryResponseSchema, {
     // A set with missing resources does not have that version.
     versionInfo: lasting.length === resources.length ? version : "",
     typeUrl: type.typeUrl,
-    controlPlane: { identifier: origin },
+    controlPlane: { identifier: isAll ? `${origin}${allMark}` : origin },
     resources: lasting.map(({ name, version, aliases, typeUrl, value }) => {
       const wrapper = create(ResourceSchema, { name, version, aliases: [...aliases], resource: { typeUrl, value } });
       return { typeUrl: wrapperUrl, value: toBinary(ResourceSchema, wrapper) };
@@ -83,7 +87,10 @@ export function readCacheFile(
     for (const finding of wrong) findings.push({ ...finding, type: type.name, resource: name });
   }
   const whole = findings.length === 0;
-  return { type, resources, version: whole ? version : "", origin: controlPlane?.identifier ?? "", findings };
+  const { identifier = "" } = controlPlane ?? {};
+  const isAll = identifier.endsWith(allMark);
+  const origin = isAll ? identifier.slice(0, -allMark.length) : identifier;
+  return { type, resources, version: whole ? version : "", isAll, origin, findings };
 }
 
 function contentOfFile(bytes: Uint8Array) {

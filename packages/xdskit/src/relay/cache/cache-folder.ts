@@ -100,7 +100,7 @@ export class CacheFolder {
       const { code = (error as Error).message } = error as NodeJS.ErrnoException;
       const findings: readonly Finding[] =
         error instanceof XdskitError ? error.findings : [{ code: "XDSKIT_CACHE", severity: "error", message: code }];
-      return { type, resources: [], version: "", origin: "", findings };
+      return { type, resources: [], version: "", isAll: false, origin: "", findings };
     }
   }
 
@@ -114,7 +114,7 @@ export class CacheFolder {
     );
     const ofType = resources.filter(({ resource }) => resource.type === type);
     const kept = ofType.map(({ resource }) => receivedResource(resource, "", { registry: this.#options.registry }));
-    return { type, resources: kept, version: "", origin: "", findings };
+    return { type, resources: kept, version: "", isAll: false, origin: "", findings };
   }
 
   /**
@@ -139,7 +139,8 @@ export class CacheFolder {
       const resources = isKnown
         ? one.resources
         : one.resources.map((each) => withoutVersion(each, this.#options.registry));
-      read.push({ type, resources, version: isKnown ? one.version : "", origin: one.origin, isWhole });
+      const { isAll, origin } = one;
+      read.push({ type, resources, version: isKnown ? one.version : "", isAll, origin, isWhole });
     }
     return { types: read, findings };
   }

@@ -1,5 +1,6 @@
-import type { ResourceType } from "@xdskit/api";
+import { canonicalName, type ResourceType } from "@xdskit/api";
 import type { ClientEvent, XdsClient } from "@xdskit/client";
+import type { ReceivedResource } from "@xdskit/protocol";
 import type { CacheFolder } from "./cache-folder.js";
 import type { HeldOfGroup } from "./held-resources.js";
 
@@ -36,7 +37,8 @@ export function createCacheWriter({ cache, held, client, origin, isAwaited, writ
     try {
       for (const type of types) {
         const from = isMixed ? "" : origin;
-        await cache.write({ type, resources: held.of(type), version: versionOf(type), origin: from });
+        const resources = held.of(type);
+        await cache.write({ type, resources, ...versionOf(type, resources), origin: from });
         written(type);
       }
     } catch (error) {
@@ -46,10 +48,14 @@ export function createCacheWriter({ cache, held, client, origin, isAwaited, writ
     }
   }
 
-  function versionOf(type: ResourceType): string {
+  function versionOf(type: ResourceType, resources: readonly ReceivedResource[]) {
     const active = client.status().find((server) => server.active);
     const status = active?.types.find((each) => each.type === type);
-    return status?.isWhole ? (status.version ?? "") : "";
+    // Resources from disk that nobody asked for yet may be older, and those of an authority are another server's.
+    const isOf = (each: ReceivedResource) =>
+      status?.resources.has(canonicalName(each.name)) === true && held.isAsked(each);
+    const version = status?.isWhole === true && resources.every(isOf) ? (status.version ?? "") : "";
+    return { version, isAll: version !== "" && status?.wildcard === true };
   }
 
   function schedule(milliseconds: number): void {

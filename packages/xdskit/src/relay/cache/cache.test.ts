@@ -25,13 +25,14 @@ function keptCluster(name: string, more: Uint8Array = new Uint8Array()) {
 }
 
 const fileOf = (...resources: Parameters<typeof writeCacheFile>[0]["resources"]) =>
-  writeCacheFile({ type: clusterType, resources, version: "s", origin: "o" });
+  writeCacheFile({ type: clusterType, resources, version: "s", isAll: true, origin: "o" });
 
 describe("a file of the cache", () => {
   it("holds the bytes that the origin sent, with fields that nobody here knows", () => {
     const written = fileOf(keptCluster("a", unknownField), keptCluster("b"));
-    const { resources, version, origin, findings } = readCacheFile(written, clusterType, undefined);
-    assert.deepEqual([resources.map(({ name }) => name), version, origin, findings], [["a", "b"], "s", "o", []]);
+    const { resources, version, isAll, origin, findings } = readCacheFile(written, clusterType, undefined);
+    assert.deepEqual([resources.map(({ name }) => name), findings], [["a", "b"], []]);
+    assert.deepEqual([version, isAll, origin], ["s", true, "o"]);
     assert.deepEqual(resources[0]?.value, keptCluster("a", unknownField).value);
     assert.equal(Buffer.from(resources[0]?.resource().body ?? []).includes(Buffer.from(unknownField)), true);
   });
@@ -40,6 +41,12 @@ describe("a file of the cache", () => {
     const { nonce, typeUrl, versionInfo } = fromBinary(DiscoveryResponseSchema, fileOf(keptCluster("a")));
     assert.match(nonce, /^xdskit relay cache, format 1, sha256 [0-9a-f]{64}$/);
     assert.deepEqual([typeUrl, versionInfo], [clusterType.typeUrl, "s"]);
+  });
+
+  it("has no version if a resource with a TTL is left out", () => {
+    const mortal = keptResource({ ...partsOf(keptCluster("b")), ttl: 1_000 });
+    const { resources, version } = readCacheFile(fileOf(keptCluster("a"), mortal), clusterType, undefined);
+    assert.deepEqual([resources.map(({ name }) => name), version], [["a"], ""]);
   });
 
   it("is refused wherever a byte of it is another one, and wherever it ends too early", () => {

@@ -17,7 +17,8 @@ export function createHeldOfGroup(
   const fromDisk = new WeakSet<ReceivedResource>();
   const dirty = new Set<ResourceType>();
   const until = now() + graceMs;
-  const namesOf = ({ name, aliases }: ReceivedResource) => [name, ...aliases].map(canonicalName);
+  const isAsked = ({ type, name, aliases }: ReceivedResource) =>
+    [name, ...aliases].some((each) => isWanted(type, canonicalName(each)));
 
   function ofType(type: ResourceType): Map<ResourceName, ReceivedResource> {
     const known = types.get(type) ?? new Map<ResourceName, ReceivedResource>();
@@ -46,13 +47,14 @@ export function createHeldOfGroup(
       return found;
     },
     has: (type: ResourceType, name: ResourceName): boolean => types.get(type)?.has(canonicalName(name)) === true,
+    isAsked,
     /** The wanted resources of a type; drops the others. */
     of(type: ResourceType): readonly ReceivedResource[] {
       const held = ofType(type);
       const isOver = now() >= until;
       for (const [name, resource] of held) {
         if (fromDisk.has(resource) && !isOver) continue;
-        if (!namesOf(resource).some((each) => isWanted(type, each))) held.delete(name);
+        if (!isAsked(resource)) held.delete(name);
       }
       return [...held.values()];
     },
