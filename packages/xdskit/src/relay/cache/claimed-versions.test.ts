@@ -194,6 +194,23 @@ describe("the first request of a relay that starts with a cache", () => {
       assert.deepEqual(await firstOn(origin, 2, "cluster"), nothing);
     }));
 
+  it("has no version of names that the server of an authority gave", () =>
+    withVersioned(async (origin, stage) => {
+      const name = "xdstp://x/envoy.config.endpoint.v3.ClusterLoadAssignment/b";
+      await withVersioned(async ({ server: { address } }) => {
+        const servers = [{ kind: "grpc", variant: "sotw", address }] as const;
+        const client = { ...quick, authorities: { x: { servers } } };
+        const { relay, address: at } = await start(origin, stage, { groups: [byName], client });
+        const edge = stage.client(at);
+        const seen = ["a", name].map((each) => seeOne(edge, "endpoint", each, () => each));
+        await becomes(() => seen.map((each) => each()).join(), `a,${name}`);
+        await settled(relay, typeOf("endpoint"));
+        await relay.close({ timeoutMs: 100 });
+      });
+      await askOnce(origin, stage, "endpoint", name);
+      assert.deepEqual(await firstOn(origin, 2, "endpoint"), { version: "", names: [name], nonce: "" });
+    }));
+
   it("has no version at another origin, although that one counts in the same way", () =>
     withVersioned(async (origin, stage) => {
       const before = await start(origin, stage);
