@@ -1,44 +1,26 @@
-import { type Finding, XdskitError } from "@xdskit/api";
-import { createServer, type References, type Revision, type ServerOptions, type XdsServer } from "@xdskit/server";
-import { type Address, formatAddress } from "@xdskit/server/address";
+import { XdskitError } from "@xdskit/api";
+import { createServer, type ServerOptions } from "@xdskit/server";
 import { mustBeFolder } from "../files/must-be-folder.js";
 import { counted } from "../output/counts.js";
-import { createLog, type Log } from "../output/log.js";
+import { createLog } from "../output/log.js";
 import type { Terminal } from "../output/terminal.js";
 import { processPlace } from "../processes/process-place.js";
-import { FolderComparison, type FolderVersions, folderVersions } from "../replicas/folder-comparison.js";
-import { Rebalancing } from "../replicas/rebalancing.js";
+import { folderVersions } from "../replicas/folder-comparison.js";
 import { logFinding } from "../serving/logs/source-log.js";
-import { runServing, type Serving, type ServingOptions } from "../serving/serving.js";
-import { loadSettings } from "../settings/load-settings.js";
+import { runServing, type Serving } from "../serving/serving.js";
+import { type LoadedSettings, loadSettings } from "../settings/load-settings.js";
 import type { Settings } from "../settings/schema.js";
 import { groupNames, layersOf, serverOptions, serverTls } from "../settings/server-settings.js";
-import type { StoreUrl } from "../settings/store-url.js";
-import { layerInApi } from "../settings/written-layers.js";
 import { RevisionEvents } from "../state/revision-events.js";
 import { stateOfFolder } from "../state/state.js";
-import { apiLayers, type FilledLayer, openServedState, type StateInUse } from "../state/written-state.js";
+import { openServedState } from "../state/written-state.js";
 import { mustNotBeServed } from "../to-files/not-served.js";
-import { LiveSettings } from "./live-settings.js";
-import { Peering } from "./peering.js";
-import { folderLayers, ServedFolder, type ServedFolderOptions } from "./served-folder.js";
+import { liveFolder } from "./live-folder.js";
+import { comparedFolders, peeringOf, rolloutsOfAll, spreadClients } from "./other-servers.js";
+import type { Peering } from "./peering.js";
+import type { ServeOptions } from "./serve-options.js";
+import { folderLayers } from "./served-folder.js";
 import { workersOf } from "./worker-options.js";
-
-export interface ServeOptions extends ServingOptions, ServedFolderOptions {
-  readonly settings?: string;
-  /** Where revisions are kept, or `off`; undefined: a folder of the served folder's own. */
-  readonly state?: string;
-  /** Where they are kept instead. */
-  readonly store?: StoreUrl;
-  /** The policy for changes that break references; undefined: the settings decide. */
-  readonly references?: References;
-  /** Undefined: what the settings say. */
-  readonly workers?: number | "auto";
-  /** Where other servers of the store ask this one; undefined: they do not. */
-  readonly replica?: Address;
-  /** Where they reach it, if that is another address. */
-  readonly advertise?: Address;
-}
 
 /**
  * Serves until a signal comes; resolves to the exit status.
@@ -80,13 +62,9 @@ const emptiness: ReadonlySet<string> = new Set([
 ]);
 
 async function startServe(options: ServeOptions, serving: Serving): Promise<void> {
-  const { directory, toFiles } = options;
-  // First: `--allow-empty` waits for a missing folder, but not for a file to become a folder.
-  await mustBeFolder(directory, true);
-  const loaded = await loadSettings(directory, options.settings);
+  const { directory, store: url } = options;
+  const loaded = await settingsFor(options);
   const { settings } = loaded;
-  if (toFiles !== undefined)
-    await mustNotBeServed({ served: directory, folders: layersOf(settings), written: toFiles.directory });
   const { registry, types } = await serving.definitions(loaded);
   const tls = serverTls(loaded);
   const server = createServer({
@@ -94,64 +72,28 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
     statusPeers: () => peering.statusPeers(),
   });
   const { place, told: log } = serving;
-  const problem = (finding: Finding | undefined) => finding && logFinding(log, finding);
-  const stateOptions = { option: options.state, own: stateOfFolder(directory), url: options.store, place, problem };
+  const revisions = new RevisionEvents();
   let fromFolder: Promise<unknown> = Promise.resolve();
   const state = await openServedState({
-    ...{ ...stateOptions, server, registry, types, log, settings, others: () => fromFolder },
-    changed: (revision) => changed(revision),
+    ...{ option: options.state, own: stateOfFolder(directory), url, place },
+    ...{ server, registry, types, log, settings, others: () => fromFolder },
+    problem: (finding) => finding && logFinding(log, finding),
+    changed(revision) {
+      revisions.tell(revision);
+      live.folder.checkNames();
+    },
     timeLeft: (ids) => peering.timeLeft(ids),
   });
-  const { store, heads, isDurable, written, history } = state;
   serving.closers.push(() => state.close());
-  // Of a part: the groups that have the rest would lose all of it.
-  const hasLastGood = folderLayers(loaded).every((name) => heads.some(({ layer }) => layer === name));
-  const revisions = new RevisionEvents();
-  const ofFolder = { server, registry, types, log, store, history, onRevision: revisions.tell };
-  const folder = new ServedFolder(options, {
-    ...{ ...ofFolder, loaded, hasLastGood, before: undefined },
-    nothingServed: () => serving.announceAdmin(),
-  });
-  await folder.kept?.load();
-  const changed = (revision: Revision) => {
-    revisions.tell(revision);
-    live.folder.checkNames();
-  };
-  const peering: Peering = peeringOf(options, serving, { state, tls, log });
-  serving.closers.unshift(() => peering.close());
-  if (settings.rebalance !== "off" && peering.isSpread) serving.closers.unshift(rebalanced(server, peering, log));
-  // Servers of one etcd that do not ask each other have each their own rollouts: none could count the nodes of all.
-  const isForAll = options.store?.kind !== "etcd" || peering.isPossible;
-  const { name: replica, rolloutPeers: peers } = peering;
-  const shared = { registry, problem, replica, peers };
-  const rollouts = isForAll && store ? await server.shareRollouts({ ...shared, store }) : undefined;
-  if (rollouts !== undefined) {
-    history.share(rollouts);
-    serving.closers.unshift(() => rollouts.close());
-  }
-  const layers = [...apiLayers(settings, written, filledBy(folder, settings), { store, isDurable })];
-  const live: LiveSettings = new LiveSettings(
-    {
-      ...{ server, history, references: options.references, isWhole: toFiles === undefined },
-      folderWith(next, nothingServed) {
-        // Not the folder itself: each would keep all that were served before it.
-        const { revision, rolledBackBy } = live.folder;
-        const before = { revision, rolledBackBy };
-        const successor = { loaded: { ...loaded, settings: next }, hasLastGood: false, before };
-        return new ServedFolder(options, { ...ofFolder, ...successor, nothingServed });
-      },
-      // The API looks at the list with each request.
-      moved: (folder, next) =>
-        void layers.splice(0, layers.length, ...apiLayers(next, written, filledBy(folder, next), { store, isDurable })),
-    },
-    settings,
-    folder,
-  );
+  const peering: Peering = peeringOf(options, serving, { state, tls });
+  const { live, layers } = await liveFolder(options, serving, { loaded, server, registry, types, state, revisions });
+  if (settings.rebalance !== "off" && peering.isSpread) spreadClients(server, peering, serving);
+  const rollouts = await rolloutsOfAll(options, serving, { server, registry, state, peering });
   const compared = comparedFolders(serving, peering, () => folderVersions(server, folderLayers(live)));
   await serving.serve({
     ...{ server, registry, layers, peering, rollouts, tls },
     folderVersions: compared.own,
-    storeAway: () => written.away,
+    storeAway: () => state.written.away,
     storeNumbers: state.numbers,
     stateTrouble: state.trouble,
     onRevision: revisions.on,
@@ -166,7 +108,7 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
         throw withAdvice(error);
       });
       // Both at once: no client gets the one without the other.
-      await Promise.all([fromFolder, server.addSource(written)]);
+      await Promise.all([fromFolder, server.addSource(state.written)]);
       // Before that, nodes are told nothing, and no group has a snapshot.
       live.folder.checkNames();
     },
@@ -179,32 +121,14 @@ async function startServe(options: ServeOptions, serving: Serving): Promise<void
   serving.takeSettings = (next) => (next === undefined ? live.giveUp() : live.take(next as Settings));
 }
 
-interface PeeringNeeds {
-  readonly state: StateInUse;
-  readonly tls: ServerOptions["tls"];
-  readonly log: Log;
-}
-
-function peeringOf(
-  options: ServeOptions,
-  { place, log: own }: Serving,
-  { state: { store, directory, isDurable, written }, tls, log }: PeeringNeeds,
-): Peering {
-  return new Peering({
-    ...{ shared: store?.shared, place, tls, listen: options.replica },
-    state: directory === undefined ? undefined : { directory, isWritable: isDurable },
-    advertise: options.advertise && formatAddress(options.advertise),
-    gone(replica) {
-      log.info({ replica: replica.name }, "another server of the store is gone");
-      written.restartLeases();
-    },
-    silent(replica, reason) {
-      if (reason === undefined) log.info({ replica }, "another server of the store answers again");
-      else
-        log.warn({ replica, reason }, "another server of the store does not answer: the rollout waits for its nodes");
-    },
-    problem: (finding) => finding && logFinding(own, finding),
-  });
+/** The settings with which the folder can be served. */
+async function settingsFor({ directory, settings, toFiles }: ServeOptions): Promise<LoadedSettings> {
+  // First: `--allow-empty` waits for a missing folder, but not for a file to become a folder.
+  await mustBeFolder(directory, true);
+  const loaded = await loadSettings(directory, settings);
+  const folders = layersOf(loaded.settings);
+  if (toFiles !== undefined) await mustNotBeServed({ served: directory, folders, written: toFiles.directory });
+  return loaded;
 }
 
 function optionsOfServer(options: ServeOptions, serving: Serving, settings: Settings): ServerOptions {
@@ -214,37 +138,4 @@ function optionsOfServer(options: ServeOptions, serving: Serving, settings: Sett
   // Where errors are skipped, both of two listeners are served, as those of the folder are.
   const addresses = settings.on_invalid === "skip" ? "warn" : "refuse";
   return { ...fromSettings, rest: serving.restOptions(fromSettings), references, addresses };
-}
-
-/** The layers of the folder, as the API shows them. */
-function filledBy({ kept }: ServedFolder, settings: Settings): readonly FilledLayer[] {
-  const folders = folderLayers({ settings });
-  return folders.map((layer) => ({ name: layerInApi(layer, folders), layer, kept }));
-}
-
-/** Says in the log, and by findings, that another server of the store serves another folder. */
-function comparedFolders({ log, closers }: Serving, peering: Peering, own: () => FolderVersions) {
-  if (!peering.isPossible) return { own, findings: () => [] };
-  let difference: Finding | undefined;
-  const comparison = new FolderComparison({
-    own,
-    others: () => peering.folders(),
-    changed(finding) {
-      difference = finding;
-      if (finding !== undefined) logFinding(log, finding);
-      else log.info({}, "the folders of all servers of the store have the same content again");
-    },
-  });
-  closers.unshift(() => comparison.close());
-  return { own, findings: () => (difference === undefined ? [] : [difference]) };
-}
-
-/** Spreads clients over the servers of the store; returns what ends that. */
-function rebalanced(server: XdsServer, peering: Peering, log: Log): () => Promise<void> {
-  const rebalancing = new Rebalancing({
-    server,
-    others: () => peering.connections(),
-    asked: (count) => log.info({ count }, "clients were asked to go: other servers of the store have fewer"),
-  });
-  return () => rebalancing.close();
 }
