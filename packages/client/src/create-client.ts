@@ -12,7 +12,7 @@ import type { ClientOptions } from "./options/client-options.js";
 import { checkOptions } from "./options/option-checks.js";
 import { levelOf } from "./options/validate-level.js";
 import { ClientWatches } from "./origin/client-watches.js";
-import { createOrigins } from "./origin/origins.js";
+import { Origins } from "./origin/origins.js";
 import { defaultBackoff } from "./timing/backoff.js";
 import type { UpstreamContext } from "./upstreams/contract/upstream.js";
 import { type CreateUpstream, createUpstream } from "./upstreams/create-upstream.js";
@@ -42,7 +42,7 @@ export function createClientWith(options: ClientOptions, create: CreateUpstream)
     absentAfterMs: options.absentAfterMs ?? 15_000,
     backoff: { ...defaultBackoff, ...options.backoff },
   };
-  const origins = createOrigins(options, create, context, events.emit);
+  const origins = new Origins(options, create, context, events.emit);
   const watches = new ClientWatches(types, origins, clock);
   const listenerType = types.byTypeUrl(`${typeUrlPrefix}${ListenerSchema.typeName}`)?.type;
   // The functions work without their object: programs may pass them on. A response was checked before, so a message
@@ -70,7 +70,7 @@ export function createClientWith(options: ClientOptions, create: CreateUpstream)
     get isConnected() {
       return origins.isConnected;
     },
-    status: origins.status,
+    status: () => origins.status(),
     close: () => watches.close(),
   };
 }

@@ -19,6 +19,7 @@ import { mergeCollections } from "../watchers/collection-change.js";
 import type { Watcher } from "../watchers/delivery.js";
 import { getResource } from "../watchers/get-resource.js";
 import { createWatchIterator } from "../watchers/watch-iterator.js";
+import { watchNothing } from "./origin.js";
 import type { Origins } from "./origins.js";
 
 /** The watches of a client. The process stays alive while there is one, even without a connection. */
@@ -104,7 +105,7 @@ export class ClientWatches {
       }
       const problem = nameProblem(name, type.typeUrl, ...(type.namedBelow ?? []));
       const where = { type: type.name, resource: name };
-      if (problem !== undefined) return this.#origins.nobody(own, XdskitError.of("XDSKIT_NAME_XDSTP", problem, where));
+      if (problem !== undefined) return watchNothing(own, XdskitError.of("XDSKIT_NAME_XDSTP", problem, where));
       return this.#origins.of(authorityOf(name), where, own, (origin) => origin.watch(type, name, own));
     });
   }
