@@ -21,6 +21,7 @@ import { nodeRoutes } from "./routes/nodes.js";
 import { describePages } from "./routes/pages.js";
 import { revisionStagesRoute } from "./routes/revision-stages.js";
 import { revisionRoutes } from "./routes/revisions.js";
+import { rollbackRoute } from "./routes/rollback.js";
 
 /** The HTTP API of a server. */
 export interface AdminApi {
@@ -79,6 +80,7 @@ export function createApp(options: AdminApiOptions): {
   layerRoutes(app, context);
   changeRoutes(app, context);
   revisionRoutes(app, context);
+  rollbackRoute(app, context);
   leaseRoutes(app, context);
   const arrival = arrivalRoute(app, context);
   const stages = revisionStagesRoute(app, context);
