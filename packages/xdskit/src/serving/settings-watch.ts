@@ -35,79 +35,107 @@ export function watchSettings(
   everyMs = lookMs,
 ): () => Promise<void> {
   if (disk === undefined) return async () => {};
-  const { file, text: used, check } = disk;
-  let before: Seen = used;
-  let told: Seen = used;
-  let timer: NodeJS.Timeout | undefined;
-  let closed = false;
-  let looking: Promise<void> = Promise.resolve();
-  /** Why the newest settings could not be taken over, and how many looks ago. */
-  let failed: { readonly message: string; looks: number } | undefined;
+  const watch = new SettingsWatch(disk, log, take, everyMs);
+  return () => watch.close();
+}
 
-  async function tell(text: Seen): Promise<void> {
+class SettingsWatch {
+  readonly #disk: SettingsOnDisk;
+  readonly #log: Log;
+  readonly #take: TakeSettings;
+  readonly #everyMs: number;
+  #before: Seen;
+  #told: Seen;
+  #timer: NodeJS.Timeout | undefined;
+  #closed = false;
+  #looking: Promise<void> = Promise.resolve();
+  /** Why the newest settings could not be taken over, and how many looks ago. */
+  #failed: { readonly message: string; looks: number } | undefined;
+
+  constructor(disk: SettingsOnDisk, log: Log, take: TakeSettings, everyMs: number) {
+    this.#disk = disk;
+    this.#log = log;
+    this.#take = take;
+    this.#everyMs = everyMs;
+    this.#before = disk.text;
+    this.#told = disk.text;
+    this.#lookLater();
+  }
+
+  #lookLater(): void {
+    this.#timer = setTimeout(() => {
+      this.#looking = this.#look().finally(() => !this.#closed && this.#lookLater());
+    }, this.#everyMs).unref();
+  }
+
+  async #look(): Promise<void> {
+    const now = await textOf(this.#disk.file);
+    const isStill = same(now, this.#before);
+    this.#before = now;
+    if (this.#closed || !isStill) return;
+    const isTold = same(now, this.#told);
+    if (this.#failed !== undefined) this.#failed.looks += 1;
+    if (isTold && (this.#failed === undefined || this.#failed.looks < retryLooks)) return;
+    if (!isTold) this.#failed = undefined;
+    this.#told = now;
+    await this.#tell(now);
+  }
+
+  async #tell(text: Seen): Promise<void> {
+    const { file, check } = this.#disk;
     if (typeof text !== "string") {
-      await take(undefined);
-      if (text !== undefined) log.error({ file, reason: text.error }, "the settings file cannot be read");
-      else log.warn({ file }, "the settings file is gone: the next start will use the defaults");
+      await this.#take(undefined);
+      if (text !== undefined) this.#log.error({ file, reason: text.error }, "the settings file cannot be read");
+      else this.#log.warn({ file }, "the settings file is gone: the next start will use the defaults");
       return;
     }
     const { settings, findings } = await checked(check, text);
     if (findings.length > 0) {
-      await take(undefined);
-      for (const finding of findings) logFinding(log, finding);
-      return log.error({ file }, "the settings file has errors: a restart would fail; the settings in use stay");
+      await this.#take(undefined);
+      for (const finding of findings) logFinding(this.#log, finding);
+      return this.#log.error({ file }, "the settings file has errors: a restart would fail; the settings in use stay");
     }
-    await takeOver(text, settings);
+    await this.#takeOver(text, settings);
   }
 
-  async function takeOver(text: string, settings: unknown): Promise<void> {
+  async #takeOver(text: string, settings: unknown): Promise<void> {
     try {
-      const taken = await take(settings);
-      failed = undefined;
-      if (taken === undefined && text !== used)
-        return log.warn({ file }, "the settings file has changed: restart to use the new settings");
-      const { applied = [], restart = [] } = taken ?? {};
-      if (applied.length > 0) log.info({ file, applied }, `settings in use: ${applied.join(", ")}`);
-      if (restart.length > 0)
-        log.warn({ file, restart }, `the settings file has changed: restart to use ${restart.join(", ")}`);
-      if (applied.length + restart.length === 0 && text === used)
-        log.info({ file }, "the settings file is as it was at the start again");
-      else if (applied.length + restart.length === 0) log.info({ file }, "the settings say what is in use");
+      const taken = await this.#take(settings);
+      this.#failed = undefined;
+      this.#tellTaken(taken, text === this.#disk.text);
     } catch (error) {
       const [finding, ...more] = findingsOf(error);
-      if (finding?.message !== failed?.message) {
-        for (const each of [finding, ...more]) if (each !== undefined) logFinding(log, each);
-        log.error({ file }, "the new settings cannot be used now: those in use stay, and it is tried again");
+      if (finding?.message !== this.#failed?.message) {
+        for (const each of [finding, ...more]) if (each !== undefined) logFinding(this.#log, each);
+        const message = "the new settings cannot be used now: those in use stay, and it is tried again";
+        this.#log.error({ file: this.#disk.file }, message);
       }
-      failed = { message: finding?.message ?? "", looks: 0 };
+      this.#failed = { message: finding?.message ?? "", looks: 0 };
     }
   }
 
-  async function look(): Promise<void> {
-    const now = await textOf(file);
-    const isStill = same(now, before);
-    before = now;
-    if (closed || !isStill) return;
-    const isTold = same(now, told);
-    if (failed !== undefined) failed.looks += 1;
-    if (isTold && (failed === undefined || failed.looks < retryLooks)) return;
-    if (!isTold) failed = undefined;
-    told = now;
-    await tell(now);
+  /** `isAsAtStart`: the file has the text with which the command started. */
+  #tellTaken(taken: TakenSettings | undefined, isAsAtStart: boolean): void {
+    const { file } = this.#disk;
+    const log = this.#log;
+    if (taken === undefined && !isAsAtStart) {
+      log.warn({ file }, "the settings file has changed: restart to use the new settings");
+      return;
+    }
+    const { applied = [], restart = [] } = taken ?? {};
+    if (applied.length > 0) log.info({ file, applied }, `settings in use: ${applied.join(", ")}`);
+    if (restart.length > 0)
+      log.warn({ file, restart }, `the settings file has changed: restart to use ${restart.join(", ")}`);
+    if (applied.length + restart.length > 0) return;
+    if (isAsAtStart) log.info({ file }, "the settings file is as it was at the start again");
+    else log.info({ file }, "the settings say what is in use");
   }
 
-  function lookLater(): void {
-    timer = setTimeout(() => {
-      looking = look().finally(() => !closed && lookLater());
-    }, everyMs).unref();
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    await this.#looking;
   }
-
-  lookLater();
-  return async () => {
-    closed = true;
-    clearTimeout(timer);
-    await looking;
-  };
 }
 
 /** Undefined: the file does not exist. */
