@@ -23,7 +23,7 @@ import { createFollowed, type Followed, type Following } from "./followed.js";
 import { createGroupFindings } from "./group-findings.js";
 import { createGroupLayer, type GroupLayer } from "./group-layer.js";
 import { HeldChanges } from "./held-changes.js";
-import { createOriginWatches, NameWatch, type OriginWatches } from "./origin-watches.js";
+import { NameWatch, OriginWatches } from "./origin-watches.js";
 import { createSilence, type Silence } from "./silence.js";
 import { SuppliedName, type SuppliedNameContext } from "./supplied-name.js";
 import { UpstreamSource } from "./upstream-source.js";
@@ -147,7 +147,7 @@ export class GroupRelay {
     this.#writer =
       cache &&
       createCacheWriter({ cache, held: this.#held, client, origin, isAwaited: this.#awaited.has, written, failed });
-    this.#origin = createOriginWatches(client, this.standing.isConnectedFor, (type) => this.#touch(type));
+    this.#origin = new OriginWatches(client, this.standing.isConnectedFor, (type) => this.#touch(type));
     this.#followed = createFollowed(
       (reference) => this.#isFollowed(reference),
       (reference) => this.#follow(reference),

@@ -4,7 +4,7 @@ import { resourceTypes } from "@xdskit/api";
 import { createClient } from "@xdskit/client";
 import { receivedResource } from "@xdskit/protocol";
 import { cluster, resourcesOf } from "../../testing/relayed.js";
-import { createOriginWatches, NameWatch } from "./origin-watches.js";
+import { NameWatch, OriginWatches } from "./origin-watches.js";
 
 const [clusterType, routeType] = [resourceTypes.find("cluster")!, resourceTypes.find("route")!];
 const folder = "xdstp://a/envoy.config.cluster.v3.Cluster/d";
@@ -12,7 +12,7 @@ const folder = "xdstp://a/envoy.config.cluster.v3.Cluster/d";
 /** The watches of an origin that does not answer, and whether a name is wanted while a collection is watched. */
 async function watching(...collections: readonly string[]) {
   const client = createClient({ servers: ["127.0.0.1:1"], node: { id: "relay" } });
-  const watches = createOriginWatches(
+  const watches = new OriginWatches(
     client,
     () => false,
     () => {},
@@ -73,7 +73,7 @@ describe("a name that clients ask for and leave while the origin is away", () =>
     const held = [{ type: clusterType, resources: [receivedResource(kept, "")], version: "" }];
     const client = createClient({ servers: ["127.0.0.1:1"], node: { id: "relay" }, held });
     let ended = 0;
-    const watches = createOriginWatches(
+    const watches = new OriginWatches(
       client,
       () => false,
       () => {

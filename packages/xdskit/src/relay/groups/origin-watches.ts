@@ -12,96 +12,103 @@ export interface MembersWatcher {
 }
 
 /** The subscriptions of one group at its origin. */
-export type OriginWatches = ReturnType<typeof createOriginWatches>;
-
-/** `letGo`: something of a type may not be wanted any more. */
-export function createOriginWatches(
-  client: XdsClient,
-  isConnected: (type: ResourceType) => boolean,
-  letGo: (type: ResourceType) => void,
-) {
+export class OriginWatches {
+  readonly #client: XdsClient;
+  readonly #isConnected: (type: ResourceType) => boolean;
+  readonly #letGo: (type: ResourceType) => void;
   /**
    * While the origin is away, its resources are kept: a client that comes back could not get them again. Clients come
    * and go often, so one watch is kept for each name, and none of a name without a resource. By type and name.
    */
-  const lingering = new Map<string, { readonly type: ResourceType; readonly end: () => void }>();
+  readonly #lingering = new Map<string, { readonly type: ResourceType; readonly end: () => void }>();
   /** The number of watches of each name, by type. */
-  const singles = new Map<ResourceType, Map<ResourceName, number>>();
-  const collections = new Map<ResourceType, Map<ResourceName, number>>();
-  let kept = false;
-  let closed = false;
-
-  const context: NameWatchContext = {
-    start: (watch) => client.watch(watch.type.typeUrl, watch.name, watch),
-    ended({ type, name, isThere }, watch) {
-      if (kept) return;
-      const key = `${type.typeUrl} ${canonicalName(name)}`;
-      const end = () => {
-        watch.cancel();
-        countUp(singles, type, canonicalName(name), -1);
-        letGo(type);
-      };
-      if (isConnected(type) || !isThere || lingering.has(key)) end();
-      else lingering.set(key, { type, end });
-    },
-    isClosed: () => closed,
+  readonly #singles = new Map<ResourceType, Map<ResourceName, number>>();
+  readonly #collections = new Map<ResourceType, Map<ResourceName, number>>();
+  #kept = false;
+  #closed = false;
+  readonly #context: NameWatchContext = {
+    start: (watch) => this.#client.watch(watch.type.typeUrl, watch.name, watch),
+    ended: (name, watch) => this.#nameEnded(name, watch),
+    isClosed: () => this.#closed,
   };
 
-  return {
-    isWanted(type: ResourceType, name: ResourceName): boolean {
-      if (singles.get(type)?.has(name) === true) return true;
-      const watched = collections.get(type);
-      if (watched === undefined || watched.size === 0) return false;
-      const glob = globOf(name);
-      return watched.has("*") || (glob !== undefined && watched.has(glob));
-    },
-    /**
-     * Asks for one name. After a cancel the watch ends at once; or when the origin is back if there is a resource, so
-     * that it is not lost.
-     */
-    name(watch: NameWatch) {
-      countUp(singles, watch.type, canonicalName(watch.name), 1);
-      watch.start(context);
-    },
-    collection(type: ResourceType, name: ResourceName, { changed, failed, ended }: MembersWatcher): () => void {
-      countUp(collections, type, canonicalName(name), 1);
-      const members = new Set<ResourceName>();
-      const watch = client.watchCollection(type.typeUrl, name, {
-        onChanged(collection) {
-          for (const { name } of collection.upserted) members.add(canonicalName(name));
-          for (const name of collection.removed) members.delete(canonicalName(name));
-          changed(collection);
-          // An empty result is worth keeping, too.
-          letGo(type);
-        },
-        onError: failed,
-      });
-      return () => {
-        if (kept) return;
-        watch.cancel();
-        countUp(collections, type, canonicalName(name), -1);
-        ended([...members]);
-        letGo(type);
-      };
-    },
-    /** The origin is back, for one type or for all. */
-    connected(type: ResourceType | undefined) {
-      for (const [key, each] of [...lingering]) {
-        if (type !== undefined && each.type !== type) continue;
-        lingering.delete(key);
-        each.end();
-      }
-    },
-    /** Nothing that is asked for ends before the client closes. */
-    keep() {
-      kept = true;
-    },
-    close() {
-      kept = true;
-      closed = true;
-      lingering.clear();
-    },
-  };
+  /** `letGo`: something of a type may not be wanted any more. */
+  constructor(client: XdsClient, isConnected: (type: ResourceType) => boolean, letGo: (type: ResourceType) => void) {
+    this.#client = client;
+    this.#isConnected = isConnected;
+    this.#letGo = letGo;
+  }
+
+  isWanted(type: ResourceType, name: ResourceName): boolean {
+    if (this.#singles.get(type)?.has(name) === true) return true;
+    const watched = this.#collections.get(type);
+    if (watched === undefined || watched.size === 0) return false;
+    const glob = globOf(name);
+    return watched.has("*") || (glob !== undefined && watched.has(glob));
+  }
+
+  /**
+   * Asks for one name. After a cancel the watch ends at once; or when the origin is back if there is a resource, so
+   * that it is not lost.
+   */
+  name(watch: NameWatch): void {
+    countUp(this.#singles, watch.type, canonicalName(watch.name), 1);
+    watch.start(this.#context);
+  }
+
+  #nameEnded({ type, name, isThere }: NameWatch, watch: Watch): void {
+    if (this.#kept) return;
+    const key = `${type.typeUrl} ${canonicalName(name)}`;
+    const end = () => {
+      watch.cancel();
+      countUp(this.#singles, type, canonicalName(name), -1);
+      this.#letGo(type);
+    };
+    if (this.#isConnected(type) || !isThere || this.#lingering.has(key)) end();
+    else this.#lingering.set(key, { type, end });
+  }
+
+  collection(type: ResourceType, name: ResourceName, { changed, failed, ended }: MembersWatcher): () => void {
+    countUp(this.#collections, type, canonicalName(name), 1);
+    const members = new Set<ResourceName>();
+    const watch = this.#client.watchCollection(type.typeUrl, name, {
+      onChanged: (collection) => {
+        for (const { name } of collection.upserted) members.add(canonicalName(name));
+        for (const name of collection.removed) members.delete(canonicalName(name));
+        changed(collection);
+        // An empty result is worth keeping, too.
+        this.#letGo(type);
+      },
+      onError: failed,
+    });
+    return () => {
+      if (this.#kept) return;
+      watch.cancel();
+      countUp(this.#collections, type, canonicalName(name), -1);
+      ended([...members]);
+      this.#letGo(type);
+    };
+  }
+
+  /** The origin is back, for one type or for all. */
+  connected(type: ResourceType | undefined): void {
+    for (const [key, each] of [...this.#lingering]) {
+      if (type !== undefined && each.type !== type) continue;
+      this.#lingering.delete(key);
+      each.end();
+    }
+  }
+
+  /** Nothing that is asked for ends before the client closes. */
+  keep(): void {
+    this.#kept = true;
+  }
+
+  close(): void {
+    this.#kept = true;
+    this.#closed = true;
+    this.#lingering.clear();
+  }
 }
 
 /** The parts that the watches of one group share. */
