@@ -8,7 +8,8 @@ import {
 } from "@xdskit/api";
 import type { Collection } from "@xdskit/client";
 import type { ReceivedResource } from "@xdskit/protocol";
-import type { HeldChanges, OriginChange } from "./held-changes.js";
+import type { HeldChanges } from "./held-changes.js";
+import type { OriginChange } from "./origin-change.js";
 import type { UpstreamChange, UpstreamSource } from "./upstream-source.js";
 
 export interface GroupLayerOptions {

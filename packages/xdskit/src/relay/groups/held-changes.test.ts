@@ -14,7 +14,8 @@ import {
   seeRoutes,
   withStage,
 } from "../../testing/relayed.js";
-import { HeldChanges, type OriginChange } from "./held-changes.js";
+import { HeldChanges } from "./held-changes.js";
+import type { OriginChange } from "./origin-change.js";
 
 const clusterType = resourceTypes.find("cluster")!;
 const endpointType = resourceTypes.find("endpoint")!;

@@ -2,23 +2,13 @@ import {
   canonicalName,
   type Finding,
   mostFindings,
-  mostNamesKept,
-  type Reference,
   type Resource,
   type ResourceName,
   type ResourceType,
   type ResourceTypes,
 } from "@xdskit/api";
-import { createDanglingNames, type DanglingNames, type Snapshot } from "@xdskit/protocol";
-
-/** A change of one name, as the origin sent it. */
-export interface OriginChange {
-  readonly type: ResourceType;
-  /** In canonical form. */
-  readonly name: ResourceName;
-  /** Undefined: there is none. */
-  readonly resource: Resource | undefined;
-}
+import { changeKey, isRemoved, type OriginChange, waitKey, waitKeysAt } from "./origin-change.js";
+import { type WaitingChange, WaitReasons, type WaitReasonsOptions } from "./wait-reasons.js";
 
 /** Serves changes: all of them at once. */
 export type Serve = (changes: readonly OriginChange[]) => void;
@@ -34,13 +24,7 @@ export interface ChangesKind {
   readonly endsRollback: boolean;
 }
 
-export interface HeldChangesOptions {
-  /** The resources that are served now. */
-  snapshot(): Snapshot | undefined;
-  /** Whether a name that is missing now may come soon. */
-  mayCome(reference: Reference): boolean;
-  /** Whether the origin has said of a name that it asked for that it does not exist. */
-  isAbsent?(reference: Reference): boolean;
+export interface HeldChangesOptions extends WaitReasonsOptions {
   /** The origin cannot be asked: no time ends a wait before it is back. */
   isAway?(): boolean;
   /** Told of a resource that waits now, so that its names are asked for; undefined: it waits no more. */
@@ -57,15 +41,12 @@ export interface HeldChangesOptions {
   report(findings: readonly Finding[]): void;
 }
 
-interface Waiting extends OriginChange, Pick<ChangesKind, "endsRollback"> {
+interface Waiting extends WaitingChange, Pick<ChangesKind, "endsRollback"> {
   readonly serve: Serve;
   /** By `performance.now()`. */
   readonly until: number;
-  /** The names that are new and were missing when the change came. */
-  readonly missing: readonly Reference[];
 }
 
-const noReferences: readonly Reference[] = [];
 const dangling = { code: "XDSKIT_DANGLING_REFERENCE", severity: "warning" } as const;
 
 /**
@@ -77,17 +58,11 @@ const dangling = { code: "XDSKIT_DANGLING_REFERENCE", severity: "warning" } as c
  */
 export class HeldChanges {
   readonly #options: HeldChangesOptions;
+  readonly #reasons: WaitReasons;
   /** By `waitKey`, in the order in which the waits began. */
   readonly #waiting = new Map<string, Waiting>();
-  /**
-   * Names that did not come in time. No change waits for them again: names that clients ask for come and go with the
-   * clients.
-   */
-  readonly #vain = new Set<string>();
   /** Those that began or ended to wait since `waits` was told. */
   readonly #moved = new Map<string, ResourceType>();
-  /** Made when first needed: most origins never need it. */
-  #named: DanglingNames | undefined;
   #timer: NodeJS.Timeout | undefined;
   #looking: NodeJS.Immediate | undefined;
   readonly #expire = (): void => {
@@ -117,82 +92,7 @@ export class HeldChanges {
 
   constructor(options: HeldChangesOptions) {
     this.#options = options;
-  }
-
-  #namesOf(served: Snapshot): DanglingNames {
-    this.#named ??= createDanglingNames();
-    this.#named.update(served);
-    return this.#named;
-  }
-
-  #missingOf(resource: Resource): readonly Reference[] {
-    let served: Snapshot | undefined;
-    let missing: Reference[] | undefined;
-    for (const reference of resource.references) {
-      if (!this.#options.mayCome(reference)) continue;
-      served ??= this.#options.snapshot();
-      if (served === undefined) return noReferences;
-      if (isServed(served, reference) || this.#vain.has(changeKey(reference.type, reference.name))) continue;
-      missing ??= [];
-      missing.push(reference);
-    }
-    if (served === undefined || missing === undefined) return noReferences;
-    // Served resources already lack some of these names, perhaps the old content of this one: they are not new.
-    const names = this.#namesOf(served);
-    return missing.filter((each) => !names.has(each));
-  }
-
-  /** The candidates that name a missing resource which does not come with them. */
-  #incomplete(candidates: ReadonlyMap<string, Waiting>): Set<string> {
-    const served = this.#options.snapshot();
-    const staying = new Set<string>();
-    const namedBy = new Map<string, string[]>();
-    for (const [key, { missing }] of candidates) {
-      for (const reference of missing) {
-        if (served !== undefined && isServed(served, reference)) continue;
-        if (this.#options.isAbsent?.(reference) === true) continue;
-        const coming = comingAt(candidates, changeKey(reference.type, reference.name));
-        if (coming === undefined) staying.add(key);
-        else {
-          const names = namedBy.get(coming);
-          if (names === undefined) namedBy.set(coming, [key]);
-          else names.push(key);
-        }
-      }
-    }
-    // A change that waits is missing for the resources that name it. The set grows during the loop.
-    for (const key of staying) for (const by of namedBy.get(key) ?? []) staying.add(by);
-    return staying;
-  }
-
-  /**
-   * The removals of resources that are still named; `stays` tells whether a resource that names one stays, by its
-   * `changeKey`.
-   */
-  #stillNamed(candidates: ReadonlyMap<string, Waiting>, stays: (place: string) => boolean): Set<string> {
-    const served = this.#options.snapshot();
-    const staying = new Set<string>();
-    if (served === undefined) return staying;
-    let names: DanglingNames | undefined;
-    for (const [key, { type, name, resource }] of candidates) {
-      if (resource !== undefined || served.of(type).named(name).length === 0) continue;
-      names ??= this.#namesOf(served);
-      for (const referrer of names.referrers({ type: type.typeUrl, name })) {
-        if (!stays(changeKey(referrer.type.typeUrl, referrer.key))) continue;
-        staying.add(key);
-        break;
-      }
-    }
-    // A resource that stays keeps everything that it names. The set grows during the loop.
-    for (const key of staying) {
-      const removal = candidates.get(key);
-      const before = removal && served.of(removal.type).get(removal.name);
-      for (const reference of before?.references ?? []) {
-        const below = changeKey(reference.type, reference.name);
-        if (isRemoved(candidates, below)) for (const each of waitKeysAt(below)) staying.add(each);
-      }
-    }
-    return staying;
+    this.#reasons = new WaitReasons(options);
   }
 
   get #isAway(): boolean {
@@ -267,8 +167,8 @@ export class HeldChanges {
     if (this.#waiting.size === 0) return;
     const candidates = this.#awake();
     this.#release(
-      this.#incomplete(candidates),
-      this.#stillNamed(candidates, (place) => !isRemoved(candidates, place)),
+      this.#reasons.incomplete(candidates),
+      this.#reasons.stillNamed(candidates, (place) => !isRemoved(candidates, place)),
     );
   }
 
@@ -310,23 +210,13 @@ export class HeldChanges {
   }
 
   #stillNamedMessage({ type, name }: Waiting, why: string): string {
-    const [referrer] = this.#named?.referrers({ type: type.typeUrl, name }) ?? [];
+    const referrer = this.#reasons.referrerOf(type, name);
     const by = referrer === undefined ? "something" : `${referrer.type.name} ${JSON.stringify(referrer.name)}`;
     return `${why}, and ${by} still names it: it goes now`;
   }
 
-  #stillMissingMessage({ missing }: Waiting): string | undefined {
-    const served = this.#options.snapshot();
-    const lacking = missing.filter((each) => {
-      const isOnItsWay = comingAt(this.#waiting, changeKey(each.type, each.name)) !== undefined;
-      return !isOnItsWay && !(served !== undefined && isServed(served, each));
-    });
-    for (const { type, name } of lacking) {
-      const [oldest] = this.#vain;
-      if (this.#vain.size >= mostNamesKept && oldest !== undefined) this.#vain.delete(oldest);
-      this.#vain.add(changeKey(type, name));
-    }
-    const [first, ...others] = lacking;
+  #stillMissingMessage(late: Waiting): string | undefined {
+    const [first, ...others] = this.#reasons.giveUp(late, this.#waiting);
     if (first === undefined) return undefined;
     const also = others.length === 0 ? "" : ` and ${others.length} more`;
     const what = `${this.#options.types.byTypeUrl(first.type)?.type.name ?? first.type} ${JSON.stringify(first.name)}${also}`;
@@ -346,12 +236,9 @@ export class HeldChanges {
       this.#takeAtOnce(changes, endsRollback, serve);
       return;
     }
-    if (this.#vain.size > 0) {
-      for (const { type, name, resource } of changes)
-        if (resource !== undefined) this.#vain.delete(changeKey(type.typeUrl, name));
-    }
+    this.#reasons.came(changes);
     const goesAtOnce = ({ resource }: OriginChange) =>
-      resource === undefined ? removals !== "if named" : this.#missingOf(resource).length === 0;
+      resource === undefined ? removals !== "if named" : this.#reasons.missingOf(resource).length === 0;
     if (this.#waiting.size === 0 && changes.every(goesAtOnce)) {
       serve(changes);
       return;
@@ -359,13 +246,13 @@ export class HeldChanges {
     const fresh = new Map<string, Waiting>();
     const until = performance.now() + this.#options.mostMs;
     for (const { type, name, resource } of changes) {
-      const missing = resource === undefined ? noReferences : this.#missingOf(resource);
+      const missing = resource === undefined ? [] : this.#reasons.missingOf(resource);
       fresh.set(waitKey({ type, name, endsRollback }), { type, name, resource, endsRollback, serve, until, missing });
     }
     // A removal waits if another waiting resource names it. A change that depends on waiting changes goes together with
     // them, below.
-    const lacking = this.#incomplete(fresh);
-    const staying = this.#stillNamed(fresh, (place) =>
+    const lacking = this.#reasons.incomplete(fresh);
+    const staying = this.#reasons.stillNamed(fresh, (place) =>
       removals === "if named"
         ? !isRemoved(fresh, place)
         : waitKeysAt(place).some((key) => this.#waiting.has(key) && !fresh.has(key)),
@@ -422,36 +309,4 @@ export class HeldChanges {
     clearTimeout(this.#timer);
     this.#waiting.clear();
   }
-}
-
-function isServed(served: Snapshot, { type, name }: Reference): boolean {
-  return (served.sets.get(type)?.named(name).length ?? 0) > 0;
-}
-
-/** A `changeKey`: whether it goes, and comes in no other way. */
-function isRemoved(changes: ReadonlyMap<string, OriginChange>, place: string): boolean {
-  const found = waitKeysAt(place).flatMap((key) => changes.get(key) ?? []);
-  return found.length > 0 && found.every(({ resource }) => resource === undefined);
-}
-
-/** The `waitKey` of a change that brings a resource, by its `changeKey`. */
-function comingAt(changes: ReadonlyMap<string, OriginChange>, place: string): string | undefined {
-  return waitKeysAt(place).find((key) => changes.get(key)?.resource !== undefined);
-}
-
-/**
- * A name may wait twice: as a part of the layer, and because a client asked for it by name, which is served beside the
- * layer. Neither replaces the other.
- */
-function waitKey({ type, name, endsRollback }: Pick<Waiting, "type" | "name" | "endsRollback">): string {
-  const [ofLayer, beside] = waitKeysAt(changeKey(type.typeUrl, name));
-  return endsRollback ? ofLayer : beside;
-}
-
-function waitKeysAt(place: string): readonly [ofLayer: string, beside: string] {
-  return [`layer ${place}`, `beside ${place}`];
-}
-
-function changeKey(typeUrl: string, name: ResourceName): string {
-  return `${typeUrl} ${name}`;
 }
