@@ -3,9 +3,9 @@ import type { XdsClient } from "../contract/xds-client.js";
 import type { ConfigProblem, ConfigWatch, ConfigWatcher, XdsConfig } from "../contract/xds-config.js";
 import type { AskLeaf } from "./leaf.js";
 import { type Leaf, Leaves } from "./leaves.js";
-import type { Needs } from "./needs.js";
-import { type Outcome, resolve } from "./resolve.js";
-import { assignmentName, withAssignments } from "./resolve-clusters.js";
+import type { Needs } from "./needs/needs.js";
+import { type Outcome, resolve } from "./resolve/resolve.js";
+import { assignmentName, withAssignments } from "./resolve/resolve-clusters.js";
 
 /** The result of following the listener, and the leaves that it used. */
 interface Result {

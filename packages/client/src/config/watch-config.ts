@@ -4,7 +4,7 @@ import type { XdsClient } from "../contract/xds-client.js";
 import type { ConfigOptions, ConfigWatch, ConfigWatcher } from "../contract/xds-config.js";
 import { checkCall, checkWatcher } from "../options/option-tables.js";
 import { createConfigIterator } from "./config-iterator.js";
-import { createNeeds } from "./needs.js";
+import { createNeeds } from "./needs/needs.js";
 import { Tracker } from "./tracker.js";
 
 /** The tools of a watch of configurations. */

@@ -1,11 +1,11 @@
 import { canonicalName, type Finding, type ResourceName, XdskitError } from "@xdskit/api";
 import type { RouteConfiguration } from "@xdskit/api/envoy/config/route/v3/route";
 import type { ReceivedResource } from "@xdskit/protocol";
-import type { ConfigRoutes, XdsConfig } from "../contract/xds-config.js";
-import type { AskLeaf } from "./leaf.js";
-import type { RouteSource } from "./listener-needs.js";
-import type { Needs } from "./needs.js";
-import { unresolved } from "./problem.js";
+import type { ConfigRoutes, XdsConfig } from "../../contract/xds-config.js";
+import type { AskLeaf } from "../leaf.js";
+import type { RouteSource } from "../needs/listener-needs.js";
+import type { Needs } from "../needs/needs.js";
+import { unresolved } from "../problem.js";
 import { resolveClusters } from "./resolve-clusters.js";
 import { kept } from "./same.js";
 import { virtualHostFor } from "./virtual-host.js";

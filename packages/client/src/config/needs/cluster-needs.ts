@@ -1,7 +1,7 @@
 import { createUnpack, type Registry, type ResourceName } from "@xdskit/api";
 import { type Cluster, Cluster_DiscoveryType } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import { type ClusterConfig, ClusterConfigSchema } from "@xdskit/api/envoy/extensions/clusters/aggregate/v3/cluster";
-import type { ClusterEndpoints } from "../contract/xds-config.js";
+import type { ClusterEndpoints } from "../../contract/xds-config.js";
 import { sourceProblem } from "./config-source.js";
 
 /** The needs of a cluster. */

@@ -1,10 +1,10 @@
 import { canonicalName, type ResourceName } from "@xdskit/api";
 import type { Cluster } from "@xdskit/api/envoy/config/cluster/v3/cluster";
-import type { ClusterEndpoints, ConfigCluster } from "../contract/xds-config.js";
+import type { ClusterEndpoints, ConfigCluster } from "../../contract/xds-config.js";
+import type { AskLeaf, LeafState } from "../leaf.js";
+import type { Needs } from "../needs/needs.js";
+import { unresolved } from "../problem.js";
 import { aggregateDepth, leavesOf } from "./aggregate.js";
-import type { AskLeaf, LeafState } from "./leaf.js";
-import type { Needs } from "./needs.js";
-import { unresolved } from "./problem.js";
 import { kept } from "./same.js";
 
 /**

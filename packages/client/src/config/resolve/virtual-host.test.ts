@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { host } from "../testing/config-messages.js";
+import { host } from "../../testing/config-messages.js";
 import { virtualHostFor } from "./virtual-host.js";
 
 test("the virtual host of an authority is the exact one, else that of the longest suffix, the longest prefix, or all", () => {
