@@ -5,7 +5,7 @@ import type { Finding, XdskitErrorCode } from "@xdskit/api";
 import { isFromBrowser } from "@xdskit/server";
 import { type Address, formatAddress } from "@xdskit/server/address";
 import { findingText } from "../output/failure.js";
-import { skippedText } from "../output/skipped.js";
+import { skippedText } from "../output/messages/skipped.js";
 import { version } from "../process/version.js";
 import type { AdminState, ClientPorts } from "./admin-state.js";
 import { foreignPage, isFromOwnPage, isLocalName, isLoopbackHost } from "./callers.js";

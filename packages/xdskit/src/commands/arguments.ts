@@ -1,6 +1,6 @@
 import { type Address, parseAddress } from "@xdskit/server/address";
 import { InvalidArgumentError, Option } from "commander";
-import { parseDuration } from "../settings/duration.js";
+import { parseDuration } from "../settings/options/duration.js";
 
 /** An option whose value is read by a function; `usual` is the default, as a user would write it. */
 export function readOption(

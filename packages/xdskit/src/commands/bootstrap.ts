@@ -1,7 +1,7 @@
 import type { Address } from "@xdskit/server/address";
 import { Command, Option } from "commander";
 import type { Terminal } from "../output/terminal.js";
-import { type TlsOptions, tlsOf } from "../settings/tls-options.js";
+import { type TlsOptions, tlsOf } from "../settings/options/tls-options.js";
 import { metadataOption, readAddress, readPort, wordOption } from "./arguments.js";
 import { refuseHalfPair } from "./tls-options.js";
 

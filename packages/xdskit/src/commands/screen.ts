@@ -1,4 +1,4 @@
-import type { Screen } from "../output/screen-page.js";
+import type { Screen } from "../output/screen/screen-page.js";
 
 /** The terminal on standard output; undefined: it is none, or one that cannot move its cursor. */
 export function terminalScreen(): Screen | undefined {

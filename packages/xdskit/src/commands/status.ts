@@ -1,7 +1,7 @@
 import type { Address } from "@xdskit/server/address";
 import { Command } from "commander";
 import type { Terminal } from "../output/terminal.js";
-import type { TlsOptions } from "../settings/tls-options.js";
+import type { TlsOptions } from "../settings/options/tls-options.js";
 import { collect, readAddress, readDurationBetween, readDurationWithUnit, readOption } from "./arguments.js";
 import { readServer } from "./changes/server-options.js";
 import { terminalScreen } from "./screen.js";

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { TlsOptions } from "../settings/tls-options.js";
+import type { TlsOptions } from "../settings/options/tls-options.js";
 
 /** The names of these options in the parsed result. */
 export const tlsOptionNames = [

@@ -9,13 +9,13 @@ import {
   type ValidateLevel,
 } from "@xdskit/client";
 import { everyNode, type ServerOptions } from "@xdskit/server";
-import type { AskingOptions } from "../settings/asking-options.js";
-import { grpcAddress } from "../settings/grpc-address.js";
 import { type LoadedSettings, pathFromSettings } from "../settings/load-settings.js";
+import type { AskingOptions } from "../settings/options/asking-options.js";
+import { grpcAddress } from "../settings/options/grpc-address.js";
+import { tlsOf } from "../settings/options/tls-options.js";
 import { groupsWithFolders, upstreamLayer } from "../settings/relay-groups.js";
 import type { RelaySettings, Settings } from "../settings/schema.js";
 import { defined, serverOptions, serverTls } from "../settings/server-settings.js";
-import { tlsOf } from "../settings/tls-options.js";
 import type { WatchedCollection } from "./groups/group-relay.js";
 import type { ServerSettingsInFull } from "./groups/upstream-types.js";
 import type { NackPolicy } from "./groups/verdict.js";

@@ -1,7 +1,7 @@
 import type { ClientEvent } from "@xdskit/client";
 import { findingText } from "../output/failure.js";
-import { grpcStatusName } from "../output/grpc-status.js";
 import type { Log } from "../output/log.js";
+import { grpcStatusName } from "../output/messages/grpc-status.js";
 import { printable } from "../output/printable.js";
 import { createToldErrors } from "./told-errors.js";
 

@@ -1,6 +1,6 @@
 import { type Finding, mostFindings, type Reference, type Resource, type ResourceTypes, type Where } from "@xdskit/api";
 import { createDanglingNames, type FollowedNames, type Snapshot } from "@xdskit/protocol";
-import { danglingMessage } from "../output/dangling-message.js";
+import { danglingMessage } from "../output/messages/dangling-message.js";
 
 export interface DanglingOptions {
   /** The groups' names. */

@@ -1,7 +1,7 @@
 import type { References } from "@xdskit/server";
 import type { Address } from "@xdskit/server/address";
 import type { ServingOptions } from "../serving/serving.js";
-import type { StoreUrl } from "../settings/store-url.js";
+import type { StoreUrl } from "../settings/options/store-url.js";
 import type { ServedFolderOptions } from "./served-folder.js";
 
 /** The options of `serve`. */

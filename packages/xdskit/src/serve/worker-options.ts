@@ -1,6 +1,6 @@
 import { XdskitError } from "@xdskit/api";
-import type { StoreUrl } from "../settings/store-url.js";
-import { workerCount } from "../settings/worker-count.js";
+import type { StoreUrl } from "../settings/options/store-url.js";
+import { workerCount } from "../settings/options/worker-count.js";
 
 /** The options that give the number of processes, and those that limit it. */
 export interface WorkerOptions {

@@ -1,9 +1,9 @@
 import { isAbsolute, normalize } from "node:path";
 import { defaultServerLimits, everyNode } from "@xdskit/server";
 import { z } from "zod";
-import { parseDuration } from "./duration.js";
+import { parseDuration } from "./options/duration.js";
+import { mostWorkers } from "./options/worker-count.js";
 import { groupsWithFolders } from "./relay-groups.js";
-import { mostWorkers } from "./worker-count.js";
 
 const folder = z.string().transform((text, context) => {
   const path = normalize(text).replace(/\/$/, "");

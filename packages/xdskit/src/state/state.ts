@@ -4,7 +4,7 @@ import { basename, join, resolve } from "node:path";
 import { type Finding, XdskitError } from "@xdskit/api";
 import { isDamage, type Revision, type Store } from "@xdskit/server";
 import type { ProcessPlace } from "../processes/process-place.js";
-import type { StoreUrl } from "../settings/store-url.js";
+import type { StoreUrl } from "../settings/options/store-url.js";
 import { openEtcdState } from "./etcd-state.js";
 import { stateHome } from "./state-home.js";
 

@@ -9,15 +9,15 @@ import {
   StatusError,
 } from "@xdskit/server/status-client";
 import type { Paint } from "../output/colours.js";
-import { connectError } from "../output/connect-error.js";
 import { reportFailure } from "../output/failure.js";
-import { grpcStatusName } from "../output/grpc-status.js";
+import { connectError } from "../output/messages/connect-error.js";
+import { grpcStatusName } from "../output/messages/grpc-status.js";
 import { printable } from "../output/printable.js";
-import { createScreenPage, type Screen } from "../output/screen-page.js";
+import { createScreenPage, type Screen } from "../output/screen/screen-page.js";
 import { paintOf, type Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
 import { untilStopped } from "../process/until-stopped.js";
-import { type TlsOptions, tlsOf } from "../settings/tls-options.js";
+import { type TlsOptions, tlsOf } from "../settings/options/tls-options.js";
 import { type ClientView, clientView, worst } from "./client-view.js";
 import { clientDetails, fittedTable, statusTable, troubleLine } from "./table.js";
 

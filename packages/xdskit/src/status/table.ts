@@ -1,8 +1,8 @@
 import type { SourceTrouble } from "@xdskit/server/status-client";
 import { type Colour, type Paint, plain } from "../output/colours.js";
 import { counted } from "../output/counts.js";
-import { cutToWidth } from "../output/fit.js";
 import { printable } from "../output/printable.js";
+import { cutToWidth } from "../output/screen/fit.js";
 import {
   type ClientState,
   type ClientView,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createPaint, plain } from "../output/colours.js";
-import { widthOf } from "../output/fit.js";
+import { widthOf } from "../output/screen/fit.js";
 import type { FleetLook } from "./fleet-look.js";
 import { fleetPage, roughDuration } from "./fleet-page.js";
 import { allNodeRows } from "./fleet-rows.js";

@@ -1,7 +1,7 @@
 import type { NodeRow } from "@xdskit/admin";
 import type { Colour, Paint } from "../output/colours.js";
-import { cutToWidth, padToWidth, widthOf } from "../output/fit.js";
 import { printable } from "../output/printable.js";
+import { cutToWidth, padToWidth, widthOf } from "../output/screen/fit.js";
 import type { FleetLook } from "./fleet-look.js";
 import type { MetricRates } from "./metric-totals.js";
 

@@ -1,6 +1,6 @@
 import type { Finding, Reference, Resource, ResourceTypes, Where } from "@xdskit/api";
 import { createDanglingNames, emptySnapshot, updateSnapshot } from "@xdskit/protocol";
-import { danglingMessage } from "../output/dangling-message.js";
+import { danglingMessage } from "../output/messages/dangling-message.js";
 
 /** The resources that a group's nodes are served. */
 export interface GroupResources {

@@ -1,9 +1,9 @@
 import { type Finding, parseEnvoyVersion, XdskitError } from "@xdskit/api";
 import type { SkippedCounts } from "@xdskit/server";
-import { adoptedText } from "../output/adopted.js";
 import type { Paint } from "../output/colours.js";
 import { counted, countedAll, countsOfResources } from "../output/counts.js";
 import { describeFinding, reportFailure } from "../output/failure.js";
+import { adoptedText } from "../output/messages/adopted.js";
 import { paintOf, type Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
 import { checkDirectory } from "./check-directory.js";

@@ -8,9 +8,9 @@ import {
   type ServerSettings,
 } from "@xdskit/client";
 import { registryWith } from "../settings/descriptors.js";
-import { grpcAddress } from "../settings/grpc-address.js";
+import { grpcAddress } from "../settings/options/grpc-address.js";
+import { tlsOf } from "../settings/options/tls-options.js";
 import { defined } from "../settings/server-settings.js";
-import { tlsOf } from "../settings/tls-options.js";
 import { type AllWanted, readWanted } from "./wanted.js";
 import type { WatchOptions } from "./watch-options.js";
 

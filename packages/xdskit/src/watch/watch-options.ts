@@ -1,4 +1,4 @@
-import type { AskingOptions } from "../settings/asking-options.js";
+import type { AskingOptions } from "../settings/options/asking-options.js";
 import type { OutputFormat } from "./output/output-format.js";
 
 export interface WatchOptions extends AskingOptions {

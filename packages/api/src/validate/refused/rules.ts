@@ -1,16 +1,16 @@
-import * as parts from "./cluster-parts.js";
-import * as clusters from "./clusters.js";
-import { connectionManagerProblems } from "./connection-managers.js";
-import { lbEndpointProblems, loadAssignmentProblems } from "./endpoints.js";
-import { chainOrderProblems, unconfiguredProblems } from "./filters.js";
-import { httpHealthCheckProblems, payloadProblems } from "./health-checks.js";
-import { listenerProblems } from "./listeners.js";
+import * as parts from "./clusters/cluster-parts.js";
+import * as clusters from "./clusters/clusters.js";
+import { lbEndpointProblems, loadAssignmentProblems } from "./clusters/endpoints.js";
+import { httpHealthCheckProblems, payloadProblems } from "./clusters/health-checks.js";
+import { connectionManagerProblems } from "./listeners/connection-managers.js";
+import { chainOrderProblems, unconfiguredProblems } from "./listeners/filters.js";
+import { listenerProblems } from "./listeners/listeners.js";
+import { permissionProblems, principalProblems } from "./listeners/rbac.js";
 import type { SpecialProblem } from "./problem.js";
-import { permissionProblems, principalProblems } from "./rbac.js";
-import { routeHeaderProblems } from "./route-headers.js";
-import * as routes from "./routes.js";
+import { routeHeaderProblems } from "./routes/route-headers.js";
+import * as routes from "./routes/routes.js";
 import { spanProblems } from "./spans.js";
-import * as tls from "./tls.js";
+import * as tls from "./tls/tls.js";
 
 /** Lists the problems of a message; empty if Envoy takes it. */
 export type Rule = (message: never) => readonly SpecialProblem[];

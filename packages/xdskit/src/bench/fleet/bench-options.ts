@@ -1,5 +1,5 @@
 import type { Address } from "@xdskit/server/address";
-import type { TlsOptions } from "../../settings/tls-options.js";
+import type { TlsOptions } from "../../settings/options/tls-options.js";
 
 /** The options of `bench`. Times are in milliseconds, shares between 0 and 1. */
 export interface BenchOptions extends TlsOptions {

@@ -1,6 +1,6 @@
 import { createConnecting } from "@xdskit/client/connecting";
 import { formatAddress } from "@xdskit/server/address";
-import { tlsOf } from "../../settings/tls-options.js";
+import { tlsOf } from "../../settings/options/tls-options.js";
 import { CrowdClient } from "../crowd/crowd-client.js";
 import { type CrowdInterest, SharedState } from "../crowd/shared-state.js";
 import { Tally, Times } from "../figures/tally.js";

@@ -1,10 +1,10 @@
 import { mostListed, type ResourceType, type Where } from "@xdskit/api";
 import { type Node, type StatusCode, statusCode } from "@xdskit/protocol";
 import type { CallInfo, LoadStreamInfo, ServerEvent, StreamInfo } from "@xdskit/server";
-import { grpcStatusName } from "../../output/grpc-status.js";
 import { limitLines } from "../../output/line-limit.js";
 import type { Fields, Log } from "../../output/log.js";
 import type { LogLevel } from "../../output/log-options.js";
+import { grpcStatusName } from "../../output/messages/grpc-status.js";
 import { createBlockLog } from "./block-log.js";
 import { logValidity } from "./certificate-log.js";
 import { logQuarantine, logRollout } from "./rollout-log.js";

@@ -1,5 +1,5 @@
 import type { ResourceType } from "@xdskit/api";
-import { connectError } from "../../output/connect-error.js";
+import { connectError } from "../../output/messages/connect-error.js";
 import type { WatchEvent } from "./watch-event.js";
 
 /** An event in words, on one line. */

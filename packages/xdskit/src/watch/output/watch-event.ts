@@ -1,7 +1,7 @@
 import { type ResourceName, type ResourceType, redactErrorText, type Version, type XdskitError } from "@xdskit/api";
 import type { ClientEvent } from "@xdskit/client";
 import type { ReceivedResource, ResourceUpdate } from "@xdskit/protocol";
-import { grpcStatusName } from "../../output/grpc-status.js";
+import { grpcStatusName } from "../../output/messages/grpc-status.js";
 
 /** The events of `watch` and `get`: the rows of docs/watch.md. */
 export type WatchEvent =

@@ -1,6 +1,6 @@
-import type { SpecialProblem } from "./problem.js";
-import { quoted, refused, refusedByEnvoy } from "./problem.js";
-import { isShorter, type Span } from "./spans.js";
+import type { SpecialProblem } from "../problem.js";
+import { quoted, refused, refusedByEnvoy } from "../problem.js";
+import { isShorter, type Span } from "../spans.js";
 
 /** A sum of weights is a number of 32 bits. */
 export const mostWeight = 0xffff_ffff;

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { mostKept } from "../../errors/limits.js";
-import type { SpecialProblem } from "./problem.js";
+import { mostKept } from "../../../errors/limits.js";
+import type { SpecialProblem } from "../problem.js";
 
 /** Milliseconds. Certificates expire. */
 const longest = 60_000;

@@ -15,7 +15,7 @@ import {
   testRefusals,
   tls,
   url,
-} from "../../testing/refusals.js";
+} from "../../../testing/refusals.js";
 
 const refused: readonly Refused[] = [
   [

@@ -1,7 +1,7 @@
-import { type Address, addressProblems } from "./addresses.js";
-import type { SpecialProblem } from "./problem.js";
-import { none, refused, refusedByEnvoy, within } from "./problem.js";
-import { mostWeight } from "./routes.js";
+import { type Address, addressProblems } from "../addresses.js";
+import type { SpecialProblem } from "../problem.js";
+import { none, refused, refusedByEnvoy, within } from "../problem.js";
+import { mostWeight } from "../routes/routes.js";
 
 interface Endpoint {
   readonly address?: Address | undefined;

@@ -1,6 +1,6 @@
-import { type CidrRange, canonicalRange, cidrProblems } from "./cidr-ranges.js";
-import type { SpecialProblem } from "./problem.js";
-import { none, quoted, refused, within } from "./problem.js";
+import { type CidrRange, canonicalRange, cidrProblems } from "../cidr-ranges.js";
+import type { SpecialProblem } from "../problem.js";
+import { none, quoted, refused, within } from "../problem.js";
 
 /** `envoy.config.listener.v3.FilterChainMatch` */
 export interface FilterChainMatch {

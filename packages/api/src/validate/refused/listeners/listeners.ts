@@ -1,8 +1,8 @@
-import { isIpv6 } from "../values/ip-address.js";
-import { type Address, addressProblems, type SocketAddress } from "./addresses.js";
+import { isIpv6 } from "../../values/ip-address.js";
+import { type Address, addressProblems, type SocketAddress } from "../addresses.js";
+import type { SpecialProblem } from "../problem.js";
+import { none, refused, within } from "../problem.js";
 import { type MatchingChain, matchProblems, namedChainProblems } from "./filter-chain-matches.js";
-import type { SpecialProblem } from "./problem.js";
-import { none, refused, within } from "./problem.js";
 
 /** The parts of `envoy.config.listener.v3.Listener` that are checked. */
 export interface Listener {

@@ -1,5 +1,5 @@
 import type { SkippedCounts } from "@xdskit/server";
-import { counted } from "./counts.js";
+import { counted } from "../counts.js";
 
 /** The skipped resources in words; undefined if there are none. */
 export function skippedText(skipped: SkippedCounts | null | undefined): string | undefined {

@@ -1,9 +1,9 @@
-import type { FieldStep } from "../../errors/field-path.js";
-import { isNumericAddress, type SocketAddress, socketAddressProblems } from "./addresses.js";
+import type { FieldStep } from "../../../errors/field-path.js";
+import { isNumericAddress, type SocketAddress, socketAddressProblems } from "../addresses.js";
+import type { SpecialProblem } from "../problem.js";
+import { quoted, refused, refusedByEnvoy, within } from "../problem.js";
+import { isShorter, type Span } from "../spans.js";
 import { type Cluster, discoveryTypeOf } from "./clusters.js";
-import type { SpecialProblem } from "./problem.js";
-import { quoted, refused, refusedByEnvoy, within } from "./problem.js";
-import { isShorter, type Span } from "./spans.js";
 
 interface SourceAddress {
   readonly address?: SocketAddress | undefined;

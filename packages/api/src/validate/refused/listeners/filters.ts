@@ -1,6 +1,6 @@
-import { typeNameOf } from "../../messages/any.js";
-import type { SpecialProblem } from "./problem.js";
-import { refused } from "./problem.js";
+import { typeNameOf } from "../../../messages/any.js";
+import type { SpecialProblem } from "../problem.js";
+import { refused } from "../problem.js";
 
 /** A filter of any kind. */
 export interface Filter {

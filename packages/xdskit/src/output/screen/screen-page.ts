@@ -1,5 +1,5 @@
+import type { Terminal } from "../terminal.js";
 import { cutToWidth, rowsOf } from "./fit.js";
-import type { Terminal } from "./terminal.js";
 
 /** The size of a terminal now. */
 export interface Screen {

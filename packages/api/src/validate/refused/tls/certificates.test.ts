@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { readResources } from "../../files/resource-file.js";
+import { readResources } from "../../../files/resource-file.js";
 import {
   authority,
   ca,
@@ -16,9 +16,9 @@ import {
   text,
   trusted,
   upstream,
-} from "../../testing/certificate-cases.js";
-import { contentLines } from "../../testing/certificates.js";
-import { type Fields, findings, testRefusals } from "../../testing/refusals.js";
+} from "../../../testing/certificate-cases.js";
+import { contentLines } from "../../../testing/certificates.js";
+import { type Fields, findings, testRefusals } from "../../../testing/refusals.js";
 
 testRefusals("certificates", refused, taken);
 

@@ -1,6 +1,6 @@
-import { type CidrRange, cidrProblem } from "./cidr-ranges.js";
-import type { SpecialProblem } from "./problem.js";
-import { none, refused, within } from "./problem.js";
+import { type CidrRange, cidrProblem } from "../cidr-ranges.js";
+import type { SpecialProblem } from "../problem.js";
+import { none, refused, within } from "../problem.js";
 
 interface Choice {
   readonly case?: string | undefined;

@@ -1,8 +1,8 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
-import { redacted } from "../../redact/secret-text.js";
-import { isSequence, type PemBlock, pemBlocks } from "../values/pem.js";
-import type { SpecialProblem } from "./problem.js";
-import { none, refused, within } from "./problem.js";
+import { redacted } from "../../../redact/secret-text.js";
+import { isSequence, type PemBlock, pemBlocks } from "../../values/pem.js";
+import type { SpecialProblem } from "../problem.js";
+import { none, refused, within } from "../problem.js";
 import { remembered } from "./remembered.js";
 
 /** `envoy.config.core.v3.DataSource` */

@@ -1,8 +1,8 @@
-import { type CidrRange, cidrProblems } from "./cidr-ranges.js";
+import { type CidrRange, cidrProblems } from "../cidr-ranges.js";
+import type { SpecialProblem } from "../problem.js";
+import { refused, within } from "../problem.js";
+import { upgradeProblems } from "../routes/routes.js";
 import { type Filter, filterOrderProblems } from "./filters.js";
-import type { SpecialProblem } from "./problem.js";
-import { refused, within } from "./problem.js";
-import { upgradeProblems } from "./routes.js";
 
 interface ConnectionManager {
   readonly httpFilters: readonly Filter[];

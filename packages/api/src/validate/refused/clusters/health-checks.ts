@@ -1,7 +1,7 @@
-import type { FieldStep } from "../../errors/field-path.js";
-import type { SpecialProblem } from "./problem.js";
-import { refused } from "./problem.js";
-import { type HeaderToAdd, headersToAddProblems } from "./route-headers.js";
+import type { FieldStep } from "../../../errors/field-path.js";
+import type { SpecialProblem } from "../problem.js";
+import { refused } from "../problem.js";
+import { type HeaderToAdd, headersToAddProblems } from "../routes/route-headers.js";
 
 /** HealthCheck.Payload */
 interface Payload {

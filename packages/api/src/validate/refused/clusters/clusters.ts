@@ -1,6 +1,6 @@
+import type { SpecialProblem } from "../problem.js";
+import { none, refused, refusedByEnvoy, within } from "../problem.js";
 import { dropProblems, type LoadAssignment, numericEndpoints, weightProblems } from "./endpoints.js";
-import type { SpecialProblem } from "./problem.js";
-import { none, refused, refusedByEnvoy, within } from "./problem.js";
 
 /** The fields of `envoy.config.cluster.v3.Cluster` that depend on its type. */
 export interface Cluster {

@@ -14,7 +14,7 @@ import {
   testRefusals,
   tls,
   url,
-} from "../../testing/refusals.js";
+} from "../../../testing/refusals.js";
 
 const checks = (...names: readonly string[]) => ({
   health_checks: names.flatMap((name) => health({ name, tcp_health_check: {} }).health_checks),

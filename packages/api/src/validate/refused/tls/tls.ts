@@ -1,8 +1,8 @@
-import type { FieldStep } from "../../errors/field-path.js";
-import { redacted } from "../../redact/secret-text.js";
+import type { FieldStep } from "../../../errors/field-path.js";
+import { redacted } from "../../../redact/secret-text.js";
+import type { SpecialProblem } from "../problem.js";
+import { none, refused, within } from "../problem.js";
 import { type DataSource, pemProblems, trustedProblems } from "./certificates.js";
-import type { SpecialProblem } from "./problem.js";
-import { none, refused, within } from "./problem.js";
 
 interface TlsCertificate {
   readonly certificateChain?: DataSource | undefined;

@@ -1,6 +1,6 @@
-import type { FieldStep } from "../../errors/field-path.js";
-import type { SpecialProblem } from "./problem.js";
-import { quoted, refused } from "./problem.js";
+import type { FieldStep } from "../../../errors/field-path.js";
+import type { SpecialProblem } from "../problem.js";
+import { quoted, refused } from "../problem.js";
 
 /** `envoy.config.core.v3.HeaderValueOption` */
 export interface HeaderToAdd {

@@ -9,7 +9,7 @@ import {
   routes,
   testRefusals,
   url,
-} from "../../testing/refusals.js";
+} from "../../../testing/refusals.js";
 
 const scoped = (fields: Fields): Fields => ({
   "@type": url("config.route.v3.ScopedRouteConfiguration"),
