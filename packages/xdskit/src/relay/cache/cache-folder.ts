@@ -136,14 +136,18 @@ export class CacheFolder {
       }
       // An incomplete set must be fetched again: a client that claims it would never hear of the missing resources.
       const isKnown = isWhole && one.origin === this.#options.origin;
-      const resources = isKnown
-        ? one.resources
-        : one.resources.map((each) => withoutVersion(each, this.#options.registry));
-      const { isAll, origin } = one;
-      read.push({ type, resources, version: isKnown ? one.version : "", isAll, origin, isWhole });
+      const { resources, version, isAll, origin } = one;
+      const known = { type, resources, version, isAll, origin, isWhole };
+      read.push(isKnown ? known : this.withoutVersions(known));
     }
     return { types: read, findings };
   }
+
+  /** A type of which everything must come again. */
+  readonly withoutVersions = (found: FoundType): FoundType => {
+    const resources = found.resources.map((each) => withoutVersion(each, this.#options.registry));
+    return { ...found, resources, version: "" };
+  };
 
   /** Replaces the file of a type. Rejects with the system's error. */
   async write(cached: CachedType): Promise<void> {

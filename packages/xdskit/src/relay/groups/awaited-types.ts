@@ -6,10 +6,14 @@ import { canonicalName, type ResourceName, type ResourceType } from "@xdskit/api
  */
 export type AwaitedTypes = ReturnType<typeof createAwaitedTypes>;
 
-/** `isDamaged`: the type had a file that was not complete. `changed` is told of all awaited types. */
+/**
+ * `isDamaged`: the type had a file that was not complete. `changed` is told of all awaited types, `empty` of each type
+ * of which the origin has nothing, although it did not say so.
+ */
 export function createAwaitedTypes(
   isDamaged: (type: ResourceType) => boolean,
   changed: (types: Iterable<ResourceType>) => void,
+  empty: (type: ResourceType) => void,
 ) {
   /** By type: each collection, and whether the origin answered with an error. */
   const awaited = new Map<ResourceType, Map<ResourceName, boolean>>();
@@ -58,20 +62,25 @@ export function createAwaitedTypes(
     },
     /** The origin does not know the type, so it has nothing of it. */
     notOffered(type: ResourceType) {
-      if (!isDamaged(type) && awaited.delete(type)) tell();
+      if (isDamaged(type) || !awaited.delete(type)) return;
+      tell();
+      empty(type);
     },
     /**
      * The collections for which `isSilent` is true are empty. Except those of types whose file on disk was damaged:
      * they were not empty.
      */
     fallSilent(isSilent: (type: ResourceType, collection: ResourceName) => boolean) {
-      const before = awaited.size;
+      const found: ResourceType[] = [];
       for (const [type, names] of awaited) {
         if (isDamaged(type)) continue;
         for (const [name, isFailing] of names) if (!isFailing && isSilent(type, name)) names.delete(name);
-        if (names.size === 0) awaited.delete(type);
+        if (names.size > 0) continue;
+        awaited.delete(type);
+        found.push(type);
       }
-      if (awaited.size < before) tell();
+      if (found.length > 0) tell();
+      for (const type of found) empty(type);
     },
   };
 }

@@ -74,7 +74,11 @@ const graceMs = 600_000;
 
 /** Makes the relay of a group; it asks for nothing before `start`. */
 export async function createGroupRelay(options: GroupRelayOptions): Promise<GroupRelay> {
-  const { types, findings } = (await options.cache?.read()) ?? { types: [], findings: [] };
+  const { collections, canAsk, cache } = options;
+  const { types: found, findings } = (await cache?.read()) ?? { types: [], findings: [] };
+  const isMissing = ({ type }: WatchedCollection) => canAsk(type) && !found.some((each) => each.type === type);
+  // Silence about the missing type means nothing before an origin answers, and it may not answer to what it agrees with.
+  const types = cache !== undefined && collections.some(isMissing) ? found.map(cache.withoutVersions) : found;
   return new GroupRelay(options, types, findings);
 }
 
@@ -137,6 +141,8 @@ export class GroupRelay {
     this.#awaited = createAwaitedTypes(
       (type) => this.#damaged.has(type),
       (types) => this.#ownLayer.awaits(Array.from(types, ({ typeUrl }) => typeUrl)),
+      // The next start need not wait for the silence again.
+      (type) => this.#touch(type),
     );
     this.client = this.#createClient(found);
     this.#silence = createSilence(this.client, this.#awaited, options.silenceMs);

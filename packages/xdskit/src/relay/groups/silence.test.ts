@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import type { GrpcServerSettings } from "@xdskit/client";
@@ -6,6 +8,7 @@ import { cluster, clusterUrl, responseBytes } from "../../../../client/src/testi
 import { respond, startOddRestServer } from "../../../../client/src/testing/odd-rest-server.js";
 import { createOddServer, type OddServer, type OddStream } from "../../../../client/src/testing/odd-server.js";
 import { becomes, type Stage, see, withStage } from "../../testing/relayed.js";
+import type { RelayOptions } from "../relay.js";
 
 const listenerUrl = "type.googleapis.com/envoy.config.listener.v3.Listener";
 /** Longer than a busy machine takes for an answer. */
@@ -16,6 +19,22 @@ async function answerClusters(stream: OddStream): Promise<void> {
   for (let request = await stream.nextIfAny(); request !== undefined; request = await stream.nextIfAny())
     if (request.typeUrl === clusterUrl && request.nonce === "")
       stream.send(responseBytes("sotw", { clusters: [cluster("a")] }));
+}
+
+/** As `answerClusters`, but also says nothing to those who claim to have what it has. */
+async function answerNews(stream: OddStream): Promise<void> {
+  for (let request = await stream.nextIfAny(); request !== undefined; request = await stream.nextIfAny()) {
+    const isNews = request.nonce === "" && request.version !== "1" && request.initial.a !== "1";
+    if (request.typeUrl === clusterUrl && isNews)
+      stream.send(responseBytes(stream.variant, { clusters: [cluster("a")] }));
+  }
+}
+
+/** The start of a relay with a cache. */
+interface Second {
+  readonly stream: OddStream | undefined;
+  /** Until the client had everything. Milliseconds. */
+  readonly took: number;
 }
 
 /** Runs with a relay of an origin that follows a script, and with a client that asks for all clusters and listeners. */
@@ -35,8 +54,8 @@ async function withScript(
   }
 }
 
-async function relayOf(stage: Stage, upstream: Parameters<Stage["relay"]>[0]) {
-  const { relay, address } = await stage.relay(upstream, { silenceMs });
+async function relayOf(stage: Stage, upstream: Parameters<Stage["relay"]>[0], options: Partial<RelayOptions> = {}) {
+  const { relay, address } = await stage.relay(upstream, { silenceMs, ...options });
   const edge = stage.client(address);
   let heard = 0;
   edge.watchCollection("listener", "*", {
@@ -47,6 +66,7 @@ async function relayOf(stage: Stage, upstream: Parameters<Stage["relay"]>[0]) {
   const clusters = see(edge, "cluster");
   const group = relay.groups[0];
   return {
+    relay,
     clusters: clusters.names,
     /** What the client heard about listeners, and whether the relay knows all. */
     heard: () => [heard, group?.isKnown],
@@ -140,4 +160,41 @@ describe("a type of which the origin says nothing", { concurrency: true }, () =>
       await server.close();
     }
   });
+
+  for (const variant of ["sotw", "delta"] as const) {
+    /** Runs twice with one cache, at an origin that says nothing to those who have what it has. */
+    const twice = async (isKept: boolean, run: (seen: Second) => Promise<void>) => {
+      const server = await createOddServer((stream) => answerNews(stream));
+      try {
+        await withStage(async (stage) => {
+          const upstream = { kind: "grpc", variant, address: server.address } as const;
+          const cache = join(stage.directory, "cache");
+          const first = await relayOf(stage, upstream, { cache });
+          await becomes(() => [first.clusters(), first.heard()], ["a", [1, true]]);
+          await first.relay.close({ timeoutMs: 100 });
+          if (!isKept) await rm(join(cache, "all", "listener.pb"));
+          const from = performance.now();
+          const { clusters, heard } = await relayOf(stage, upstream, { cache });
+          await becomes(() => [clusters(), heard()], ["a", [1, true]]);
+          await run({ stream: server.streams.at(-1), took: performance.now() - from });
+        });
+      } finally {
+        await server.close();
+      }
+    };
+
+    it(`stays empty after a restart, and others do not come again: ${variant}`, () =>
+      twice(true, async ({ stream, took }) => {
+        const claimed = stream?.requests.find(({ typeUrl }) => typeUrl === clusterUrl);
+        assert.deepEqual([claimed?.version, claimed?.initial], variant === "sotw" ? ["1", {}] : ["", { a: "1" }]);
+        assert.ok(took < silenceMs, `${took} ms`);
+      }));
+
+    it(`is empty after another silence if the cache has no file of it: ${variant}`, () =>
+      twice(false, async ({ stream, took }) => {
+        const asked = stream?.requests.find(({ typeUrl }) => typeUrl === clusterUrl);
+        assert.deepEqual([asked?.version, asked?.initial], ["", variant === "sotw" ? {} : { a: "" }]);
+        assert.ok(took >= silenceMs, `${took} ms`);
+      }));
+  }
 });
