@@ -1,5 +1,11 @@
 import type { Clock, ResourceType } from "@xdskit/api";
-import { type ClientStream, type ClientStreamEffect, type ResourceUpdate, statusCode } from "@xdskit/protocol";
+import {
+  type ClientStream,
+  type ClientStreamEffect,
+  type ClientTypeStatus,
+  type ResourceUpdate,
+  statusCode,
+} from "@xdskit/protocol";
 import { awayError } from "../../errors/client-errors.js";
 import { createWaits, type Waits } from "../../timing/backoff.js";
 import { answerLater } from "../contract/answer-later.js";
@@ -12,6 +18,8 @@ import type { OpenStream, StreamTransport } from "./stream-transport.js";
 const lingerMs = 1_000;
 /** The time that a server may take to end a stream that the client finished. */
 const farewellMs = 1_000;
+/** A server that ends a stream cleanly after this time is well: it had nothing to say to a client that is up to date. */
+const agreeingMs = 5_000;
 /** A timer that is this late shows that the process was busy: responses may lie unread. */
 const lateMs = 100;
 /** gRPC's CANCELLED. */
@@ -55,6 +63,7 @@ export class DiscoveryStream {
   /** The earliest time of the next attempt. */
   #notBefore: number = Number.NEGATIVE_INFINITY;
   #startedAt = 0;
+  #openedAt = 0;
   #answered = false;
   /** The held resources are being updated: nothing may start meanwhile. */
   #preparing = false;
@@ -84,6 +93,7 @@ export class DiscoveryStream {
       opened: () => {
         if (this.#stream !== opened) return;
         this.#phase = "open";
+        this.#openedAt = this.#clock.now();
         this.#writing = false;
         this.#reading = false;
         const effects = this.machine.step({ kind: "opened" }, this.#clock.now());
@@ -178,15 +188,26 @@ export class DiscoveryStream {
   /** The stream is gone, or is being given up. */
   #left(code: number, message: string): void {
     this.#endPace();
+    const isWell = this.#answered || (code === statusCode.ok && this.#isAgreed());
     this.#handle(this.machine.step({ kind: "closed" }, this.#clock.now()));
     this.#options.sink.disconnected(this.#options.method.only, code === statusCode.ok ? undefined : { code, message });
     // A57: the end of an answered stream is no failure, and the waits start again.
-    if (this.#answered) {
+    if (isWell) {
       this.#waits.reset();
       this.#notBefore = this.#startedAt + this.#waits.next();
     } else {
       this.#failed(code, message);
     }
+  }
+
+  /** The server did not answer, and need not: the client said which versions it has. */
+  #isAgreed(): boolean {
+    if (this.#clock.now() - this.#openedAt < agreeingMs) return false;
+    const hasVersion =
+      this.#options.method.variant === "sotw"
+        ? ({ version, isWhole }: ClientTypeStatus) => isWhole && version !== undefined
+        : ({ resources }: ClientTypeStatus) => [...resources.values()].some(({ version }) => version !== "");
+    return this.machine.status().some(hasVersion);
   }
 
   #failed(code: number, message: string): void {

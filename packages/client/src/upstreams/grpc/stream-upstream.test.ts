@@ -5,6 +5,7 @@ import { anyPack } from "@bufbuild/protobuf/wkt";
 import { resourceTypes } from "@xdskit/api";
 import { type Cluster, ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import { DeltaDiscoveryResponseSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
+import type { SotwOrDelta } from "@xdskit/protocol";
 import type { XdsClient } from "../../contract/xds-client.js";
 import { createClientWith } from "../../create-client.js";
 import type { ClientEvent } from "../../events/client-event.js";
@@ -12,6 +13,7 @@ import type { ClientOptions } from "../../options/client-options.js";
 import { manualClock } from "../../testing/manual-clock.js";
 import { cluster, clusterUrl } from "../../testing/odd-responses.js";
 import { type ScriptedTransport, scriptedTransport } from "../../testing/scripted-transport.js";
+import { received } from "../../testing/scripted-upstream.js";
 import { settle } from "../../testing/settle.js";
 import { createStreamUpstream } from "./stream-upstream.js";
 
@@ -24,18 +26,18 @@ interface Tools {
   watch(name: string): { cancel(): void };
 }
 
-/** A delta client over streams that a test has in its hands. */
+/** A client over streams that a test has in its hands; delta, if the options do not say otherwise. */
 async function withStreams(
   test: (tools: Tools) => Promise<void>,
-  options: Partial<ClientOptions> & { readonly aggregated?: boolean } = {},
+  options: Partial<ClientOptions> & { readonly aggregated?: boolean; readonly variant?: SotwOrDelta } = {},
 ): Promise<void> {
   const clock = manualClock();
   const transport = scriptedTransport(clock.now);
-  const { aggregated = true, ...rest } = options;
+  const { aggregated = true, variant = "delta", ...rest } = options;
   const client = createClientWith(
     { servers: ["one:1"], node: { id: "me" }, clock, random: () => 0.5, ...rest },
     (_, context, sink) =>
-      createStreamUpstream({ server: "one:1", variant: "delta", api: "v3", aggregated, transport }, context, sink),
+      createStreamUpstream({ server: "one:1", variant, api: "v3", aggregated, transport }, context, sink),
   );
   const events: ClientEvent[] = [];
   client.on((event) => events.push(event));
@@ -140,6 +142,46 @@ describe("streams of a client", () => {
       transport.last.ended(0, "");
       assert.deepEqual(kinds(events), ["connected", "ended", "failed"]);
     }));
+
+  for (const variant of ["sotw", "delta"] as const) {
+    /** Runs with a client that holds a cluster of an earlier run. */
+    const withHeld = (version: string, run: (tools: Tools) => Promise<void>) => {
+      const resources = [received(cluster("a"), variant === "delta" ? version : "")];
+      const held = [{ type: resourceTypes.find("cluster")!, resources, version: variant === "sotw" ? version : "" }];
+      return withStreams(run, { variant, held });
+    };
+
+    it(`streams are no failure if they end with OK after a while, and the client said what it has: ${variant}`, () =>
+      withHeld("1", async ({ transport, clock, watch, events }) => {
+        watch("a");
+        for (let hour = 0; hour < 3; hour += 1) {
+          transport.last.opened();
+          await settle();
+          clock.advance(3_600_000);
+          transport.last.ended(0, "");
+          // The waits do not grow: the next stream starts at once.
+          assert.equal(transport.last.isOver, false);
+        }
+        assert.deepEqual(kinds(events), Array(3).fill(["connected", "ended"]).flat());
+      }));
+
+    it(`streams are a failure if they end at once, with an error, or without a version: ${variant}`, async () => {
+      for (const [version, time, code] of [
+        ["1", 100, 0],
+        ["1", 3_600_000, 14],
+        ["", 3_600_000, 0],
+      ] as const) {
+        await withHeld(version, async ({ transport, clock, watch, events }) => {
+          watch("a");
+          transport.last.opened();
+          await settle();
+          clock.advance(time);
+          transport.last.ended(code, "");
+          assert.equal(kinds(events).at(-1), "failed");
+        });
+      }
+    });
+  }
 
   it("streams are ended if they bring unreadable bytes, and that is no answer", () =>
     withStreams(async ({ transport, clock, watch, events }) => {
