@@ -90,7 +90,8 @@ async function compare(client: ApiClient, folder: CheckedDirectory) {
     findings.push(...findingsInFiles(answer.findings, input));
   }
   const names = served.map(({ name }) => name);
-  return { changes, stages, findings, refusals: await refusalsOfAll(client, names, folder, pairs, refused) };
+  const { refusals, unread } = await refusalsOfAll(client, names, folder, pairs, refused);
+  return { changes, stages, findings: [...findings, ...unread], refusals };
 }
 
 /** A layer that the server would not take, and why. */
@@ -98,28 +99,32 @@ interface RefusedLayer extends LayerContent {
   readonly error: ApiError;
 }
 
-/** Why the server would refuse the layers of a folder together, if it refuses some of them alone. */
+/**
+ * Why the server would refuse the layers of a folder together, if it refuses some of them alone. `unread`: resources of
+ * the server that the answer does not take into account.
+ */
 async function refusalsOfAll(
   client: ApiClient,
   served: readonly string[],
   folder: CheckedDirectory,
   all: readonly LayerContent[],
   refused: readonly RefusedLayer[],
-): Promise<readonly Finding[]> {
+): Promise<{ readonly refusals: readonly Finding[]; readonly unread: readonly Finding[] }> {
   const { whereIs } = folder;
   const own = (those: readonly RefusedLayer[]) =>
     those.flatMap(({ error, resources }) => refusalsOf(error, { resources, whereIs }));
   // What one layer takes away another one may bring, and what one listens at another one may leave.
   const isOpen = ({ error }: RefusedLayer) => all.length > 1 && openCodes.has(error.code);
   const open = refused.filter(isOpen);
-  if (open.length === 0) return own(refused);
+  if (open.length === 0) return { refusals: own(refused), unread: [] };
   const breaksReferences = open.some(({ error }) => error.code === "XDSKIT_REFERENCE_BROKEN");
   const changes = [all, ...open.map((one) => [one])];
-  const [together = [], ...alone] = await judgeTogether(client, served, folder, breaksReferences, changes);
+  const judged = await judgeTogether(client, served, folder, breaksReferences, changes);
+  const [together = [], ...alone] = judged.refusals;
   // The other layers do not change a refusal that is of another kind.
   const certain = refused.filter((one) => !isOpen(one) || alone[open.indexOf(one)]?.length === 0);
   const resources = all.flatMap((one) => one.resources);
-  return [...own(certain), ...findingsInFiles(together, { resources, whereIs })];
+  return { refusals: [...own(certain), ...findingsInFiles(together, { resources, whereIs })], unread: judged.unread };
 }
 
 /** Why a server refuses a change, with places in the files. */

@@ -14,7 +14,8 @@ export interface LayerContent {
 /**
  * The reasons for which a server would refuse each of these changes, which replace several layers at once: the API
  * judges a change of one layer. A server that no client reaches gets all `layers` of the running server, and is asked.
- * `refusesReferences`: the running server refuses changes that break references.
+ * `refusesReferences`: the running server refuses changes that break references. `unread` has a warning for each
+ * resource of the server that cannot be read here, and so is not judged.
  */
 export async function judgeTogether(
   client: ApiClient,
@@ -22,19 +23,25 @@ export async function judgeTogether(
   folder: CheckedDirectory,
   refusesReferences: boolean,
   changes: readonly (readonly LayerContent[])[],
-): Promise<readonly (readonly Finding[])[]> {
+): Promise<{ readonly refusals: readonly (readonly Finding[])[]; readonly unread: readonly Finding[] }> {
   const { settings, types } = folder;
   const held: LayerUpdate[] = [];
-  for (const layer of layers) held.push(replaced(layer, heldBy(await listResources(client, layer), layer, folder)));
+  const unread: Finding[] = [];
+  for (const layer of layers) {
+    const found = heldBy(await listResources(client, layer), layer, folder);
+    held.push(replaced(layer, found.resources));
+    unread.push(...found.unread);
+  }
   const references = refusesReferences ? "refuse" : "warn";
   const addresses = settings.on_invalid === "skip" ? "warn" : "refuse";
   const server = createServer({ ...serverOptions(settings), references, addresses, types, eventLoop: false });
   try {
     // The first content of a source is not judged.
     await server.addSource({ name: "served", start: async (sink) => sink.apply(held), close: async () => {} });
-    return changes.map((contents) =>
+    const refusals = changes.map((contents) =>
       server.checkChange(contents.map(({ layer, resources }) => replaced(layer, resources))),
     );
+    return { refusals, unread };
   } finally {
     await server.close();
   }
@@ -45,7 +52,7 @@ function replaced(layer: string, upsert: readonly Resource[]): LayerUpdate {
 }
 
 /** Resources that did not change are the folder's own: the server shows none with its secrets. */
-function heldBy(listed: readonly ListedResource[], layer: string, folder: CheckedDirectory): readonly Resource[] {
+function heldBy(listed: readonly ListedResource[], layer: string, folder: CheckedDirectory) {
   const { layers, registry, types } = folder;
   const own = new Map((layers.get(layer) ?? []).map((each) => [`${each.type.typeUrl} ${each.key}`, each]));
   const held: Resource[] = [];
@@ -56,6 +63,12 @@ function heldBy(listed: readonly ListedResource[], layer: string, folder: Checke
     else others.push(resource);
   }
   const bytes = Buffer.from(JSON.stringify(others));
-  const { resources } = readResources({ path: `${layer}.json`, bytes }, { registry, types, validate: false });
-  return [...held, ...resources.map(({ resource }) => resource)];
+  const { resources, findings } = readResources({ path: `${layer}.json`, bytes }, { registry, types, validate: false });
+  const unread = findings
+    .filter(({ severity }) => severity === "error")
+    .map(({ code, message, type, resource }): Finding => {
+      const what = `what the server has in layer ${layer} cannot be read here, and is not judged: ${message}`;
+      return { code, severity: "warning", message: what, type, resource };
+    });
+  return { resources: [...held, ...resources.map(({ resource }) => resource)], unread };
 }
