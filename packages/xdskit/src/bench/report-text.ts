@@ -1,8 +1,9 @@
+import { listNames } from "@xdskit/api";
 import { type Paint, plain } from "../output/colours.js";
 import { counted } from "../output/counts.js";
 import { printable } from "../output/printable.js";
 import type { FigureSpread } from "./figures/spread.js";
-import type { BenchReport } from "./report.js";
+import type { BenchReport, WaitingReport } from "./report.js";
 
 /** The report as a table for people. */
 export function reportText(report: BenchReport, paint: Paint = plain): string {
@@ -14,7 +15,7 @@ export function reportText(report: BenchReport, paint: Paint = plain): string {
       `${seconds(report.seconds.total)}, ${seconds(report.seconds.steady)} of it with everything held${report.ended === "stopped" ? "; stopped" : ""}`,
     ],
     ["nodes", nodesText(state, report.nodes)],
-    ...state.waitingFor.map(({ type, nodes, names }) => ["waiting", waitingText(type, nodes, names)] as const),
+    ...state.waitingFor.map((waiting) => ["waiting", waitingText(waiting)] as const),
     ...report.held.map(({ type, fewest, most, differentSets }) => {
       const each = fewest === most ? `${fewest}` : `${fewest} to ${most}`;
       return ["held", `${each} of ${type} each, ${counted(differentSets, "different set")}`] as const;
@@ -77,8 +78,8 @@ function nodesText(state: BenchReport["state"], nodes: number): string {
   return parts.join(", ");
 }
 
-function waitingText(type: string, nodes: number, names: readonly string[]): string {
-  const which = names.length === 0 ? "any answer" : names.map(printable).join(", ");
+function waitingText({ type, nodes, names, more }: WaitingReport): string {
+  const which = names.length === 0 ? "any answer" : printable(listNames(names, names.length, names.length + more));
   return `${counted(nodes, "node")} for ${type}: ${which}`;
 }
 

@@ -83,6 +83,8 @@ export interface WaitingReport {
   readonly nodes: number;
   /** Some of the names that they asked for; none if they asked for everything. */
   readonly names: readonly string[];
+  /** How many more names there are. */
+  readonly more: number;
 }
 
 /** What only the run itself knows. */
@@ -159,10 +161,13 @@ function waitingFor({ nodes }: Fleet): readonly WaitingReport[] {
       const waiting = byType.get(type.name) ?? { nodes: 0, names: new Set() };
       byType.set(type.name, waiting);
       waiting.nodes++;
-      for (const name of names) if (waiting.names.size < mostListed) waiting.names.add(name);
+      for (const name of names) waiting.names.add(name);
     }
   }
-  return Array.from(byType, ([type, { nodes: count, names }]) => ({ type, nodes: count, names: [...names] }));
+  return Array.from(byType, ([type, { nodes: count, names }]) => {
+    const listed = [...names].slice(0, mostListed);
+    return { type, nodes: count, names: listed, more: names.size - listed.length };
+  });
 }
 
 /** Whether every node held everything, and no stream or connection failed. */

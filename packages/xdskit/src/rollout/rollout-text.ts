@@ -27,14 +27,15 @@ export function rolloutText(rollout: RolloutView, paint: Paint): string {
   const at = isUnderWay(rollout) ? ` at step ${step} of ${steps.length} (${stepText(steps[step - 1])})` : "";
   const why = reason === "" ? "" : `: ${reason}`;
   const { reached, pending, rejected, held } = nodes;
+  const shown = rejections.slice(0, mostListed);
+  const more = Math.max(rejected, rejections.length) - shown.length;
   const lines = [
     `${paint("strong", printable(`group ${group}`))}: ${paint(colourOf(rollout), state)}${printable(`${at}${why}`)}`,
     `  changes ${printable(resourcesText(rollout))}`,
     `  nodes: ${reached} have it or are to have it, ${pending} of them without an answer, ${rejected} rejected it, ${held} keep what was before`,
     ...(waitsFor.length === 0 ? [] : [`  waits for ${printable(listNames(waitsFor))}`]),
-    ...rejections
-      .slice(0, mostListed)
-      .map(({ node, type, message }) => printable(`  ${node} rejected ${type}: ${message}`)),
+    ...shown.map(({ node, type, message }) => printable(`  ${node} rejected ${type}: ${message}`)),
+    ...(more > 0 ? [`  … and ${more} more`] : []),
   ];
   return lines.map((line) => `${line}\n`).join("");
 }

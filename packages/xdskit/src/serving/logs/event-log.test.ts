@@ -64,10 +64,16 @@ test("a rejection is a warning with node, type, the resources and their places, 
   const rejected = { kind: "rejected", stream, type: clusters, version: "v1", code: 13, message: "no" } as const;
   const text = "client rejected the configuration (NACK); it keeps what it had";
   const fields = { node: "edge-1", group: "all", type: "cluster", version: "v1", code: "INTERNAL", reason: "no" };
-  const lines = logged({ ...rejected, names: [] }, { ...rejected, names: ["web", "gone"] });
+  const many = Array.from({ length: 12 }, (_, place) => `n${place}`);
+  const lines = logged(
+    { ...rejected, names: [] },
+    { ...rejected, names: ["web", "gone"] },
+    { ...rejected, names: many },
+  );
   assert.deepEqual(lines, [
     ["warn", text, fields],
     ["warn", text, { ...fields, resources: ["web (config/a.yaml:3:1)", "gone"] }],
+    ["warn", text, { ...fields, resources: [...many.slice(0, 10), "… and 2 more"] }],
   ]);
 });
 

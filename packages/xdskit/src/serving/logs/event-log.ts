@@ -1,4 +1,4 @@
-import { mostListed, type ResourceType, type Where } from "@xdskit/api";
+import { mostKept, mostListed, type ResourceType, type Where } from "@xdskit/api";
 import { type Node, type StatusCode, statusCode } from "@xdskit/protocol";
 import type { CallInfo, LoadStreamInfo, ServerEvent, StreamInfo } from "@xdskit/server";
 import { limitLines } from "../../output/line-limit.js";
@@ -9,9 +9,6 @@ import { createBlockLog } from "./block-log.js";
 import { logValidity } from "./certificate-log.js";
 import { logQuarantine, logRollout } from "./rollout-log.js";
 import { logFinding } from "./source-log.js";
-
-/** How many different refusals are remembered, so that a client that tries again every second is logged once. */
-const rememberedRefusals = 1_000;
 
 /** Where a resource of a group is; undefined if unknown. */
 export type WhereIs = (group: string, type: ResourceType, name: string) => Where | undefined;
@@ -80,7 +77,7 @@ class Refusals {
       this.#log.debug(fields, again);
       return;
     }
-    if (this.#known.size >= rememberedRefusals) this.#known.clear();
+    if (this.#known.size >= mostKept) this.#known.clear();
     this.#known.add(text);
     this.#log.warn(fields, line);
   }
@@ -145,7 +142,7 @@ const writers: Writers = {
   "json-incomplete": (event, { log }) => logJson(log, event),
   rejected: ({ stream, type, version, code, message, names }, { log, whereIs }) => {
     const { group } = stream;
-    const about = names.slice(0, mostListed).map((name) => {
+    const about = listed(names, (name) => {
       const where = whereIs(group, type, name);
       return where === undefined ? shortName(name) : `${shortName(name)} (${placeOf(where)})`;
     });
@@ -168,7 +165,7 @@ const writers: Writers = {
     const what = waits.map(({ kind, type, names }) => ({
       kind,
       type: type.name,
-      names: names.slice(0, mostListed).map(shortName),
+      names: listed(names, shortName),
     }));
     const fields = { node: stream.node.id, stream: stream.id, type: type.name, version, waits: what };
     log.warn(fields, "client does not answer; the changes that waited for it go on");
@@ -213,6 +210,13 @@ function addressOf(peer: string): string {
   return peer.replace(/:\d+$/, "");
 }
 
+/** The first items in words, and how many more there are. */
+function listed<Item>(items: readonly Item[], text: (item: Item) => string): readonly string[] {
+  const shown = items.slice(0, mostListed).map(text);
+  const more = items.length - shown.length;
+  return more > 0 ? [...shown, `… and ${more} more`] : shown;
+}
+
 /** The beginnings of long names will do. */
 function shortName(name: string): string {
   return name.length > 200 ? `${name.slice(0, 200)}…` : name;
@@ -233,9 +237,7 @@ function loadFields({ id, peer, api, node }: LoadStreamInfo) {
 
 function logJson(log: Log, event: Extract<ServerEvent, { readonly kind: "json-incomplete" }>): void {
   const { type, name, api, leftOut, findings } = event;
-  const reasons = findings
-    .slice(0, mostListed)
-    .map(({ field, message }) => (field === undefined ? message : `${field}: ${message}`));
+  const reasons = listed(findings, ({ field, message }) => (field === undefined ? message : `${field}: ${message}`));
   const fields = { type: type.name, resource: shortName(name), api, reasons };
   if (leftOut) log.error(fields, "JSON cannot say a resource: answers to polls (REST) are without it");
   else log.warn(fields, "answers to polls (REST) have a part of a resource in base64 only, which Envoy does not read");
