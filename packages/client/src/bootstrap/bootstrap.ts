@@ -30,7 +30,7 @@ async function bootstrapContent(file: string): Promise<Uint8Array> {
     throw XdskitError.of("XDSKIT_FILE_UNREADABLE", message, { file }, { cause });
   });
   if (content.length <= mostBody) return content;
-  throw XdskitError.of("XDSKIT_FILE_UNREADABLE", `the bootstrap has more than ${mostBody} bytes`, { file });
+  throw XdskitError.of("XDSKIT_FILE_UNREADABLE", `the bootstrap has more than ${mostBody / 1024 / 1024} MiB`, { file });
 }
 
 /** The same for content that was read already; errors call it `file`. */
