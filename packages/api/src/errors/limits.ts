@@ -5,7 +5,7 @@
 
 /** Items that one text names. It counts the others. */
 export const mostListed = 10;
-/** Nobody reads more findings, problems or names of one thing: further ones are counted, or left out. */
+/** Findings, nodes, changes or other entries of one list: nobody reads more. Further ones are counted, or left out. */
 export const mostFindings = 100;
 /** Entries of a memory of recent things, of a cache, or of a queue, where others can always bring one more. */
 export const mostKept = 1_000;
