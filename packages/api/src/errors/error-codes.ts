@@ -324,7 +324,7 @@ export const errorCodes = {
     meaning: "The store of revisions cannot be opened, read or written.",
     cause:
       "The permissions of its folder forbid it, the disk is full, a newer xdskit wrote it, or a file of it is damaged. Or etcd does not answer, or refuses the user. Or other servers of the store cannot find this one.",
-    fix: "Give the server a folder that it may write, with --state, or make room on the disk. If no path is left where it can listen for the others, name another folder for temporary files with TMPDIR. A damaged file is set aside under the name in the message, and history begins anew.",
+    fix: "Give the server a folder that it may write, with --state, or make room on the disk. If no path is short enough to listen on, name another folder for temporary files with TMPDIR. A damaged file is set aside under the name in the message, and history begins anew.",
   },
   XDSKIT_REVISION_UNKNOWN: {
     meaning: "A revision was named that the store does not have.",

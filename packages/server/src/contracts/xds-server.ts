@@ -161,7 +161,7 @@ export interface XdsServer {
    * starts, or the program sets something with `config` (`config.update({})` will do).
    *
    * While another source of its name serves, that one stays in its place until this one has started. A refusal of this
-   * one is told as any other, until it is over, or the source could not start or has ended.
+   * one is reported like any other, until it is over, or the source could not start or has ended.
    */
   addSource(source: Source): Promise<void>;
   /**

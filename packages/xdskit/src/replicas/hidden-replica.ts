@@ -34,7 +34,7 @@ export class HiddenReplica {
   async isAlone(): Promise<boolean> {
     const { shared, self, directory } = this.#options;
     const [hidden, members] = await Promise.all([shared.list(hiddenPrefix), shared.list(membersPrefix)]);
-    // Of two that look at once, one sees the other: it is in the store before it looks.
+    // If two look at the same time, at least one sees the other, since each is in the store before it looks.
     const isOnlyHidden = hidden.length === 1 && hidden[0]?.key === hiddenPrefix + self.id;
     // A server that knows of no other one is not in the store, but listens.
     return isOnlyHidden && members.length === 0 && !(await mayBeListening(directory));

@@ -162,8 +162,8 @@ export class Peering {
     if (shared !== undefined && state?.isWritable && !this.#stopped.signal.aborted)
       this.#hidden = new HiddenReplica({ shared, self: this.#self(), directory: state.directory, problem });
     const message =
-      "other servers of this state cannot find this one: rollouts do not count its nodes, and it leads none while " +
-      `another server is there: ${reason}`;
+      `other servers of this state cannot find this one (${reason}): rollouts do not count its nodes, and it leads ` +
+      "none while another server is there";
     problem({ code: "XDSKIT_STORE", severity: "warning", message });
   }
 
