@@ -18,7 +18,7 @@ import type { OpenStream, StreamTransport } from "./stream-transport.js";
 const lingerMs = 1_000;
 /** The time that a server may take to end a stream that the client finished. */
 const farewellMs = 1_000;
-/** A server that ends a stream cleanly after this time is well: it had nothing to say to a client that is up to date. */
+/** A server that cleanly ends a stream this old, unanswered, is well if the client said that it is up to date. */
 const agreeingMs = 5_000;
 /** A timer that is this late shows that the process was busy: responses may lie unread. */
 const lateMs = 100;

@@ -77,7 +77,7 @@ export async function createGroupRelay(options: GroupRelayOptions): Promise<Grou
   const { collections, canAsk, cache } = options;
   const { types: found, findings } = (await cache?.read()) ?? { types: [], findings: [] };
   const isMissing = ({ type }: WatchedCollection) => canAsk(type) && !found.some((each) => each.type === type);
-  // Silence about the missing type means nothing before an origin answers, and it may not answer to what it agrees with.
+  // The origin must answer before its silence about the missing type means something, and it need not answer a claim.
   const types = cache !== undefined && collections.some(isMissing) ? found.map(cache.withoutVersions) : found;
   return new GroupRelay(options, types, findings);
 }
