@@ -65,7 +65,7 @@ function recordAnswer(
     at: now,
     blamed: blame?.names,
     usesRest: blame?.usesRest ?? false,
-    before: subscriber.used.acked,
+    before: subscriber.used.set,
     after: about.set,
     carried,
   };

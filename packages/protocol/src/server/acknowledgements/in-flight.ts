@@ -88,9 +88,9 @@ export function reject(subscriber: Subscriber, sent: Sent, rejection: Rejection)
  */
 export function settleSilently(subscriber: Subscriber): void {
   const { used, sent, subscription } = subscriber;
-  const { acked, rejection } = used;
-  if (acked === sent.set || stillInFlight(subscriber).length > 0) return;
-  if (acked !== undefined || rejection === undefined) subscriber.used = using(used, sent.set, noKeys, subscription);
+  const { set: usedSet, rejection } = used;
+  if (usedSet === sent.set || stillInFlight(subscriber).length > 0) return;
+  if (usedSet !== undefined || rejection === undefined) subscriber.used = using(used, sent.set, noKeys, subscription);
   // It rejected its very first response and has nothing.
   else if (isSomeRejectedGone(subscriber, rejection)) {
     subscriber.used = forgiven(used, sent.set, noKeys, subscription);

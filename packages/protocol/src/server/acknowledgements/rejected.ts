@@ -77,12 +77,12 @@ function removedBy({ removed, set }: Sent, before: ResourceSet | undefined, isWh
 export function perhapsUsed(subscriber: Subscriber): readonly ResourceSet[] {
   const {
     sent: { set: sentSet },
-    used: { acked, lastGood, rejection },
+    used: { set: usedSet, lastGood, rejection },
   } = subscriber;
   if (rejection === undefined) return noSets;
   return perhapsTaken(subscriber.used).map((taken) => {
     const still = [...taken].filter(([key]) => lastGood.has(key));
-    return sharedBranch(acked ?? sentSet, still.length === taken.size ? taken : new Map(still));
+    return sharedBranch(usedSet ?? sentSet, still.length === taken.size ? taken : new Map(still));
   });
 }
 

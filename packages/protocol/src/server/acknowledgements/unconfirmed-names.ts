@@ -19,14 +19,14 @@ export function noteAsked(subscriber: Subscriber, names: Iterable<ResourceName>,
   const {
     lastSent,
     subscription,
-    used: { acked },
+    used: { set: usedSet },
   } = subscriber;
   if (subscriber.unconfirmed !== noneUnconfirmed) {
     const dropped = NameSet.of(before.names.notIn(subscription.names));
     if (dropped.size > 0) forget(subscriber, () => dropped);
   }
   // It has nothing yet, and its first response will hold these names.
-  if (before.wildcard || (acked === undefined && lastSent === undefined)) return;
+  if (before.wildcard || (usedSet === undefined && lastSent === undefined)) return;
   const added: ResourceName[] = [];
   for (const name of names) if (!before.names.has(name) && subscription.names.has(name)) added.push(name);
   if (added.length === 0) return;

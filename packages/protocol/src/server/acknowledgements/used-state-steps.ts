@@ -27,8 +27,8 @@ export function using(used: UsedState, set: ResourceSet, accepted: Accepted, sub
   const left = isRejecting(used) ? forgiven(used, set, accepted, subscription) : used;
   if (left.rejection === undefined) return usesAll(set);
   const { rejection, lastGood, perhaps, faulty } = left;
-  const acked = lastGood.size === 0 ? set : sharedBranch(set, lastGood);
-  return usedState(acked, rejection, lastGood, perhaps, faulty);
+  const usedSet = lastGood.size === 0 ? set : sharedBranch(set, lastGood);
+  return usedState(usedSet, rejection, lastGood, perhaps, faulty);
 }
 
 export function isRejecting({ lastGood, rejection }: UsedState): boolean {
@@ -51,8 +51,8 @@ export function rejecting(
   const lastGood = used.lastGood.size === 0 || isWhole ? now : new Map([...used.lastGood, ...now]);
   // The same set for all clients that rejected the same.
   const hasNothing = rejection.before === undefined && !rejection.usesRest;
-  const acked = hasNothing ? undefined : sharedBranch(sent.set, lastGood);
-  return usedState(acked, rejection, lastGood, perhaps, faultyIn(rejection, used.faulty, isWhole));
+  const usedSet = hasNothing ? undefined : sharedBranch(sent.set, lastGood);
+  return usedState(usedSet, rejection, lastGood, perhaps, faultyIn(rejection, used.faulty, isWhole));
 }
 
 /** The keys of a rejected response that the client uses all the same. */
@@ -69,7 +69,7 @@ function acceptedOf(sent: Sent, { usesRest, blamed = [], carried }: Rejection): 
  * content than the rejected one.
  */
 export function forgiven(used: UsedState, set: ResourceSet, accepted: Accepted, subscription: Subscription): UsedState {
-  const { acked, rejection, lastGood, perhaps, faulty } = used;
+  const { set: usedSet, rejection, lastGood, perhaps, faulty } = used;
   const still = new Map<ResourceName, Resource | undefined>();
   if (accepted !== "everything" && rejection !== undefined) {
     for (const [key, good] of lastGood) {
@@ -82,9 +82,9 @@ export function forgiven(used: UsedState, set: ResourceSet, accepted: Accepted, 
       if (isSame && isAsked && !accepted.has(key)) still.set(key, good);
     }
   }
-  if (still.size === 0) return usedState(acked, undefined, noLastGood, noneTaken, noKeys);
+  if (still.size === 0) return usedState(usedSet, undefined, noLastGood, noneTaken, noKeys);
   // The same map while its content is the same, so that a comparison by identity sees no change.
   const left = still.size < lastGood.size ? still : lastGood;
   const stillFaulty = new Set([...faulty].filter((key) => still.has(key)));
-  return usedState(acked, rejection, left, perhaps, stillFaulty);
+  return usedState(usedSet, rejection, left, perhaps, stillFaulty);
 }

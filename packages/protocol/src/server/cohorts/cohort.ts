@@ -182,8 +182,8 @@ export class Journey {
 function keyOfStates(states: readonly TypeState[], open: readonly RecordedResponse[]): string {
   let key = "";
   for (const { sent, used } of states) {
-    const { acked } = used;
-    key += `${ResourceSets.id(sent.set)}/${sent.pending.id}/${acked === undefined ? "" : ResourceSets.id(acked)} `;
+    const { set: usedSet } = used;
+    key += `${ResourceSets.id(sent.set)}/${sent.pending.id}/${usedSet === undefined ? "" : ResourceSets.id(usedSet)} `;
   }
   for (const { index, set } of open) key += `>${index}.${ResourceSets.id(set)}`;
   return key;

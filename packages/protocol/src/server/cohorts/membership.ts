@@ -220,7 +220,7 @@ export class Membership {
     for (const subscriber of subscribers) {
       const { sent, used, inFlight } = subscriber;
       const set = around.needed(subscriber);
-      const isUsed = inFlight.length > 0 || used.acked === set;
+      const isUsed = inFlight.length > 0 || used.set === set;
       if (sent.set !== set || !isUsed || sent.pending.size > 0 || !isPlain(subscriber)) return undefined;
     }
     this.#key ??= keyOfRequests(subscribers, around);

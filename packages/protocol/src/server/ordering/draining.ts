@@ -25,7 +25,7 @@ const mostDraining = 256;
 const known = new PerKey<Change, Replaced>(mostWays);
 
 /**
- * The client went from the set `before` to `acked`. Resources that are gone, or that name less now, drain from `now` on
+ * The client no longer uses the set `before`. Resources that are gone, or that name less now, drain from `now` on
  * (milliseconds). `all`: the subscribers of all streams of the order.
  */
 export function noteDraining(
@@ -36,10 +36,10 @@ export function noteDraining(
 ): void {
   const {
     subscription,
-    used: { acked },
+    used: { set: usedSet },
   } = subscriber;
-  if (acked === undefined || acked === before) return;
-  const what = replacedBy(changeBetween(before, acked), subscription);
+  if (usedSet === undefined || usedSet === before) return;
+  const what = replacedBy(changeBetween(before, usedSet), subscription);
   if (what.listeners.length === 0) return;
   const isAsked = asksForAny(what.dropped, all);
   const draining = [...subscriber.draining, { what, isAsked, since: now, begun: undefined, until: undefined }];
@@ -126,10 +126,10 @@ function isInUse({ type, name }: Reference, all: readonly Subscriber[], wanted: 
     const {
       subscription,
       sent: { pending },
-      used: { acked },
+      used: { set: usedSet },
     } = subscriber;
     if (pending.has(name) || stillInFlight(subscriber).length > 0) return false;
-    return there.some((resource) => covers(subscription, resource)) && (acked?.named(name).length ?? 0) > 0;
+    return there.some((resource) => covers(subscription, resource)) && (usedSet?.named(name).length ?? 0) > 0;
   });
 }
 

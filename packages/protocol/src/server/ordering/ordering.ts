@@ -172,13 +172,13 @@ export class Ordering {
         const {
           type,
           subscription,
-          used: { acked, rejection },
+          used: { set: usedSet, rejection },
         } = subscriber;
-        if (!type.acknowledgedWarm || acked === undefined || !subscription.wildcard) continue;
+        if (!type.acknowledgedWarm || usedSet === undefined || !subscription.wildcard) continue;
         const current = wanted.of(type);
         // The client may have made the removals of a response that it rejected, so the removed resources are new to it
         // again.
-        if (rejection?.usesRest === false || changeBetween(acked, current).adds) return true;
+        if (rejection?.usesRest === false || changeBetween(usedSet, current).adds) return true;
         for (const { set } of stillInFlight(subscriber)) if (changeBetween(set, current).adds) return true;
       }
     }

@@ -70,14 +70,14 @@ function keyOfUse(subscriber: Subscriber, isMine: boolean, patient: boolean): st
     draining,
     subscription,
     sent: { set: sentSet, pending },
-    used: { acked, rejection },
+    used: { set: usedSet, rejection },
   } = subscriber;
   const onWay = stillInFlight(subscriber);
   let key = isMine
     ? `${ResourceSets.id(sentSet)}${isFirst(subscriber) ? "f" : ""}`
     : `~${patient ? `${subscription.names.id}/${pending.id}` : ""}/${ResourceSets.id(sentSet)}`;
-  if (acked === undefined) key += "?";
-  else if (acked !== sentSet) key += `<${ResourceSets.id(acked)}`;
+  if (usedSet === undefined) key += "?";
+  else if (usedSet !== sentSet) key += `<${ResourceSets.id(usedSet)}`;
   // Only `sureOf` and `isTaken` need the contents of responses.
   const matters = rejection !== undefined || (patient && !isMine);
   for (const { set, carried } of onWay) key += `>${ResourceSets.id(set)}${matters ? `.${numberOf(carried)}` : ""}`;
@@ -92,7 +92,7 @@ function keyOfUse(subscriber: Subscriber, isMine: boolean, patient: boolean): st
  * but may use in part.
  */
 export function usedBy(subscriber: Subscriber): readonly ResourceSet[] {
-  const sets = [subscriber.used.acked, ...stillInFlight(subscriber).map(({ set }) => set), ...perhapsUsed(subscriber)];
+  const sets = [subscriber.used.set, ...stillInFlight(subscriber).map(({ set }) => set), ...perhapsUsed(subscriber)];
   return sets.filter((set) => set !== undefined);
 }
 
@@ -100,16 +100,16 @@ export function usedBy(subscriber: Subscriber): readonly ResourceSet[] {
  * The part of the acknowledged set that the client surely has. If it rejected a response, it may have made the removals
  * of that, so removed resources are left out.
  */
-function sureOf(subscriber: Subscriber, acked: ResourceSet): ResourceSet {
+function sureOf(subscriber: Subscriber, usedSet: ResourceSet): ResourceSet {
   const {
     used: { rejection, lastGood },
   } = subscriber;
-  if (rejection === undefined || rejection.usesRest) return acked;
+  if (rejection === undefined || rejection.usesRest) return usedSet;
   const sentSince = stillInFlight(subscriber).flatMap(({ carried }) => carried.map(({ key }) => key));
   const unsure = [...lastGood.keys(), ...sentSince].filter(
     (key) => ResourceSets.get(rejection.after, key) === undefined,
   );
-  return ResourceSets.branch(acked, new Map(unsure.map((key) => [key, undefined])));
+  return ResourceSets.branch(usedSet, new Map(unsure.map((key) => [key, undefined])));
 }
 
 /** `InUse` while it is collected from the streams of a client. */
@@ -135,7 +135,7 @@ function usesOf(
       draining,
       subscription,
       sent: { set: sentSet },
-      used: { acked },
+      used: { set: usedSet },
     } = subscriber;
     let use = uses.get(type.typeUrl);
     if (use === undefined) {
@@ -164,13 +164,13 @@ function usesOf(
     // On another stream that holds this set, the client may ask for more of its names.
     if (!mine.includes(subscriber) && !subscription.wildcard) use.used.add(sentSet);
     for (const { what } of draining) for (const listener of what.listeners) use.draining.add(listener);
-    if (subscription.wildcard && acked !== undefined) {
+    if (subscription.wildcard && usedSet !== undefined) {
       // Several streams may belong to two processes with one node id, so every one of them must have the cluster.
       use.known ??= new Set();
-      use.known.add(sureOf(subscriber, acked));
+      use.known.add(sureOf(subscriber, usedSet));
       for (const { set } of stillInFlight(subscriber)) use.known.add(set);
     }
-    use.isEstablished ||= acked !== undefined || lastSent !== undefined;
+    use.isEstablished ||= usedSet !== undefined || lastSent !== undefined;
   }
   return uses;
 }
@@ -180,7 +180,7 @@ function isTaken(others: readonly Subscriber[], name: ResourceName, patience: Pa
   const subscribers = others.filter(({ subscription }) => subscription.names.has(name));
   const hasTaken = (subscriber: Subscriber): boolean =>
     !subscriber.sent.pending.has(name) &&
-    (subscriber.used.acked?.named(name).length ?? 0) > 0 &&
+    (subscriber.used.set?.named(name).length ?? 0) > 0 &&
     stillInFlight(subscriber).every(({ carried }) => carried.every((resource) => resource.name !== name));
   return (subscribers.length > 0 || patience !== "asking") && subscribers.every(hasTaken);
 }

@@ -57,15 +57,16 @@ export interface Rejection {
  * One client's use of one type, as far as its answers say. It is immutable: an answer makes a new value
  * (`used-state-steps.ts`). Streams whose clients use the same set of everything share one object.
  *
- * Invariant: if nothing is rejected, `acked` is a set that was sent, and the other fields are empty. Invariant:
+ * Invariant: if nothing is rejected, `set` is one that was sent, and the other fields are empty. Invariant:
  * `lastGood` has keys only while there is a `rejection`. `faulty` and `perhaps` have no keys that `lastGood` lacks.
  */
 export interface UsedState {
   /**
-   * The set that the client surely uses, as far as it is subscribed to it: the one that it acknowledged last, with
-   * `lastGood` laid over it. Undefined before it acknowledged anything.
+   * The set that the client surely uses, as far as it is subscribed to it, with `lastGood` laid over it. Any answer may
+   * change it, a rejection too, and so may a change that needs no response, or an acknowledgement that is assumed.
+   * Undefined before the client uses anything.
    */
-  readonly acked: ResourceSet | undefined;
+  readonly set: ResourceSet | undefined;
   /** The last rejection, as long as the client must have some of the content that it rejected. */
   readonly rejection: Rejection | undefined;
   /**
@@ -120,11 +121,11 @@ export function usesAll(set: ResourceSet): UsedState {
 
 /** Makes every `UsedState`, so that all have one hidden class in V8. */
 export function usedState(
-  acked: UsedState["acked"],
+  set: UsedState["set"],
   rejection: UsedState["rejection"],
   lastGood: LastGood,
   perhaps: UsedState["perhaps"],
   faulty: UsedState["faulty"],
 ): UsedState {
-  return { acked, rejection, lastGood, perhaps, faulty };
+  return { set, rejection, lastGood, perhaps, faulty };
 }

@@ -42,7 +42,7 @@ function statusOf(
     ackedLast,
     sent: { set: sentSet },
   } = subscriber;
-  const { acked, rejection } = saidBy(subscriber);
+  const { set: usedSet, rejection } = saidBy(subscriber);
   const outstanding = unanswered(subscriber);
   return {
     type,
@@ -51,11 +51,11 @@ function statusOf(
     wanted,
     meanwhile,
     sent: lastSent && { version: lastSent.version, at: lastSent.at, published: lastSent.published, set: sentSet },
-    acknowledged: acked && {
-      version: versionOf(subscriber, acked),
+    acknowledged: usedSet && {
+      version: versionOf(subscriber, usedSet),
       at: ackedLast?.at,
       published: ackedLast?.published,
-      set: hadOf(subscriber, acked),
+      set: hadOf(subscriber, usedSet),
       names: confirmedNames(subscriber),
     },
     lackedSince: lackedBy(outstanding, sentSet, wanted),
@@ -82,8 +82,8 @@ function lackedBy(
  * The version of the set that a client uses. If it rejected a part of a response, no response had its set; then it is
  * the version that it acknowledged last.
  */
-function versionOf(subscriber: Subscriber, acked: ResourceSet): Version {
-  return saidBy(subscriber).lastGood.size === 0 ? acked.version : (subscriber.ackedLast?.version ?? "");
+function versionOf(subscriber: Subscriber, usedSet: ResourceSet): Version {
+  return saidBy(subscriber).lastGood.size === 0 ? usedSet.version : (subscriber.ackedLast?.version ?? "");
 }
 
 /**
@@ -102,10 +102,10 @@ function isSettled(subscriber: Subscriber, wanted: ResourceSet): boolean {
   const {
     undecided,
     sent: { set: sentSet, pending, everything, mustAnswer },
-    used: { acked, rejection },
+    used: { set: usedSet, rejection },
   } = subscriber;
   // A client with a rejection is not settled, even if it rejected a repetition of its own resources.
-  if (sentSet !== wanted || acked !== wanted || rejection !== undefined) return false;
+  if (sentSet !== wanted || usedSet !== wanted || rejection !== undefined) return false;
   return (
     pending.size === 0 && !everything && !mustAnswer && undecided.size === 0 && unanswered(subscriber).length === 0
   );

@@ -206,12 +206,12 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
         const target = ordering?.targetOf(subscriber, stage, snapshot, this.#now) ?? snapshot.of(subscriber.type);
         const waiting = stage.waiting.get(subscriber.type.typeUrl);
         const {
-          used: { acked },
+          used: { set: usedSet },
         } = subscriber;
         const course = { target, waiting, snapshot, node, now: this.#now };
         const response = this.#delivery.bring(subscriber, course) ?? this.#delivery.heartbeat(subscriber, this.#now);
         if (response === undefined) {
-          if (subscriber.used.acked !== acked) moved = [...(moved ?? []), subscriber];
+          if (subscriber.used.set !== usedSet) moved = [...(moved ?? []), subscriber];
           continue;
         }
         if (!response.isHeartbeat) this.#begun = snapshot;
@@ -477,15 +477,15 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
   #hear(subscriber: Kind, request: Asked): StreamEffect[] {
     const {
       inFlight,
-      used: { acked, rejection },
+      used: { set: usedSet, rejection },
     } = subscriber;
     const before = subscriber.type.drains ? usedBy(subscriber) : [];
     const effects = [...this.#rules.receive(subscriber, request, this.#surroundings, this.#now)];
     const ordering = this.#ordering;
-    // An acknowledgement may leave `acked` as it was, for example for a name that was asked for anew. So the lists are
+    // An acknowledgement may leave the set as it was, for example for a name that was asked for anew. So the lists are
     // compared too.
     const isAnswer =
-      subscriber.used.acked !== acked || subscriber.used.rejection !== rejection || subscriber.inFlight !== inFlight;
+      subscriber.used.set !== usedSet || subscriber.used.rejection !== rejection || subscriber.inFlight !== inFlight;
     if (ordering !== undefined && isAnswer) {
       ordering.acknowledged(subscriber, before, this.#now);
       ordering.progressed(this, subscriber.type);
