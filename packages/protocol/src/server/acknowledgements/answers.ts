@@ -2,8 +2,9 @@ import { redactErrorText } from "@xdskit/api";
 import type { ErrorDetail } from "../../wire/requests/requests.js";
 import type { StreamEffect } from "../contract/effects.js";
 import { blameOf } from "../nack-messages/blame.js";
-import { noneInFlight, type Rejection, type Sent } from "../state/client-use.js";
+import { type NumberedResponse, noneInFlight } from "../state/numbered-response.js";
 import type { Subscriber } from "../state/subscriber.js";
+import type { Rejection } from "../state/used-state.js";
 import { acknowledge, assumeAgain, firstPublished, reject, settleSilently, takeBack } from "./in-flight.js";
 import { noteAnswer } from "./lifetimes.js";
 import { newIn } from "./rejected.js";
@@ -16,14 +17,14 @@ import { noteConfirmed } from "./unconfirmed-names.js";
  */
 export function answered(
   subscriber: Subscriber,
-  sent: Sent,
+  response: NumberedResponse,
   error: ErrorDetail | undefined,
   now: number,
   superseded: "superseded" | "each",
 ): StreamEffect {
   const assumed = takeBack(subscriber);
   const { inFlight } = subscriber;
-  const effect = recordAnswer(subscriber, sent, error, now, superseded);
+  const effect = recordAnswer(subscriber, response, error, now, superseded);
   noteConfirmed(subscriber, inFlight);
   if (assumed !== undefined) assumeAgain(subscriber, assumed);
   return effect;
@@ -31,30 +32,30 @@ export function answered(
 
 function recordAnswer(
   subscriber: Subscriber,
-  sent: Sent,
+  response: NumberedResponse,
   error: ErrorDetail | undefined,
   now: number,
   superseded: "superseded" | "each",
 ): StreamEffect {
   const { type, inFlight } = subscriber;
-  const { nonce, version } = sent;
-  if (error === undefined) noteAnswer(subscriber, sent, "nothing");
+  const { nonce, version } = response;
+  if (error === undefined) noteAnswer(subscriber, response, "nothing");
   const rest = inFlight.filter(({ count }) =>
-    superseded === "superseded" ? count > sent.count : count !== sent.count,
+    superseded === "superseded" ? count > response.count : count !== response.count,
   );
   subscriber.inFlight = rest.length === 0 ? noneInFlight : rest;
   if (error === undefined) {
-    const before = superseded === "superseded" ? inFlight.filter(({ count }) => count < sent.count) : noneInFlight;
-    acknowledge(subscriber, sent, before, now);
-    return { kind: "acknowledged", type, nonce, version, published: firstPublished(sent, before) };
+    const before = superseded === "superseded" ? inFlight.filter(({ count }) => count < response.count) : noneInFlight;
+    acknowledge(subscriber, response, before, now);
+    return { kind: "acknowledged", type, nonce, version, published: firstPublished(response, before) };
   }
   const { code } = error;
-  const about = superseded === "superseded" ? responseAgainst(subscriber, sent, inFlight) : sent;
+  const about = superseded === "superseded" ? responseAgainst(subscriber, response, inFlight) : response;
   const carried = newIn(subscriber, about);
   const blame = blameOf(error.message, carried);
   // A heartbeat of a full state would send the rejected content again (rule 17), so it keeps none of its TTLs alive.
   const isOneByOne = superseded === "each" || !type.fullState;
-  noteAnswer(subscriber, sent, isOneByOne && blame?.usesRest ? blame.names : "everything");
+  noteAnswer(subscriber, response, isOneByOne && blame?.usesRest ? blame.names : "everything");
   // Logs, events and pages show the message, so it must hold no secrets.
   const message = redactErrorText(error.message);
   const rejection: Rejection = {
@@ -79,9 +80,13 @@ function recordAnswer(
  * SotW: a heartbeat holds the bodies again. A client that answers only the last response may reject a heartbeat because
  * of the contents of a response before it.
  */
-function responseAgainst({ ackedLast }: Subscriber, sent: Sent, outstanding: readonly Sent[]): Sent {
-  if (!sent.isHeartbeat) return sent;
-  const isOpen = ({ count, isHeartbeat }: Sent) =>
-    !isHeartbeat && count < sent.count && count > (ackedLast?.order ?? 0);
-  return outstanding.findLast(isOpen) ?? sent;
+function responseAgainst(
+  { ackedLast }: Subscriber,
+  response: NumberedResponse,
+  inFlight: readonly NumberedResponse[],
+): NumberedResponse {
+  if (!response.isHeartbeat) return response;
+  const isOpen = ({ count, isHeartbeat }: NumberedResponse) =>
+    !isHeartbeat && count < response.count && count > (ackedLast?.count ?? 0);
+  return inFlight.findLast(isOpen) ?? response;
 }

@@ -1,8 +1,9 @@
 import type { ResourceName } from "@xdskit/api";
 import { ResourceSets } from "../../model/resource-set.js";
-import { type Assumption, noKeys, type Rejection, type Sent, type UsedState } from "../state/client-use.js";
+import type { NumberedResponse } from "../state/numbered-response.js";
 import { withPending } from "../state/sent-state.js";
 import type { Subscriber } from "../state/subscriber.js";
+import { type Assumption, noKeys, type Rejection, type UsedState } from "../state/used-state.js";
 import { keysIn, toSendAgain } from "./rejected.js";
 import { type Accepted, forgiven, isRejecting, rejecting, using } from "./used-state-steps.js";
 
@@ -10,23 +11,23 @@ import { type Accepted, forgiven, isRejecting, rejecting, using } from "./used-s
 export const mostInFlight = 32;
 
 /** Notes a response that was sent. */
-export function noteInFlight(subscriber: Subscriber, sent: Sent): void {
+export function noteInFlight(subscriber: Subscriber, response: NumberedResponse): void {
   // Streams share these lists, so they are never changed in place.
   const { inFlight } = subscriber;
-  subscriber.inFlight = inFlight.length === 0 ? [sent] : [...inFlight.slice(1 - mostInFlight), sent];
+  subscriber.inFlight = inFlight.length === 0 ? [response] : [...inFlight.slice(1 - mostInFlight), response];
 }
 
 /** The unanswered responses that may still change what the client uses: those after its last acknowledged response. */
-export function unanswered({ inFlight, ackedLast }: Subscriber): readonly Sent[] {
-  return after(inFlight, ackedLast?.order ?? 0);
+export function unanswered({ inFlight, ackedLast }: Subscriber): readonly NumberedResponse[] {
+  return after(inFlight, ackedLast?.count ?? 0);
 }
 
 /** The unanswered responses that a change may still wait for, without those that are assumed to be acknowledged. */
-export function stillInFlight({ inFlight, ackedLast, assumed }: Subscriber): readonly Sent[] {
-  return after(inFlight, Math.max(ackedLast?.order ?? 0, assumed?.upTo ?? 0));
+export function stillInFlight({ inFlight, ackedLast, assumed }: Subscriber): readonly NumberedResponse[] {
+  return after(inFlight, Math.max(ackedLast?.count ?? 0, assumed?.upTo ?? 0));
 }
 
-function after(inFlight: readonly Sent[], last: number): readonly Sent[] {
+function after(inFlight: readonly NumberedResponse[], last: number): readonly NumberedResponse[] {
   return inFlight.every(({ count }) => count > last) ? inFlight : inFlight.filter(({ count }) => count > last);
 }
 
@@ -36,29 +37,42 @@ export function saidBy({ assumed, used }: Subscriber): UsedState {
 }
 
 /** When the oldest change that an answer is about was published; undefined if it is about no change. */
-export function firstPublished({ published }: Sent, before: readonly Sent[]): number | undefined {
+export function firstPublished(
+  { published }: NumberedResponse,
+  before: readonly NumberedResponse[],
+): number | undefined {
   let first = published;
   for (const { published: at } of before) if (at !== undefined && !(at >= (first ?? Infinity))) first = at;
   return first;
 }
 
 /** Records that the client acknowledged a response. `before`: older responses that this also answers (SotW). */
-export function acknowledge(subscriber: Subscriber, sent: Sent, before: readonly Sent[], now: number): void {
-  if (sent.count <= (subscriber.ackedLast?.order ?? 0)) return;
-  subscriber.ackedLast = { version: sent.version, order: sent.count, at: now, published: firstPublished(sent, before) };
+export function acknowledge(
+  subscriber: Subscriber,
+  response: NumberedResponse,
+  before: readonly NumberedResponse[],
+  now: number,
+): void {
+  if (response.count <= (subscriber.ackedLast?.count ?? 0)) return;
+  subscriber.ackedLast = {
+    version: response.version,
+    count: response.count,
+    at: now,
+    published: firstPublished(response, before),
+  };
   const { used, isWhole } = subscriber;
   // Mostly nothing is rejected, and then the keys are not needed.
-  const keys = isRejecting(used) ? new Set([sent, ...before].flatMap((one) => [...keysIn(one)])) : noKeys;
-  useNext(subscriber, sent.set, isWhole ? "everything" : keys);
+  const keys = isRejecting(used) ? new Set([response, ...before].flatMap((one) => [...keysIn(one)])) : noKeys;
+  useNext(subscriber, response.set, isWhole ? "everything" : keys);
   // A key that left `lastGood` (it changed, or the client no longer asks for it) may have been the fault. Then the
   // client may now accept the rest of the rejected content.
   const gone = leftSince(used, subscriber.used);
-  if (sent.isHeartbeat && gone.length === 0) return;
+  if (response.isHeartbeat && gone.length === 0) return;
   sendAgain(subscriber, new Set([...keys, ...gone]), stillInFlight(subscriber));
 }
 
 /** The client uses `set`, or everything that it was sent if nothing is in flight. */
-function useNext(subscriber: Subscriber, set: Sent["set"], accepted: Accepted): void {
+function useNext(subscriber: Subscriber, set: NumberedResponse["set"], accepted: Accepted): void {
   const { used, subscription, sent } = subscriber;
   const next = stillInFlight(subscriber).length === 0 ? sent.set : set;
   subscriber.used = using(used, next, accepted, subscription);
@@ -69,17 +83,21 @@ function leftSince({ lastGood }: UsedState, now: UsedState): readonly ResourceNa
   return lastGood === now.lastGood ? [] : [...lastGood.keys()].filter((key) => !now.lastGood.has(key));
 }
 
-function sendAgain(subscriber: Subscriber, accepted: ReadonlySet<ResourceName>, inFlight: readonly Sent[]): void {
+function sendAgain(
+  subscriber: Subscriber,
+  accepted: ReadonlySet<ResourceName>,
+  inFlight: readonly NumberedResponse[],
+): void {
   const again = toSendAgain(subscriber, accepted, inFlight);
   if (again.length > 0) subscriber.sent = withPending(subscriber.sent, again);
 }
 
 /** Records that the client rejected a response, and the contents that it uses instead. */
-export function reject(subscriber: Subscriber, sent: Sent, rejection: Rejection): void {
+export function reject(subscriber: Subscriber, response: NumberedResponse, rejection: Rejection): void {
   // The client acknowledged a later response, which decides what it uses.
-  if (sent.count <= (subscriber.ackedLast?.order ?? 0)) return;
+  if (response.count <= (subscriber.ackedLast?.count ?? 0)) return;
   const { used, isWhole, subscription } = subscriber;
-  subscriber.used = rejecting(used, sent, rejection, isWhole, subscription);
+  subscriber.used = rejecting(used, response, rejection, isWhole, subscription);
 }
 
 /**

@@ -3,8 +3,8 @@ import { NameSet } from "../../model/names/name-set.js";
 import { type ResourceSet, ResourceSets } from "../../model/resource-set.js";
 import type { Subscription } from "../../model/subscription.js";
 import { askedAs, wants } from "../../model/variants.js";
-import type { Sent } from "../state/client-use.js";
 import { subscribed } from "../state/find.js";
+import type { NumberedResponse } from "../state/numbered-response.js";
 import { withPending } from "../state/sent-state.js";
 import type { Lifetimes, Subscriber } from "../state/subscriber.js";
 
@@ -64,13 +64,13 @@ export function noteLifetimes(subscriber: Subscriber, perishable: NameSet, every
  */
 export function noteAnswer(
   subscriber: Subscriber,
-  sent: Sent,
+  response: NumberedResponse,
   unused: readonly ResourceName[] | "nothing" | "everything",
 ): void {
   const { lifetimes } = subscriber;
-  const { isBare, count } = sent;
-  if (lifetimes === undefined || sent.perishable.size === 0) return;
-  const { perishable } = sent;
+  const { isBare, count } = response;
+  if (lifetimes === undefined || response.perishable.size === 0) return;
+  const { perishable } = response;
   if (unused === "nothing") {
     if (lifetimes.rejected.size > 0) lifetimes.rejected = lifetimes.rejected.without(perishable);
   } else if (isBare) {

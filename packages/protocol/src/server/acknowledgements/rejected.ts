@@ -5,8 +5,9 @@ import { PerKey, perPair } from "../../model/memo.js";
 import { type ResourceSet, ResourceSets } from "../../model/resource-set.js";
 import { sharedBranch } from "../../model/shared-branch.js";
 import { covers } from "../../model/subscription.js";
-import type { LastGood, Rejection, Sent, UsedState } from "../state/client-use.js";
+import type { NumberedResponse } from "../state/numbered-response.js";
 import type { Subscriber } from "../state/subscriber.js";
+import type { LastGood, Rejection, UsedState } from "../state/used-state.js";
 
 /*
  * The state of a client after it rejected a response (NACK). Its message decides which contents it uses and which must
@@ -15,7 +16,7 @@ import type { Subscriber } from "../state/subscriber.js";
  */
 
 /** The keys of everything that a response brought or removed. */
-export function keysIn({ carried, removed }: Sent): ReadonlySet<ResourceName> {
+export function keysIn({ carried, removed }: NumberedResponse): ReadonlySet<ResourceName> {
   return new Set([...carried.map(({ key }) => key), ...removed.map(canonicalName)]);
 }
 
@@ -25,7 +26,10 @@ const knownNew = new WeakMap<readonly Resource[], WeakMap<LastGood, readonly Res
  * The resources of a response that the client was not using: the new ones, and those that it rejected before and that a
  * full state repeats.
  */
-export function newIn({ isWhole, used: { lastGood } }: Subscriber, { carried, set }: Sent): readonly Resource[] {
+export function newIn(
+  { isWhole, used: { lastGood } }: Subscriber,
+  { carried, set }: NumberedResponse,
+): readonly Resource[] {
   if (!isWhole || lastGood.size === 0) return carried;
   let known = knownNew.get(carried);
   if (known === undefined) {
@@ -47,7 +51,7 @@ const knownLastGood = new PerKey<readonly Resource[], LastGood>(mostWays);
  * By key, the contents that a client uses in place of rejected ones: the same map for all clients with the same
  * rejection.
  */
-export function lastGoodOf(rejection: Rejection, sent: Sent, isWhole: boolean): LastGood {
+export function lastGoodOf(rejection: Rejection, response: NumberedResponse, isWhole: boolean): LastGood {
   const { before, after, carried, blamed = [], usesRest } = rejection;
   const key = `${before && ResourceSets.id(before)} ${ResourceSets.id(after)} ${usesRest ? blamed.join(" ") : "?"}`;
   const known = knownLastGood.get(carried, key);
@@ -55,7 +59,7 @@ export function lastGoodOf(rejection: Rejection, sent: Sent, isWhole: boolean): 
   const faulty = new Set(blamed);
   const keys = carried.filter(({ name }) => !usesRest || faulty.has(name)).map(({ key }) => key);
   // If the client may not use the contents of the response, it may not have made its removals either.
-  if (!usesRest) keys.push(...removedBy(sent, before, isWhole));
+  if (!usesRest) keys.push(...removedBy(response, before, isWhole));
   const lastGood = new Map(keys.map((key) => [key, before && ResourceSets.get(before, key)]));
   return knownLastGood.set(carried, key, lastGood);
 }
@@ -63,7 +67,11 @@ export function lastGoodOf(rejection: Rejection, sent: Sent, isWhole: boolean): 
 /**
  * The keys of resources that a client used and a response removed. A full state removes a resource by leaving it out.
  */
-function removedBy({ removed, set }: Sent, before: ResourceSet | undefined, isWhole: boolean): readonly ResourceName[] {
+function removedBy(
+  { removed, set }: NumberedResponse,
+  before: ResourceSet | undefined,
+  isWhole: boolean,
+): readonly ResourceName[] {
   if (before === undefined) return [];
   if (isWhole) return changeBetween(before, set).removed.map(({ key }) => key);
   return removed.map(canonicalName).filter((key) => ResourceSets.get(before, key) !== undefined);
@@ -120,7 +128,7 @@ export function faultyIn(
 export function toSendAgain(
   subscriber: Subscriber,
   accepted: ReadonlySet<ResourceName>,
-  inFlight: readonly Sent[],
+  inFlight: readonly NumberedResponse[],
 ): readonly ResourceName[] {
   const {
     isWhole,
@@ -135,7 +143,7 @@ export function toSendAgain(
   const suspected = [...lastGood.keys(), ...rejection.carried.map(({ key }) => key)];
   const isAnother = rejection.blamed !== undefined || suspected.some((key) => said.has(key));
   if (!isAnother) return [];
-  for (const sent of inFlight) for (const key of keysIn(sent)) said.add(key);
+  for (const response of inFlight) for (const key of keysIn(response)) said.add(key);
   const again: ResourceName[] = [];
   for (const key of lastGood.keys()) {
     if (said.has(key) || faulty.has(key)) continue;

@@ -3,8 +3,8 @@ import { perPair } from "../../model/memo.js";
 import { NameSet } from "../../model/names/name-set.js";
 import { type ResourceSet, ResourceSets } from "../../model/resource-set.js";
 import { covers, type Subscription } from "../../model/subscription.js";
-import type { Sent } from "../state/client-use.js";
 import { find } from "../state/find.js";
+import type { NumberedResponse } from "../state/numbered-response.js";
 import { noneUnconfirmed, type Subscriber, type UnconfirmedNames, type UnconfirmedPart } from "../state/subscriber.js";
 import { mostInFlight } from "./in-flight.js";
 
@@ -56,16 +56,16 @@ function joined(earlier: UnconfirmedPart, later: UnconfirmedPart): UnconfirmedPa
  * The client answered some of the responses that were outstanding `before`: it has their contents, unless it rejected
  * them.
  */
-export function noteConfirmed(subscriber: Subscriber, before: readonly Sent[]): void {
+export function noteConfirmed(subscriber: Subscriber, before: readonly NumberedResponse[]): void {
   if (subscriber.unconfirmed === noneUnconfirmed) return;
   const {
     inFlight,
     sent: { pending },
     used: { lastGood },
   } = subscriber;
-  for (const sent of before) {
-    if (inFlight.includes(sent)) continue;
-    const { carried, count } = sent;
+  for (const response of before) {
+    if (inFlight.includes(response)) continue;
+    const { carried, count } = response;
     const taken = lastGood.size === 0 ? carried : carried.filter(({ key }) => !lastGood.has(key));
     forget(subscriber, ({ names, after }) => (count > after ? broughtBy(names, taken) : NameSet.empty));
   }

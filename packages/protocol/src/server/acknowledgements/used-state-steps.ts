@@ -2,16 +2,16 @@ import type { Resource, ResourceName } from "@xdskit/api";
 import { type ResourceSet, ResourceSets } from "../../model/resource-set.js";
 import { sharedBranch } from "../../model/shared-branch.js";
 import { covers, type Subscription } from "../../model/subscription.js";
+import type { NumberedResponse } from "../state/numbered-response.js";
 import {
   noKeys,
   noLastGood,
   noneTaken,
   type Rejection,
-  type Sent,
   type UsedState,
   usedState,
   usesAll,
-} from "../state/client-use.js";
+} from "../state/used-state.js";
 import { faultyIn, keysIn, lastGoodOf, perhapsTaken } from "./rejected.js";
 
 /*
@@ -38,28 +38,31 @@ export function isRejecting({ lastGood, rejection }: UsedState): boolean {
 /** The client rejected a response. `isWhole`: the response was a full state. */
 export function rejecting(
   before: UsedState,
-  sent: Sent,
+  response: NumberedResponse,
   rejection: Rejection,
   isWhole: boolean,
   subscription: Subscription,
 ): UsedState {
-  const now = lastGoodOf(rejection, sent, isWhole);
+  const now = lastGoodOf(rejection, response, isWhole);
   const perhaps = perhapsTaken(before);
-  const accepted = acceptedOf(sent, rejection);
-  const used = before.rejection === undefined ? before : forgiven(before, sent.set, accepted, subscription);
+  const accepted = acceptedOf(response, rejection);
+  const used = before.rejection === undefined ? before : forgiven(before, response.set, accepted, subscription);
   // If a key was rejected before, the later rejection decides what the client uses.
   const lastGood = used.lastGood.size === 0 || isWhole ? now : new Map([...used.lastGood, ...now]);
   // The same set for all clients that rejected the same.
   const hasNothing = rejection.before === undefined && !rejection.usesRest;
-  const usedSet = hasNothing ? undefined : sharedBranch(sent.set, lastGood);
+  const usedSet = hasNothing ? undefined : sharedBranch(response.set, lastGood);
   return usedState(usedSet, rejection, lastGood, perhaps, faultyIn(rejection, used.faulty, isWhole));
 }
 
 /** The keys of a rejected response that the client uses all the same. */
-function acceptedOf(sent: Sent, { usesRest, blamed = [], carried }: Rejection): ReadonlySet<ResourceName> {
+function acceptedOf(
+  response: NumberedResponse,
+  { usesRest, blamed = [], carried }: Rejection,
+): ReadonlySet<ResourceName> {
   if (!usesRest) return noKeys;
   const faulty = new Set(blamed);
-  const keys = new Set(keysIn(sent));
+  const keys = new Set(keysIn(response));
   for (const { name, key } of carried) if (faulty.has(name)) keys.delete(key);
   return keys;
 }

@@ -9,9 +9,10 @@ import type { OutgoingResponse } from "../contract/response.js";
 import { type Departure, newDeparture } from "../ordering/departure.js";
 import { LineagePosition } from "../ordering/snapshot-lineage.js";
 import type { SharedResponse } from "../responses/shared-responses.js";
-import { type Sent, type UsedState, usesAll } from "../state/client-use.js";
+import type { NumberedResponse } from "../state/numbered-response.js";
 import type { SentState } from "../state/sent-state.js";
 import type { Subscriber } from "../state/subscriber.js";
+import { type UsedState, usesAll } from "../state/used-state.js";
 
 /*
  * The steps of streams from one snapshot to the next, as data: cohorts, which hold the state of each type, and recorded
@@ -46,9 +47,9 @@ interface Acknowledgement {
  * and objects of that age cost the garbage collector most.
  */
 export interface Sending {
-  readonly sent: Sent;
+  readonly numbered: NumberedResponse;
   /** The list of responses in flight if this is the type's only one. */
-  readonly inFlight: readonly Sent[];
+  readonly inFlight: readonly NumberedResponse[];
   readonly response: OutgoingResponse;
   /** The last acknowledgement; shared within its millisecond. */
   acknowledged: Acknowledgement | undefined;

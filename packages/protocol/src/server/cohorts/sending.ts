@@ -2,9 +2,10 @@ import { mostAlternatives } from "../../model/limits.js";
 import { noteConfirmed } from "../acknowledgements/unconfirmed-names.js";
 import type { StreamEffect } from "../contract/effects.js";
 import { outgoing } from "../responses/outgoing.js";
-import { noneInFlight, type Sent, usesAll } from "../state/client-use.js";
+import { type NumberedResponse, noneInFlight } from "../state/numbered-response.js";
 import type { Subscriber } from "../state/subscriber.js";
 import { noneUnconfirmed } from "../state/subscriber.js";
+import { usesAll } from "../state/used-state.js";
 import type { MovingCohort, RecordedResponse, Sending } from "./cohort.js";
 
 /**
@@ -15,9 +16,9 @@ export function sendingOf(recorded: RecordedResponse, subscriber: Subscriber, co
   const { sendings } = recorded;
   const place = count % mostAlternatives;
   const known = sendings[place];
-  if (known !== undefined && known.sent.count === count && known.sent.at === at) return known;
-  const { sent, response } = outgoing(subscriber, recorded.response, count, at, recorded.published, false);
-  const made: Sending = { sent, inFlight: [sent], response, acknowledged: undefined };
+  if (known !== undefined && known.numbered.count === count && known.numbered.at === at) return known;
+  const { numbered, response } = outgoing(subscriber, recorded.response, count, at, recorded.published, false);
+  const made: Sending = { numbered, inFlight: [numbered], response, acknowledged: undefined };
   sendings[place] = made;
   return made;
 }
@@ -31,21 +32,21 @@ export function acknowledgeRecorded(
   subscriber: Subscriber,
   now: number,
 ): readonly StreamEffect[] {
-  const sent = subscriber.inFlight[0] as Sent;
+  const response = subscriber.inFlight[0] as NumberedResponse;
   subscriber.inFlight = noneInFlight;
   subscriber.used = usesAll(subscriber.sent.set);
-  const sending = sendings[sent.count % mostAlternatives];
-  let known = sending?.sent === sent ? sending.acknowledged : undefined;
+  const sending = sendings[response.count % mostAlternatives];
+  let known = sending?.numbered === response ? sending.acknowledged : undefined;
   if (known === undefined || known.last.at !== now) {
-    const { version, nonce, count: order, published } = sent;
+    const { version, nonce, count, published } = response;
     known = {
-      last: { version, order, at: now, published },
+      last: { version, count, at: now, published },
       effects: [{ kind: "acknowledged", type: subscriber.type, nonce, version, published }],
     };
-    if (sending?.sent === sent) sending.acknowledged = known;
+    if (sending?.numbered === response) sending.acknowledged = known;
   }
   subscriber.ackedLast = known.last;
-  if (subscriber.unconfirmed !== noneUnconfirmed) noteConfirmed(subscriber, [sent]);
+  if (subscriber.unconfirmed !== noneUnconfirmed) noteConfirmed(subscriber, [response]);
   return known.effects;
 }
 
@@ -57,9 +58,9 @@ export function usuallyAnswered(
 ): RecordedResponse | undefined {
   for (const recorded of open) {
     const subscriber = subscribers[recorded.index];
-    const sent = subscriber?.inFlight[0];
-    if (subscriber === undefined || sent === undefined) continue;
-    if (subscriber.usual?.is(bytes, sent.version, sent.nonce)) return recorded;
+    const response = subscriber?.inFlight[0];
+    if (subscriber === undefined || response === undefined) continue;
+    if (subscriber.usual?.is(bytes, response.version, response.nonce)) return recorded;
   }
   return undefined;
 }

@@ -2,7 +2,7 @@ import type { Nonce, ResourceName, ResourceType, Version } from "@xdskit/api";
 import type { Node } from "../../model/node.js";
 import type { Wait } from "../../planning/wait.js";
 import type { StatusCode } from "../../wire/basics/status-code.js";
-import type { Rejection } from "../state/client-use.js";
+import type { Rejection } from "../state/used-state.js";
 
 /** A client did not answer a response in time, so the changes that waited for the answer are sent without it. */
 export interface WaitEnded {

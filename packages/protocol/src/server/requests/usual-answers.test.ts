@@ -4,11 +4,11 @@ import { NameSet } from "../../model/names/name-set.js";
 import { urlOf } from "../../testing/sample-resources.js";
 import { encodeRequest } from "../../testing/wire.js";
 import { readSotwRequest } from "../../wire/requests/requests.js";
-import type { Sent } from "../state/client-use.js";
+import type { NumberedResponse } from "../state/numbered-response.js";
 import { usualAnswerOf } from "./usual-answers.js";
 
 const [version, nonce] = ["v", "1"];
-const sent = { version, nonce } as Sent;
+const response = { version, nonce } as NumberedResponse;
 const fields = { version: 1, node: 2, nonce: 5 };
 
 test("only a few acknowledgements are remembered for clients that write their names in a different order each time", () => {
@@ -23,10 +23,10 @@ test("only a few acknowledgements are remembered for clients that write their na
     }),
     node: undefined,
   });
-  const remembered = names.map((_, from) => usualAnswerOf(written(from), fields, sent, set));
+  const remembered = names.map((_, from) => usualAnswerOf(written(from), fields, response, set));
   assert.equal(remembered.filter((one) => one !== undefined).length, 8);
   assert.ok(remembered[0] !== undefined);
-  assert.equal(usualAnswerOf(written(0), fields, sent, set), remembered[0]);
+  assert.equal(usualAnswerOf(written(0), fields, response, set), remembered[0]);
 });
 
 test("clients that repeat their node with each acknowledgement share one remembered form, whatever the node says", () => {
@@ -35,7 +35,7 @@ test("clients that repeat their node with each acknowledgement share one remembe
     const bytes = encodeRequest("sotw", { typeUrl, version, nonce, node: { id } });
     return readSotwRequest(bytes);
   };
-  const one = usualAnswerOf(written("one"), fields, sent);
+  const one = usualAnswerOf(written("one"), fields, response);
   assert.ok(one !== undefined);
-  assert.equal(usualAnswerOf(written(`the other, ${"x".repeat(5_000)}`), fields, sent), one);
+  assert.equal(usualAnswerOf(written(`the other, ${"x".repeat(5_000)}`), fields, response), one);
 });

@@ -2,7 +2,7 @@ import { longestText, mostAlternatives, mostWays } from "../../model/limits.js";
 import { NameSet } from "../../model/names/name-set.js";
 import type { Request } from "../../wire/requests/requests.js";
 import { type AnswerFields, UsualAnswer } from "../../wire/requests/usual-answer.js";
-import type { Sent } from "../state/client-use.js";
+import type { NumberedResponse } from "../state/numbered-response.js";
 
 /*
  * A client acknowledges the responses of a type in the same bytes each time, except for nonce and version, and clients
@@ -23,7 +23,7 @@ const bytesWithoutNames = 2 * longestText;
 export function usualAnswerOf(
   { bytes, node }: Pick<Request, "bytes" | "node">,
   fields: AnswerFields,
-  { version, nonce }: Sent,
+  { version, nonce }: NumberedResponse,
   names: NameSet = NameSet.empty,
 ): UsualAnswer | undefined {
   // The bytes of the node are not kept.

@@ -3,7 +3,7 @@ import type { ResourceSet } from "../../model/resource-set.js";
 import { type ResponseHead, writeNonce } from "../../wire/responses/responses.js";
 import type { OutgoingResponse } from "../contract/response.js";
 import { typeUrlIn } from "../requests/requested-type.js";
-import type { Sent } from "../state/client-use.js";
+import type { NumberedResponse } from "../state/numbered-response.js";
 import type { Subscriber } from "../state/subscriber.js";
 import type { SharedResponse } from "./shared-responses.js";
 import type { Told } from "./told.js";
@@ -53,22 +53,22 @@ export function outgoing(
   at: number,
   published: number | undefined,
   isHeartbeat: boolean,
-): { readonly sent: Sent; readonly response: OutgoingResponse } {
+): { readonly numbered: NumberedResponse; readonly response: OutgoingResponse } {
   const { version } = sentSet;
   const { nonce, tail } = nonceOf(count);
   const heartbeats = content.heartbeats?.length ?? 0;
   // Rule 123: nothing warms after a heartbeat, so a heartbeat does not turn a later request into a question.
-  const order = isHeartbeat ? (lastSent?.order ?? 0) : count;
+  const lastContentCount = isHeartbeat ? (lastSent?.lastContentCount ?? 0) : count;
   const resources = content.resources.length + content.unresolved.length + heartbeats;
   const removed = content.removed.length + (content.removedVariants?.length ?? 0);
   const { fresh, removed: gone } = content;
   const isBare = heartbeats > 0;
   // Spelled out field by field: one is made for every response of every stream.
-  const sent: Sent = {
+  const numbered: NumberedResponse = {
     nonce,
     version,
     count,
-    order,
+    lastContentCount,
     at,
     published,
     perishable,
@@ -78,5 +78,5 @@ export function outgoing(
     carried: fresh,
     removed: gone,
   };
-  return { sent, response: { type, nonce, version, resources, removed, isHeartbeat, body, tail } };
+  return { numbered, response: { type, nonce, version, resources, removed, isHeartbeat, body, tail } };
 }

@@ -3,8 +3,9 @@ import { NameSet } from "../../model/names/name-set.js";
 import { noSubscription, type Subscription } from "../../model/subscription.js";
 import type { UsualAnswer } from "../../wire/requests/usual-answer.js";
 import type { ResourceError } from "../../wire/responses/responses.js";
-import { type Assumption, noneInFlight, nothingUsed, type Sent, type UsedState } from "./client-use.js";
+import { type NumberedResponse, noneInFlight } from "./numbered-response.js";
 import { nothingSent, type SentState } from "./sent-state.js";
+import { type Assumption, nothingUsed, type UsedState } from "./used-state.js";
 
 /** The machine's memory of a client that is told TTLs, for one type with such resources. */
 export interface Lifetimes {
@@ -79,7 +80,7 @@ export interface Subscriber {
   ackedLast:
     | {
         readonly version: Version;
-        readonly order: number;
+        readonly count: number;
         readonly at: number;
         /** When the oldest change that it answered was published. */
         readonly published: number | undefined;
@@ -88,8 +89,8 @@ export interface Subscriber {
   /**
    * Responses that were sent and not answered yet, oldest first. Bounded, so that a silent client does not cost memory.
    */
-  inFlight: readonly Sent[];
-  lastSent: Sent | undefined;
+  inFlight: readonly NumberedResponse[];
+  lastSent: NumberedResponse | undefined;
   /**
    * Names that it asked for after it had others, until it acknowledges the response with them (`unconfirmed-names.ts`).
    */

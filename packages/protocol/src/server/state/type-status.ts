@@ -3,7 +3,7 @@ import type { NameSet } from "../../model/names/name-set.js";
 import type { ResourceSet } from "../../model/resource-set.js";
 import type { Subscription } from "../../model/subscription.js";
 import type { Wait } from "../../planning/wait.js";
-import type { Rejection } from "./client-use.js";
+import type { Rejection } from "./used-state.js";
 
 /**
  * The machine's knowledge of one type on one stream. Sets are shared: reading one is free, walking it costs its size.

@@ -62,7 +62,7 @@ export class Delivery<Asked extends Request, Kind extends Subscriber> {
   readonly #rules: VariantRules<Asked, Kind>;
   readonly #context: DeliveryContext<Kind>;
   /** The number of responses that the stream has sent, which is the nonce of the last one. */
-  #sent = 0;
+  #count = 0;
 
   constructor(rules: VariantRules<Asked, Kind>, context: DeliveryContext<Kind>) {
     this.#rules = rules;
@@ -93,14 +93,14 @@ export class Delivery<Asked extends Request, Kind extends Subscriber> {
    * Sends the response that another stream of the cohort sent. The transition must have been applied to the subscriber.
    */
   repeat(subscriber: Kind, recorded: RecordedResponse, now: number): OutgoingResponse {
-    this.#sent += 1;
-    const sending = sendingOf(recorded, subscriber, this.#sent, now);
-    const { sent } = sending;
-    this.#rules.noteSent(subscriber, sent);
+    this.#count += 1;
+    const sending = sendingOf(recorded, subscriber, this.#count, now);
+    const { numbered } = sending;
+    this.#rules.noteSent(subscriber, numbered);
     // All streams that send it at that time share one list, which never changes.
     if (subscriber.inFlight.length === 0) subscriber.inFlight = sending.inFlight;
-    else noteInFlight(subscriber, sent);
-    subscriber.lastSent = sent;
+    else noteInFlight(subscriber, numbered);
+    subscriber.lastSent = numbered;
     return sending.response;
   }
 
@@ -155,10 +155,10 @@ export class Delivery<Asked extends Request, Kind extends Subscriber> {
     isHeartbeat: boolean,
   ): OutgoingResponse {
     this.#context.membership.noteResponse(shared, published);
-    const { sent, response } = outgoing(subscriber, shared, ++this.#sent, now, published, isHeartbeat);
-    this.#rules.noteSent(subscriber, sent);
-    noteInFlight(subscriber, sent);
-    subscriber.lastSent = sent;
+    const { numbered, response } = outgoing(subscriber, shared, ++this.#count, now, published, isHeartbeat);
+    this.#rules.noteSent(subscriber, numbered);
+    noteInFlight(subscriber, numbered);
+    subscriber.lastSent = numbered;
     return response;
   }
 }

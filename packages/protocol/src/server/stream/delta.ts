@@ -64,12 +64,12 @@ export const delta: VariantRules<DeltaRequest, DeltaSubscriber> = {
 
   receive(subscriber, request, surroundings, now) {
     const effects: StreamEffect[] = [];
-    const sent = subscriber.inFlight.find(({ nonce }) => nonce === request.nonce);
+    const response = subscriber.inFlight.find(({ nonce }) => nonce === request.nonce);
     // Delta clients answer each response, in order.
-    if (sent !== undefined) effects.push(answered(subscriber, sent, request.error, now, "each"));
+    if (response !== undefined) effects.push(answered(subscriber, response, request.error, now, "each"));
     if (request.subscribe.length === 0 && request.unsubscribe.length === 0) {
-      const isPlain = sent !== undefined && request.error === undefined;
-      if (isPlain) subscriber.usual ??= usualAnswerOf(request, answerFields, sent);
+      const isPlain = response !== undefined && request.error === undefined;
+      if (isPlain) subscriber.usual ??= usualAnswerOf(request, answerFields, response);
       return effects;
     }
 

@@ -15,8 +15,8 @@ import { usualAnswerOf } from "../requests/usual-answers.js";
 import { type Content, lacking, type Need } from "../responses/content.js";
 import { errorsIn } from "../responses/errors-in.js";
 import { isEarlierNonce } from "../responses/outgoing.js";
-import type { Sent } from "../state/client-use.js";
 import { find, subscribed } from "../state/find.js";
+import type { NumberedResponse } from "../state/numbered-response.js";
 import { sentState } from "../state/sent-state.js";
 import { nextSotwSubscription, type SotwSubscription } from "../state/sotw-subscription.js";
 import type { Subscriber } from "../state/subscriber.js";
@@ -36,7 +36,7 @@ export interface SotwSubscriber extends Subscriber {
    * Set if the last response is a heartbeat that went out before the response before it was answered: that response.
    * Its answer still counts, though its nonce is old.
    */
-  crossed: Sent | undefined;
+  crossed: NumberedResponse | undefined;
   /** The version that a (re)connecting client said it has, until there is a snapshot to compare with. */
   claimed: Version | undefined;
 }

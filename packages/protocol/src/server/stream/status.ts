@@ -9,7 +9,7 @@ import { confirmedNames, hadOf } from "../acknowledgements/unconfirmed-names.js"
 import type { OrderedStream } from "../ordering/ordered-stream.js";
 import type { Ordering } from "../ordering/ordering.js";
 import type { Told } from "../responses/told.js";
-import type { Sent } from "../state/client-use.js";
+import type { NumberedResponse } from "../state/numbered-response.js";
 import type { Subscriber } from "../state/subscriber.js";
 import type { TypeStatus } from "../state/type-status.js";
 
@@ -69,7 +69,7 @@ function statusOf(
 
 /** The time since which it lacks something: of the oldest change on its way, or else of the first that was not sent. */
 function lackedBy(
-  outstanding: readonly Sent[],
+  outstanding: readonly NumberedResponse[],
   sentSet: ResourceSet,
   wanted: ResourceSet | undefined,
 ): number | undefined {

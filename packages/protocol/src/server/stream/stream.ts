@@ -81,7 +81,9 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
       api: options.api,
       tellsTtl: ({ type }) => this.#told.ttl(type),
       sentBefore: ({ type, lastSent }) =>
-        type.askedAgainAfter.some((url) => (this.#byType.get(url)?.lastSent?.order ?? 0) > (lastSent?.order ?? 0)),
+        type.askedAgainAfter.some(
+          (url) => (this.#byType.get(url)?.lastSent?.lastContentCount ?? 0) > (lastSent?.lastContentCount ?? 0),
+        ),
       warming: (subscriber) => {
         const { type, subscription } = subscriber;
         const { newest } = this;

@@ -1,34 +1,5 @@
 import type { Nonce, Resource, ResourceName, Version } from "@xdskit/api";
-import type { NameSet } from "../../model/names/name-set.js";
 import type { ResourceSet } from "../../model/resource-set.js";
-
-/** A response that was sent. */
-export interface Sent {
-  readonly nonce: Nonce;
-  readonly version: Version;
-  /** The number of the response on its stream, over all types, from 1. */
-  readonly count: number;
-  /** Equal to `count`, except for a heartbeat: that has the `order` of its type's previous response. */
-  readonly order: number;
-  /** When it was sent, in milliseconds of the machine's time. */
-  readonly at: number;
-  /**
-   * When the oldest change in it was published, in milliseconds; undefined if it only answers a request, or nobody
-   * recorded the time.
-   */
-  readonly published: number | undefined;
-  /** The client is at this set once it used the response. */
-  readonly set: ResourceSet;
-  /** The resources in it that are new to the client, or changed (`Content.fresh`). */
-  readonly carried: readonly Resource[];
-  /** The names that it removes: delta only. */
-  readonly removed: readonly ResourceName[];
-  /** The resources in it with a TTL, as `identityOf` names them; empty for a client that is not told TTLs. */
-  readonly perishable: NameSet;
-  readonly isHeartbeat: boolean;
-  /** A heartbeat without bodies. */
-  readonly isBare: boolean;
-}
 
 /** A client's rejection of a response (NACK). */
 export interface Rejection {
@@ -98,8 +69,6 @@ export interface Assumption {
   readonly said: UsedState;
 }
 
-/** One object for all clients with nothing in flight. */
-export const noneInFlight: readonly Sent[] = [];
 export const noLastGood: LastGood = new Map();
 export const noneTaken: readonly LastGood[] = [];
 export const noKeys: ReadonlySet<ResourceName> = new Set();
