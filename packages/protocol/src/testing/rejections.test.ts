@@ -155,8 +155,8 @@ const contentIn = (set: ResourceSet | undefined, name: string): Content | undefi
 function check(stream: Stream, client: Client, exactly: boolean): void {
   const [status] = stream.status();
   if (status?.acknowledged === undefined) return;
-  const { acknowledged, rejected, outstanding, sent } = status;
-  assert.equal(outstanding, 0);
+  const { acknowledged, rejected, inFlightCount, sent } = status;
+  assert.equal(inFlightCount, 0);
   for (const name of names) {
     const uses = client.uses.get(name);
     const known = contentIn(acknowledged.set, name);

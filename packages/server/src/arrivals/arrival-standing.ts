@@ -112,8 +112,8 @@ function rejectionOf(
 export function waitOf(stream: OpenStream, typeUrl: TypeUrl): ConfigArrivalWait | undefined {
   const status = stream.status().find(({ type }) => type.typeUrl === typeUrl);
   if (status === undefined) return undefined;
-  const { type, outstanding, waits } = status;
-  const sent = outstanding > 0 ? "not-answered" : waits.length > 0 ? "held-back" : "not-sent";
+  const { type, inFlightCount, waits } = status;
+  const sent = inFlightCount > 0 ? "not-answered" : waits.length > 0 ? "held-back" : "not-sent";
   return {
     node: stream.opened.node.id,
     type: type.name,

@@ -70,17 +70,17 @@ export class StandingsOfChange {
 
   /** `isNewest`: nothing was published since, so any difference in the group's snapshot comes from another layer. */
   of(status: TypeStatus, snapshot: Snapshot | undefined, isNewest: boolean, later?: LaterVersions): TypeStanding {
-    const { type, subscription, acknowledged, onTheirWay } = status;
+    const { type, subscription, acknowledged, inFlightSets } = status;
     const changed = this.#changed.get(type.typeUrl);
     if (changed === undefined) return unconcerned;
     const used = acknowledged?.set ?? emptyResourceSet(type);
     const wanted = snapshot?.of(type) ?? emptyResourceSet(type);
     const { wildcard, names, parameters = "" } = subscription;
-    const way = onTheirWay?.map(({ version }) => version).join();
+    const way = inFlightSets?.map(({ version }) => version).join();
     const key = `${type.typeUrl} ${used.version} ${way} ${wanted.version} ${wildcard} ${isNewest} ${names.id} ${parameters}`;
     const known = this.#known.get(key);
     if (known !== undefined) return known;
-    const standing = typeStandingOf(changed, subscription, { used, onTheirWay, wanted }, isNewest, later);
+    const standing = typeStandingOf(changed, subscription, { used, inFlightSets, wanted }, isNewest, later);
     if (this.#known.size >= mostNamesKept) this.#known.clear();
     this.#known.set(key, standing);
     return standing;
@@ -96,20 +96,20 @@ const unconcerned: TypeStanding = { concerned: false, lacking: [] };
 
 interface Sets {
   readonly used: ResourceSet;
-  readonly onTheirWay: readonly ResourceSet[] | undefined;
+  readonly inFlightSets: readonly ResourceSet[] | undefined;
   readonly wanted: ResourceSet;
 }
 
 function typeStandingOf(
   changed: ChangedKeys,
   subscription: Subscription,
-  { used, onTheirWay, wanted }: Sets,
+  { used, inFlightSets, wanted }: Sets,
   isNewest: boolean,
   later: LaterVersions | undefined,
 ): TypeStanding {
   /** A removed resource may still reach a client in a response that was sent before. */
   const mayNotCome = (key: ResourceName, isNewEnough: (resource: Resource | undefined) => boolean) =>
-    onTheirWay?.every((set) => isNewEnough(set.get(key))) === true;
+    inFlightSets?.every((set) => isNewEnough(set.get(key))) === true;
   let concerned = false;
   const lacking: ResourceName[] = [];
   for (const key of candidates(changed, subscription)) {

@@ -61,8 +61,8 @@ function sourceOf(set: ResourceSet): StatusSource {
     acknowledged: { ...at, names: subscription.names },
     lackedSince: undefined,
     rejected: undefined,
-    outstanding: 0,
-    onTheirWay: [],
+    inFlightCount: 0,
+    inFlightSets: [],
     waits: [],
     untoldTtls: 0,
   };

@@ -141,7 +141,7 @@ function* entriesOf(
       continue;
     }
     const report = typeReport(status, wanted, stream, moment);
-    yield* typeEntries(report, status.outstanding, withheldOf(status, wanted, newest?.of(status.type)));
+    yield* typeEntries(report, status.inFlightCount, withheldOf(status, wanted, newest?.of(status.type)));
     // Most clients have everything, and need no search.
     if (report.behind === 0 && report.rejected === undefined && report.names <= report.resources) continue;
     let listed = 0;

@@ -93,18 +93,18 @@ function behindOf(status: TypeStatus, wanted: ResourceSet | undefined): number {
 }
 
 function stateOf(
-  { rejected, outstanding, waits, sent, acknowledged }: TypeStatus,
+  { rejected, inFlightCount, waits, sent, acknowledged }: TypeStatus,
   wanted: ResourceSet | undefined,
   behind: number,
   unsettledSince: number,
   { now }: Moment,
 ): NodeState {
   if (rejected !== undefined) return "rejected";
-  if (wanted !== undefined && outstanding + behind === 0 && !waits.some(isForAnswer)) return "synced";
+  if (wanted !== undefined && inFlightCount + behind === 0 && !waits.some(isForAnswer)) return "synced";
   // No answer of the client is due here, so its silence means nothing. A change that a rejection holds back waits
   // without a limit.
-  if (outstanding === 0 && waits.length > 0) return "pending";
+  if (inFlightCount === 0 && waits.length > 0) return "pending";
   // Of several responses in flight, the last one says little: a client that never answers is sent more and more.
-  const since = outstanding === 1 ? (sent?.at ?? unsettledSince) : unsettledSince;
+  const since = inFlightCount === 1 ? (sent?.at ?? unsettledSince) : unsettledSince;
   return now - Math.max(acknowledged?.at ?? 0, since) > staleMs ? "stale" : "pending";
 }

@@ -36,8 +36,8 @@ function goneStream(): { readonly member: Member; readonly held: readonly WeakRe
     lackedSince: undefined,
     acknowledged: { ...about, published: undefined, set: setWith("good"), names: NameSet.empty },
     rejected: { ...rejected, before: undefined, after, carried: [] },
-    outstanding: 1,
-    onTheirWay: [way],
+    inFlightCount: 1,
+    inFlightSets: [way],
   };
   const subscriber = { changed() {}, status: () => [status] };
   return { member: { node: testNode(), kind: "stream", client: subscriber, order: 1 }, held: [after, way].map(weak) };

@@ -5,8 +5,8 @@ import type { MemberStanding } from "./member.js";
 export function memberStandingOf(stream: Pick<Stream, "isSettled" | "status">): MemberStanding {
   if (stream.isSettled) return "settled";
   let rejects = false;
-  for (const { meanwhile, sent, acknowledged, rejected, outstanding, waits } of stream.status()) {
-    if (outstanding > 0 || waits.some(isForAnswer)) return "pending";
+  for (const { meanwhile, sent, acknowledged, rejected, inFlightCount, waits } of stream.status()) {
+    if (inFlightCount > 0 || waits.some(isForAnswer)) return "pending";
     if (rejected === undefined && acknowledged?.set !== meanwhile) return "pending";
     if (rejected !== undefined && sent?.set !== meanwhile) return "pending";
     rejects ||= rejected !== undefined;

@@ -5,7 +5,8 @@ import { blameOf } from "../nack-messages/blame.js";
 import { type NumberedResponse, noneInFlight } from "../state/numbered-response.js";
 import type { Subscriber } from "../state/subscriber.js";
 import type { Rejection } from "../state/used-state.js";
-import { acknowledge, assumeAgain, firstPublished, reject, settleSilently, takeBack } from "./in-flight.js";
+import { acknowledge, assumeAgain, reject, takeBack, takeWithoutResponse } from "./apply-answer.js";
+import { firstPublished } from "./in-flight.js";
 import { noteAnswer } from "./lifetimes.js";
 import { newIn } from "./rejected.js";
 import { noteConfirmed } from "./unconfirmed-names.js";
@@ -72,7 +73,7 @@ function recordAnswer(
   };
   if (!about.isHeartbeat) reject(subscriber, about, rejection);
   // A rejected heartbeat says nothing about contents: the client has them.
-  else settleSilently(subscriber);
+  else takeWithoutResponse(subscriber);
   return { kind: "rejected", type, nonce, version, code, message, rejection };
 }
 

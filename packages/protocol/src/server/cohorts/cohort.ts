@@ -169,24 +169,24 @@ export class Journey {
   }
 
   /** The cohort of streams at these states; undefined if too many are remembered. */
-  cohortAt(states: readonly TypeState[], open: readonly RecordedResponse[]): MovingCohort | undefined {
-    const key = keyOfStates(states, open);
+  cohortAt(states: readonly TypeState[], inFlight: readonly RecordedResponse[]): MovingCohort | undefined {
+    const key = keyOfStates(states, inFlight);
     let cohort = this.#cohorts.get(key);
     if (cohort !== undefined || this.#cohorts.size >= mostWays) return cohort;
-    cohort = new MovingCohort(this, states, open);
+    cohort = new MovingCohort(this, states, inFlight);
     this.#cohorts.set(key, cohort);
     return cohort;
   }
 }
 
 /** Equal for streams at equal values with equal responses in flight. */
-function keyOfStates(states: readonly TypeState[], open: readonly RecordedResponse[]): string {
+function keyOfStates(states: readonly TypeState[], inFlight: readonly RecordedResponse[]): string {
   let key = "";
   for (const { sent, used } of states) {
     const { set: usedSet } = used;
     key += `${ResourceSets.id(sent.set)}/${sent.pending.id}/${usedSet === undefined ? "" : ResourceSets.id(usedSet)} `;
   }
-  for (const { index, set } of open) key += `>${index}.${ResourceSets.id(set)}`;
+  for (const { index, set } of inFlight) key += `>${index}.${ResourceSets.id(set)}`;
   return key;
 }
 
@@ -197,7 +197,7 @@ function statesOf(subscribers: readonly Subscriber[]): readonly TypeState[] {
 /**
  * Streams on a journey at equal values: all of them do the same next.
  *
- * Invariant: each type has at most one response in flight, the one in `open`. Invariant: `isPlain` holds for their
+ * Invariant: each type has at most one response in flight, the one in `inFlight`. Invariant: `isPlain` holds for their
  * subscribers, so the states say everything about them.
  */
 export class MovingCohort {
@@ -206,18 +206,18 @@ export class MovingCohort {
   readonly snapshot: Snapshot;
   readonly states: readonly TypeState[];
   /** The responses that their clients have not answered, by index. */
-  readonly open: readonly RecordedResponse[];
+  readonly inFlight: readonly RecordedResponse[];
   readonly #acknowledged = new Map<RecordedResponse, MovingCohort>();
-  /** The cohort in which they settle once their clients acknowledged all of `open`, if nothing more is due then. */
+  /** The cohort in which they settle once their clients acknowledged all of `inFlight`, if nothing more is due then. */
   settlesIn: SettledCohort | undefined;
   /** Their next step; undefined until a stream worked it out. */
   next: RecordedTransition | undefined;
 
-  constructor(journey: Journey, states: readonly TypeState[], open: readonly RecordedResponse[]) {
+  constructor(journey: Journey, states: readonly TypeState[], inFlight: readonly RecordedResponse[]) {
     this.journey = journey;
     this.snapshot = journey.to;
     this.states = states;
-    this.open = open;
+    this.inFlight = inFlight;
   }
 
   /** The cohort of streams whose client acknowledged a response; undefined if too many cohorts are remembered. */
@@ -230,8 +230,8 @@ export class MovingCohort {
     const states = this.states.map((state, index) =>
       index === response.index ? { sent: state.sent, used: usesAll(state.sent.set) } : state,
     );
-    const open = this.open.filter((one) => one !== response);
-    const cohort = this.journey.cohortAt(states, open);
+    const inFlight = this.inFlight.filter((one) => one !== response);
+    const cohort = this.journey.cohortAt(states, inFlight);
     if (cohort === undefined) return undefined;
     this.#acknowledged.set(response, cohort);
     this.#tellWhereToSettle(cohort);
@@ -241,7 +241,7 @@ export class MovingCohort {
   /** Hands on the facts known by now: an answer may come before a stream found out that nothing more is due. */
   #tellWhereToSettle(cohort: MovingCohort): void {
     cohort.settlesIn ??= this.settlesIn;
-    if (cohort.open.length === 0 && cohort.settlesIn !== undefined && this.next !== undefined) {
+    if (cohort.inFlight.length === 0 && cohort.settlesIn !== undefined && this.next !== undefined) {
       cohort.next ??= { sends: undefined, changes: [], stage: this.next.stage, to: cohort.settlesIn };
     }
   }
@@ -258,13 +258,13 @@ export class MovingCohort {
 
   /** The cohort of streams that were here and sent a response. */
   after(subscribers: readonly Subscriber[], sends: RecordedResponse): MovingCohort | undefined {
-    const open = [...this.open, sends].sort((a, b) => a.index - b.index);
-    return this.journey.cohortAt(statesOf(subscribers), open);
+    const inFlight = [...this.inFlight, sends].sort((a, b) => a.index - b.index);
+    return this.journey.cohortAt(statesOf(subscribers), inFlight);
   }
 
   /** The cohort of streams that were here and had nothing to send. */
   afterNothing(subscribers: readonly Subscriber[]): MovingCohort | undefined {
-    return this.journey.cohortAt(statesOf(subscribers), this.open);
+    return this.journey.cohortAt(statesOf(subscribers), this.inFlight);
   }
 }
 

@@ -178,7 +178,7 @@ export class Membership {
       this.leave();
       return;
     }
-    if (from.open.length > 0) {
+    if (from.inFlight.length > 0) {
       const to = from.afterNothing(subscribers);
       if (to === undefined) {
         this.leave();

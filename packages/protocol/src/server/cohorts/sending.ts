@@ -52,11 +52,11 @@ export function acknowledgeRecorded(
 
 /** The response that these bytes acknowledge in the client's usual form. Undefined if the bytes are anything else. */
 export function usuallyAnswered(
-  { open }: MovingCohort,
+  { inFlight }: MovingCohort,
   subscribers: readonly Subscriber[],
   bytes: Uint8Array,
 ): RecordedResponse | undefined {
-  for (const recorded of open) {
+  for (const recorded of inFlight) {
     const subscriber = subscribers[recorded.index];
     const response = subscriber?.inFlight[0];
     if (subscriber === undefined || response === undefined) continue;

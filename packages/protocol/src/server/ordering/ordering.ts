@@ -4,7 +4,8 @@ import type { ResourceSet } from "../../model/resource-set.js";
 import type { Snapshot } from "../../model/snapshot.js";
 import { type Stage, wholeStage } from "../../planning/make-before-break.js";
 import { isForAnswer, type Wait } from "../../planning/wait.js";
-import { assume, stillInFlight } from "../acknowledgements/in-flight.js";
+import { assume } from "../acknowledgements/apply-answer.js";
+import { stillInFlight } from "../acknowledgements/in-flight.js";
 import type { WaitEnded } from "../contract/effects.js";
 import type { Subscriber } from "../state/subscriber.js";
 import type { Departure } from "./departure.js";
@@ -117,10 +118,10 @@ export class Ordering {
   }
 
   /**
-   * A client answered, or is assumed to have answered. `before`: the sets that it may have been using until then. Sets
-   * that it no longer uses begin to drain.
+   * A client answered in any way, or is assumed to have answered. `before`: the sets that it may have been using until
+   * then. Sets that it no longer uses begin to drain.
    */
-  acknowledged(subscriber: Subscriber, before: readonly ResourceSet[], now: number): void {
+  usesChanged(subscriber: Subscriber, before: readonly ResourceSet[], now: number): void {
     if (!subscriber.type.drains) return;
     const still = usedBy(subscriber);
     for (const set of before) if (!still.includes(set)) noteDraining(subscriber, this.#subscribers(), set, now);
@@ -408,7 +409,7 @@ export class Ordering {
       if (late === undefined) continue;
       const before = usedBy(subscriber);
       assume(subscriber, { upTo: late.count, set: late.set });
-      this.acknowledged(subscriber, before, now);
+      this.usesChanged(subscriber, before, now);
       const waits = stage.waits.filter((wait) => wait.for?.type === type);
       ended.push({ type, version: late.version, waits });
     }

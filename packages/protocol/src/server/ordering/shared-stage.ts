@@ -72,7 +72,7 @@ function keyOfUse(subscriber: Subscriber, isMine: boolean, patient: boolean): st
     sent: { set: sentSet, pending },
     used: { set: usedSet, rejection },
   } = subscriber;
-  const onWay = stillInFlight(subscriber);
+  const inFlight = stillInFlight(subscriber);
   let key = isMine
     ? `${ResourceSets.id(sentSet)}${isFirst(subscriber) ? "f" : ""}`
     : `~${patient ? `${subscription.names.id}/${pending.id}` : ""}/${ResourceSets.id(sentSet)}`;
@@ -80,7 +80,7 @@ function keyOfUse(subscriber: Subscriber, isMine: boolean, patient: boolean): st
   else if (usedSet !== sentSet) key += `<${ResourceSets.id(usedSet)}`;
   // Only `sureOf` and `isTaken` need the contents of responses.
   const matters = rejection !== undefined || (patient && !isMine);
-  for (const { set, carried } of onWay) key += `>${ResourceSets.id(set)}${matters ? `.${numberOf(carried)}` : ""}`;
+  for (const { set, carried } of inFlight) key += `>${ResourceSets.id(set)}${matters ? `.${numberOf(carried)}` : ""}`;
   if (rejection !== undefined) key += `!${ResourceSets.id(rejection.after)}`;
   for (const set of perhapsUsed(subscriber)) key += `|${ResourceSets.id(set)}`;
   for (const { what } of draining) key += `_${numberOf(what)}`;

@@ -26,9 +26,9 @@ export function errorsToTell(
   subscriber: Subscriber,
   { authorities }: Pick<StreamOptions, "authorities">,
 ): ErrorsToTell {
-  const isDue = subscriber.unanswered && subscriber.type.schema !== undefined;
+  const isDue = subscriber.awaitsAbsences && subscriber.type.schema !== undefined;
   if (isDue) subscriber.sent = withPending(subscriber.sent, subscriber.subscription.names);
-  subscriber.unanswered = false;
+  subscriber.awaitsAbsences = false;
   return { known: subscriber.errors, authorities };
 }
 

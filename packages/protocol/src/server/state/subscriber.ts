@@ -102,7 +102,7 @@ export interface Subscriber {
   /**
    * SotW: no name of the subscription was answered yet, so the client must still be told which resources are missing.
    */
-  unanswered: boolean;
+  awaitsAbsences: boolean;
   /** Reasons for absent names that the client was not told yet. */
   errors: ReadonlyMap<ResourceName, ResourceError>;
   /** Undefined until it gets something with a TTL. */
@@ -177,7 +177,7 @@ export function newSubscriber(type: ResourceType, api: ApiVersion): Subscriber {
     unconfirmed: noneUnconfirmed,
     pendingCounted: NameSet.empty,
     tellsVariants: false,
-    unanswered: false,
+    awaitsAbsences: false,
     errors: noErrors,
     lifetimes: undefined,
     draining: nothingDrains,

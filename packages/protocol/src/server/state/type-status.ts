@@ -57,9 +57,9 @@ export interface TypeStatus {
    * The number of unanswered responses, however long ago they were sent. An acknowledgement of a later response answers
    * them too.
    */
-  readonly outstanding: number;
+  readonly inFlightCount: number;
   /** The set of each of them, oldest first; undefined if there are so many that the oldest were forgotten. */
-  readonly onTheirWay: readonly ResourceSet[] | undefined;
+  readonly inFlightSets: readonly ResourceSet[] | undefined;
   readonly waits: readonly Wait[];
   /** The number of resources of its target with a TTL that the client is not told (`TtlPolicy`). */
   readonly untoldTtls: number;

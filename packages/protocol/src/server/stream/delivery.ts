@@ -6,7 +6,8 @@ import type { ResourceSet } from "../../model/resource-set.js";
 import type { Snapshot } from "../../model/snapshot.js";
 import { calledName } from "../../model/variant-index.js";
 import type { Request } from "../../wire/requests/requests.js";
-import { noteInFlight, settleSilently } from "../acknowledgements/in-flight.js";
+import { takeWithoutResponse } from "../acknowledgements/apply-answer.js";
+import { noteInFlight } from "../acknowledgements/in-flight.js";
 import { noteLifetimes } from "../acknowledgements/lifetimes.js";
 import type { RecordedResponse } from "../cohorts/cohort.js";
 import type { Membership } from "../cohorts/membership.js";
@@ -78,7 +79,7 @@ export class Delivery<Asked extends Request, Kind extends Subscriber> {
     const {
       sent: { pending },
     } = subscriber;
-    settleSilently(subscriber);
+    takeWithoutResponse(subscriber);
     return subscriber.sent.pending === pending ? undefined : this.#respond(subscriber, course);
   }
 

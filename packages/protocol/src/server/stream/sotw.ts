@@ -265,12 +265,12 @@ function startAnew(subscriber: SotwSubscriber, request: SotwRequest): void {
   subscriber.sent = sentState(emptyResourceSet(subscriber.type), NameSet.empty, false, waits(subscriber));
   // No server of ours makes a longer version.
   subscriber.claimed = request.version === "" || request.version.length > longestText ? undefined : request.version;
-  subscriber.unanswered = true;
+  subscriber.awaitsAbsences = true;
 }
 
 /** Makes everything due that the client is subscribed to, even if it holds it. */
 function answerEverything(subscriber: SotwSubscriber): void {
-  subscriber.unanswered = true;
+  subscriber.awaitsAbsences = true;
   subscriber.sent = sentState(subscriber.sent.set, NameSet.empty, isInterested(subscriber), waits(subscriber));
 }
 

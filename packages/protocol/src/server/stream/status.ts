@@ -3,7 +3,8 @@ import { lackedSince } from "../../model/published.js";
 import type { ResourceSet } from "../../model/resource-set.js";
 import type { Snapshot } from "../../model/snapshot.js";
 import type { Wait } from "../../planning/wait.js";
-import { firstPublished, mostInFlight, saidBy, unanswered } from "../acknowledgements/in-flight.js";
+import { saidBy } from "../acknowledgements/apply-answer.js";
+import { firstPublished, inFlightSinceAck, mostInFlight } from "../acknowledgements/in-flight.js";
 import { perishable } from "../acknowledgements/lifetimes.js";
 import { confirmedNames, hadOf } from "../acknowledgements/unconfirmed-names.js";
 import type { OrderedStream } from "../ordering/ordered-stream.js";
@@ -43,7 +44,7 @@ function statusOf(
     sent: { set: sentSet },
   } = subscriber;
   const { set: usedSet, rejection } = saidBy(subscriber);
-  const outstanding = unanswered(subscriber);
+  const inFlight = inFlightSinceAck(subscriber);
   return {
     type,
     api,
@@ -58,24 +59,24 @@ function statusOf(
       set: hadOf(subscriber, usedSet),
       names: confirmedNames(subscriber),
     },
-    lackedSince: lackedBy(outstanding, sentSet, wanted),
+    lackedSince: lackedBy(inFlight, sentSet, wanted),
     rejected: rejection,
-    outstanding: outstanding.length,
-    onTheirWay: outstanding.length < mostInFlight ? outstanding.map(({ set }) => set) : undefined,
+    inFlightCount: inFlight.length,
+    inFlightSets: inFlight.length < mostInFlight ? inFlight.map(({ set }) => set) : undefined,
     waits,
     untoldTtls: told.ttl(type) || wanted === undefined ? 0 : perishable(subscription, wanted).length,
   };
 }
 
-/** The time since which it lacks something: of the oldest change on its way, or else of the first that was not sent. */
+/** The time since which it lacks something: of the oldest change in flight, or else of the first that was not sent. */
 function lackedBy(
-  outstanding: readonly NumberedResponse[],
+  inFlight: readonly NumberedResponse[],
   sentSet: ResourceSet,
   wanted: ResourceSet | undefined,
 ): number | undefined {
-  const [first, ...more] = outstanding;
-  const onItsWay = first && firstPublished(first, more);
-  return onItsWay ?? (wanted && lackedSince(sentSet, wanted));
+  const [first, ...more] = inFlight;
+  const published = first && firstPublished(first, more);
+  return published ?? (wanted && lackedSince(sentSet, wanted));
 }
 
 /**
@@ -107,6 +108,10 @@ function isSettled(subscriber: Subscriber, wanted: ResourceSet): boolean {
   // A client with a rejection is not settled, even if it rejected a repetition of its own resources.
   if (sentSet !== wanted || usedSet !== wanted || rejection !== undefined) return false;
   return (
-    pending.size === 0 && !everything && !mustAnswer && undecided.size === 0 && unanswered(subscriber).length === 0
+    pending.size === 0 &&
+    !everything &&
+    !mustAnswer &&
+    undecided.size === 0 &&
+    inFlightSinceAck(subscriber).length === 0
   );
 }

@@ -352,7 +352,7 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
   get isSettled(): boolean {
     if (this.#membership.settled !== undefined) return true;
     const { newest } = this;
-    const awaitsAnswers = (this.#membership.moving?.open.length ?? 0) > 0;
+    const awaitsAnswers = (this.#membership.moving?.inFlight.length ?? 0) > 0;
     if (newest === undefined || awaitsAnswers || someAsk(this.#ordered, this.#unknown)) return false;
     return areSettled(this, newest, this.#ordering);
   }
@@ -370,7 +370,7 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
     const before = subscriber.type.drains ? usedBy(subscriber) : [];
     this.#rules.noteUsual(subscriber);
     const effects = acknowledgeRecorded(recorded, subscriber, this.#now);
-    if (subscriber.type.drains) this.#ordering?.acknowledged(subscriber, before, this.#now);
+    if (subscriber.type.drains) this.#ordering?.usesChanged(subscriber, before, this.#now);
     // Drain times are this client's own, and matter to the other streams of its order.
     if (subscriber.draining !== draining) this.#leaveCohort();
     else {
@@ -489,7 +489,7 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
     const isAnswer =
       subscriber.used.set !== usedSet || subscriber.used.rejection !== rejection || subscriber.inFlight !== inFlight;
     if (ordering !== undefined && isAnswer) {
-      ordering.acknowledged(subscriber, before, this.#now);
+      ordering.usesChanged(subscriber, before, this.#now);
       ordering.progressed(this, subscriber.type);
     }
     return effects;

@@ -289,7 +289,7 @@ class TruthRun {
         }
         const open = (unanswered.get(type) ?? []).length;
         if (open > 0) isTrue = false;
-        if (open < 32) assert.equal(status.outstanding, open, `${what}: unanswered`);
+        if (open < 32) assert.equal(status.inFlightCount, open, `${what}: unanswered`);
         // A resource that went while nothing was in flight must not count as rejected.
         if (open === 0)
           client.refused = new Map(

@@ -43,11 +43,11 @@ function state(stream: Stream): unknown {
     stream.deadline(),
     stream
       .status()
-      .map(({ type, wanted, sent, acknowledged, rejected, outstanding, onTheirWay, waits }) => [
+      .map(({ type, wanted, sent, acknowledged, rejected, inFlightCount, inFlightSets, waits }) => [
         ...[type.name, wanted?.version, sent?.version, sent?.set.version, sent?.at],
-        ...[acknowledged?.version, acknowledged?.at, acknowledged?.set.version, rejected?.version, outstanding],
+        ...[acknowledged?.version, acknowledged?.at, acknowledged?.set.version, rejected?.version, inFlightCount],
         ...[
-          onTheirWay?.map(({ version }) => version),
+          inFlightSets?.map(({ version }) => version),
           waits.map(({ kind, names }) => [kind, ...[...names].sort()].join()).sort(),
         ],
       ]),
