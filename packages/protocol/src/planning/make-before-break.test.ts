@@ -15,7 +15,7 @@ function inUse(word: "listener" | "route", used: readonly ResourceSet[], drainin
     lastGood: new Map(),
     used: new Set(used),
     draining: new Set(draining),
-    known: undefined,
+    ackedOrInFlight: undefined,
     isFirst: false,
     isEstablished: true,
     isTaken: undefined,

@@ -46,7 +46,7 @@ export interface InUse {
    * a client that asks by name, since it learns the names from the resources that refer to them, and for one that has
    * acknowledged nothing yet.
    */
-  readonly known: ReadonlySet<ResourceSet> | undefined;
+  readonly ackedOrInFlight: ReadonlySet<ResourceSet> | undefined;
   /**
    * Nothing of the type was sent on this stream yet: the client may ask for names that it knows from an earlier
    * snapshot.
@@ -375,10 +375,10 @@ type Coming = ReadonlyMap<TypeUrl, ReadonlyMap<ResourceName, Resource>>;
 /** By type and name, the resources that the client must get and acknowledge before something names them. */
 function comingOf(types: ReadonlyMap<TypeUrl, InUse>, wanted: Snapshot): Coming {
   const coming = new Map<TypeUrl, Map<ResourceName, Resource>>();
-  for (const [url, { type, known }] of types) {
-    if (known === undefined || !type.acknowledgedWarm) continue;
+  for (const [url, { type, ackedOrInFlight }] of types) {
+    if (ackedOrInFlight === undefined || !type.acknowledgedWarm) continue;
     const added = new Map<ResourceName, Resource>();
-    for (const set of known) {
+    for (const set of ackedOrInFlight) {
       for (const { before, after } of changeBetween(set, wanted.of(type)).differences.values()) {
         if (before === undefined && after !== undefined) added.set(calledName(after), after);
       }

@@ -88,13 +88,13 @@ class IdealSubscriber {
 
   get use(): InUse {
     const { type, draining } = this;
-    const known = type.emptyFirstRequest === "wildcard" ? new Set([this.#set]) : undefined;
+    const ackedOrInFlight = type.emptyFirstRequest === "wildcard" ? new Set([this.#set]) : undefined;
     return {
       type,
       sentSet: this.#set,
       used: new Set([this.#set]),
       draining: new Set(draining),
-      known,
+      ackedOrInFlight,
       lastGood: rejectedNothing,
       isFirst: false,
       isEstablished: true,

@@ -15,7 +15,7 @@ import { graceWaits, nextOfGrace, withGrace } from "./grace-period.js";
 import type { OrderedStream } from "./ordered-stream.js";
 import { askingTime, defaultOrderingTimes, type OrderingTimes } from "./ordering-times.js";
 import { numberOf, sharedList } from "./past-snapshots.js";
-import { isFirst, type Patience, sharedStage, usedBy } from "./shared-stage.js";
+import { isFirst, sharedStage, usedBy, type WarmingWait } from "./shared-stage.js";
 import { LineagePosition, type SnapshotLineage } from "./snapshot-lineage.js";
 
 const noSnapshots: readonly Snapshot[] = [];
@@ -53,7 +53,7 @@ export class Ordering {
   /** A stream may have settled in a cohort. It must be told (`leaveCohort`) when that ends. */
   #mayHaveSettled = false;
   /** By type, the time since which something of it waits for an answer of the client; undefined if nothing does. */
-  #heldSince: Map<ResourceType, number> | undefined;
+  #waitsSince: Map<ResourceType, number> | undefined;
   /** The result of `#typesAsked`, until streams ask for other types. */
   #types: string | undefined;
 
@@ -72,7 +72,7 @@ export class Ordering {
   leave(stream: OrderedStream): void {
     this.#streams.delete(stream);
     this.#stages.delete(stream);
-    if (this.#heldSince !== undefined) for (const { type } of stream.subscribers) this.#heldSince.delete(type);
+    if (this.#waitsSince !== undefined) for (const { type } of stream.subscribers) this.#waitsSince.delete(type);
     this.#leaveAll();
     this.progressed(stream);
   }
@@ -140,11 +140,11 @@ export class Ordering {
     }
     this.#follow(wanted);
     if (!this.#mayWait(stream, wanted)) return this.#noteStage(stream, wholeStage, now);
-    let patience = this.#patience();
+    let warmingWait = this.#warmingWait();
     // Only resources that name others wait until those are warm.
-    if (patience !== "none" && !stream.subscribers.some((one) => namesOthers(one, wanted))) patience = "none";
+    if (warmingWait !== "none" && !stream.subscribers.some((one) => namesOthers(one, wanted))) warmingWait = "none";
     const isNew = stream.subscribers.some(isFirst);
-    const circumstances = { earlier: isNew ? this.#earlier : [], patience };
+    const circumstances = { earlier: isNew ? this.#earlier : [], warmingWait };
     return this.#noteStage(stream, sharedStage(stream.subscribers, this.#subscribers(), wanted, circumstances), now);
   }
 
@@ -164,7 +164,7 @@ export class Ordering {
       // The client may use resources from an earlier stream.
       if (isFirst(subscriber)) return true;
       const { removed, upserted } = changeBetween(sentSet, current);
-      if (removed.length > 0 || (namesAny(upserted) && this.#patience() !== "none")) return true;
+      if (removed.length > 0 || (namesAny(upserted) && this.#warmingWait() !== "none")) return true;
       changes ||= upserted.length > 0;
     }
     if (!changes) return false;
@@ -192,8 +192,8 @@ export class Ordering {
   }
 
   /**
-   * Whether a stream may settle (`Membership`): it waits for no answer, and if several streams share the order, nothing
-   * drains. The stream is told (`leaveCohort`) when another stream ends that.
+   * Whether a stream may settle (`CohortPlace`): it waits for no answer, and if several streams share the order,
+   * nothing drains. The stream is told (`leaveCohort`) when another stream ends that.
    */
   mayRest(stream: OrderedStream): boolean {
     if (!this.#streams.has(stream)) return false;
@@ -296,17 +296,17 @@ export class Ordering {
     return true;
   }
 
-  #patience(): Patience {
-    const { asking, acknowledging } = this.#patientUntil();
+  #warmingWait(): WarmingWait {
+    const { asking, acknowledging } = this.#warmingWaitUntil();
     if (acknowledging <= this.#now) return "none";
     return asking > this.#now ? "asking" : "acknowledging";
   }
 
   /**
    * A cluster on its own stream is acknowledged before it is warm. Returns until when, in milliseconds, resources that
-   * name it wait (`Patience`).
+   * name it wait (`WarmingWait`).
    */
-  #patientUntil(): Readonly<Record<Exclude<Patience, "none">, number>> {
+  #warmingWaitUntil(): Readonly<Record<Exclude<WarmingWait, "none">, number>> {
     let last: number | undefined;
     for (const { subscribers } of this.isShared ? this.#streams : []) {
       for (const { type, ackedLast, subscription } of subscribers) {
@@ -315,7 +315,7 @@ export class Ordering {
         last = Math.max(last ?? ackedLast.at, ackedLast.at);
       }
     }
-    // A time long ago would not do: patience may be infinite.
+    // A time long ago would not do: the wait may be infinite.
     if (last === undefined) return { asking: Number.NEGATIVE_INFINITY, acknowledging: Number.NEGATIVE_INFINITY };
     const { acknowledgement } = this.times;
     return { asking: last + Math.min(askingTime, acknowledgement), acknowledging: last + acknowledgement };
@@ -385,7 +385,7 @@ export class Ordering {
         const [first] = stillInFlight(subscriber);
         if (first !== undefined) earliest = Math.min(earliest, first.at + this.times.acknowledgement);
       }
-      const { asking, acknowledging } = this.#patientUntil();
+      const { asking, acknowledging } = this.#warmingWaitUntil();
       for (const until of [asking, acknowledging]) if (until > this.#now) earliest = Math.min(earliest, until);
     }
     return earliest === Number.POSITIVE_INFINITY ? undefined : earliest;
@@ -427,25 +427,25 @@ export class Ordering {
   #noteStage(stream: OrderedStream, stage: Stage, now: number): Stage {
     if (stage !== wholeStage) this.#stages.set(stream, stage);
     else if (this.#stages.size > 0) this.#stages.delete(stream);
-    if (this.#waited !== undefined && (stage !== wholeStage || this.#heldSince !== undefined))
-      this.#noteHeld(stream, stage, now, this.#waited);
+    if (this.#waited !== undefined && (stage !== wholeStage || this.#waitsSince !== undefined))
+      this.#noteWaits(stream, stage, now, this.#waited);
     return stage;
   }
 
   /** Notes the time since which types wait for answers, and reports the waits that have ended. */
-  #noteHeld({ subscribers }: OrderedStream, { waits }: Stage, now: number, waited: StageWaited): void {
+  #noteWaits({ subscribers }: OrderedStream, { waits }: Stage, now: number, waited: StageWaited): void {
     for (const { type } of subscribers) {
-      const since = this.#heldSince?.get(type);
-      const isHeld = waits.some((wait) => wait.type === type && isForAnswer(wait));
-      if (isHeld && since === undefined) {
-        this.#heldSince ??= new Map();
-        this.#heldSince.set(type, now);
-      } else if (!isHeld && since !== undefined) {
-        this.#heldSince?.delete(type);
+      const since = this.#waitsSince?.get(type);
+      const waitsNow = waits.some((wait) => wait.type === type && isForAnswer(wait));
+      if (waitsNow && since === undefined) {
+        this.#waitsSince ??= new Map();
+        this.#waitsSince.set(type, now);
+      } else if (!waitsNow && since !== undefined) {
+        this.#waitsSince?.delete(type);
         waited(type, now - since);
       }
     }
-    if (this.#heldSince?.size === 0) this.#heldSince = undefined;
+    if (this.#waitsSince?.size === 0) this.#waitsSince = undefined;
   }
 }
 

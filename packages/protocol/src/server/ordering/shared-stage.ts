@@ -22,7 +22,7 @@ const known = new PerKey<Snapshot, Stage>();
 interface Circumstances {
   /** The client's earlier targets, oldest first; empty if they make no difference. */
   readonly earlier: readonly Snapshot[];
-  readonly patience: Patience;
+  readonly warmingWait: WarmingWait;
 }
 
 /**
@@ -30,7 +30,7 @@ interface Circumstances {
  * client asks for it there and acknowledges it. `acknowledging`: they wait until it acknowledges it, if it asks for it.
  * `none`: they do not wait, or no longer. The same holds for all types that another type warms.
  */
-export type Patience = "none" | "acknowledging" | "asking";
+export type WarmingWait = "none" | "acknowledging" | "asking";
 
 /**
  * The stage to which a stream may go. `mine`: its subscribers, one for each type. `all`: the subscribers of all streams
@@ -40,17 +40,17 @@ export function sharedStage(
   mine: readonly Subscriber[],
   all: readonly Subscriber[],
   wanted: Snapshot,
-  { earlier, patience }: Circumstances,
+  { earlier, warmingWait }: Circumstances,
 ): Stage {
-  const patient = patience !== "none";
-  let key = patient ? patience : "";
+  const isPatient = warmingWait !== "none";
+  let key = isPatient ? warmingWait : "";
   for (const snapshot of earlier) key += `${numberOf(snapshot)},`;
   const parts = new Set<string>();
-  for (const subscriber of all) parts.add(keyOfUse(subscriber, mine.includes(subscriber), patient));
+  for (const subscriber of all) parts.add(keyOfUse(subscriber, mine.includes(subscriber), isPatient));
   for (const part of parts) key += part;
   let stage = known.get(wanted, key);
   if (stage === undefined) {
-    stage = computeStage(usesOf(all, mine, patience), wanted, earlier);
+    stage = computeStage(usesOf(all, mine, warmingWait), wanted, earlier);
     if (key.length <= longestKey) known.set(wanted, key, stage);
   }
   return stage;
@@ -63,9 +63,9 @@ export function isFirst({ lastSent, sent: { set: sentSet } }: Subscriber): boole
 
 /**
  * The parts of one subscriber that the stage depends on. The ids of sets also tell types apart: no set is of two types.
- * `patient`: it matters which names were acknowledged on other streams.
+ * `isPatient`: it matters which names were acknowledged on other streams.
  */
-function keyOfUse(subscriber: Subscriber, isMine: boolean, patient: boolean): string {
+function keyOfUse(subscriber: Subscriber, isMine: boolean, isPatient: boolean): string {
   const {
     draining,
     subscription,
@@ -75,11 +75,11 @@ function keyOfUse(subscriber: Subscriber, isMine: boolean, patient: boolean): st
   const inFlight = stillInFlight(subscriber);
   let key = isMine
     ? `${ResourceSets.id(sentSet)}${isFirst(subscriber) ? "f" : ""}`
-    : `~${patient ? `${subscription.names.id}/${pending.id}` : ""}/${ResourceSets.id(sentSet)}`;
+    : `~${isPatient ? `${subscription.names.id}/${pending.id}` : ""}/${ResourceSets.id(sentSet)}`;
   if (usedSet === undefined) key += "?";
   else if (usedSet !== sentSet) key += `<${ResourceSets.id(usedSet)}`;
   // Only `sureOf` and `isTaken` need the contents of responses.
-  const matters = rejection !== undefined || (patient && !isMine);
+  const matters = rejection !== undefined || (isPatient && !isMine);
   for (const { set, carried } of inFlight) key += `>${ResourceSets.id(set)}${matters ? `.${numberOf(carried)}` : ""}`;
   if (rejection !== undefined) key += `!${ResourceSets.id(rejection.after)}`;
   for (const set of perhapsUsed(subscriber)) key += `|${ResourceSets.id(set)}`;
@@ -113,10 +113,10 @@ function sureOf(subscriber: Subscriber, usedSet: ResourceSet): ResourceSet {
 }
 
 /** `InUse` while it is collected from the streams of a client. */
-interface GatheredUse extends Writable<Omit<InUse, "used" | "draining" | "known">> {
+interface GatheredUse extends Writable<Omit<InUse, "used" | "draining" | "ackedOrInFlight">> {
   readonly used: Set<ResourceSet>;
   readonly draining: Set<Resource>;
-  known: Set<ResourceSet> | undefined;
+  ackedOrInFlight: Set<ResourceSet> | undefined;
 }
 
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
@@ -125,7 +125,7 @@ type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 function usesOf(
   all: readonly Subscriber[],
   mine: readonly Subscriber[],
-  patience: Patience,
+  warmingWait: WarmingWait,
 ): ReadonlyMap<TypeUrl, InUse> {
   const uses = new Map<TypeUrl, GatheredUse>();
   for (const subscriber of all) {
@@ -145,7 +145,7 @@ function usesOf(
         lastGood: subscriber.used.lastGood,
         used: new Set(),
         draining: new Set(),
-        known: undefined,
+        ackedOrInFlight: undefined,
         isFirst: false,
         isEstablished: false,
         isTaken: undefined,
@@ -156,9 +156,9 @@ function usesOf(
       use.sentSet = sentSet;
       use.lastGood = subscriber.used.lastGood;
       use.isFirst = isFirst(subscriber);
-    } else if (patience !== "none" && use.isTaken === undefined && !subscription.wildcard) {
+    } else if (warmingWait !== "none" && use.isTaken === undefined && !subscription.wildcard) {
       const others = all.filter((one) => one.type === type && !mine.includes(one));
-      use.isTaken = (name) => isTaken(others, name, patience);
+      use.isTaken = (name) => isTaken(others, name, warmingWait);
     }
     for (const set of usedBy(subscriber)) use.used.add(set);
     // On another stream that holds this set, the client may ask for more of its names.
@@ -166,9 +166,9 @@ function usesOf(
     for (const { what } of draining) for (const listener of what.listeners) use.draining.add(listener);
     if (subscription.wildcard && usedSet !== undefined) {
       // Several streams may belong to two processes with one node id, so every one of them must have the cluster.
-      use.known ??= new Set();
-      use.known.add(sureOf(subscriber, usedSet));
-      for (const { set } of stillInFlight(subscriber)) use.known.add(set);
+      use.ackedOrInFlight ??= new Set();
+      use.ackedOrInFlight.add(sureOf(subscriber, usedSet));
+      for (const { set } of stillInFlight(subscriber)) use.ackedOrInFlight.add(set);
     }
     use.isEstablished ||= usedSet !== undefined || lastSent !== undefined;
   }
@@ -176,11 +176,11 @@ function usesOf(
 }
 
 /** Whether the client has acknowledged a name on each of the other streams of the type that ask for it. */
-function isTaken(others: readonly Subscriber[], name: ResourceName, patience: Patience): boolean {
+function isTaken(others: readonly Subscriber[], name: ResourceName, warmingWait: WarmingWait): boolean {
   const subscribers = others.filter(({ subscription }) => subscription.names.has(name));
   const hasTaken = (subscriber: Subscriber): boolean =>
     !subscriber.sent.pending.has(name) &&
     (subscriber.used.set?.named(name).length ?? 0) > 0 &&
     stillInFlight(subscriber).every(({ carried }) => carried.every((resource) => resource.name !== name));
-  return (subscribers.length > 0 || patience !== "asking") && subscribers.every(hasTaken);
+  return (subscribers.length > 0 || warmingWait !== "asking") && subscribers.every(hasTaken);
 }

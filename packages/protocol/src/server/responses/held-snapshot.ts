@@ -16,8 +16,8 @@ import type { Subscription } from "../../model/subscription.js";
 import { hasContent, unknownContent } from "../../model/unknown-content.js";
 import type { ClaimedVersions } from "../../wire/requests/claimed-versions.js";
 import { find } from "../state/find.js";
+import { isSet } from "./compared-claims.js";
 import { mayBeWarming } from "./may-be-warming.js";
-import { isSet } from "./settled-claims.js";
 
 /** The resources of one type that a reconnecting client claims to have. */
 export interface Claim {

@@ -92,7 +92,10 @@ export interface Stream {
   end(): void;
   /** The status of each type that the client asked for, in delivery order. */
   status(): readonly TypeStatus[];
-  /** The last given snapshot, or the later one that its lineage reached without anything new for its client. */
+  /**
+   * The client's target: the last given snapshot, or the later one that its lineage reached without anything new for
+   * its client.
+   */
   readonly newest: Snapshot | undefined;
   /** Whether it need not be given this snapshot: it was given it, or it and its order followed the lineage to it. */
   isAbreast(snapshot: Snapshot): boolean;

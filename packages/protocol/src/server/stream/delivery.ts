@@ -10,7 +10,7 @@ import { takeWithoutResponse } from "../acknowledgements/apply-answer.js";
 import { noteInFlight } from "../acknowledgements/in-flight.js";
 import { noteLifetimes } from "../acknowledgements/lifetimes.js";
 import type { RecordedResponse } from "../cohorts/cohort.js";
-import type { Membership } from "../cohorts/membership.js";
+import type { CohortPlace } from "../cohorts/cohort-place.js";
 import { sendingOf } from "../cohorts/sending.js";
 import type { StreamOptions } from "../contract/options.js";
 import type { OutgoingResponse } from "../contract/response.js";
@@ -49,7 +49,7 @@ export interface DeliveryContext<Kind extends Subscriber> {
   readonly options: StreamOptions;
   readonly told: Told;
   readonly warming: StreamWarming;
-  readonly membership: Membership;
+  readonly place: CohortPlace;
   readonly subscribers: ReadonlyMap<TypeUrl, Kind>;
   readonly surroundings: Surroundings;
 }
@@ -109,7 +109,7 @@ export class Delivery<Asked extends Request, Kind extends Subscriber> {
     const { type } = subscriber;
     const { options, told, warming, subscribers, surroundings } = this.#context;
     if (this.#rules.saidOf(subscriber) !== undefined) {
-      this.#rules.settleClaims(subscriber, current, surroundings);
+      this.#rules.compareClaims(subscriber, current, surroundings);
       // Nobody must decide any more on names that it has.
       undecidedIn(subscriber, current);
     }
@@ -155,7 +155,7 @@ export class Delivery<Asked extends Request, Kind extends Subscriber> {
     published: number | undefined,
     isHeartbeat: boolean,
   ): OutgoingResponse {
-    this.#context.membership.noteResponse(shared, published);
+    this.#context.place.noteResponse(shared, published);
     const { numbered, response } = outgoing(subscriber, shared, ++this.#count, now, published, isHeartbeat);
     this.#rules.noteSent(subscriber, numbered);
     noteInFlight(subscriber, numbered);

@@ -16,9 +16,9 @@ import { noteAsked } from "../acknowledgements/unconfirmed-names.js";
 import type { StreamEffect } from "../contract/effects.js";
 import { demandOfDelta } from "../requests/demand.js";
 import { usualAnswerOf } from "../requests/usual-answers.js";
+import { comparedClaims, isSet } from "../responses/compared-claims.js";
 import { type Content, lacking, type Need } from "../responses/content.js";
 import { errorsIn, isPassing } from "../responses/errors-in.js";
-import { isSet, settledClaims } from "../responses/settled-claims.js";
 import {
   type DeltaSubscription,
   type DeltaSubscriptionChange,
@@ -53,7 +53,7 @@ export const delta: VariantRules<DeltaRequest, DeltaSubscriber> = {
     const step = next(undefined, request, subscriber, surroundings);
     const { wildcard } = step.subscription;
     const claimed = request.claimed.size === 0 ? undefined : request.claimed;
-    // The other pending names are found when the claimed versions are compared (`settleClaims`).
+    // The other pending names are found when the claimed versions are compared (`compareClaims`).
     const pending = claimed === undefined ? step.pending : NameSet.empty;
     // Rule 59: without this response, a client that has nothing of a type would wait. A client that claims to have
     // everything does not wait (rule 105).
@@ -86,7 +86,7 @@ export const delta: VariantRules<DeltaRequest, DeltaSubscriber> = {
   demand: ({ subscribe, unsubscribe }, before, after) =>
     demandOfDelta(subscribe.toSet(), unsubscribe.toSet(), before, after),
 
-  settleClaims(subscriber, current, surroundings) {
+  compareClaims(subscriber, current, surroundings) {
     const { claimed, subscription } = subscriber;
     if (claimed === undefined) return;
     subscriber.claimed = undefined;
@@ -100,7 +100,7 @@ export const delta: VariantRules<DeltaRequest, DeltaSubscriber> = {
       subscriber.sent = withPending(subscriber.sent, pendingByClaims(current, subscription, claimed.toMap(), warming));
       return;
     }
-    const { pending, renamed } = settledClaims(claimed, current, subscription, warming);
+    const { pending, renamed } = comparedClaims(claimed, current, subscription, warming);
     // The client has its own resource under such a name, which has since become an alias of another resource.
     const set = renamed.size > 0 ? ResourceSets.branch(current, renamed) : current;
     subscriber.sent = sentState(set, before.with(pending), everything, mustAnswer);

@@ -52,7 +52,7 @@ export interface VariantRules<Asked extends Request, Kind extends Subscriber> ex
    * Compares a reconnecting client's claims with its target, once that is known. Resources that it has need not be
    * sent.
    */
-  settleClaims(subscriber: Kind, current: ResourceSet, surroundings: Surroundings): void;
+  compareClaims(subscriber: Kind, current: ResourceSet, surroundings: Surroundings): void;
   /**
    * Whether a client with claims that were not compared yet has exactly a set's part of its subscription. Undefined if
    * it claimed nothing, or its claims do not tell.

@@ -31,7 +31,7 @@ export interface SotwSubscriber extends Subscriber {
   /** The names of the last request that counted, to recognise repetitions. */
   lastNames: NamesIdentity;
   /** The last response was answered. A repetition after that is not another answer (rule 6; gRPC on the wire, 5). */
-  settled: boolean;
+  isAnswered: boolean;
   /**
    * Set if the last response is a heartbeat that went out before the response before it was answered: that response.
    * Its answer still counts, though its nonce is old.
@@ -58,7 +58,7 @@ export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
       isWhole: type.fullState,
       subscription: next(undefined, request, type, surroundings),
       lastNames: request.names.identity,
-      settled: true,
+      isAnswered: true,
       crossed: undefined,
       claimed: undefined,
     });
@@ -94,7 +94,7 @@ export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
     if (request.nonce !== lastSent.nonce) {
       // Interop 5: the client rejected the last response and goes on with the nonce of the last good one. The request
       // is no answer, but no other request will have the names.
-      if (subscriber.settled && isEarlierNonce(request.nonce, lastSent.count)) {
+      if (subscriber.isAnswered && isEarlierNonce(request.nonce, lastSent.count)) {
         if (!repeated) return changeNames(subscriber, request, surroundings);
         return asksAgain(subscriber, surroundings) ? [] : [{ kind: "stale", type }];
       }
@@ -106,8 +106,8 @@ export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
     }
 
     const effects: StreamEffect[] = [];
-    if (!subscriber.settled) {
-      subscriber.settled = true;
+    if (!subscriber.isAnswered) {
+      subscriber.isAnswered = true;
       subscriber.crossed = undefined;
       effects.push(answered(subscriber, lastSent, request.error, now, "superseded"));
       const isPlain = repeated && request.error === undefined;
@@ -118,7 +118,7 @@ export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
 
   demand: (_request, before, after) => demandOfSotw(before, after),
 
-  settleClaims(subscriber, current, surroundings) {
+  compareClaims(subscriber, current, surroundings) {
     const { claimed, subscription, type } = subscriber;
     if (claimed === undefined) return;
     subscriber.claimed = undefined;
@@ -159,14 +159,14 @@ export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
   rest: (head, content, from) => sotwRest(head, content.resources, content.errors ?? [], from),
 
   noteUsual(subscriber) {
-    subscriber.settled = true;
+    subscriber.isAnswered = true;
     subscriber.crossed = undefined;
   },
 
   noteSent(subscriber, { isHeartbeat }) {
     if (!isHeartbeat) subscriber.crossed = undefined;
-    else if (!subscriber.settled) subscriber.crossed ??= subscriber.lastSent;
-    subscriber.settled = false;
+    else if (!subscriber.isAnswered) subscriber.crossed ??= subscriber.lastSent;
+    subscriber.isAnswered = false;
   },
 };
 
@@ -251,7 +251,7 @@ function changeNames(
  * answer comes after the type that made the client ask.
  */
 function asksAgain(subscriber: SotwSubscriber, surroundings: Surroundings): boolean {
-  if (!subscriber.settled || !surroundings.sentBefore(subscriber)) return false;
+  if (!subscriber.isAnswered || !surroundings.sentBefore(subscriber)) return false;
   const { set, pending, mustAnswer } = subscriber.sent;
   subscriber.sent = sentState(set, pending, true, mustAnswer);
   return true;
@@ -259,7 +259,7 @@ function asksAgain(subscriber: SotwSubscriber, surroundings: Surroundings): bool
 
 /**
  * Handles the first request of a type, or one that replaces it. The client holds nothing, unless its version shows
- * otherwise (`settleClaims`).
+ * otherwise (`compareClaims`).
  */
 function startAnew(subscriber: SotwSubscriber, request: SotwRequest): void {
   subscriber.sent = sentState(emptyResourceSet(subscriber.type), NameSet.empty, false, waits(subscriber));

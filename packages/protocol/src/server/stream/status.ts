@@ -14,17 +14,17 @@ import type { NumberedResponse } from "../state/numbered-response.js";
 import type { Subscriber } from "../state/subscriber.js";
 import type { TypeStatus } from "../state/type-status.js";
 
-/** The status of each type that a stream asks for. `newest`: the client's target; `told`: whether it is told TTLs. */
+/** The status of each type that a stream asks for. `wanted`: the client's target; `told`: whether it is told TTLs. */
 export function statusesOf(
   stream: OrderedStream,
-  newest: Snapshot | undefined,
+  wanted: Snapshot | undefined,
   ordering: Ordering | undefined,
   told: Told,
 ): readonly TypeStatus[] {
   return stream.subscribers.map((subscriber) => {
-    const wanted = newest?.of(subscriber.type);
-    const meanwhile = (newest && ordering?.meanwhile(stream, subscriber, newest)) ?? wanted;
-    return statusOf(subscriber, wanted, meanwhile, ordering?.waitsOf(stream, subscriber) ?? [], told);
+    const wantedSet = wanted?.of(subscriber.type);
+    const meanwhile = (wanted && ordering?.meanwhile(stream, subscriber, wanted)) ?? wantedSet;
+    return statusOf(subscriber, wantedSet, meanwhile, ordering?.waitsOf(stream, subscriber) ?? [], told);
   });
 }
 
@@ -91,22 +91,22 @@ function versionOf(subscriber: Subscriber, usedSet: ResourceSet): Version {
  * Whether the client uses exactly its target in all types that it asks for, apart from removed resources that stay for
  * now (`Ordering.meanwhile`).
  */
-export function areSettled(stream: OrderedStream, newest: Snapshot, ordering: Ordering | undefined): boolean {
+export function areSettled(stream: OrderedStream, wanted: Snapshot, ordering: Ordering | undefined): boolean {
   for (const subscriber of stream.subscribers) {
-    const needed = ordering?.meanwhile(stream, subscriber, newest) ?? newest.of(subscriber.type);
+    const needed = ordering?.meanwhile(stream, subscriber, wanted) ?? wanted.of(subscriber.type);
     if (!isSettled(subscriber, needed)) return false;
   }
   return true;
 }
 
-function isSettled(subscriber: Subscriber, wanted: ResourceSet): boolean {
+function isSettled(subscriber: Subscriber, needed: ResourceSet): boolean {
   const {
     undecided,
     sent: { set: sentSet, pending, everything, mustAnswer },
     used: { set: usedSet, rejection },
   } = subscriber;
   // A client with a rejection is not settled, even if it rejected a repetition of its own resources.
-  if (sentSet !== wanted || usedSet !== wanted || rejection !== undefined) return false;
+  if (sentSet !== needed || usedSet !== needed || rejection !== undefined) return false;
   return (
     pending.size === 0 &&
     !everything &&

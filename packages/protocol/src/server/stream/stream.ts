@@ -9,7 +9,7 @@ import { MalformedMessage, TooManyFields } from "../../wire/basics/wire-reader.j
 import { nodeLengthOf, nodeOf, type Request } from "../../wire/requests/requests.js";
 import { beat, isPerishable } from "../acknowledgements/lifetimes.js";
 import { change, type RecordedTransition, SettledCohort } from "../cohorts/cohort.js";
-import { Membership } from "../cohorts/membership.js";
+import { CohortPlace } from "../cohorts/cohort-place.js";
 import { acknowledgeRecorded, usuallyAnswered } from "../cohorts/sending.js";
 import type { StreamEffect } from "../contract/effects.js";
 import type { HeldItem, StreamOptions } from "../contract/options.js";
@@ -48,7 +48,7 @@ type Phase =
 
 /**
  * Joins the parts: requests change subscribers, an `Ordering` decides which changes may be sent, `Delivery` makes
- * responses, and a `Membership` knows which streams do the same.
+ * responses, and a `CohortPlace` knows which streams do the same.
  */
 class StreamMachine<Asked extends Request, Kind extends Subscriber> implements Stream, OrderedStream {
   readonly #options: StreamOptions;
@@ -68,7 +68,7 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
   #ordering: Ordering | undefined;
   #unknown: UnknownTypes;
   readonly #foreign: ForeignAuthorities;
-  readonly #membership = new Membership();
+  readonly #place = new CohortPlace();
   readonly #delivery: Delivery<Asked, Kind>;
 
   constructor(options: StreamOptions, rules: VariantRules<Asked, Kind>) {
@@ -86,17 +86,17 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
         ),
       warming: (subscriber) => {
         const { type, subscription } = subscriber;
-        const { newest } = this;
-        const isAwaited = newest !== undefined && this.#warming.mayBeAwaited(type, this.#byType, newest);
+        const { wanted } = this.#place;
+        const isAwaited = wanted !== undefined && this.#warming.mayBeAwaited(type, this.#byType, wanted);
         return isAwaited ? subscription.names : this.#warming.namesOf(type.typeUrl);
       },
-      claimsDropped: (claimed) => void this.#hold(claimed, undefined),
+      claimsDropped: (claimed) => void this.#countMemory(claimed, undefined),
     };
     this.#delivery = new Delivery(rules, {
       options,
       told: this.#told,
       warming: this.#warming,
-      membership: this.#membership,
+      place: this.#place,
       subscribers: this.#byType,
       surroundings: this.#surroundings,
     });
@@ -121,15 +121,15 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
         return (this.#ordering?.expire(this, this.#now) ?? []).map((wait) => ({ kind: "wait-ended", ...wait }));
       case "snapshot":
         if (this.#told.follow(event.ttl, event.resourceErrors)) {
-          this.#membership.changed();
+          this.#place.changed();
           this.#leaveCohort();
         }
         this.#follow(event.ordering);
         if (event.unknown !== this.#unknown) this.#leaveCohort();
         this.#unknown = event.unknown;
         this.#lineage = event.lineage;
-        if (event.lineage !== undefined && this.#membership.newest === event.snapshot) {
-          if (this.#membership.settled !== undefined) this.#ordering?.joinLineage(event.snapshot, event.lineage);
+        if (event.lineage !== undefined && this.#place.wanted === event.snapshot) {
+          if (this.#place.settled !== undefined) this.#ordering?.joinLineage(event.snapshot, event.lineage);
           return [];
         }
         if (!this.#setsOut(event.snapshot)) this.#take(event.snapshot);
@@ -146,21 +146,21 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
 
   #follow(ordering: Ordering | undefined): void {
     if (ordering === this.#ordering) return;
-    this.#membership.changed();
+    this.#place.changed();
     this.#ordering?.leave(this);
     this.#ordering = ordering;
     ordering?.join(this);
   }
 
-  /** Whether the stream sets out for a snapshot with the others of its cohort (`Membership`). */
+  /** Whether the stream sets out for a snapshot with the others of its cohort (`CohortPlace`). */
   #setsOut(to: Snapshot): boolean {
     const ordering = this.#ordering;
     const isAccompanied = ordering?.isShared === true;
-    if (isAccompanied && !ordering.isInStep(this, this.#membership.settled?.snapshot, to)) {
-      this.#membership.leave();
+    if (isAccompanied && !ordering.isInStep(this, this.#place.settled?.snapshot, to)) {
+      this.#place.leave();
       return false;
     }
-    return this.#membership.setOut(to, this.#ordered, isAccompanied);
+    return this.#place.setOut(to, this.#ordered, isAccompanied);
   }
 
   /**
@@ -168,32 +168,31 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
    * to consider.
    */
   #leaveCohort(): void {
-    this.#membership.leave();
+    this.#place.leave();
     this.#ordering?.leaveCohorts();
   }
 
   #take(snapshot: Snapshot): void {
-    this.#membership.give(snapshot);
+    this.#place.give(snapshot);
     for (const one of this.#ordered) if (one.undecided.size > 0) noteNewest(one, snapshot.of(one.type));
   }
 
   next(now = this.#now): OutgoingResponse | undefined {
     this.#now = now;
-    if (this.#phase.kind !== "identified" || this.#membership.isIdle) return undefined;
-    const { newest } = this.#membership;
-    if (newest === undefined) return undefined;
-    const { moving } = this.#membership;
+    if (this.#phase.kind !== "identified" || this.#place.isIdle) return undefined;
+    const { wanted, moving } = this.#place;
+    if (wanted === undefined) return undefined;
     if (moving !== undefined && someHaveDrained(this.#ordered, now)) this.#leaveCohort();
-    else if (moving?.next !== undefined) return this.#repeat(moving.next, newest);
-    return this.#find(newest, this.#phase.node);
+    else if (moving?.next !== undefined) return this.#repeat(moving.next, wanted);
+    return this.#find(wanted, this.#phase.node);
   }
 
   /**
    * Works out the next response for this stream. It is a separate method, since inside `next` V8 would take three times
    * as long to optimize that.
    */
-  #find(newest: Snapshot, node: Node): OutgoingResponse | undefined {
-    const snapshot = this.#begun ?? newest;
+  #find(wanted: Snapshot, node: Node): OutgoingResponse | undefined {
+    const snapshot = this.#begun ?? wanted;
     const ordering = this.#ordering;
     // A type that moves on without a response counts as acknowledged, which may let another type go on. So there is at
     // most one round for each type.
@@ -201,7 +200,7 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
       const stage = ordering?.stageOf(this, snapshot, this.#now) ?? wholeStage;
       // From now on, the other streams of its order matter.
       if (stage !== wholeStage && ordering?.isShared === true) this.#leaveCohort();
-      this.#membership.noteStage(stage);
+      this.#place.noteStage(stage);
       let moved: Kind[] | undefined;
       for (const subscriber of this.#ordered) {
         if (asksForUnknown(subscriber, this.#unknown)) continue;
@@ -218,9 +217,9 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
         }
         if (!response.isHeartbeat) this.#begun = snapshot;
         // Names that wait for the first request of their type are this stream's own: a repetition would lack them.
-        if (!this.#warming.isIdle) this.#membership.leave();
-        if (this.#membership.moving !== undefined) {
-          this.#membership.recordSent(this.#ordered, this.#ordered.indexOf(subscriber));
+        if (!this.#warming.isIdle) this.#place.leave();
+        if (this.#place.moving !== undefined) {
+          this.#place.recordSent(this.#ordered, this.#ordered.indexOf(subscriber));
         }
         return response;
       }
@@ -229,7 +228,7 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
       if (stage === wholeStage) break;
     }
     this.#begun = undefined;
-    if (snapshot !== newest) return this.next();
+    if (snapshot !== wanted) return this.next();
     this.#settle();
     return undefined;
   }
@@ -237,30 +236,30 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
   /** Repeats another stream of the cohort, and returns the response that it sent, if any. */
   #repeat(transition: RecordedTransition, wanted: Snapshot): OutgoingResponse | undefined {
     const { sends, changes, stage } = transition;
-    const { moving } = this.#membership;
+    const { moving } = this.#place;
     const journey = moving?.journey;
     if (moving === journey?.start && journey !== undefined) {
       this.#ordering?.setOut(wanted, journey.departure, this.#lineage);
     }
     change(this.#ordered, changes);
     this.#ordering?.repeat(this, stage, wanted, sends?.index, this.#now);
-    this.#membership.moved(transition);
+    this.#place.moved(transition);
     this.#begun = sends && wanted;
     return sends && this.#delivery.repeat(this.#ordered[sends.index] as Kind, sends, this.#now);
   }
 
   /** There is nothing to send: settles the stream if it may, or records that its cohort waits. */
   #settle(): void {
-    const [phase, newest, ordering] = [this.#phase, this.newest, this.#ordering];
-    if (phase.kind !== "identified" || newest === undefined || this.#begun !== undefined) return;
+    const [phase, wanted, ordering] = [this.#phase, this.#place.wanted, this.#ordering];
+    if (phase.kind !== "identified" || wanted === undefined || this.#begun !== undefined) return;
     if (this.#told.errors || !this.#warming.isIdle || someAsk(this.#ordered, this.#unknown)) {
-      this.#membership.leave();
+      this.#place.leave();
       return;
     }
     const mayRest = ordering?.mayRest(this) !== false;
-    if (!mayRest && this.#membership.moving === undefined) return;
-    this.#membership.recordNothing(this.#ordered, mayRest, {
-      needed: (subscriber) => ordering?.meanwhile(this, subscriber, newest) ?? newest.of(subscriber.type),
+    if (!mayRest && this.#place.moving === undefined) return;
+    this.#place.recordNothing(this.#ordered, mayRest, {
+      needed: (subscriber) => ordering?.meanwhile(this, subscriber, wanted) ?? wanted.of(subscriber.type),
       options: this.#options,
       told: this.#told,
       node: phase.node,
@@ -298,31 +297,31 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
   }
 
   leaveCohort(): void {
-    this.#membership.changed();
+    this.#place.changed();
   }
 
   overtaken(): void {
-    if (this.#membership.moving !== undefined) this.#membership.leave();
+    if (this.#place.moving !== undefined) this.#place.leave();
   }
 
   isBetween(from: Snapshot, to: Snapshot): boolean {
-    return this.#membership.isBetween(from, to);
+    return this.#place.isBetween(from, to);
   }
 
   deadline(): number | undefined {
     if (this.#phase.kind === "closed") return undefined;
-    if (this.#membership.waitsForNoTime && !this.#ordered.some(drains)) return undefined;
+    if (this.#place.waitsForNoTime && !this.#ordered.some(drains)) return undefined;
     return this.#ordering?.deadline(this);
   }
 
   end(): void {
-    if (this.#phase.kind === "identified") this.#hold(this.#phase.node, undefined);
+    if (this.#phase.kind === "identified") this.#countMemory(this.#phase.node, undefined);
     this.#phase = { kind: "closed" };
-    this.#membership.give(undefined);
+    this.#place.give(undefined);
     for (const subscriber of this.#ordered) {
-      this.#hold(subscriber.subscription.names, undefined);
-      this.#hold(subscriber.pendingCounted, undefined);
-      this.#hold(this.#rules.claimsOf(subscriber), undefined);
+      this.#countMemory(subscriber.subscription.names, undefined);
+      this.#countMemory(subscriber.pendingCounted, undefined);
+      this.#countMemory(this.#rules.claimsOf(subscriber), undefined);
     }
     this.#byType.clear();
     this.#ordered = [];
@@ -332,29 +331,40 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
   }
 
   /** Counts a changed item; returns the reason if that is too much. */
-  #hold(before: HeldItem | undefined, after: HeldItem | undefined): string | undefined {
+  #countMemory(before: HeldItem | undefined, after: HeldItem | undefined): string | undefined {
     return before === after ? undefined : this.#options.heldMemory?.change(before, after);
   }
 
+  /** Counts everything that the stream keeps of a request; returns the reason if that is too much. */
+  #countKept(subscriber: Kind, isNew: boolean, namesBefore: NameSet): string | undefined {
+    const { subscription, pendingCounted, sent } = subscriber;
+    // Everything is counted before anything is refused, because `end` takes back everything.
+    const claims = isNew ? this.#countMemory(undefined, this.#rules.claimsOf(subscriber)) : undefined;
+    const names = this.#countMemory(namesBefore, subscription.names);
+    const pending = this.#countMemory(pendingCounted, sent.pending);
+    subscriber.pendingCounted = sent.pending;
+    return pending ?? names ?? claims;
+  }
+
   status(): readonly TypeStatus[] {
-    return statusesOf(this, this.newest, this.#ordering, this.#told);
+    return statusesOf(this, this.#place.wanted, this.#ordering, this.#told);
   }
 
   get newest(): Snapshot | undefined {
-    return this.#membership.newest;
+    return this.#place.wanted;
   }
 
   isAbreast(snapshot: Snapshot): boolean {
-    if (this.#membership.newest !== snapshot) return false;
-    return this.#membership.settled === undefined || this.#ordering?.goesAlong !== false;
+    if (this.#place.wanted !== snapshot) return false;
+    return this.#place.settled === undefined || this.#ordering?.goesAlong !== false;
   }
 
   get isSettled(): boolean {
-    if (this.#membership.settled !== undefined) return true;
-    const { newest } = this;
-    const awaitsAnswers = (this.#membership.moving?.inFlight.length ?? 0) > 0;
-    if (newest === undefined || awaitsAnswers || someAsk(this.#ordered, this.#unknown)) return false;
-    return areSettled(this, newest, this.#ordering);
+    if (this.#place.settled !== undefined) return true;
+    const { wanted } = this.#place;
+    const awaitsAnswers = (this.#place.moving?.inFlight.length ?? 0) > 0;
+    if (wanted === undefined || awaitsAnswers || someAsk(this.#ordered, this.#unknown)) return false;
+    return areSettled(this, wanted, this.#ordering);
   }
 
   /**
@@ -362,7 +372,7 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
    * nonce, version and node.
    */
   #usual(bytes: Uint8Array): readonly StreamEffect[] | undefined {
-    const { moving } = this.#membership;
+    const { moving } = this.#place;
     const recorded = moving && usuallyAnswered(moving, this.#ordered, bytes);
     if (recorded === undefined) return undefined;
     const subscriber = this.#ordered[recorded.index] as Kind;
@@ -374,10 +384,10 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
     // Drain times are this client's own, and matter to the other streams of its order.
     if (subscriber.draining !== draining) this.#leaveCohort();
     else {
-      this.#membership.acknowledged(recorded);
+      this.#place.acknowledged(recorded);
       // If nothing is due after the last answer, the stream settles at once.
-      const next = this.#membership.moving?.next;
-      if (next?.to instanceof SettledCohort && this.newest !== undefined) this.#repeat(next, this.newest);
+      const next = this.#place.moving?.next;
+      if (next?.to instanceof SettledCohort && this.#place.wanted !== undefined) this.#repeat(next, this.#place.wanted);
     }
     return isPerishable(subscriber) ? this.#withUntold(subscriber, effects) : effects;
   }
@@ -389,7 +399,7 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
   }
 
   #receive(bytes: Uint8Array): readonly StreamEffect[] {
-    this.#membership.leave();
+    this.#place.leave();
     try {
       const { namesPerRequest, namesPerStream } = this.#options.limits;
       const request = this.#rules.read(bytes, { names: namesPerRequest, claims: namesPerStream });
@@ -418,7 +428,7 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
     if (said === undefined) return this.#close(statusCode.invalidArgument, "the first request has no node");
     const node = this.#options.heldMemory?.sameNode(said) ?? said;
     this.#phase = { kind: "identified", node };
-    const much = this.#hold(undefined, node);
+    const much = this.#countMemory(undefined, node);
     if (much !== undefined) return this.#close(statusCode.resourceExhausted, much);
     this.#told.identify(node);
     return [{ kind: "identified", node }, ...this.#subscribe(request)];
@@ -450,15 +460,11 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
     }
     const known = this.#byType.get(type.typeUrl);
     if (known === undefined) return effects;
-    // Everything is counted before anything is refused, because `end` takes back everything.
-    let held = subscriber === undefined ? this.#hold(undefined, this.#rules.claimsOf(known)) : undefined;
-    held = this.#hold(namesBefore, known.subscription.names) ?? held;
-    held = this.#hold(known.pendingCounted, known.sent.pending) ?? held;
-    known.pendingCounted = known.sent.pending;
-    if (held !== undefined) return this.#close(statusCode.resourceExhausted, held);
+    const much = this.#countKept(known, subscriber === undefined, namesBefore);
+    if (much !== undefined) return this.#close(statusCode.resourceExhausted, much);
     const tellsVariants = known.tellsVariants || this.#rules.hasLocators(request);
     if (known.subscription !== before || known.tellsVariants !== tellsVariants) {
-      this.#membership.changed();
+      this.#place.changed();
       known.tellsVariants = tellsVariants;
       const many = beyondStream(this.#ordered, limits);
       if (many !== undefined) return this.#close(statusCode.resourceExhausted, many);
@@ -468,7 +474,7 @@ class StreamMachine<Asked extends Request, Kind extends Subscriber> implements S
     const after = known.subscription.names;
     if (after !== namesBefore) effects.push(...this.#foreign.note(type, after, namesBefore));
     if (this.#options.onDemand?.has(type.typeUrl)) {
-      const demanded = demandedOf(known, this.#rules.demand(request, namesBefore, after), this.newest);
+      const demanded = demandedOf(known, this.#rules.demand(request, namesBefore, after), this.#place.wanted);
       if (demanded !== undefined) return [...effects, demanded];
     }
     if (effects.length === 1 && effects[0]?.kind === "acknowledged") this.#settle();

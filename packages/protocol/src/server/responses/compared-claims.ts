@@ -11,7 +11,7 @@ import { find } from "../state/find.js";
 /**
  * The names that a delta client must still be sent after it said which versions it has (`initial_resource_versions`).
  */
-interface SettledClaims {
+interface ComparedClaims {
   readonly pending: NameSet;
   /** By name, resources that it holds under names that have since become aliases of other resources. */
   readonly renamed: ReadonlyMap<ResourceName, Resource>;
@@ -23,7 +23,7 @@ const noneRenamed: ReadonlyMap<ResourceName, Resource> = new Map();
  * The last decision on claims that several streams share, with a key for set and subscription. It does not hold the
  * set: an old set keeps all later ones alive.
  */
-const decided = new WeakMap<ClaimedVersions, { readonly key: string; readonly settled: SettledClaims }>();
+const decided = new WeakMap<ClaimedVersions, { readonly key: string; readonly compared: ComparedClaims }>();
 
 /** The absent names of lists that many clients ask for, by set and list. */
 const absences = new BoundedCache<NameSet>(64);
@@ -33,20 +33,20 @@ const absences = new BoundedCache<NameSet>(64);
  * one whose claims equal another's bytes, there is no work at all. `warming`: names that must be sent again, whatever
  * the client has. Not for sets and subscriptions with variants.
  */
-export function settledClaims(
+export function comparedClaims(
   claimed: ClaimedVersions,
   current: ResourceSet,
   subscription: Subscription,
   warming: NameSet,
-): SettledClaims {
+): ComparedClaims {
   const { wildcard, names } = subscription;
   if (warming.size === 0 && isSet(claimed, current)) return { pending: absentOf(names, current), renamed: noneRenamed };
   const key = `${ResourceSets.id(current)} ${names.id} ${warming.id} ${wildcard}`;
   const known = decided.get(claimed);
-  if (known?.key === key) return known.settled;
-  const settled = compareClaims(claimed, current, subscription, warming);
-  decided.set(claimed, { key, settled });
-  return settled;
+  if (known?.key === key) return known.compared;
+  const compared = compareByName(claimed, current, subscription, warming);
+  decided.set(claimed, { key, compared });
+  return compared;
 }
 
 /** Whether the client has all of the set and nothing else. Only the sums are compared, not the names. */
@@ -65,12 +65,12 @@ function absentOf(names: NameSet, current: ResourceSet): NameSet {
   return absent;
 }
 
-function compareClaims(
+function compareByName(
   claimed: ClaimedVersions,
   current: ResourceSet,
   subscription: Subscription,
   warming: NameSet,
-): SettledClaims {
+): ComparedClaims {
   const { wildcard, names } = subscription;
   const versions = claimed.toMap();
   const pending: ResourceName[] = [];

@@ -8,12 +8,12 @@ import { type CohortSurroundings, isPlain, keyOfDraining, keyOfRequests } from "
 import { settledCohort } from "./settled-cohort.js";
 
 /**
- * A stream's membership in a cohort (settled or on a journey), or none. A change of a group means the same to most of
+ * A stream's place in a cohort (settled or on a journey), or none. A change of a group means the same to most of
  * its streams, and to repeat the work of one stream costs far less than to do it for each. So the first stream of a
  * cohort works out and records its next step, and the others repeat that. On any other event (a rejection, another
  * subscription, a deadline), a stream leaves its cohort. It then goes on alone until it settles again.
  */
-export class Membership {
+export class CohortPlace {
   #cohort: SettledCohort | MovingCohort | undefined;
   /** The stream's last snapshot; undefined in a cohort, which knows it. */
   #given: Snapshot | undefined;
@@ -38,7 +38,7 @@ export class Membership {
   }
 
   /** The client's target: the last given snapshot, or the newest one that its cohort followed the lineage to. */
-  get newest(): Snapshot | undefined {
+  get wanted(): Snapshot | undefined {
     return this.#cohort === undefined ? this.#given : this.#cohort.snapshot;
   }
 
