@@ -1,13 +1,12 @@
-import type { GroupStagesView } from "../api-client/api-types.js";
 import { paintOf, type Terminal } from "../output/terminal.js";
 import { changesText, changesView } from "./changes-text.js";
 import type { ShownChange } from "./shown-change.js";
-import { groupStagesText } from "./stages-text.js";
+import { groupStagesText, type PlannedStages } from "./stages-text.js";
 
 /** What a server says that differs, and the stages in which its clients get it. */
 export interface ServedComparison {
   readonly changes: readonly ShownChange[];
-  readonly stages: readonly GroupStagesView[];
+  readonly stages: readonly PlannedStages[];
 }
 
 /** Prints it as `plan` and `diff` print two folders. */
@@ -17,7 +16,8 @@ export function printServedComparison(
   terminal: Terminal,
 ): void {
   if (output === "json") {
-    terminal.out(`${JSON.stringify({ changes: changesView(changes), groups: stages }, undefined, 2)}\n`);
+    const groups = stages.map(({ group, ...planned }) => ({ name: group, state: "planned", ...planned }));
+    terminal.out(`${JSON.stringify({ changes: changesView(changes), groups }, undefined, 2)}\n`);
     return;
   }
   const paint = paintOf(terminal, "out");

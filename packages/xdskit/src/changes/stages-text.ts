@@ -5,7 +5,7 @@ import { printable } from "../output/printable.js";
 import { colouredPlan } from "./plan-colours.js";
 
 /** The stages in which one group gets a change. */
-interface PlannedStages {
+export interface PlannedStages {
   readonly group: string;
   readonly stages: readonly StageJson[];
   readonly held?: readonly WaitJson[];

@@ -37,7 +37,9 @@ describe("xdskit diff of a folder and a running server", () => {
     ]);
     assert.match(out, /\n1 stage: 1 added, 1 changed, 1 removed\n/);
     const json = JSON.parse((await server.run("diff", other.path, "--output", "json")).out);
-    assert.deepEqual([json.changes.length, json.groups[0].group], [3, "all"]);
+    const [group] = json.groups;
+    assert.deepEqual([json.changes.length, json.groups.length, group.name, group.state], [3, 1, "all", "planned"]);
+    assert.deepEqual(Object.keys(group).sort(), ["held", "name", "stages", "state"]);
   });
 
   test("shows the differences of a folder that the server would refuse, and then why", async () => {

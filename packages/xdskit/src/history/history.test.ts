@@ -78,6 +78,9 @@ describe("xdskit show and diff --from", () => {
     const { status, out } = await server.run("diff", "--from", first, "--to", second);
     assert.equal(status, 3);
     assert.match(out, /\n- connect_timeout: 1s\n\+ connect_timeout: 2s\n/);
+    const json = JSON.parse((await server.run("diff", "--from", first, "--to", second, "--output", "json")).out);
+    const [group] = json.groups;
+    assert.deepEqual([group.name, group.state, Object.keys(group).length], ["all", "planned", 4]);
     const newest = await server.run("diff", "--from", second.slice(0, 6));
     assert.match(
       newest.out,
