@@ -1,12 +1,25 @@
 import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, test } from "node:test";
 import { clusterYaml, routesYaml, testFolder } from "../testing/folder.js";
 import { inProcessEnds } from "../testing/in-process.js";
 import { served } from "../testing/served.js";
+import { addressYaml, workloadSet } from "../testing/workload-set.js";
 
 const settings = `groups:
   - { name: edge, match: { id: edge }, folders: [shared, edge] }
   - { name: rest, match: {}, folders: [shared] }
+`;
+
+const twoGroups = `groups:
+  - { name: edge, match: { id: edge }, folders: [shared, edge] }
+  - { name: mesh, match: {}, folders: [shared, mesh] }
+`;
+
+const secretYaml = (text: string) => `"@type": type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret
+name: s
+generic_secret: { secret: { inline_string: ${text} } }
 `;
 
 const listenerYaml = (name: string, port: number) => `"@type": type.googleapis.com/envoy.config.listener.v3.Listener
@@ -105,6 +118,74 @@ describe("xdskit diff of a folder and a running server", () => {
     assert.match(
       taken.err,
       /would refuse this folder:\n {2}\/edge\/l\.yaml:\S+: listener "l", .* as listener "own" \(layer api\).*\[XDSKIT_CLIENTS_REFUSE\]\n$/,
+    );
+  });
+
+  test("prints the stages of the folders of groups together, each group once, as for two folders", async () => {
+    const before = {
+      "xdskit.yaml": twoGroups,
+      "shared/c.yaml": clusterYaml("two"),
+      ...{ "edge/r.yaml": routesYaml("two"), "mesh/r.yaml": routesYaml("two") },
+    };
+    await using server = await served(before);
+    const differs = async (changed: Readonly<Record<string, string>>) => {
+      await using other = await testFolder({ ...before, ...changed });
+      const apart = await inProcessEnds("diff", server.folder.path, other.path, "--output", "json");
+      const json = await server.run("diff", other.path, "--output", "json");
+      const { status, out, err } = await server.run("diff", other.path);
+      const { groups } = JSON.parse(json.out);
+      assert.deepEqual([status, json.status, json.err], [apart.status, apart.status, err]);
+      return { out, err: err.replaceAll(other.path, ""), groups, expected: JSON.parse(apart.out).groups };
+    };
+    const three = { "edge/r.yaml": routesYaml("three"), "mesh/r.yaml": routesYaml("three") };
+    const moved = await differs({ "shared/c.yaml": clusterYaml("three"), ...three });
+    assert.deepEqual([moved.groups, moved.err], [moved.expected, ""]);
+    assert.deepEqual(moved.out.match(/^group .*$/gm), [
+      "group edge: 3 stages: 1 added, 1 changed, 1 removed",
+      "group mesh: 3 stages: 1 added, 1 changed, 1 removed",
+    ]);
+    const harmless = await differs({ "shared/c.yaml": clusterYaml("two", "2s"), "mesh/c.yaml": clusterYaml("four") });
+    assert.deepEqual([harmless.groups, harmless.err], [harmless.expected, ""]);
+    const lacking = await differs({ "mesh/r.yaml": routesYaml("nowhere"), "shared/d.yaml": clusterYaml("four") });
+    assert.deepEqual(lacking.groups, lacking.expected);
+    assert.match(
+      lacking.err,
+      /^warning: \/mesh\/r\.yaml:1\S*: route "routes": names cluster "nowhere", which group mesh lacks \[XDSKIT_DANGLING_REFERENCE\]\n$/,
+    );
+  });
+
+  test("shows no difference of a secret that the server hides, and changes it where it did", async () => {
+    const before = { "xdskit.yaml": settings, "shared/s.yaml": secretYaml("a"), "edge/c.yaml": clusterYaml("a") };
+    await using server = await served(before);
+    const file = await server.file("applied.yaml", secretYaml("api").replace("name: s", "name: own"));
+    assert.equal((await server.run("apply", "-f", file)).status, 0);
+    await using same = await testFolder({ ...before, "edge/c.yaml": clusterYaml("b") });
+    const unchanged = await server.run("diff", same.path);
+    assert.match(unchanged.out, /^group edge: 1 stage: 1 added, 0 changed, 1 removed\n.*\n.*\n.*\n$/m);
+    assert.doesNotMatch(unchanged.out + unchanged.err, /secret/);
+    await using other = await testFolder({ ...before, "shared/s.yaml": secretYaml("b") });
+    const { out, err } = await server.run("diff", other.path);
+    assert.equal(err, "");
+    assert.deepEqual(out.match(/^ {5}. .*$/gm), ["     ~ secret s", "     ~ secret s"]);
+  });
+
+  test("says of which resources of the server it cannot know the stages", async () => {
+    await using descriptors = await testFolder();
+    const set = join(descriptors.path, "workload.binpb");
+    await writeFile(set, workloadSet);
+    const files = { "xdskit.yaml": settings, "shared/c.yaml": clusterYaml("a"), "edge/c.yaml": clusterYaml("b") };
+    await using server = await served(files, "--descriptors", set);
+    const file = await server.file("own.yaml", addressYaml("w"));
+    assert.equal((await server.run("apply", "-f", file, "--descriptors", set)).status, 0);
+    await using other = await testFolder({ ...files, "edge/c.yaml": clusterYaml("b", "2s") });
+    const known = await server.run("diff", other.path, "--descriptors", set);
+    assert.deepEqual([known.status, known.err], [3, ""]);
+    const { status, out, err } = await server.run("diff", other.path);
+    assert.equal(status, 3);
+    assert.match(out, /^group edge: 1 stage: 0 added, 1 changed, 0 removed$/m);
+    assert.match(
+      err,
+      /^warning: layer api: \S*Address "\S+": its content on the server cannot be read here, so the stages leave it out: .*\n$/,
     );
   });
 

@@ -1,7 +1,7 @@
 import { type Finding, XdskitError } from "@xdskit/api";
 import type { ApiClient } from "../api-client/api-client.js";
 import { ApiError } from "../api-client/api-error.js";
-import type { GroupStagesView, LayerView } from "../api-client/api-types.js";
+import type { LayerView } from "../api-client/api-types.js";
 import { withServer } from "../api-client/with-server.js";
 import { findingsInFiles } from "../apply/findings-in-files.js";
 import type { Input } from "../apply/input.js";
@@ -10,6 +10,7 @@ import { createSentForm } from "../apply/sent-resource.js";
 import { servedChanges } from "../changes/served-changes.js";
 import { printServedComparison } from "../changes/served-comparison.js";
 import type { ShownChange } from "../changes/shown-change.js";
+import type { PlannedStages } from "../changes/stages-text.js";
 import { describeFinding, reportFailure } from "../output/failure.js";
 import { paintOf, type Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
@@ -73,7 +74,7 @@ async function compare(client: ApiClient, folder: CheckedDirectory) {
   const pairs = layersToCompare(folder, served);
   const form = createSentForm(folder.registry);
   const changes: ShownChange[] = [];
-  const stages: GroupStagesView[] = [];
+  const stages: PlannedStages[] = [];
   const findings: Finding[] = [];
   const refused: RefusedLayer[] = [];
   for (const { layer, resources } of pairs) {
@@ -89,42 +90,30 @@ async function compare(client: ApiClient, folder: CheckedDirectory) {
     stages.push(...answer.stages);
     findings.push(...findingsInFiles(answer.findings, input));
   }
+  const { whereIs } = folder;
+  const own = (those: readonly RefusedLayer[]) =>
+    those.flatMap(({ error, resources }) => refusalsOf(error, { resources, whereIs }));
+  if (pairs.length === 1) return { changes, stages, findings, refusals: own(refused) };
+  // Each layer's answer lacks what the others bring.
+  const ofLayers = findings.filter(({ code }) => code !== "XDSKIT_DANGLING_REFERENCE");
+  // What one layer takes away another one may bring, and what one listens at another one may leave.
+  const open = refused.filter(({ error }) => openCodes.has(error.code));
+  if (changes.length === 0 || (open.length === 0 && refused.length > 0))
+    return { changes, stages: [], findings: ofLayers, refusals: own(refused) };
+  const breaksReferences = open.some(({ error }) => error.code === "XDSKIT_REFERENCE_BROKEN");
   const names = served.map(({ name }) => name);
-  const { refusals, unread } = await refusalsOfAll(client, names, folder, pairs, refused);
-  return { changes, stages, findings: [...findings, ...unread], refusals };
+  const judged = await judgeTogether(client, names, folder, breaksReferences, pairs, open);
+  // The other layers do not change a refusal that is of another kind.
+  const certain = refused.filter((one) => judged.alone[open.indexOf(one)]?.length === 0 || !open.includes(one));
+  const resources = pairs.flatMap((one) => one.resources);
+  const refusals = [...own(certain), ...findingsInFiles(judged.together, { resources, whereIs })];
+  const isRefused = refusals.length > 0;
+  return { changes, stages: isRefused ? [] : judged.stages, findings: [...ofLayers, ...judged.warnings], refusals };
 }
 
 /** A layer that the server would not take, and why. */
 interface RefusedLayer extends LayerContent {
   readonly error: ApiError;
-}
-
-/**
- * Why the server would refuse the layers of a folder together, if it refuses some of them alone. `unread`: resources of
- * the server that the answer does not take into account.
- */
-async function refusalsOfAll(
-  client: ApiClient,
-  served: readonly string[],
-  folder: CheckedDirectory,
-  all: readonly LayerContent[],
-  refused: readonly RefusedLayer[],
-): Promise<{ readonly refusals: readonly Finding[]; readonly unread: readonly Finding[] }> {
-  const { whereIs } = folder;
-  const own = (those: readonly RefusedLayer[]) =>
-    those.flatMap(({ error, resources }) => refusalsOf(error, { resources, whereIs }));
-  // What one layer takes away another one may bring, and what one listens at another one may leave.
-  const isOpen = ({ error }: RefusedLayer) => all.length > 1 && openCodes.has(error.code);
-  const open = refused.filter(isOpen);
-  if (open.length === 0) return { refusals: own(refused), unread: [] };
-  const breaksReferences = open.some(({ error }) => error.code === "XDSKIT_REFERENCE_BROKEN");
-  const changes = [all, ...open.map((one) => [one])];
-  const judged = await judgeTogether(client, served, folder, breaksReferences, changes);
-  const [together = [], ...alone] = judged.refusals;
-  // The other layers do not change a refusal that is of another kind.
-  const certain = refused.filter((one) => !isOpen(one) || alone[open.indexOf(one)]?.length === 0);
-  const resources = all.flatMap((one) => one.resources);
-  return { refusals: [...own(certain), ...findingsInFiles(together, { resources, whereIs })], unread: judged.unread };
 }
 
 /** Why a server refuses a change, with places in the files. */

@@ -1,9 +1,12 @@
 import { type Finding, type Resource, readResources } from "@xdskit/api";
-import { createServer, type LayerUpdate } from "@xdskit/server";
+import { emptySnapshot, planBetween, planJson } from "@xdskit/protocol";
+import { createServer, type LayerUpdate, type XdsServer } from "@xdskit/server";
 import type { ApiClient } from "../api-client/api-client.js";
 import { type ListedResource, listResources } from "../api-client/list-resources.js";
-import { serverOptions } from "../settings/server-settings.js";
+import type { PlannedStages } from "../changes/stages-text.js";
+import { groupNames, serverOptions } from "../settings/server-settings.js";
 import type { CheckedDirectory } from "../validate/check-directory.js";
+import { danglingReferences } from "../validate/dangling-references.js";
 
 /** The content that a folder has for a layer. */
 export interface LayerContent {
@@ -11,64 +14,98 @@ export interface LayerContent {
   readonly resources: readonly Resource[];
 }
 
+/** What would become of a change that replaces several layers at once. */
+export interface Judgement {
+  /** The reasons for which a server would refuse it, if it would refuse some of the layers `apart`. */
+  readonly together: readonly Finding[];
+  /** The reasons for which it would refuse each of the layers `apart` alone. */
+  readonly alone: readonly (readonly Finding[])[];
+  /** Empty if it is refused; the warnings then tell only what could not be read. */
+  readonly stages: readonly PlannedStages[];
+  readonly warnings: readonly Finding[];
+}
+
 /**
- * The reasons for which a server would refuse each of these changes, which replace several layers at once: the API
- * judges a change of one layer. A server that no client reaches gets all `layers` of the running server, and is asked.
- * `refusesReferences`: the running server refuses changes that break references. `unread` has a warning for each
- * resource of the server that cannot be read here, and so is not judged.
+ * Judges a change of several layers, and the changes of each of the layers `apart` alone: the API judges a change of
+ * one layer. A server that no client reaches gets all `layers` of the running server, and is asked.
+ * `refusesReferences`: the running server refuses changes that break references.
  */
 export async function judgeTogether(
   client: ApiClient,
   layers: readonly string[],
   folder: CheckedDirectory,
   refusesReferences: boolean,
-  changes: readonly (readonly LayerContent[])[],
-): Promise<{ readonly refusals: readonly (readonly Finding[])[]; readonly unread: readonly Finding[] }> {
+  all: readonly LayerContent[],
+  apart: readonly LayerContent[],
+): Promise<Judgement> {
   const { settings, types } = folder;
   const held: LayerUpdate[] = [];
   const unread: Finding[] = [];
-  for (const layer of layers) {
-    const found = heldBy(await listResources(client, layer), layer, folder);
-    held.push(replaced(layer, found.resources));
-    unread.push(...found.unread);
-  }
+  for (const layer of layers)
+    held.push(replaced({ layer, resources: heldBy(await listResources(client, layer), layer, folder, unread) }));
   const references = refusesReferences ? "refuse" : "warn";
   const addresses = settings.on_invalid === "skip" ? "warn" : "refuse";
   const server = createServer({ ...serverOptions(settings), references, addresses, types, eventLoop: false });
   try {
     // The first content of a source is not judged.
     await server.addSource({ name: "served", start: async (sink) => sink.apply(held), close: async () => {} });
-    const refusals = changes.map((contents) =>
-      server.checkChange(contents.map(({ layer, resources }) => replaced(layer, resources))),
-    );
-    return { refusals, unread };
+    const updates = all.map(replaced);
+    const together = apart.length === 0 ? [] : server.checkChange(updates);
+    const alone = apart.map((one) => server.checkChange([replaced(one)]));
+    const { stages, warnings } =
+      together.length === 0 ? outlookOf(server, updates, folder) : { stages: [], warnings: [] };
+    return { together, alone, stages, warnings: [...unread, ...warnings] };
   } finally {
     await server.close();
   }
 }
 
-function replaced(layer: string, upsert: readonly Resource[]): LayerUpdate {
-  return { layer, kind: "replace", upsert };
+/** The stages of each group that a change touches, and what changed resources name that a group lacks then. */
+function outlookOf(server: XdsServer, updates: readonly LayerUpdate[], folder: CheckedDirectory) {
+  const previews = server.preview(updates);
+  const stages = previews.map(({ group, before, after }) => ({ group, ...planJson(planBetween(before, after)) }));
+  const changed = new Set<string>();
+  for (const { before, after } of previews)
+    for (const { type, key, name, version } of [...after.sets.values()].flatMap((set) => [...set]))
+      if (before.of(type).get(key)?.version !== version) changed.add(`${type.name} ${name}`);
+  const groups = groupNames(folder.settings).map((group) => {
+    const preview = previews.find((one) => one.group === group);
+    const { sets } = preview?.after ?? server.snapshotOf(group) ?? emptySnapshot();
+    return { group, resources: [...sets.values()].flatMap((set) => [...set]) };
+  });
+  const warnings = danglingReferences(groups, folder.types, (resource) => folder.whereIs(resource)).filter(
+    ({ type, resource }) => changed.has(`${type} ${resource}`),
+  );
+  return { stages, warnings };
 }
 
-/** Resources that did not change are the folder's own: the server shows none with its secrets. */
-function heldBy(listed: readonly ListedResource[], layer: string, folder: CheckedDirectory) {
+function replaced({ layer, resources }: LayerContent): LayerUpdate {
+  return { layer, kind: "replace", upsert: resources };
+}
+
+/**
+ * Resources that did not change are the folder's own: the server shows none with its secrets. A warning goes to
+ * `unread` for each one that cannot be read here, such as with a message that only the server knows.
+ */
+function heldBy(
+  listed: readonly ListedResource[],
+  layer: string,
+  folder: CheckedDirectory,
+  unread: Finding[],
+): readonly Resource[] {
   const { layers, registry, types } = folder;
   const own = new Map((layers.get(layer) ?? []).map((each) => [`${each.type.typeUrl} ${each.key}`, each]));
-  const held: Resource[] = [];
-  const others: ListedResource["resource"][] = [];
-  for (const { type, name, key = name, version, resource } of listed) {
+  return listed.flatMap(({ type, name, key = name, version, resource }) => {
     const same = own.get(`${type} ${key}`);
-    if (same?.version === version) held.push(same);
-    else others.push(resource);
-  }
-  const bytes = Buffer.from(JSON.stringify(others));
-  const { resources, findings } = readResources({ path: `${layer}.json`, bytes }, { registry, types, validate: false });
-  const unread = findings
-    .filter(({ severity }) => severity === "error")
-    .map(({ code, message, type, resource }): Finding => {
-      const what = `what the server has in layer ${layer} cannot be read here, and is not judged: ${message}`;
-      return { code, severity: "warning", message: what, type, resource };
-    });
-  return { resources: [...held, ...resources.map(({ resource }) => resource)], unread };
+    if (same?.version === version) return [same];
+    const file = { path: `${layer}.json`, bytes: Buffer.from(JSON.stringify(resource)) };
+    const { resources, findings } = readResources(file, { registry, types, validate: false });
+    if (resources.length === 0) {
+      const { code = "XDSKIT_SYNTAX", message = "" } = findings[0] ?? {};
+      const about = { file: `layer ${layer}`, type: types.byTypeUrl(type)?.type.name ?? type, resource: name };
+      const text = `its content on the server cannot be read here, so the stages leave it out: ${message}`;
+      unread.push({ ...about, code, severity: "warning", message: text });
+    }
+    return resources.map((each) => each.resource);
+  });
 }
