@@ -8,27 +8,19 @@ import type { ConfigArrival } from "../contracts/arrival.js";
 import type { ChangeOptions } from "../contracts/config.js";
 import type { Events } from "../contracts/events.js";
 import type { GroupPreview } from "../contracts/group-preview.js";
-import type { LayerUpdate, RolledBack, Source, SourceSink, StepBack } from "../contracts/source.js";
+import type { LayerUpdate, Source, StepBack } from "../contracts/source.js";
 import type { LayerName } from "../settings/group-settings.js";
 import type { Counters } from "./counters.js";
 import type { Publication } from "./publication.js";
 import { onePerLayer, RefusedChanges } from "./refused-changes.js";
-import { errorsIn, type SourceTroubles } from "./source-troubles.js";
+import { type ChangeOrigin, ServedSource } from "./served-source.js";
+import type { SourceTroubles } from "./source-troubles.js";
 
 /** Finds the reasons to refuse a change in each group, before the change is made. */
 export interface Judge {
   /** Whether it may find something. Costs the change, and no plan of it. */
   concerns(updates: readonly LayerUpdate[]): boolean;
   judge(changes: readonly LayerChange[]): XdskitError | undefined;
-}
-
-/** The origin of a change. */
-interface Origin {
-  readonly source?: Source;
-  /** Whether it is the first content of a source. */
-  readonly isStart?: boolean;
-  /** Reports a refusal. */
-  readonly refused: (findings: readonly Finding[]) => void;
 }
 
 interface ConfiguringContext {
@@ -70,7 +62,7 @@ export class Configuring {
    */
   readonly apply: ApplyLayer = (layer, read, how) => {
     const refused = (findings: readonly Finding[]) => this.#refused(layer, findings);
-    const changes = this.#applyOrReport({ refused }, () => [read()], how);
+    const changes = this.#applyOrReport({ isJudged: true, refused }, () => [read()], how);
     this.#context.troubles.found(layer, []);
     const revision = this.#publish(changes, how);
     // A program that sets something after a source has failed goes on without that source.
@@ -116,17 +108,17 @@ export class Configuring {
   async addSource(source: Source): Promise<void> {
     const { name } = source;
     const { publication, published } = this.#context;
-    const { sink, started, forget } = this.#sinkOf(source);
+    const served = this.#serve(source);
     this.sources.add(source);
     const release = publication.hold();
     this.#forgetFailure(name);
     try {
-      await source.start(sink);
-      started();
+      await source.start(served);
+      served.started();
       const preparing = this.#context.prepared();
       if (preparing !== undefined) await preparing;
     } catch (error) {
-      forget();
+      served.forget();
       // If it were released, the parts of other sources would go out as if they were everything, and clients would
       // drop this one's resources.
       this.#forgetFailure(name);
@@ -143,104 +135,20 @@ export class Configuring {
     return own.length === 0 ? undefined : Promise.all(own).then(() => {});
   };
 
-  /**
-   * While another source of this name serves, this one is a successor, which may never take its place. So what is told
-   * of the other one stays, and refusals of this one are told beside that. It takes the place once it has `started`,
-   * unless all that it had was refused.
-   */
-  #sinkOf(source: Source) {
+  #serve(source: Source): ServedSource {
     const { name } = source;
+    const isServed = [...this.sources].some((other) => other.name === name);
+    const predecessor = !this.#started.has(name) ? "nothing" : isServed ? "source" : "content";
     const { troubles, events } = this.#context;
-    let isSuccessor = this.#started.has(name) && [...this.sources].some((other) => other.name === name);
-    let hasStarted = false;
-    let hasApplied = false;
-    let rolledBack: readonly RolledBack[] = [];
-    /** What was found since the last change that was applied. */
-    let newest: readonly Finding[] | undefined;
-    let isRefused = false;
-    const inPlace = () => {
-      this.#refusedChanges.forgetOthers(source);
-      // Another source of this name may have been rolled back.
-      troubles.rolledBack(name, rolledBack);
-    };
-    if (!isSuccessor) inPlace();
-    // The first change is not judged: clients that had something else before a restart are brought to it in order. A
-    // source that takes the place of another one has no first change.
-    let isStart = !this.#started.has(name);
-    /** The findings of its last refusal: it may report them as well. */
-    let told: ReadonlySet<string> = new Set();
-    const refused = (findings: readonly Finding[]) => {
-      isRefused = true;
-      newest = findings;
-      if (isSuccessor) this.#successorRefused(source, findings);
-      else this.#refused(name, findings);
-    };
-    /** Its last attempt has these findings, and the errors among them were told. */
-    const found = (findings: readonly Finding[]) => {
-      if (isSuccessor) return troubles.foundInSuccessor(source, findings);
-      troubles.found(name, findings);
-      if (errorsIn(findings).length === 0)
-        events.emit(() => ({ kind: "configuration-checked", source: name, findings }));
-    };
-    const takePlace = () => {
-      if (!isSuccessor || !hasStarted || (isRefused && !hasApplied)) return;
-      troubles.foundInSuccessor(source, []);
-      isSuccessor = false;
-      inPlace();
-      if (newest !== undefined) found(newest);
-    };
-    const forget = () => {
-      this.#refusedChanges.forget(source);
-      troubles.foundInSuccessor(source, []);
-    };
-    const sink: SourceSink = {
-      apply: (updates, { isJudged = true } = {}) => {
-        this.#refusedChanges.forget(source);
-        const origin: Origin = {
-          source,
-          isStart: isStart || !isJudged,
-          refused(findings) {
-            told = new Set(findings.map(({ message }) => message));
-            refused(findings);
-          },
-        };
-        const isLater = isJudged && !isStart;
-        const changes = this.#applyOrReport(origin, () => updates);
-        isStart = false;
-        hasApplied = true;
-        newest = undefined;
-        this.#started.add(name);
-        takePlace();
-        this.#publish(changes, undefined, isLater);
-      },
+    return new ServedSource(source, predecessor, {
+      ...{ troubles, events, refusedChanges: this.#refusedChanges },
+      apply: (origin, updates) => this.#applyOrReport(origin, () => updates),
+      publish: (changes, isLater) => this.#publish(changes, undefined, isLater),
       resume: (steps) => this.#resume(steps),
-      rolledBack: (layers) => {
-        rolledBack = layers;
-        if (!isSuccessor) troubles.rolledBack(name, layers);
-      },
-      incomplete: (finding) => troubles.incomplete(name, finding),
-      ended: () => {
-        this.sources.delete(source);
-        forget();
-      },
-      report: (findings) => {
-        newest = findings;
-        const errors = errorsIn(findings);
-        // It has something else by now, which cannot be applied.
-        const isOther = ({ code, message }: Finding) => code !== "XDSKIT_REFERENCE_BROKEN" && !told.has(message);
-        if (errors.some(isOther)) this.#refusedChanges.forget(source);
-        if (errors.some(({ message }) => !told.has(message))) refused(findings);
-        else found(findings);
-        if (errors.length > 0) return;
-        isRefused = false;
-        takePlace();
-      },
-    };
-    const started = () => {
-      hasStarted = true;
-      takePlace();
-    };
-    return { sink, started, forget };
+      tellRefusal: (refused, findings) => this.#tellRefusal(refused, findings),
+      brought: () => this.#started.add(name),
+      ended: () => this.sources.delete(source),
+    });
   }
 
   /** Nobody is told anything yet: the changes leave nothing but the snapshots in between. */
@@ -260,20 +168,17 @@ export class Configuring {
     this.#tellRefusal(source, findings);
   }
 
-  /** One that is tried again and again with the same errors is told once. */
-  #successorRefused(source: Source, findings: readonly Finding[]): void {
-    const { troubles } = this.#context;
-    if (!troubles.isTriedAgain(source, findings)) this.#tellRefusal(source.name, findings);
-    troubles.foundInSuccessor(source, findings);
-  }
-
   #tellRefusal(source: string, findings: readonly Finding[]): void {
     this.#context.counters.configurationsRefused += 1;
     this.#context.events.emit(() => ({ kind: "configuration-refused", source, findings }));
   }
 
   /** Applies the updates to the layers, all or none. Reports an error before it throws it. */
-  #applyOrReport(origin: Origin, read: () => readonly LayerUpdate[], how?: ChangeOptions): readonly LayerChange[] {
+  #applyOrReport(
+    origin: ChangeOrigin,
+    read: () => readonly LayerUpdate[],
+    how?: ChangeOptions,
+  ): readonly LayerChange[] {
     try {
       checkRollout(how?.rollout);
       const updates = read();
@@ -294,9 +199,9 @@ export class Configuring {
    * Applies a change unless a judge refuses it. A refused change is tried again together with changes of other sources
    * that were refused before: two changes that each break references may be sound together.
    */
-  #applyIfSound({ source, isStart = false }: Origin, from: readonly LayerUpdate[]): readonly LayerChange[] {
+  #applyIfSound({ source, isJudged }: ChangeOrigin, from: readonly LayerUpdate[]): readonly LayerChange[] {
     const { layers } = this.#context;
-    if (isStart || !this.#context.judges().some((judge) => judge.concerns(from))) return layers.apply(from);
+    if (!isJudged || !this.#context.judges().some((judge) => judge.concerns(from))) return layers.apply(from);
     const updates = onePerLayer(from);
     const planned = layers.plan(updates);
     const refusal = this.#judgement(updates, planned);

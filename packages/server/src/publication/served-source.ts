@@ -1,0 +1,170 @@
+import type { Finding } from "@xdskit/api";
+import type { LayerChange } from "../configuration/layers.js";
+import type { Events } from "../contracts/events.js";
+import type { LayerUpdate, RolledBack, Source, SourceSink, StepBack } from "../contracts/source.js";
+import type { RefusedChanges } from "./refused-changes.js";
+import { errorsIn, type SourceTroubles } from "./source-troubles.js";
+
+/** The origin of a change. */
+export interface ChangeOrigin {
+  readonly source?: Source;
+  /** Whether judges may refuse the change. */
+  readonly isJudged: boolean;
+  /** Reports a refusal. */
+  readonly refused: (findings: readonly Finding[]) => void;
+}
+
+/** What a source needs of the configuration that it is a part of. */
+interface ServedSourceContext {
+  readonly troubles: SourceTroubles;
+  readonly refusedChanges: RefusedChanges;
+  readonly events: Events;
+  /** Applies the updates to the layers, all or none. Streams are told by `publish`. */
+  apply(origin: ChangeOrigin, updates: readonly LayerUpdate[]): readonly LayerChange[];
+  publish(changes: readonly LayerChange[], isLater: boolean): void;
+  resume(steps: readonly StepBack[]): void;
+  tellRefusal(name: string, findings: readonly Finding[]): void;
+  /** The source has brought content. */
+  brought(source: Source): void;
+  ended(source: Source): void;
+}
+
+/** What the server has under a source's name when the source is added; `content`: of a source that is gone. */
+export type Predecessor = "nothing" | "content" | "source";
+
+/**
+ * `successor`: another source of the name serves, and this one is starting; `started-successor`: this one has started,
+ * but all that it had was refused; `in-place`: it is the source of its name.
+ */
+type Place = "successor" | "started-successor" | "in-place";
+
+/**
+ * One source of the configuration: takes its changes, and tells what becomes of them.
+ *
+ * While another source of its name serves, it is a successor, which may never take the place of the other one. So what
+ * is told of the other one stays, and refusals of this one are told beside that. It takes the place once it has
+ * `started`, unless all that it had was refused.
+ */
+export class ServedSource implements SourceSink {
+  readonly #source: Source;
+  readonly #context: ServedSourceContext;
+  /**
+   * The first change is not judged: clients that had something else before a restart are brought to it in order. A
+   * source that takes the place of another one has no first change.
+   */
+  readonly #isFirst: boolean;
+  #place: Place;
+  /** Of all that it has brought so far: whether something was applied; if not, whether its last attempt was refused. */
+  #content: "none" | "refused" | "applied" = "none";
+  #rolledBack: readonly RolledBack[] = [];
+  /** What was found since the last change that was applied. */
+  #newest: readonly Finding[] | undefined;
+  /** The findings of the last refusal: the source may report them as well. */
+  #told: ReadonlySet<string> = new Set();
+
+  constructor(source: Source, predecessor: Predecessor, context: ServedSourceContext) {
+    this.#source = source;
+    this.#context = context;
+    this.#isFirst = predecessor === "nothing";
+    this.#place = predecessor === "source" ? "successor" : "in-place";
+    if (this.#place === "in-place") this.#tellPlace();
+  }
+
+  readonly apply: SourceSink["apply"] = (updates, { isJudged: isAsked = true } = {}) => {
+    const { refusedChanges, apply, brought, publish } = this.#context;
+    refusedChanges.forget(this.#source);
+    const isJudged = isAsked && !(this.#isFirst && this.#content !== "applied");
+    const refused = (findings: readonly Finding[]) => {
+      this.#told = new Set(findings.map(({ message }) => message));
+      this.#refused(findings);
+    };
+    const changes = apply({ source: this.#source, isJudged, refused }, updates);
+    this.#content = "applied";
+    this.#newest = undefined;
+    brought(this.#source);
+    this.#takePlace();
+    publish(changes, isJudged);
+  };
+
+  readonly resume = (steps: readonly StepBack[]): void => this.#context.resume(steps);
+
+  readonly rolledBack = (layers: readonly RolledBack[]): void => {
+    this.#rolledBack = layers;
+    if (this.#place === "in-place") this.#context.troubles.rolledBack(this.#source.name, layers);
+  };
+
+  readonly incomplete = (finding: Finding): void => this.#context.troubles.incomplete(this.#source.name, finding);
+
+  readonly ended = (): void => {
+    this.#context.ended(this.#source);
+    this.forget();
+  };
+
+  readonly report = (findings: readonly Finding[]): void => {
+    this.#newest = findings;
+    const errors = errorsIn(findings);
+    const isNew = ({ message }: Finding) => !this.#told.has(message);
+    // It has something else by now, which cannot be applied.
+    if (errors.some((error) => error.code !== "XDSKIT_REFERENCE_BROKEN" && isNew(error)))
+      this.#context.refusedChanges.forget(this.#source);
+    if (errors.some(isNew)) this.#refused(findings);
+    else this.#found(findings);
+    if (errors.length > 0) return;
+    if (this.#content === "refused") this.#content = "none";
+    this.#takePlace();
+  };
+
+  /** The source's start has resolved. */
+  started(): void {
+    if (this.#place === "successor") this.#place = "started-successor";
+    this.#takePlace();
+  }
+
+  /** The source is gone, or could not start. */
+  forget(): void {
+    this.#context.refusedChanges.forget(this.#source);
+    this.#context.troubles.foundInSuccessor(this.#source, []);
+  }
+
+  #takePlace(): void {
+    if (this.#place !== "started-successor" || this.#content === "refused") return;
+    this.#context.troubles.foundInSuccessor(this.#source, []);
+    this.#place = "in-place";
+    this.#tellPlace();
+    if (this.#newest !== undefined) this.#found(this.#newest);
+  }
+
+  #tellPlace(): void {
+    const { refusedChanges, troubles } = this.#context;
+    refusedChanges.forgetOthers(this.#source);
+    // Another source of this name may have been rolled back.
+    troubles.rolledBack(this.#source.name, this.#rolledBack);
+  }
+
+  #refused(findings: readonly Finding[]): void {
+    const { troubles, tellRefusal } = this.#context;
+    const { name } = this.#source;
+    if (this.#content === "none") this.#content = "refused";
+    this.#newest = findings;
+    if (this.#place === "in-place") {
+      troubles.found(name, findings);
+      tellRefusal(name, findings);
+      return;
+    }
+    // One that is tried again and again with the same errors is told once.
+    if (!troubles.isTriedAgain(this.#source, findings)) tellRefusal(name, findings);
+    troubles.foundInSuccessor(this.#source, findings);
+  }
+
+  /** The last attempt has these findings, and the errors among them were told. */
+  #found(findings: readonly Finding[]): void {
+    const { troubles, events } = this.#context;
+    const { name } = this.#source;
+    if (this.#place !== "in-place") {
+      troubles.foundInSuccessor(this.#source, findings);
+      return;
+    }
+    troubles.found(name, findings);
+    if (errorsIn(findings).length === 0) events.emit(() => ({ kind: "configuration-checked", source: name, findings }));
+  }
+}
