@@ -1,6 +1,6 @@
 import type { Finding } from "@xdskit/api";
 import type { SharedKeys } from "@xdskit/server";
-import { Membership, membersPrefix, type Replica } from "./membership.js";
+import { membersPrefix, type Replica, ReplicaList } from "./replica-list.js";
 import { mayBeListening } from "./state-socket.js";
 
 export interface HiddenReplicaOptions {
@@ -19,12 +19,12 @@ const hiddenPrefix = "replicas/hidden/";
  */
 export class HiddenReplica {
   readonly #options: HiddenReplicaOptions;
-  readonly #membership: Membership;
+  readonly #list: ReplicaList;
 
   constructor(options: HiddenReplicaOptions) {
     const { shared, self, problem } = options;
     this.#options = options;
-    this.#membership = new Membership({
+    this.#list = new ReplicaList({
       ...{ shared, self: { ...self, address: "", since: Date.now() }, prefix: hiddenPrefix, joins: "always", problem },
       ...{ beforeJoin: async () => {}, gone() {} },
     });
@@ -41,6 +41,6 @@ export class HiddenReplica {
   }
 
   close(): Promise<void> {
-    return this.#membership.close();
+    return this.#list.close();
   }
 }

@@ -10,8 +10,8 @@ import { isAbsolute, join } from "node:path";
 import { mostBody } from "@xdskit/api";
 import type { ServerTls } from "@xdskit/server";
 import { boundedBytes } from "../files/bounded-bytes.js";
-import type { Replica } from "./membership.js";
 import { askPath } from "./questions.js";
+import type { Replica } from "./replica-list.js";
 import { readReplicaTls } from "./replica-tls.js";
 
 export interface AskOptions {

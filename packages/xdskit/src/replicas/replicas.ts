@@ -1,9 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Finding } from "@xdskit/api";
 import type { ServerTls, SharedKeys } from "@xdskit/server";
-import { Membership, type Replica } from "./membership.js";
 import type { ReplicaAnswers } from "./questions.js";
 import { type AskOptions, ask, TokenRefused } from "./replica-client.js";
+import { type Replica, ReplicaList } from "./replica-list.js";
 import {
   type ListeningPlace,
   type ReplicaListener,
@@ -42,13 +42,13 @@ const usualTimeoutMs = 3_000;
 /** The other servers of a store, and their answers. */
 export class Replicas {
   readonly self: Replica;
-  readonly #membership: Membership;
+  readonly #list: ReplicaList;
   readonly #ask: AskHow;
   readonly #stop: () => Promise<void>;
 
-  private constructor(self: Replica, membership: Membership, asking: AskHow, stop: () => Promise<void>) {
+  private constructor(self: Replica, list: ReplicaList, asking: AskHow, stop: () => Promise<void>) {
     this.self = self;
-    this.#membership = membership;
+    this.#list = list;
     this.#ask = asking;
     this.#stop = stop;
   }
@@ -79,25 +79,25 @@ export class Replicas {
     const beforeJoin = async () => {
       await Promise.all([token.restore(), answers()]);
     };
-    const membership = new Membership({ shared, self, joins, neighbors, beforeJoin, gone, problem });
+    const list = new ReplicaList({ shared, self, joins, neighbors, beforeJoin, gone, problem });
     const tls: ServerTls | undefined = place.kind === "port" ? place.tls : undefined;
-    const replicas = new Replicas(self, membership, { token, tls, directory }, async () => {
-      await membership.close();
+    const replicas = new Replicas(self, list, { token, tls, directory }, async () => {
+      await list.close();
       await listener.close();
     });
     // No node may come here before the others count it.
-    if (joins === "with-others") await isKnownOrLate(membership, signal);
+    if (joins === "with-others") await isKnownOrLate(list, signal);
     if (signal?.aborted) await replicas.close();
     return replicas;
   }
 
   /** Whether the others are known. False soon after the start. */
   get isKnown(): boolean {
-    return this.#membership.isKnown;
+    return this.#list.isKnown;
   }
 
   get others(): readonly Replica[] {
-    return this.#membership.others;
+    return this.#list.others;
   }
 
   /** Asks one of the others. Rejects, with a reason for people, if it does not answer in time. */
@@ -133,7 +133,7 @@ function withAuthority(address: string, authority: string): string {
   return `${new URL(address).protocol}//${authority}`;
 }
 
-async function isKnownOrLate({ known }: Membership, signal: AbortSignal | undefined): Promise<void> {
+async function isKnownOrLate({ known }: ReplicaList, signal: AbortSignal | undefined): Promise<void> {
   const done = new AbortController();
   const signals = [done.signal, ...(signal === undefined ? [] : [signal])];
   const late = delay(mostKnownMs, undefined, { signal: AbortSignal.any(signals) }).catch(() => {});

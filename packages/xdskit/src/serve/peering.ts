@@ -10,8 +10,8 @@ import { version } from "../process/version.js";
 import type { ProcessPlace } from "../processes/process-place.js";
 import type { FolderVersions, OtherFolder } from "../replicas/folder-comparison.js";
 import { HiddenReplica } from "../replicas/hidden-replica.js";
-import type { Replica } from "../replicas/membership.js";
 import type { ReplicaAnswers } from "../replicas/questions.js";
+import type { Replica } from "../replicas/replica-list.js";
 import type { ReplicaPlace } from "../replicas/replica-listener.js";
 import { Replicas } from "../replicas/replicas.js";
 

@@ -19,7 +19,7 @@ export interface Replica {
   readonly isApart?: boolean | undefined;
 }
 
-export interface MembershipOptions {
+export interface ReplicaListOptions {
   readonly shared: SharedKeys;
   readonly self: Replica;
   /** The keys of the members begin so. Default: those of the servers that can be asked. */
@@ -54,8 +54,8 @@ interface Listed {
  * Knows the servers of the same store. While the store is away, the last known servers stay known. When it is back, all
  * of them join it again, each in its own time: until then one that was known before counts as there.
  */
-export class Membership {
-  readonly #options: MembershipOptions;
+export class ReplicaList {
+  readonly #options: ReplicaListOptions;
   readonly #watch: StoreWatch;
   readonly #stopped = new AbortController();
   #session: SharedSession | undefined;
@@ -79,7 +79,7 @@ export class Membership {
   /** Those that may still join again. */
   readonly #returning = new Map<string, Listed & { readonly timer: NodeJS.Timeout }>();
 
-  constructor(options: MembershipOptions) {
+  constructor(options: ReplicaListOptions) {
     this.#options = options;
     this.#adapt();
     this.#watch = options.shared.watch(options.prefix ?? membersPrefix, {

@@ -3,20 +3,20 @@ import { describe, it, type TestContext } from "node:test";
 import { createMemoryStore, type SharedKeys, type SharedListener } from "@xdskit/server";
 import { waitFor } from "../../../grpc-server/src/testing/wait-for.js";
 import { changed } from "../../../server/src/testing/changed.js";
-import { Membership } from "./membership.js";
+import { ReplicaList } from "./replica-list.js";
 
 const away = { code: "XDSKIT_STORE", severity: "error", message: "nobody answers" } as const;
 
 function member(t: TestContext, shared: SharedKeys, name: string) {
   const gone: string[] = [];
   const self = { id: name, name, address: `unix:/${name}`, version: "1", since: 0 };
-  const membership = new Membership({
+  const list = new ReplicaList({
     ...{ shared, self, joins: "always", returnMs: 500, beforeJoin: async () => {} },
     gone: (replica) => gone.push(replica.name),
     problem: (finding) => assert.equal(finding, undefined),
   });
-  t.after(() => membership.close());
-  return { gone, names: () => membership.others.map((one) => one.name).join() };
+  t.after(() => list.close());
+  return { gone, names: () => list.others.map((one) => one.name).join() };
 }
 
 /** Two servers of a store, and what the first one hears from it. */
