@@ -226,7 +226,7 @@ export class KeptSource implements Source {
   async #resume(sink: SourceSink, late: AbortSignal): Promise<void> {
     const { store, onProblem } = this.#options;
     for (;;) {
-      await this.#writer.settled();
+      await this.#writer.written();
       const served = this.#served;
       // Where it could not be kept, the heads are not what is served.
       if (late.aborted || sink.resume === undefined || served === undefined || !this.#writer.isUpToDate) return;

@@ -79,7 +79,7 @@ export class RevisionWriter {
   }
 
   /** Resolves once nothing is being written. */
-  async settled(): Promise<void> {
+  async written(): Promise<void> {
     while (this.#state.kind === "writing") await this.#state.done;
   }
 
@@ -101,7 +101,7 @@ export class RevisionWriter {
   /** Writes what waits, unless it is paused, and then nothing more; `paused`: until `goOn`. */
   async stop(kind: "paused" | "closed"): Promise<void> {
     this.keep();
-    await this.settled();
+    await this.written();
     if (this.#state.kind === "failed") clearTimeout(this.#state.retry);
     this.#state = { kind };
     if (kind === "closed") await this.#retaining.close();

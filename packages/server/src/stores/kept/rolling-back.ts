@@ -84,7 +84,7 @@ export class RollingBack {
     const { store, rollbacks, revisions, writer, serve, changed } = this.#options;
     // What is not kept yet comes first: if the source has changed since, that ends the rollback.
     writer.keep();
-    await writer.settled();
+    await writer.written();
     const { changes } = rollbacks;
     if (writer.state === "paused" || rollbacks.knows(head.layer, head.id)) return;
     if ((await store.head(head.layer))?.id !== head.id) return;
@@ -108,7 +108,7 @@ export class RollingBack {
   ): Promise<LayerWritten> {
     const { store, check, rollbacks, revisions, writer, serve, changed } = this.#options;
     const upsert = await this.#contents(to);
-    await writer.settled();
+    await writer.written();
     if (!writer.isUpToDate)
       throw XdskitError.of("XDSKIT_STORE", "the newest change is not kept yet: there is nothing to come back to");
     const { changes } = rollbacks;
