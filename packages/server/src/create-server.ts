@@ -17,7 +17,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   const settings = readOptions(options);
   const core = createCore(settings);
   const { types, limits, keepalive, clock } = settings;
-  const { events, counters, layers, publication, arrivals, loop, views, ledger, troubles } = core;
+  const { events, counters, layers, publication, arrivals, loop, targets, ledger, troubles } = core;
   const discovery = createDiscovery(settings, core, () => configuring.catchUp());
   const admission = createAdmission(settings, core, () => discovery.open + services.open);
   const { callInfo, refusedCall, refuseIfClosed } = admission;
@@ -33,7 +33,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   const configuring = new Configuring({
     ...{ layers, publication, arrivals, events, counters, troubles, authorities: settings.authorities },
     judges: () => core.judges(),
-    prepared: views.prepare,
+    prepared: targets.prepare,
     published: services.update,
   });
   let closing: Promise<void> | undefined;
@@ -41,7 +41,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   async function shutDown(timeoutMs: number): Promise<void> {
     loop?.stop();
     arrivals.close();
-    views.close();
+    targets.close();
     discovery.polls.close();
     // This comes first: a client that sees its stream end before its connection would open another stream there, in
     // vain.
@@ -96,14 +96,14 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     clientStatusPage: services.statusPage,
     nodeHistory: (id) => core.histories.moments(id) ?? [],
     contentArrival: (contents) => arrivals.ofContents(contents),
-    rollouts: views.rollouts,
+    rollouts: targets.rollouts,
     async shareRollouts(sharing) {
       refuseIfClosed();
       const hub = await SharedRolloutHub.open(sharing, clock, types);
-      views.share(hub);
+      targets.share(hub);
       return hub;
     },
-    quarantines: views.quarantines,
+    quarantines: targets.quarantines,
     loadReports(filter = {}) {
       checkCall("server.loadReports", filter);
       return loadReports.reports(filter);

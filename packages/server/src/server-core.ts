@@ -20,7 +20,7 @@ import { type Counters, createCounters } from "./publication/counters.js";
 import { Publication } from "./publication/publication.js";
 import { SourceTroubles } from "./publication/source-troubles.js";
 import { ReferenceJudge, type ReferenceJudgeOptions } from "./references/reference-judge.js";
-import { createViews } from "./rollouts/views.js";
+import { createTargets } from "./rollouts/targets.js";
 import { defaultServerLimits, type ServerLimits } from "./settings/limits.js";
 import { checkLoadReportSettings } from "./settings/load-report-settings.js";
 import { defaultRestOptions } from "./settings/rest-options.js";
@@ -66,13 +66,13 @@ export function createCore(settings: ServerSettings) {
       if (changes.length > 0 && !over) publication.publish(changes);
     },
   );
-  const views = createViews(clock, events);
+  const targets = createTargets(clock, events);
   const groups = createGroups(options.groups, options.ttl, options);
-  const publication = new Publication(layers, groups, limits, views, clock, onDemand);
+  const publication = new Publication(layers, groups, limits, targets, clock, onDemand);
   const sessions = new Set<Session>();
   const streams: Iterable<LedgerStream> = sessions;
   return {
-    ...{ counters, events, layers, config, onDemand, views, publication, sessions, streams },
+    ...{ counters, events, layers, config, onDemand, targets, publication, sessions, streams },
     judges: createJudges(settings, { layers, publication, onDemand }),
     loop: watchEventLoop(options.eventLoop, counters, events),
     ledger: createLedger(streams, clock, types),

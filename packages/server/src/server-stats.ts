@@ -3,7 +3,7 @@ import type { Counters } from "./publication/counters.js";
 import type { ServerCore } from "./server-core.js";
 
 export function serverStats(core: ServerCore): Omit<ServerStats, "certificate"> {
-  const { counters, publication, onDemand, views, loop, layers } = core;
+  const { counters, publication, onDemand, targets, loop, layers } = core;
   return {
     ...countersOf(counters),
     polls: counters.polls,
@@ -11,7 +11,7 @@ export function serverStats(core: ServerCore): Omit<ServerStats, "certificate"> 
     nodes: publication.nodes,
     groups: publication.groups,
     onDemand: onDemand?.stats(),
-    views: views.stats(),
+    views: targets.stats(),
     eventLoop: loop?.stats(),
     configuration: {
       applied: counters.configurationsApplied,

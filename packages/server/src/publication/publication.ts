@@ -20,7 +20,7 @@ import type { Refusal } from "../contracts/transport.js";
 import type { OnDemand } from "../on-demand/on-demand.js";
 import type { JudgedGroups } from "../references/reference-judge.js";
 import type { Member } from "../rollouts/member.js";
-import type { ViewedGroup, Views } from "../rollouts/views.js";
+import type { GroupTargeting, Targets } from "../rollouts/targets.js";
 import type { LayerName } from "../settings/group-settings.js";
 import type { ServerLimits } from "../settings/limits.js";
 import type { RolloutSettings } from "../settings/rollout-settings.js";
@@ -49,7 +49,7 @@ interface GroupInUse {
   /** Replaced by one of the same name and layers when its settings change. */
   group: Group;
   readonly shared: SharedStack;
-  readonly view: ViewedGroup;
+  readonly targets: GroupTargeting;
   readonly members: { [K in Member["kind"]]: number };
 }
 
@@ -62,7 +62,7 @@ export class Publication {
   readonly #layers: Layers;
   #groups: Groups;
   readonly #limits: Pick<ServerLimits, "streamsPerNode" | "pollsPerNode">;
-  readonly #views: Views;
+  readonly #targets: Targets;
   readonly #onDemand: OnDemand | undefined;
   readonly #stacks: SharedStacks;
   readonly #clock: Clock;
@@ -75,14 +75,14 @@ export class Publication {
     layers: Layers,
     groups: Groups,
     limits: Pick<ServerLimits, "streamsPerNode" | "pollsPerNode">,
-    views: Views,
+    targets: Targets,
     clock: Clock = systemClock,
     onDemand?: OnDemand | undefined,
   ) {
     this.#layers = layers;
     this.#groups = groups;
     this.#limits = limits;
-    this.#views = views;
+    this.#targets = targets;
     this.#onDemand = onDemand;
     this.#clock = clock;
     this.#stacks = new SharedStacks(layers, clock, () => this.hasBegun);
@@ -182,7 +182,7 @@ export class Publication {
     for (const group of groups.configured) {
       const opened = this.#groupInUse(group);
       opened.group = group;
-      opened.view.use(group);
+      opened.targets.use(group);
     }
     for (const opened of [...this.#inUse.values()]) this.#closeIfLeft(opened);
   }
@@ -263,7 +263,7 @@ export class Publication {
     if (this.#hasBegun || this.#holds > 0 || this.#layers.names.length === 0) return;
     this.#hasBegun = true;
     this.#onDemand?.opened();
-    this.#views.opened();
+    this.#targets.opened();
     for (const shared of this.#stacks) {
       shared.start();
       shared.tell();
@@ -276,9 +276,9 @@ export class Publication {
     if (known !== undefined) return known;
     const shared = this.#stacks.acquire(group.layers, this.#onDemand?.layerOf(group));
     const newest = () => shared.newest();
-    const view = this.#views.open(group, newest, () => shared.pulse.update());
-    shared.views.add(view);
-    const opened: GroupInUse = { group, shared, view, members: { stream: 0, poll: 0 } };
+    const targets = this.#targets.open(group, newest, () => shared.pulse.update());
+    shared.targets.add(targets);
+    const opened: GroupInUse = { group, shared, targets, members: { stream: 0, poll: 0 } };
     this.#inUse.set(group.key, opened);
     return opened;
   }
@@ -287,7 +287,7 @@ export class Publication {
     const { group, shared } = opened;
     const interest = this.#onDemand?.join(group, node, { nameDecided: (...args) => client.nameDecided?.(...args) });
     shared.clients.add(client);
-    const seat = opened.view.join(node, kind, client);
+    const seat = opened.targets.join(node, kind, client);
     const stopBeats = beats && shared.pulse.join(beats);
     shared.start();
     this.#count(opened, kind, node, 1);
@@ -307,11 +307,11 @@ export class Publication {
   }
 
   /** Groups that a function names come and go with their streams, or nodes could make the server grow for ever. */
-  #closeIfLeft({ group, shared, view, members }: GroupInUse): void {
+  #closeIfLeft({ group, shared, targets, members }: GroupInUse): void {
     if (members.stream + members.poll > 0 || this.#groups.configured.includes(group)) return;
     this.#inUse.delete(group.key);
-    shared.views.delete(view);
-    view.close();
+    shared.targets.delete(targets);
+    targets.close();
     this.#stacks.release(shared);
   }
 }

@@ -14,14 +14,14 @@ import { isBelow } from "../configuration/below.js";
 import { createLayerStack, type LayerStack } from "../configuration/layer-stack.js";
 import type { LayerChange, Layers } from "../configuration/layers.js";
 import type { NameDecision } from "../on-demand/wanted.js";
-import type { ViewClient } from "../rollouts/member.js";
-import type { ViewedGroup, Wish } from "../rollouts/views.js";
+import type { MemberClient } from "../rollouts/member.js";
+import type { GroupTargeting, Wish } from "../rollouts/targets.js";
 import type { LayerName } from "../settings/group-settings.js";
 import { createPulse, type Pulse } from "./pulse.js";
 import { RecentSnapshots } from "./recent-snapshots.js";
 
 /** A client that is told when its group has a new snapshot. */
-export interface GroupClient extends ViewClient {
+export interface GroupClient extends MemberClient {
   /** A requested name that may be supplied was decided. For a found resource `changed` is called too. */
   nameDecided?(type: ResourceType, name: ResourceName, outcome: NameDecision): void;
 }
@@ -37,8 +37,8 @@ export class SharedStack {
   /** Its snapshots, one after the other. Resting streams follow them. */
   readonly lineage = new SnapshotLineage();
   readonly clients = new Set<GroupClient>();
-  /** The views that decide which stream of its groups gets which snapshot. */
-  readonly views = new Set<ViewedGroup>();
+  /** They decide which stream of its groups gets which snapshot. */
+  readonly targets = new Set<GroupTargeting>();
   /** The heartbeats of clients that are told TTLs. */
   readonly pulse: Pulse;
   /** The snapshots that clients may have from before a restart, newest first. Empty if the restart was long ago. */
@@ -89,11 +89,11 @@ export class SharedStack {
     const after = this.stack.known;
     if (before !== undefined && after !== undefined) {
       notePublished(before, after, at);
-      for (const view of this.views) view.changed(before, after, wish);
+      for (const targets of this.targets) targets.changed(before, after, wish);
       this.recent.add(before, countOf(changes));
     }
     let isPlain = after !== undefined;
-    for (const view of this.views) isPlain &&= view.isPlain;
+    for (const targets of this.targets) isPlain &&= targets.isPlain;
     if (after !== undefined) this.lineage.goOn(after, isPlain);
     this.tell(isPlain ? after : undefined);
     this.pulse.update();
@@ -106,11 +106,11 @@ export class SharedStack {
   publishEarly(changes: readonly LayerChange[], wish: Wish, isLater: boolean): void {
     const before = this.stack.known;
     const isChanged = this.stack.update(changes);
-    if (![...this.views].some((view) => view.countsEarly)) return;
+    if (![...this.targets].some((targets) => targets.countsEarly)) return;
     // From the first content on, so that what was before a change is known.
     const after = this.stack.snapshot();
     if (!isLater || !isChanged || before === undefined || after === undefined) return;
-    for (const view of this.views) view.changedEarly(before, after, wish);
+    for (const targets of this.targets) targets.changedEarly(before, after, wish);
   }
 
   /**
@@ -154,7 +154,7 @@ export class SharedStack {
   *#snapshots(): Iterable<Snapshot> {
     const newest = this.newest();
     if (newest !== undefined) yield newest;
-    for (const view of this.views) yield* view.snapshots();
+    for (const targets of this.targets) yield* targets.snapshots();
   }
 }
 

@@ -3,7 +3,7 @@ import type { Rejection, Snapshot } from "@xdskit/protocol";
 import { idOf } from "../basics/id-of.js";
 import type { RolloutOutcome } from "../contracts/rollout-status.js";
 import type { FullRolloutSettings } from "../settings/rollout-settings.js";
-import { LastGood, namedIn } from "./last-good.js";
+import { LastAcknowledged, namedIn } from "./last-acknowledged.js";
 import type { Member } from "./member.js";
 import {
   changesBetween,
@@ -18,12 +18,12 @@ import { Quarantine, type QuarantineEntry } from "./quarantine.js";
 import { RolloutMachine } from "./rollout.js";
 import type { RolloutChange } from "./rollout-change.js";
 import type { RejectedContent } from "./shared/rejected-contents.js";
-import { SharedCourse, type SharedView } from "./shared/shared-course.js";
+import { SharedCourse, type SharedTargets } from "./shared/shared-course.js";
 import type { SharedRolloutHub } from "./shared/shared-rollouts.js";
 import { reviewMs, Verdicts } from "./verdicts.js";
 
-/** The parts of the server that a group's view needs. */
-export interface GroupViewContext {
+/** The parts of the server that a group's targets need. */
+export interface GroupTargetsContext {
   readonly group: string;
   readonly clock: Clock;
   /** Whether contents that clients reject are kept from later streams. */
@@ -51,10 +51,10 @@ export type Spread = FullRolloutSettings | "at-once" | "on-demand";
  * its node yet, and for contents in quarantine. A view is the newest snapshot with overrides, shared by all streams
  * with the same overrides; all other changes reach every stream at once.
  */
-export class GroupView implements SharedView {
-  readonly #context: GroupViewContext;
+export class GroupTargets implements SharedTargets {
+  readonly #context: GroupTargetsContext;
   readonly #quarantine = new Quarantine();
-  #lastGood: LastGood | undefined;
+  #lastAcknowledged: LastAcknowledged | undefined;
   readonly #verdicts = new Verdicts();
   readonly #shared: SharedCourse | undefined;
   #rollout: RolloutMachine | undefined;
@@ -66,9 +66,9 @@ export class GroupView implements SharedView {
   #lifted: QuarantineEntry[] = [];
   #cancelReview: (() => void) | undefined;
 
-  constructor(context: GroupViewContext) {
+  constructor(context: GroupTargetsContext) {
     this.#context = context;
-    this.#lastGood = context.keepsLastGood ? new LastGood() : undefined;
+    this.#lastAcknowledged = context.keepsLastGood ? new LastAcknowledged() : undefined;
     const { shared, group } = context;
     this.#shared = shared && new SharedCourse(this, (side) => shared.join(group, side));
   }
@@ -83,8 +83,8 @@ export class GroupView implements SharedView {
   /** The setting to keep rejected contents from later streams changed. If it is off now, their quarantine ends. */
   settingsChanged(): void {
     const { keepsLastGood } = this.#context;
-    if (keepsLastGood === (this.#lastGood !== undefined)) return;
-    this.#lastGood = keepsLastGood ? new LastGood() : undefined;
+    if (keepsLastGood === (this.#lastAcknowledged !== undefined)) return;
+    this.#lastAcknowledged = keepsLastGood ? new LastAcknowledged() : undefined;
     if (keepsLastGood) {
       this.#shared?.rejectedHeard();
       return;
@@ -146,7 +146,7 @@ export class GroupView implements SharedView {
 
   /** A member ends. It can be asked for the last time. */
   ends(member: Member): void {
-    this.#lastGood?.note(member);
+    this.#lastAcknowledged?.note(member);
     this.#rollout?.left(member);
   }
 
@@ -154,9 +154,9 @@ export class GroupView implements SharedView {
   rejected(member: Member, type: ResourceType, given: Rejection, isWhole: boolean): void {
     const rejection = namedIn(given, isWhole);
     this.#rollout?.rejected(member, type, rejection);
-    if (this.#lastGood === undefined) return;
-    const contents = this.#lastGood.contentsOf(type, rejection, member, isWhole);
-    const added = this.#quarantine.add(this.#toQuarantine(this.#lastGood, member, contents, rejection));
+    if (this.#lastAcknowledged === undefined) return;
+    const contents = this.#lastAcknowledged.contentsOf(type, rejection, member, isWhole);
+    const added = this.#quarantine.add(this.#toQuarantine(this.#lastAcknowledged, member, contents, rejection));
     if (added.length > 0) {
       this.#quarantineIs("began", added);
       this.spread();
@@ -196,7 +196,7 @@ export class GroupView implements SharedView {
   /** What clients of other servers rejected is kept from those that come here. */
   rejectedHeard(): void {
     const { shared, group } = this.#context;
-    if (shared === undefined || this.#lastGood === undefined) return;
+    if (shared === undefined || this.#lastAcknowledged === undefined) return;
     const said = new Map(shared.rejected(group).map((each) => [contentId(each), each]));
     if (said.size === 0 && this.#heard.size === 0) return;
     for (const id of this.#heard) if (!said.has(id)) this.#heard.delete(id);
@@ -345,7 +345,7 @@ export class GroupView implements SharedView {
   }
 
   /** Finds the contents that go into quarantine after a rejection. */
-  #toQuarantine(known: LastGood, member: Member, contents: readonly Resource[], rejection: Rejection) {
+  #toQuarantine(known: LastAcknowledged, member: Member, contents: readonly Resource[], rejection: Rejection) {
     const isServed = (content: Resource) => this.#isServed(content, content.version);
     const { blamed, message } = rejection;
     // The rejection may be about an outdated content, or one in quarantine already; if not, the next one shows it.

@@ -9,7 +9,7 @@ import { withMemoryServer } from "../testing/running-server.js";
 import { testNode } from "../testing/test-node.js";
 import { cluster } from "../testing/test-resources.js";
 import { waitFor } from "../testing/wait-for.js";
-import { LastGood } from "./last-good.js";
+import { LastAcknowledged } from "./last-acknowledged.js";
 import type { Member } from "./member.js";
 
 const { type } = createResource(cluster("a"));
@@ -60,14 +60,14 @@ async function assertCollected(references: readonly WeakRef<object>[]): Promise<
 }
 
 test("a stream that is gone holds only the set that it acknowledged", async () => {
-  const lastGood = new LastGood();
+  const lastAcknowledged = new LastAcknowledged();
   const held = (() => {
     const { member, held } = goneStream();
-    lastGood.note(member);
+    lastAcknowledged.note(member);
     return held;
   })();
   await assertCollected(held);
-  assert.ok(lastGood);
+  assert.ok(lastAcknowledged);
 });
 
 test("snapshots that are published during a quarantine without streams are not held", () =>

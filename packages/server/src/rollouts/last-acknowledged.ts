@@ -49,7 +49,7 @@ const lookedAt = 64;
  * Knows what the streams of a group acknowledged last. Nothing is kept of open streams: they are asked when a client
  * rejects something.
  */
-export class LastGood {
+export class LastAcknowledged {
   readonly #gone = new Map<ResourceType, readonly Known[]>();
   /** The contents of rejected responses without a named culprit: streams that were sent the same share them. */
   readonly #seen = new WeakSet<readonly Resource[]>();

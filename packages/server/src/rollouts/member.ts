@@ -7,8 +7,8 @@ import type { Node, Snapshot, TypeStatus } from "@xdskit/protocol";
  */
 export type MemberStanding = "settled" | "rejected" | "pending";
 
-/** The part of a member that a group's view asks. */
-export interface ViewClient {
+/** The part of a member that its group asks. */
+export interface MemberClient {
   /** Its target may have changed; `newest`: it is this snapshot, as for all others with this list of layers. */
   changed(newest?: Snapshot): void;
   /** Undefined for a client that acknowledges nothing, such as a poll. */
@@ -20,7 +20,7 @@ export interface ViewClient {
 export interface Member {
   readonly node: Node;
   readonly kind: "stream" | "poll";
-  readonly client: ViewClient;
+  readonly client: MemberClient;
   /** Counted up: a later member has a higher number. */
   readonly order: number;
 }

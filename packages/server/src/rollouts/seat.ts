@@ -1,13 +1,13 @@
 import type { ResourceType } from "@xdskit/api";
 import type { Node, Rejection, Snapshot } from "@xdskit/protocol";
-import type { GroupView } from "./group-view.js";
-import type { Member, ViewClient } from "./member.js";
+import type { GroupTargets } from "./group-targets.js";
+import type { Member, MemberClient } from "./member.js";
 
 /** The part of a group that its seats need. */
 export interface SeatedGroup {
   readonly members: Pick<Set<Member>, "delete">;
   /** Undefined while all members get the newest snapshot. */
-  readonly view: GroupView | undefined;
+  readonly targets: GroupTargets | undefined;
 }
 
 /**
@@ -18,10 +18,10 @@ export class Seat implements Member {
   readonly #group: SeatedGroup;
   readonly node: Node;
   readonly kind: Member["kind"];
-  readonly client: ViewClient;
+  readonly client: MemberClient;
   readonly order: number;
 
-  constructor(group: SeatedGroup, node: Node, kind: Member["kind"], client: ViewClient, order: number) {
+  constructor(group: SeatedGroup, node: Node, kind: Member["kind"], client: MemberClient, order: number) {
     this.#group = group;
     this.node = node;
     this.kind = kind;
@@ -31,25 +31,25 @@ export class Seat implements Member {
 
   /** The snapshot that the member gets: the newest or another one. */
   snapshot(newest: Snapshot): Snapshot {
-    return this.#group.view?.snapshotFor(this, newest) ?? newest;
+    return this.#group.targets?.snapshotFor(this, newest) ?? newest;
   }
 
   progressed(): void {
-    this.#group.view?.rollout?.progressed(this);
+    this.#group.targets?.rollout?.progressed(this);
   }
 
   rejected(type: ResourceType, rejection: Rejection, isWhole: boolean): void {
-    this.#group.view?.rejected(this, type, rejection, isWhole);
+    this.#group.targets?.rejected(this, type, rejection, isWhole);
   }
 
   /** The member can be asked for the last time. */
   ends(): void {
     // This comes first, or a rollout that goes on because of it would still count the member.
     this.#group.members.delete(this);
-    this.#group.view?.ends(this);
+    this.#group.targets?.ends(this);
   }
 
   leave(): void {
-    if (this.#group.members.delete(this)) this.#group.view?.rollout?.left(this);
+    if (this.#group.members.delete(this)) this.#group.targets?.rollout?.left(this);
   }
 }

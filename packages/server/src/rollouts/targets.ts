@@ -9,8 +9,8 @@ import type { ViewStats } from "../contracts/stats.js";
 import { fullSettings, type RolloutSettings } from "../settings/rollout-settings.js";
 import { inTime } from "../stores/basics/in-time.js";
 import { EarlyChanges } from "./early-changes.js";
-import { GroupView, type GroupViewContext, type Spread } from "./group-view.js";
-import type { Member, ViewClient } from "./member.js";
+import { GroupTargets, type GroupTargetsContext, type Spread } from "./group-targets.js";
+import type { Member, MemberClient } from "./member.js";
 import { changesBetween } from "./overrides.js";
 import type { QuarantineEntry } from "./quarantine.js";
 import type { RolloutMachine } from "./rollout.js";
@@ -24,11 +24,11 @@ import type { SharedRolloutHub } from "./shared/shared-rollouts.js";
 export type Wish = RolloutSettings | "off" | "on-demand" | undefined;
 
 /** Decides which snapshots the streams of all groups get. */
-export type Views = ReturnType<typeof createViews>;
+export type Targets = ReturnType<typeof createTargets>;
 
-/** A group and its members, without the inner parts. */
-export type ViewedGroup = Pick<
-  GroupOfViews,
+/** A group with its members, as publication sees it. */
+export type GroupTargeting = Pick<
+  TargetedGroup,
   "join" | "isPlain" | "changed" | "countsEarly" | "changedEarly" | "use" | "snapshots" | "close"
 >;
 
@@ -36,7 +36,7 @@ export type ViewedGroup = Pick<
 interface SharedByGroups {
   readonly clock: Clock;
   readonly events: Pick<Events, "emit">;
-  readonly groups: Set<GroupOfViews>;
+  readonly groups: Set<TargetedGroup>;
   readonly outcomes: Map<RolloutOutcome, number>;
   readonly causes: Map<QuarantineCause, number>;
   rollouts: number;
@@ -44,8 +44,8 @@ interface SharedByGroups {
   hub: SharedRolloutHub | undefined;
 }
 
-export function createViews(clock: Clock, events: Pick<Events, "emit">) {
-  const groups = new Set<GroupOfViews>();
+export function createTargets(clock: Clock, events: Pick<Events, "emit">) {
+  const groups = new Set<TargetedGroup>();
   const shared: SharedByGroups = {
     clock,
     events,
@@ -72,8 +72,8 @@ export function createViews(clock: Clock, events: Pick<Events, "emit">) {
       shared.hub?.opened();
     },
     /** `newest` is the group's target in the end; `respread` is called when its pulse may have changed. */
-    open(...of: [group: Group, newest: () => Snapshot | undefined, respread: () => void]): ViewedGroup {
-      const group = new GroupOfViews(shared, ...of);
+    open(...of: [group: Group, newest: () => Snapshot | undefined, respread: () => void]): GroupTargeting {
+      const group = new TargetedGroup(shared, ...of);
       groups.add(group);
       if (isOpen) group.opened();
       return group;
@@ -88,13 +88,13 @@ export function createViews(clock: Clock, events: Pick<Events, "emit">) {
     close() {
       // The store finds out by itself if it cannot be told now.
       void shared.hub?.close().catch(() => {});
-      for (const { view } of groups) view?.close();
+      for (const { targets } of groups) targets?.close();
     },
   };
 }
 
 /** A member costs one entry in a set until the group's settings, or a change, ask for more. */
-class GroupOfViews implements GroupViewContext {
+class TargetedGroup implements GroupTargetsContext {
   readonly #shared: SharedByGroups;
   #rollout: Group["rollout"];
   readonly #respread: () => void;
@@ -103,7 +103,7 @@ class GroupOfViews implements GroupViewContext {
   readonly newest: () => Snapshot | undefined;
   readonly members = new Set<Member>();
   lastOrder = 0;
-  view: GroupView | undefined;
+  targets: GroupTargets | undefined;
   #isOpen = false;
   #early: EarlyChanges | undefined;
 
@@ -120,7 +120,7 @@ class GroupOfViews implements GroupViewContext {
     this.#rollout = rollout;
     this.keepsLastGood = onReject === "lastGood";
     if (this.keepsLastGood || typeof rollout === "object") this.#look();
-    this.view?.settingsChanged();
+    this.targets?.settingsChanged();
   }
 
   get shared(): SharedRolloutHub | undefined {
@@ -132,7 +132,7 @@ class GroupOfViews implements GroupViewContext {
     this.#isOpen = true;
     const record = this.shared?.recordOf(this.group);
     if (record !== undefined) this.#look();
-    this.view?.open();
+    this.targets?.open();
     const newest = this.newest();
     const early = newest && this.#early?.left(newest, record?.since ?? 0);
     this.#early = undefined;
@@ -141,16 +141,16 @@ class GroupOfViews implements GroupViewContext {
 
   /** Nothing has happened yet. */
   lookAnew(): void {
-    if (this.view === undefined) return;
-    this.view = undefined;
+    if (this.targets === undefined) return;
+    this.targets = undefined;
     this.#look();
   }
 
-  #look(): GroupView {
-    if (this.view !== undefined) return this.view;
-    this.view = new GroupView(this);
-    if (this.#isOpen) this.view.open();
-    return this.view;
+  #look(): GroupTargets {
+    if (this.targets !== undefined) return this.targets;
+    this.targets = new GroupTargets(this);
+    if (this.#isOpen) this.targets.open();
+    return this.targets;
   }
 
   get clock(): Clock {
@@ -159,14 +159,14 @@ class GroupOfViews implements GroupViewContext {
 
   /** Whether all its streams get the newest. */
   get isPlain(): boolean {
-    return this.view === undefined;
+    return this.targets === undefined;
   }
 
-  join(node: Node, kind: Member["kind"], client: ViewClient): Seat {
+  join(node: Node, kind: Member["kind"], client: MemberClient): Seat {
     this.lastOrder += 1;
     const seat = new Seat(this, node, kind, client, this.lastOrder);
     this.members.add(seat);
-    this.view?.rollout?.came(seat);
+    this.targets?.rollout?.came(seat);
     return seat;
   }
 
@@ -174,7 +174,7 @@ class GroupOfViews implements GroupViewContext {
   changed(before: Snapshot, after: Snapshot, wish: Wish): void {
     const spread = this.#spreadOf(wish);
     if (typeof spread === "object") this.#look();
-    this.view?.changed(before, after, spread);
+    this.targets?.changed(before, after, spread);
   }
 
   /** Whether changes that come before nodes are told anything go by steps, as at other servers. */
@@ -198,24 +198,24 @@ class GroupOfViews implements GroupViewContext {
 
   /** The snapshots that its streams have now, if these are not only the newest. */
   snapshots(): Iterable<Snapshot> {
-    return this.view?.snapshots() ?? [];
+    return this.targets?.snapshots() ?? [];
   }
 
   close(): void {
     this.#shared.groups.delete(this);
-    this.view?.close();
+    this.targets?.close();
   }
 
   rollout(): Rollout | undefined {
-    const { view } = this;
-    const rollout = view?.rollout;
+    const { targets } = this;
+    const rollout = targets?.rollout;
     if (rollout === undefined) return undefined;
     const { hub } = this.#shared;
     if (hub !== undefined) return this.#ofAll(hub, rollout);
     return {
       ...rollout.status(),
       promote: () => rollout.end("completed"),
-      rollBack: () => view?.rollout === rollout && view.rollBack(),
+      rollBack: () => targets?.rollout === rollout && targets.rollBack(),
       halt: (reason = "by hand") => rollout.halt(reason),
       resume: () => rollout.resume(),
     };
@@ -240,9 +240,9 @@ class GroupOfViews implements GroupViewContext {
   }
 
   quarantines(): readonly LiftableQuarantine[] {
-    return Array.from(this.view?.quarantine ?? [], (entry) => ({
+    return Array.from(this.targets?.quarantine ?? [], (entry) => ({
       ...quarantined(this.group, entry),
-      lift: () => this.view?.lift(entry) === true,
+      lift: () => this.targets?.lift(entry) === true,
     }));
   }
 

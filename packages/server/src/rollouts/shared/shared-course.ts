@@ -10,8 +10,8 @@ import type { GroupShare, GroupSide, Proposal, ServerCount } from "./group-side.
 import { changeOf, pastAfter, preparedFor, type RolloutRecord } from "./record.js";
 import type { RejectedContent } from "./rejected-contents.js";
 
-/** A group's view, as its shared course sees it. */
-export interface SharedView {
+/** A group's targets, as its shared course sees them. */
+export interface SharedTargets {
   newest(): Snapshot | undefined;
   /** Carries out what is under way here. */
   readonly underWay: RolloutMachine | undefined;
@@ -40,7 +40,7 @@ const patienceMs = 2_000;
  */
 export class SharedCourse implements GroupSide {
   readonly #share: GroupShare;
-  readonly #view: SharedView;
+  readonly #targets: SharedTargets;
   /**
    * `shut`: nodes are told nothing yet. `late`: they are, but the rollout under way, or what it is about, is not read.
    */
@@ -64,8 +64,8 @@ export class SharedCourse implements GroupSide {
   #back = "";
   #wanted: Wanted | undefined;
 
-  constructor(view: SharedView, join: (side: GroupSide) => GroupShare) {
-    this.#view = view;
+  constructor(targets: SharedTargets, join: (side: GroupSide) => GroupShare) {
+    this.#targets = targets;
     this.#share = join(this);
   }
 
@@ -81,7 +81,7 @@ export class SharedCourse implements GroupSide {
 
   /** A change came here. At once: it is for all. */
   changed(changes: Iterable<KeyChange>, how: FullRolloutSettings | "at-once"): void {
-    const known = this.#view.underWay;
+    const known = this.#targets.underWay;
     if (how === "at-once") {
       if (known === undefined) return;
       known.pass(changes);
@@ -104,16 +104,16 @@ export class SharedCourse implements GroupSide {
   }
 
   rejectedHeard(): void {
-    if (this.#state !== "shut") this.#view.rejectedHeard();
+    if (this.#state !== "shut") this.#targets.rejectedHeard();
   }
 
   ownRejected(): readonly RejectedContent[] {
-    return this.#view.ownRejected();
+    return this.#targets.ownRejected();
   }
 
   proposal(record: RolloutRecord | undefined): Proposal | undefined {
     this.#follow();
-    const machine = this.#view.underWay;
+    const machine = this.#targets.underWay;
     if (this.#wanted === undefined || machine === undefined) return undefined;
     const now = Date.now();
     if (this.#wanted === "withdraw")
@@ -136,16 +136,16 @@ export class SharedCourse implements GroupSide {
 
   needsPast({ course, change }: RolloutRecord): boolean {
     if (course.phase !== "rolled-back") return !isOver(course);
-    return this.#back !== change || this.#view.keepsRolledBack();
+    return this.#back !== change || this.#targets.keepsRolledBack();
   }
 
   count(record: RolloutRecord): ServerCount | undefined {
     // Its nodes are told nothing yet.
     if (this.#state === "shut") return nobodyThere(record.course);
-    const machine = this.#view.underWay;
+    const machine = this.#targets.underWay;
     if (machine === undefined) return this.#isPast(record) ? nobodyThere(record.course) : undefined;
     if (this.#change !== record.change || this.#followed?.id !== record.id) return undefined;
-    return { ...machine.count, isDeserted: this.#view.isDeserted() };
+    return { ...machine.count, isDeserted: this.#targets.isDeserted() };
   }
 
   close(): void {
@@ -158,7 +158,7 @@ export class SharedCourse implements GroupSide {
     if (this.#asked.change !== change) this.#asked = { change, at: now };
     // Mostly the change comes in a moment, and its list need not be read.
     if (now - this.#asked.at < patienceMs) return false;
-    const [prepared, newest] = [this.#share.prepared(), this.#view.newest()];
+    const [prepared, newest] = [this.#share.prepared(), this.#targets.newest()];
     if (prepared === undefined || newest === undefined) return false;
     return [...prepared.values()].every((each) => resourceIn(newest, each)?.version === each.wanted);
   }
@@ -172,8 +172,8 @@ export class SharedCourse implements GroupSide {
 
   /** Holds back what the rollout has not reached, as those servers do that were there before. */
   #seed(record: RolloutRecord): void {
-    const newest = this.#view.newest();
-    if (newest === undefined || this.#view.underWay !== undefined) return;
+    const newest = this.#targets.newest();
+    if (newest === undefined || this.#targets.underWay !== undefined) return;
     const prepared = this.#share.prepared();
     if (prepared === undefined) {
       this.#state = "late";
@@ -189,7 +189,7 @@ export class SharedCourse implements GroupSide {
     machine.change(changes, record.course.settings);
     this.#changeIs(machine);
     this.#isFresh = this.#change !== record.change;
-    this.#view.spread();
+    this.#targets.spread();
   }
 
   #begin(): RolloutMachine {
@@ -197,7 +197,7 @@ export class SharedCourse implements GroupSide {
     this.#history.clear();
     this.#aligned = "";
     this.#followed = undefined;
-    const machine = this.#view.renew((record?.id ?? 0) + 1);
+    const machine = this.#targets.renew((record?.id ?? 0) + 1);
     // Whom the rollout has reached gets what comes on top at once.
     if (record !== undefined && !isOver(record.course)) this.#followRecord(record, machine);
     return machine;
@@ -212,7 +212,7 @@ export class SharedCourse implements GroupSide {
   #follow(): void {
     this.#wanted = undefined;
     const { record } = this.#share;
-    const machine = this.#view.underWay;
+    const machine = this.#targets.underWay;
     if (record?.course.phase === "rolled-back") this.#keepBack(record);
     if (machine === undefined) return;
     this.#wanted = this.#take(nextStep(record, this.#heldBack(machine)), machine);
@@ -271,7 +271,7 @@ export class SharedCourse implements GroupSide {
     this.#aligned = aligned;
     if (!machine.brings.rebase(prepared)) return true;
     this.#changeIs(machine);
-    this.#view.spread();
+    this.#targets.spread();
     return true;
   }
 
@@ -283,7 +283,7 @@ export class SharedCourse implements GroupSide {
     this.#history.add(this.#change);
     if (record.course.phase === "rolled-back" && machine.isUnderWay) {
       this.#back = record.change;
-      this.#view.keepFromAll(machine.undo.values());
+      this.#targets.keepFromAll(machine.undo.values());
     }
     this.#followRecord(record, machine);
   }
@@ -298,19 +298,19 @@ export class SharedCourse implements GroupSide {
   /** Another rollout brings the same: whom the one before has reached is not reached any more. */
   #renew({ brings }: RolloutMachine): RolloutMachine {
     this.#followed = undefined;
-    return this.#view.renew((this.#share.record?.id ?? 0) + 1, brings);
+    return this.#targets.renew((this.#share.record?.id ?? 0) + 1, brings);
   }
 
   /** Contents that were rolled back stay away from all nodes, also after a restart. */
   #keepBack(record: RolloutRecord): void {
-    const newest = this.#view.newest();
+    const newest = this.#targets.newest();
     if (newest === undefined || this.#back === record.change) return;
-    if (this.#view.underWay !== undefined && this.#change === record.change) return;
+    if (this.#targets.underWay !== undefined && this.#change === record.change) return;
     const prepared = this.#share.prepared();
     if (prepared === undefined) return;
     this.#back = record.change;
     const back = [...prepared.values()].filter((each) => resourceIn(newest, each)?.version === each.wanted);
-    this.#view.onlyFromAll(prepared);
-    this.#view.keepFromAll(back);
+    this.#targets.onlyFromAll(prepared);
+    this.#targets.keepFromAll(back);
   }
 }
